@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeVar
@@ -68,7 +68,8 @@ class Engine:
     ``judge`` compares the drafts; where it is ``None``, the model that writes them does. The same one is asked what the
     small readers are asked, except a judge that answers with scores; ``pooling`` says how far that model counts, and
     ``writer`` which one ``model`` is: what a larger one writes comes before what was prepared.
-    ``trained`` are the tasks for which ``model`` has a trained adapter.
+    ``trained`` are the tasks for which ``model`` has trained adapters, by the adapter's name; "" names that of the
+    installation.
     ``router`` tells which stereotypes a post puts forward; the shipped one where none is named.
     """
 
@@ -81,7 +82,7 @@ class Engine:
     judge_format: JudgeFormat = JudgeFormat.LETTERS
     pooling: Pooling = field(default_factory=shipped)
     writer: Pooling = field(default_factory=shipped)
-    trained: frozenset[Task] = UNTRAINED
+    trained: Mapping[str, frozenset[Task]] = field(default_factory=dict)
     router: Router = field(default=None)  # type: ignore[assignment]  # set below
 
     def __post_init__(self) -> None:
@@ -144,7 +145,10 @@ class _Run:
         self.signals = signals
         self.degraded = degraded
         self.scorers = engine.scorers.over(engine.readers, signals.language)
-        self.model = MeteredModel(engine.model, budget, engine.trained)
+        chosen = request.writer if request.writer in engine.trained else ""
+        if chosen != request.writer:
+            self.degraded.append(sentence("writing: the writer that this community chose is not loaded"))
+        self.model = MeteredModel(engine.model, budget, engine.trained.get(chosen, UNTRAINED), chosen)
         judge = MeteredModel(engine.judge or engine.model, budget)
         self.judge = Judge(judge, engine.judge_format, engine.seed)
         reads = self.model if engine.judge_format is JudgeFormat.SCORES else judge

@@ -28,8 +28,8 @@ class Message:
 class Generation:
     """What a generation asks for.
 
-    ``schema`` is a fixed JSON schema, never made from a user's text. ``is_adapted``: the trained adapter takes part,
-    which the model must have.
+    ``schema`` is a fixed JSON schema, never made from a user's text. ``is_adapted``: a trained adapter takes part,
+    which the model must have: that of the name ``writer``, "" for the installation's own.
     """
 
     max_tokens: int
@@ -39,6 +39,7 @@ class Generation:
     stop: tuple[str, ...] = ()
     schema: Mapping[str, Any] | None = None
     is_adapted: bool = False
+    writer: str = ""
 
 
 @dataclass(frozen=True, slots=True)

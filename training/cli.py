@@ -160,6 +160,10 @@ def preferences(
         Path | None,
         typer.Option("--pairs", metavar="FILE", help="JSON lines: prompt, chosen, rejected. Ours if not given."),
     ] = None,
+    held_out: Annotated[
+        Path | None,
+        typer.Option("--held-out", metavar="FILE", help="A community's pairs that are not learnt, to judge by."),
+    ] = None,
     most: Annotated[int, typer.Option("--most", metavar="N", help="Pairs to learn from, at most; 0 takes all.")] = 0,
 ) -> None:
     """Go on with pairs of a better and a worse reply (direct preference optimisation)."""
@@ -167,18 +171,28 @@ def preferences(
     from training.runs.card import plot, write_card
     from training.writer.base import load_base
     from training.writer.dpo import Values, train
+    from training.writer.held_out import community_of, compare, keep, margins
     from training.writer.preferences import from_file, labelled
 
     values = _set(Values(), set_)
     _refuse_unknown(set_, values)
     found = from_file(pairs) if pairs else list(labelled("train"))
+    community, judged = (community_of(held_out), from_file(held_out)) if held_out else ("", [])
     chance = random.Random(values.seed)  # nosec B311 # noqa: S311 - repeatable, no secret
     found = chance.sample(found, min(most or len(found), len(found)))
     texts = [text for pair in found for text in (pair.chosen, pair.rejected)]
     started = _started(run, "preferences", OWN, asdict(values), base, {"pairs": len(found)}, texts)
     model, tokenizer = load_base(base)
     model = _with(adapter, model)
+    was = margins(model, tokenizer, judged)
     log = train(model, tokenizer, found, run, values, note=started.note)
+    if community:
+        verdict = compare(community, was, margins(model, tokenizer, judged))
+        keep(verdict, run / "adapter")
+        Console().print(
+            f"{verdict.better} of {verdict.pairs} decisions of {community} that were not learnt prefer the new writer; "
+            f"chance alone gives as many {verdict.chance:.0%} of the time."
+        )
     steps = [entry for entry in log if "rewards/accuracies" in entry]
     ends = [{"pairs ranked right": one["rewards/accuracies"], "loss": one["loss"]} for one in (steps[0], steps[-1])]
     card = write_card(started, licences={"pairs": _LICENCE}, before=ends[0], after=ends[1])
@@ -268,8 +282,9 @@ def export(
     """Write an adapter as GGUF, with the card that `llm.adapter` needs. vLLM takes the folder as it is."""
     _need_extra()
     from training.writer.export import export_with_card
+    from training.writer.held_out import kept
 
-    card = export_with_card(adapter, out, weights, tuple(task.strip() for task in tasks.split(",")))
+    card = export_with_card(adapter, out, weights, tuple(task.strip() for task in tasks.split(",")), **kept(adapter))
     Console().print(f"{out} is written. Set llm.adapter to it; its card is {card}.")
 
 
@@ -286,11 +301,12 @@ def _pairs_from(lessons: Path, out: Path | None) -> None:
     """Pairs of a community's own decisions; a fifth of the posts is held out, in a file beside."""
     import numpy as np
 
-    from training.desk.decisions import decisions_of, read_lessons, split_by_post
+    from training.desk.decisions import decisions_of, one_community, read_lessons, split_by_post
     from training.desk.trust import check_enough, kept, trust
     from training.online.learning import reader_of_drafts, refuses
 
-    found = list(decisions_of(read_lessons(lessons), refuses))
+    rows = read_lessons(lessons)
+    found = list(decisions_of(rows, refuses))
     check_enough(found)
     trusted = trust(found, reader_of_drafts())
     table = Table("moderator", "decisions", "as the others", "weight")
@@ -300,13 +316,15 @@ def _pairs_from(lessons: Path, out: Path | None) -> None:
     learnt, held_out = split_by_post(kept(found, trusted, np.random.default_rng(0).random(len(found))))
     Console().print(f"{len(learnt)} pairs to learn from, {len(held_out)} held out.")
     if out is not None:
-        _write_pairs(out, [one.pair for one in learnt])
-        _write_pairs(out.with_suffix(".held-out.jsonl"), [one.pair for one in held_out])
+        community = one_community(rows)
+        _write_pairs(out, [one.pair for one in learnt], community)
+        _write_pairs(out.with_suffix(".held-out.jsonl"), [one.pair for one in held_out], community)
 
 
-def _write_pairs(file: Path, found: Iterable[Pair]) -> None:
+def _write_pairs(file: Path, found: Iterable[Pair], community: str = "") -> None:
     """In the form that ``preferences --pairs`` reads."""
-    rows = ({**asdict(pair), "prompt": [asdict(m) for m in pair.prompt]} for pair in found)
+    whose = {"community": community} if community else {}
+    rows = ({**asdict(pair), "prompt": [asdict(m) for m in pair.prompt], **whose} for pair in found)
     file.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
 
 

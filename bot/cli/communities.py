@@ -1,15 +1,11 @@
 """``antiphon community``: what the person at the terminal does with communities.
 
-Owns the commands; ``bot.communities.decisions`` decides what is allowed, and records it. A person who can start these
-commands can read the database anyway: they act as its operator, by their account's name.
+Owns the commands, but those of ``bot.cli.learning``; ``bot.communities.decisions`` decides what is allowed, and records
+it.
 """
 
 from __future__ import annotations
 
-import getpass
-import json
-from collections.abc import Awaitable, Callable
-from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
@@ -17,21 +13,19 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from bot.cli.command import ConfigOption, JsonOption, counted, out
-from bot.cli.kb.output import print_document, run
+from bot.cli.desk import Place, Reason, do, operator, switch
+from bot.cli.kb.output import print_document
 from bot.cli.later import OneText
+from bot.cli.learning import learning, write_lessons, writer
 from bot.communities.decisions import CommunityDesk, CommunityView
-from bot.communities.export import replacing
-from bot.communities.lessons import lessons
-from bot.compose.application import open_database
 from bot.compose.chat_platforms import quotes_posts
-from bot.compose.settings import Settings
 from bot.store.people.communities import EVERYWHERE, policy_of
 from core.cards.bank import LANGUAGES
 from core.cards.beside import project_notices
 from core.errors import BadInput
 from core.moderation.community.notices import CallKind
 from core.moderation.community.policy import CommunityPolicy
-from core.moderation.roles import Operator, Person, Role
+from core.moderation.roles import Person, Role
 
 community = typer.Typer(
     help="Communities: roles, posting, disclosure, the notice on the rules, the kill switch.", no_args_is_help=True
@@ -39,12 +33,8 @@ community = typer.Typer(
 role = typer.Typer(help="Roles in a community.", no_args_is_help=True)
 community.add_typer(role, name="role")
 
-Place = Annotated[
-    str, typer.Argument(metavar="COMMUNITY", help="As PLATFORM/NAME; `antiphon community list` shows them.")
-]
 Scope = Annotated[str, typer.Argument(metavar="COMMUNITY", help="As PLATFORM/NAME; leave it out with --everywhere.")]
 Everywhere = Annotated[bool, typer.Option("--everywhere", help="In all communities.")]
-Reason = Annotated[str, typer.Option("--reason", metavar="WORDS", help="Why, in a few words; it is recorded.")]
 User = Annotated[str, typer.Argument(metavar="PERSON", help="Their id on the platform.")]
 Name = Annotated[str, typer.Option("--name", metavar="NAME", help="What people call them.")]
 Wanted = Annotated[
@@ -55,22 +45,6 @@ Wanted = Annotated[
 ]
 
 _NONE: Final = "-"
-
-
-def operator() -> Operator:
-    """Who sits at the terminal, by their account."""
-    return Operator(getpass.getuser())
-
-
-def _do(config: Path | None, work: Callable[[CommunityDesk], Awaitable[None]]) -> None:
-    """Do a command's work on the configured database."""
-
-    async def begin(settings: Settings) -> int:
-        async with open_database(settings) as database:
-            await work(CommunityDesk(database))
-        return 0
-
-    run(config, begin)
 
 
 @community.command(name="list")
@@ -87,11 +61,11 @@ def list_(as_json: JsonOption = False, config: ConfigOption = None) -> None:
         )  # an id is copied: never cut
         for view in found:
             table.add_row(
-                Text(view.community.id), _posting(view), _switch(view.community.discloses), str(len(view.members))
+                Text(view.community.id), _posting(view), switch(view.community.discloses), str(len(view.members))
             )
         out().print(table if found else Text("No community is known yet: a first post must be flagged there."))
 
-    _do(config, work)
+    do(config, work)
 
 
 @community.command()
@@ -117,7 +91,7 @@ def show(place: Place, as_json: JsonOption = False, config: ConfigOption = None)
             said = f"  {entry.at:%Y-%m-%d %H:%M} UTC  {entry.actor}: {entry.reason}{note}"
             out().print(Text(said), soft_wrap=True)
 
-    _do(config, work)
+    do(config, work)
 
 
 @role.command()
@@ -130,7 +104,7 @@ def grant(
         await desk.grant(place, _person(place, user, name), wanted, operator(), reason)
         out().print(Text(f"{name or user} is {wanted} in {place}."))
 
-    _do(config, work)
+    do(config, work)
 
 
 @role.command()
@@ -141,7 +115,7 @@ def revoke(place: Place, user: User, wanted: Wanted, reason: Reason = "", config
         await desk.revoke(place, _person(place, user), wanted, operator(), reason)
         out().print(Text(f"{user} is no longer {wanted} in {place}."))
 
-    _do(config, work)
+    do(config, work)
 
 
 @community.command()
@@ -158,7 +132,7 @@ def posting(
             await desk.set_posting(place, is_on, operator(), reason)
         _tell(await desk.view(place, operator()))
 
-    _do(config, work)
+    do(config, work)
 
 
 @community.command()
@@ -175,7 +149,7 @@ def disclosure(
             await desk.set_disclosure(place, is_on, operator(), reason)
         _tell(await desk.view(place, operator()))
 
-    _do(config, work)
+    do(config, work)
 
 
 @community.command(cls=OneText)
@@ -204,7 +178,7 @@ def notice(
         for code in LANGUAGES:
             out().print(Text(_notice(code, policy.norm_notice.get(code))), soft_wrap=True)
 
-    _do(config, work)
+    do(config, work)
 
 
 @community.command()
@@ -246,7 +220,7 @@ def calls(
     async def work(desk: CommunityDesk) -> None:
         out().print(Text(_calls(place, await desk.configure(place, choose, operator()))), soft_wrap=True)
 
-    _do(config, work)
+    do(config, work)
 
 
 @community.command()
@@ -269,11 +243,11 @@ def flags(
 
     async def work(desk: CommunityDesk) -> None:
         policy = await desk.configure(place, choose, operator())
-        told = _switch(policy.tells_flaggers)
-        said = f"flags by members {_switch(policy.members_flag)}, {policy.flaggers_needed} needed; telling them {told}"
+        told = switch(policy.tells_flaggers)
+        said = f"flags by members {switch(policy.members_flag)}, {policy.flaggers_needed} needed; telling them {told}"
         out().print(Text(f"{place}: {said}."), soft_wrap=True)
 
-    _do(config, work)
+    do(config, work)
 
 
 @community.command()
@@ -292,44 +266,14 @@ def quotes(
             )
         chosen = {} if is_on is None else {"quotes": is_on}
         policy = await desk.configure(place, lambda _: chosen, operator())
-        out().print(Text(f"{place}: quotes {_switch(policy.quotes)}."), soft_wrap=True)
+        out().print(Text(f"{place}: quotes {switch(policy.quotes)}."), soft_wrap=True)
 
-    _do(config, work)
-
-
-@community.command()
-def learning(
-    place: Place,
-    is_on: Annotated[bool | None, typer.Option("--on/--off", help="Whether its managers allow it.")] = None,
-    config: ConfigOption = None,
-) -> None:
-    """Allow that a writer is trained on what this community approved, or forbid it; or show what is set."""
-
-    async def work(desk: CommunityDesk) -> None:
-        chosen = {} if is_on is None else {"learns": is_on}
-        policy = await desk.configure(place, lambda _: chosen, operator())
-        out().print(Text(f"{place}: learning {_switch(policy.learns)}."), soft_wrap=True)
-
-    _do(config, work)
+    do(config, work)
 
 
-@community.command(name="lessons")
-def write_lessons(
-    place: Place,
-    file: Annotated[Path, typer.Option("--out", metavar="FILE", help="The file to write, as JSON lines.")],
-    config: ConfigOption = None,
-) -> None:
-    """Write what a writer can learn from: posts, the drafts that were shown, and the replies that were approved."""
-
-    async def work(settings: Settings) -> int:
-        async with open_database(settings) as database:
-            rows = [row async for row in lessons(database, place)]
-        with replacing(file) as made:
-            made.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-        out().print(Text(f"{counted(len(rows), 'approval')} in {file}."), soft_wrap=True)
-        return 0
-
-    run(config, work)
+community.command()(learning)
+community.command()(writer)
+community.command(name="lessons")(write_lessons)
 
 
 def _notices(text: str, language: str, is_off: bool, is_default: bool) -> dict[str, str | None]:
@@ -359,7 +303,7 @@ def pause(place: Scope = "", everywhere: Everywhere = False, reason: Reason = ""
         is_new = await desk.pause(scope, operator(), reason)
         out().print(Text(f"Nothing is posted {_where(scope)}{'' if is_new else '; it was stopped already'}."))
 
-    _do(config, work)
+    do(config, work)
 
 
 @community.command()
@@ -371,7 +315,7 @@ def resume(place: Scope = "", everywhere: Everywhere = False, reason: Reason = "
         is_new = await desk.resume(scope, operator(), reason)
         out().print(Text(f"Posting is allowed again {_where(scope)}." if is_new else "It was not stopped."))
 
-    _do(config, work)
+    do(config, work)
 
 
 def _calls(place: str, policy: CommunityPolicy) -> str:
@@ -403,12 +347,8 @@ def _person(place: str, user: str, name: str = "") -> Person:
 
 
 def _tell(view: CommunityView) -> None:
-    said = f"{view.community.id}: posting {_posting(view)}, disclosure {_switch(view.community.discloses)}."
+    said = f"{view.community.id}: posting {_posting(view)}, disclosure {switch(view.community.discloses)}."
     out().print(Text(said), soft_wrap=True)
-
-
-def _switch(is_on: bool) -> str:
-    return "on" if is_on else "off"
 
 
 def _posting(view: CommunityView) -> str:

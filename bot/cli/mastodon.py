@@ -25,7 +25,7 @@ from adapters.mastodon.connection.refs import NAME, full_name_of
 from adapters.mastodon.manage.check import Look, look, look_at_team
 from adapters.mastodon.manage.login import begin, finish, instance_address
 from bot.cli.command import EXIT_UNAVAILABLE, ConfigOption, JsonOption, counted, out, run_to_exit
-from bot.cli.communities import operator
+from bot.cli.desk import operator
 from bot.cli.kb.output import print_document, run
 from bot.communities.decisions import CommunityDesk
 from bot.communities.governance import CommunityGovernance

@@ -57,7 +57,7 @@ async def lessons(database: Database, community_id: str) -> AsyncIterator[dict[s
     while True:
         found = await database.run("read a page of lessons", page)
         for approval, case, document in found:
-            yield _row(approval, case, document)
+            yield {"community": community_id, **_row(approval, case, document)}
         if len(found) < _PAGE:
             return
         after = found[-1][0].id

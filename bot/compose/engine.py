@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
-from bot.compose.settings import Settings
+from bot.compose.settings import LlmSettings, Settings
 from core.engine import Engine
 from core.errors import IndexUnavailable, ScorerUnavailable, StoreUnavailable
 from core.i18n.sentences import Sentence, sentence
@@ -23,7 +24,7 @@ from core.llm.backends.llamacpp import EmbeddedServer
 from core.llm.backends.prompt_cache import warm
 from core.llm.backends.servers.calls import OnCall, tell_nobody
 from core.llm.backends.toxicity import DetoxifyScorer
-from core.llm.backends.trained import find_writer
+from core.llm.backends.trained import TrainedWriter, find_writer
 from core.llm.backends.weights import WeightsWanted, find_weights
 from core.llm.prompting import load_prompt
 from core.ports import EvidenceSource, LanguageModel, Message
@@ -40,8 +41,9 @@ from kb.shelf.local import LocalShelf
 from kb.shelf.search import LibrarySearch
 
 if TYPE_CHECKING:
+    from core.llm.backends.servers.chat import ChatModel
     from core.llm.backends.servers.pool import ChatPool
-    from core.llm.backends.servers.protocol import ChatProtocol
+    from core.llm.backends.servers.protocol import ChatProtocol, Writer
     from kb.shelf.qdrant import QdrantShelf
 
 logger = logging.getLogger(__name__)
@@ -164,7 +166,7 @@ async def open_model(
 ) -> AsyncIterator[ChatProtocol]:
     """The configured language model: that of one server or several, or the embedded one, started here.
 
-    Where ``llm.adapter`` names a trained writer, the model answers adapted requests with it.
+    Its ``writers`` are the installation's (``llm.adapter``) and those that communities may choose (``llm.writers``).
 
     Args:
         on_call: hears of each call and what it cost.
@@ -172,8 +174,8 @@ async def open_model(
     Raises:
         ModelUnavailable: the weights cannot be had or loaded, or a server does not know the model.
     """
-    from core.llm.backends.servers.chat import ChatModel  # takes half a second to load, and few commands need it
-    from core.llm.backends.servers.pool import open_chat
+    from core.llm.backends.servers.pool import open_chat  # takes half a second to load, and few commands need it
+    from core.llm.backends.servers.protocol import Writer
 
     llm, tell = settings.llm, on_preparing or _tell_nobody
     async with AsyncExitStack() as stack:
@@ -182,8 +184,7 @@ async def open_model(
             weights = await asyncio.to_thread(
                 find_weights, wanted_weights(settings), settings.cache_folder, progress=partial(tell, "weights")
             )
-            wanted, cache = llm.adapter, settings.cache_folder
-            writer = await asyncio.to_thread(find_writer, wanted, weights, cache) if wanted else None
+            found = await asyncio.to_thread(_find_writers, settings, weights)
             prompts = settings.cache_folder / "prompts"
             make_folder(prompts, "kb.cache_folder")
             server = stack.enter_context(
@@ -196,20 +197,14 @@ async def open_model(
                 )
             )
             await asyncio.to_thread(warm, server, weights, _beginnings(settings), on_prompt=partial(tell, "prompts"))
-            chat = ChatModel(
-                server.base_url,
-                server.api_key,
-                server.model,
-                timeout_seconds=llm.timeout_seconds,
-                concurrency=min(EMBEDDED_AT_ONCE, llm.parallel),
-                is_one_of_a_kind=True,
-                on_call=on_call,
-            )
-            stack.push_async_callback(chat.close)
-            if writer:
-                chat.writer = _open_writer(stack, settings, weights, writer.file, on_call)
-                chat.trained = writer.tasks
+            writers = {
+                name: Writer(one.tasks, server=_embedded(stack, _server_with(stack, llm, weights, one), llm, on_call))
+                for name, one in found.items()
+            }
+            chat = _embedded(stack, server, llm, on_call, writers)
         else:
+            adapters = {"": llm.adapter} if llm.adapter else {}
+            adapters |= {name: name for name in llm.writers}
             chat = open_chat(
                 llm.base_url,
                 llm.api_key.get_secret_value(),
@@ -217,31 +212,45 @@ async def open_model(
                 parallel=llm.parallel,
                 timeout_seconds=llm.timeout_seconds,
                 on_call=on_call,
-                adapter=llm.adapter,
+                writers={
+                    name: Writer(frozenset(llm.adapter_tasks), MappingProxyType({"model": adapter}))
+                    for name, adapter in adapters.items()
+                },
             )
-            if llm.adapter:
-                chat.trained = frozenset(llm.adapter_tasks)
             stack.push_async_callback(chat.close)
             await chat.check_model()
         yield chat
 
 
-def _open_writer(
-    stack: AsyncExitStack, settings: Settings, weights: Path, adapter: Path, on_call: OnCall
-) -> ChatProtocol:
-    """A second embedded model over the same weights, with the adapter in every request (see ``EmbeddedServer``)."""
-    from core.llm.backends.servers.chat import ChatModel
+def _find_writers(settings: Settings, weights: Path) -> dict[str, TrainedWriter]:
+    """The trained writers that are configured, by the names under which they are asked."""
+    llm, cache = settings.llm, settings.cache_folder
+    found = {"": find_writer(llm.adapter, weights, cache)} if llm.adapter else {}
+    return found | {one.name: one for one in (find_writer(file, weights, cache) for file in llm.writers)}
 
-    llm = settings.llm
-    server = stack.enter_context(
+
+def _server_with(stack: AsyncExitStack, llm: LlmSettings, weights: Path, writer: TrainedWriter) -> EmbeddedServer:
+    """One more embedded model over the same weights, with the adapter in every request (see ``EmbeddedServer``)."""
+    return stack.enter_context(
         EmbeddedServer(
             weights,
             context_tokens=WRITER_TOKENS,
             parallel=EMBEDDED_AT_ONCE,
             threads=llm.threads,
-            adapter=adapter,
+            adapter=writer.file,
         )
     )
+
+
+def _embedded(
+    stack: AsyncExitStack,
+    server: EmbeddedServer,
+    llm: LlmSettings,
+    on_call: OnCall,
+    writers: Mapping[str, Writer] = MappingProxyType({}),
+) -> ChatModel:
+    from core.llm.backends.servers.chat import ChatModel
+
     chat = ChatModel(
         server.base_url,
         server.api_key,
@@ -250,6 +259,7 @@ def _open_writer(
         concurrency=min(EMBEDDED_AT_ONCE, llm.parallel),
         is_one_of_a_kind=True,
         on_call=on_call,
+        writers=writers,
     )
     stack.push_async_callback(chat.close)
     return chat
@@ -340,7 +350,7 @@ async def open_engine(
             judge_format=settings.judge.format,
             pooling=open_pooling(settings),
             writer=writer_of(settings),
-            trained=model.trained,
+            trained={name: one.tasks for name, one in model.writers.items()},
         )
 
 

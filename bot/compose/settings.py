@@ -112,6 +112,7 @@ class LlmSettings(_Section):
     model_path: str = ""
     adapter: str = ""
     adapter_tasks: tuple[Task, ...] = (Task.REPLY,)
+    writers: tuple[str, ...] = ()
     hub_repo: str = "Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF"
     hub_file: str = "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf"
     hub_revision: Annotated[str, Field(pattern=r"^([0-9a-f]{40})?$")] = "f86cb2c1fa58255f8052cc32aeede1b7482d4361"

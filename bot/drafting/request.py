@@ -104,6 +104,7 @@ class DraftingRequest:
             variant=known.before.times,
             prepared=known.prepared,
             cards=known.cards,
+            writer=known.policy.writer,
         )
 
 

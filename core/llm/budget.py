@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from core.errors import BudgetExhausted, ModelUnavailable
@@ -117,11 +117,13 @@ class Budget:
 class MeteredModel:
     """A language model under a budget: it refuses a call once a limit is reached, and counts each.
 
-    ``trained`` says for which tasks the model has a trained adapter, and so a short prompt.
+    ``trained`` says for which tasks the model has a trained adapter, and so a short prompt; ``writer`` is its name.
     """
 
-    def __init__(self, model: LanguageModel, budget: Budget, trained: frozenset[Task] = UNTRAINED) -> None:
-        self._model = model
+    def __init__(
+        self, model: LanguageModel, budget: Budget, trained: frozenset[Task] = UNTRAINED, writer: str = ""
+    ) -> None:
+        self._model, self._writer = model, writer
         self.budget = budget
         self.trained: Final = trained
 
@@ -133,7 +135,8 @@ class MeteredModel:
             ModelUnavailable: there is no usable answer.
         """
         async with self._call(judging):
-            answer = await self._model.generate(messages, how, self.budget.seconds_left)
+            by = replace(how, writer=self._writer)
+            answer = await self._model.generate(messages, by, self.budget.seconds_left)
         self._count(answer)
         return answer
 

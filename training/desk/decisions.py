@@ -51,6 +51,20 @@ def read_lessons(file: Path) -> list[Mapping[str, Any]]:
     return rows
 
 
+def one_community(rows: Iterable[Mapping[str, Any]]) -> str:
+    """Whose lessons they are.
+
+    Raises:
+        BadInput: they are of several communities, or it is not said of which.
+    """
+    found = {str(row.get("community", "")) for row in rows}
+    if len(found) != 1 or "" in found:
+        raise BadInput(
+            "A writer learns from one community.", remedy="Write its lessons again: antiphon community lessons"
+        )
+    return found.pop()
+
+
 def decisions_of(rows: Iterable[Mapping[str, Any]], refuses: Refuses) -> Iterator[Decision]:
     """The pairs of approvals.
 

@@ -39,7 +39,7 @@ def load_base(source: str) -> tuple[Any, Any]:
     if source.endswith(".gguf"):
         file = Path(source)
         dequantised = GgufConfig(dequantize=True)
-        model = AutoModelForCausalLM.from_pretrained(  # nosec B615 # a file on this machine
+        model: Any = AutoModelForCausalLM.from_pretrained(  # nosec B615 # a file on this machine
             str(file.parent), gguf_file=file.name, quantization_config=dequantised, local_files_only=True, **load
         )
         tokenizer = AutoTokenizer.from_pretrained(  # nosec B615 # as above

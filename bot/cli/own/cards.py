@@ -17,7 +17,7 @@ import typer
 from rich.text import Text
 
 from bot.cli.command import ConfigOption, JsonOption, out
-from bot.cli.communities import Place, Reason, operator
+from bot.cli.desk import Place, Reason, operator
 from bot.cli.kb.output import print_document, run
 from bot.communities.own_cards import OwnCards, Proposed
 from bot.compose.application import open_database

@@ -13,7 +13,7 @@ import typer
 from rich.text import Text
 
 from bot.cli.command import ConfigOption, JsonOption, out
-from bot.cli.communities import Place, Reason, operator
+from bot.cli.desk import Place, Reason, operator
 from bot.cli.kb.output import print_document, run
 from bot.cli.later import OneText
 from bot.communities.prepared import PreparedReplies, PreparedReply

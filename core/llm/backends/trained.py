@@ -10,6 +10,7 @@ import hashlib
 import json
 from dataclasses import dataclass
 from importlib import resources
+from math import comb
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,13 +23,46 @@ _FOLDER: Final = "core.llm.writer"
 _FILE: Final = "writer.gguf"
 
 
+MOST_BY_CHANCE: Final = 0.05
+"""A writer is preferred where so many held-out pairs speak for it by chance alone at most this often."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeldOut:
+    """What a community's own decisions that were not learnt say of a writer, against the one before it.
+
+    Attributes:
+        community: whose decisions.
+        pairs: how many pairs of a better and a worse reply.
+        better: of how many the writer tells the better reply more clearly from the worse than the one before.
+    """
+
+    community: str
+    pairs: int
+    better: int
+
+    @property
+    def chance(self) -> float:
+        """How often a coin says at least as much for the writer: the sign test, one-sided."""
+        return float(sum(comb(self.pairs, k) for k in range(self.better, self.pairs + 1)) / 2**self.pairs)
+
+    @property
+    def is_preferred(self) -> bool:
+        """Whether the decisions speak for the writer, and not by chance."""
+        return self.chance <= MOST_BY_CHANCE
+
+
 @dataclass(frozen=True, slots=True)
 class TrainedWriter:
-    """An adapter that may be loaded: its file, what it was trained for, and by which name people know it."""
+    """An adapter that may be loaded: its file, what it was trained for, and by which name people know it.
+
+    ``held_out``: what a community's decisions say of it, where it was trained on such.
+    """
 
     file: Path
     name: str
     tasks: frozenset[Task]
+    held_out: HeldOut | None = None
 
 
 def find_writer(wanted: str, weights: Path, folder: Path) -> TrainedWriter:
@@ -55,14 +89,28 @@ def find_writer(wanted: str, weights: Path, folder: Path) -> TrainedWriter:
             f"The adapter {file} was trained on other weights ({base[:12]}) than those that run.",
             remedy='Set llm.adapter to "", or llm.model_path to the weights that it was trained on.',
         )
+    return _described(file, card)
+
+
+def describe(file: Path) -> TrainedWriter:
+    """What an adapter's card says of it; the adapter itself need not be there.
+
+    Raises:
+        ModelUnavailable: the card is missing or damaged.
+    """
+    return _described(file, _card(file))
+
+
+def _described(file: Path, card: dict[str, Any]) -> TrainedWriter:
     try:
         tasks = frozenset(Task(task) for task in card["tasks"])
+        held_out = HeldOut(**card["held_out"]) if "held_out" in card else None
     except (KeyError, TypeError, ValueError) as err:
         raise ModelUnavailable(
-            f"The card of {file} names tasks that this version does not know.",
+            f"The card of {file} says what this version does not know.",
             remedy="Export it again with this version.",
         ) from err
-    return TrainedWriter(file, str(card.get("name", file.stem)), tasks)
+    return TrainedWriter(file, str(card.get("name", file.stem)), tasks, held_out)
 
 
 def card_of(file: Path) -> Path:

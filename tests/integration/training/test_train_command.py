@@ -11,10 +11,11 @@ import pytest
 from typer.testing import CliRunner
 
 from bot.cli.main import app
-from core.llm.backends.trained import find_writer
+from core.llm.backends.trained import HeldOut, describe, find_writer
 from core.llm.short_prompts import Task
 from tests.fakes.training.tiny import tiny_model, tiny_tokenizer
 from training.writer.examples import groups
+from training.writer.preferences import from_file
 
 _QUICK = [
     "--set",
@@ -105,6 +106,44 @@ def test_preferences_and_rewards_go_on_from_the_adapter(trained: Path, base: Pat
     assert "batch is 4, not 16 (F2RL, experimental setup)" in card
     assert "reward is own, not f2rl (F2RL, section 3.3)" in card
     assert "| reward |" in card
+
+
+def test_decisions_that_are_not_learnt_judge_a_writer_and_its_card_says_what_they_say(
+    trained: Path, base: Path, tmp_path: Path
+) -> None:
+    """Pairs that were learnt would all prefer it; here some of the learnt ones stand in for those held out."""
+    said = [{"role": m.role, "content": m.content} for m in groups("train")[0][0].prompt]
+    rows = [
+        {"prompt": said, "chosen": example.answer, "rejected": "no no no", "community": "discord/1"}
+        for example in groups("train")[0][:3]
+    ]
+    pairs, weights, out = tmp_path / "pairs.jsonl", tmp_path / "weights.gguf", tmp_path / "writer.gguf"
+    pairs.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    weights.write_bytes(b"weights")
+    wanted = ["--base", base, "--adapter", trained / "adapter", "--pairs", pairs, "--held-out", pairs]
+    quick = ["--set", "pairs_a_step=1", "--set", "learning_rate=0.01", "--set", "epochs=2"]
+    code, told = _call("preferences", tmp_path / "dpo", *wanted, *quick)
+    assert code == 0, told
+    assert (
+        "3 of 3 decisions of discord/1 that were not learnt prefer the new writer; chance alone gives as many 12%"
+        in told
+    )
+    assert _call("export", tmp_path / "dpo" / "adapter", out, "--weights", weights)[0] == 0
+    assert describe(out).held_out == HeldOut("discord/1", pairs=3, better=3)
+    pairs.write_text(json.dumps(rows[0] | {"community": ""}) + "\n")
+    code, told = _call("preferences", tmp_path / "never", *wanted, *quick)
+    assert (code, "does not hold the decisions of one community" in told) == (2, True)
+
+
+def test_own_samples_become_pairs_to_go_on_with(trained: Path, base: Path, tmp_path: Path) -> None:
+    out = tmp_path / "pairs.jsonl"
+    wanted = ["--base", base, "--adapter", trained / "adapter"]
+    quick = ["--most", 2, "--set", "replies=2", "--set", "most_tokens=6", "--set", "margin=0"]
+    code, told = _call("samples", out, *wanted, *quick)
+    assert code == 0, told
+    found = from_file(out)
+    assert {pair.source for pair in found} == {"best sample against worst", "prepared reply against worst sample"}
+    assert f"{len(found) // 2} pairs: " in told
 
 
 def test_an_export_is_what_the_application_loads(trained: Path, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from adapters.mastodon.connection.refs import NAME as MASTODON
-from bot.cli.communities import operator
+from bot.cli.desk import operator
 from bot.cli.mastodon import tell_reviewers
 from bot.cli.operating.doctor.database import is_there
 from bot.cli.operating.setup.files import secrets_in, with_secrets, with_values, write_whole

@@ -23,7 +23,7 @@ from openai.types.chat import ChatCompletion
 
 from core.llm.backends.servers.calls import Call, OnCall, tell_nobody
 from core.llm.backends.servers.faults import ServerFault, ServerFaults
-from core.llm.backends.servers.protocol import ChatProtocol, Reply, Request, reply_of
+from core.llm.backends.servers.protocol import ChatProtocol, Reply, Request, Writer, reply_of
 from core.llm.backends.servers.reaching import check_model
 
 # In its own way stamina would tell each retry to standard output; what fails in the end is told by its error.
@@ -52,7 +52,7 @@ class ChatModel(ChatProtocol):
         section: the table of config.toml that describes this server, for what errors name.
         attempts: how often a request is sent where no connection is made.
         on_call: hears of each call that was sent. A call that its caller ends is not told.
-        adapter: the name by which the server knows the trained adapter; "" where there is none.
+        writers: the trained adapters that the server has.
     """
 
     def __init__(
@@ -68,14 +68,14 @@ class ChatModel(ChatProtocol):
         section: str = "llm",
         attempts: int = ATTEMPTS,
         on_call: OnCall = tell_nobody,
-        adapter: str = "",
+        writers: Mapping[str, Writer] = MappingProxyType({}),
     ) -> None:
         self._model = model
-        if adapter:
-            self.adapted = MappingProxyType({"model": adapter})
+        self.writers = writers
         self.api_key: Final = api_key or NO_KEY
         self.faults: Final = ServerFaults(base_url, model, section, remedy)
-        self._faults_of_adapter: Final = [ServerFaults(base_url, adapter, section, remedy)] if adapter else []
+        adapters = [one.says["model"] for one in writers.values() if "model" in one.says]
+        self._faults_of_adapters: Final = [ServerFaults(base_url, name, section, remedy) for name in adapters]
         self.longest_seconds: Final = timeout_seconds
         self.concurrency: Final = concurrency
         self._attempts, self._on_call = attempts, on_call
@@ -90,12 +90,12 @@ class ChatModel(ChatProtocol):
         )
 
     async def check_model(self) -> None:
-        """Look whether the server knows model and adapter, before anybody waits for it. See ``reaching.check_model``.
+        """Look whether the server knows model and adapters, before anybody waits for it. See ``reaching.check_model``.
 
         Raises:
             ModelUnavailable: the server is there, and does not know one of them, refuses the key or is something else.
         """
-        for faults in (self.faults, *self._faults_of_adapter):
+        for faults in (self.faults, *self._faults_of_adapters):
             if not await check_model(faults, self.api_key):
                 logger.warning("The language model at %s does not answer yet.", faults.address)
                 return

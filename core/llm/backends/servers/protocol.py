@@ -8,13 +8,13 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final
 
 from openai.types.chat import ChatCompletion
 
-from core.llm.short_prompts import UNTRAINED, Task
+from core.llm.short_prompts import Task
 from core.ports import Answer, Generation, Message
 
 LIKELY_TOKENS: Final = 20
@@ -40,17 +40,26 @@ class Reply:
     shares: dict[str, float] | None
 
 
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """A trained adapter of a model.
+
+    ``tasks``: what it was trained for. ``says``: what a request for it says beside the rest; vLLM knows an adapter as a
+    model of another name. ``server``: what answers such requests, where that is another server.
+    """
+
+    tasks: frozenset[Task]
+    says: Mapping[str, Any] = field(default_factory=dict)
+    server: ChatProtocol | None = None
+
+
 class ChatProtocol(ABC):
     """``core.ports.LanguageModel`` in the words of the protocol, over one server or several.
 
-    ``adapted`` is what a request says beside the rest where the trained adapter is to take part: vLLM knows an adapter
-    as a model of another name. ``writer`` is the server that answers such requests, where that is another one.
-    ``trained`` are the tasks that the adapter was trained for.
+    ``writers`` are its trained adapters, by their names; "" names that of the installation.
     """
 
-    adapted: Mapping[str, Any] = MappingProxyType({})
-    writer: ChatProtocol | None = None
-    trained: frozenset[Task] = UNTRAINED
+    writers: Mapping[str, Writer] = MappingProxyType({})
 
     async def generate(self, messages: Sequence[Message], how: Generation, timeout_seconds: float) -> Answer:
         """Write ``how.n`` answers; ``completion_tokens`` counts those of all of them.
@@ -62,8 +71,12 @@ class ChatProtocol(ABC):
             ModelAway: the server cannot be reached, is overloaded, or does not know the key or the model.
             ModelUnavailable: there is no usable answer within ``timeout_seconds``.
         """
-        asked = self.writer if how.is_adapted and self.writer else self
-        return (await asked.complete(self._generation(messages, how), timeout_seconds)).answer
+        request = _generation(messages, how)
+        if not how.is_adapted:
+            return (await self.complete(request, timeout_seconds)).answer
+        writer = self.writers[how.writer]
+        adapted = Request({**request.body, **writer.says})
+        return (await (writer.server or self).complete(adapted, timeout_seconds)).answer
 
     async def choose(
         self, messages: Sequence[Message], options: Sequence[str], timeout_seconds: float
@@ -80,10 +93,6 @@ class ChatProtocol(ABC):
         request = Request({"messages": _turns(messages), **one_token}, tuple(options))
         reply = await self.complete(request, timeout_seconds)
         return reply.shares, reply.answer
-
-    def _generation(self, messages: Sequence[Message], how: Generation) -> Request:
-        request = _generation(messages, how)
-        return Request({**request.body, **self.adapted}) if how.is_adapted else request
 
     @abstractmethod
     async def complete(self, request: Request, timeout_seconds: float) -> Reply:

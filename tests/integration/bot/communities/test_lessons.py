@@ -44,6 +44,7 @@ async def test_a_lesson_has_what_was_shown_and_what_was_approved(
     await _consent(database)
     [row] = [row async for row in lessons(database, COMMUNITY_ID)]
     assert row["reply"] == "We all pay in.", "the footer is Antiphon's own"
+    assert row["community"] == COMMUNITY_ID
     assert row["post"] == post.text
     assert row["is_edited"] is True
     assert row["moderator"].startswith("p-")

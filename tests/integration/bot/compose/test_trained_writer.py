@@ -37,14 +37,16 @@ async def test_neither_leaves_anything_in_the_others_answers(weights: Path, tmp_
     export_with_card(_random_adapter(tmp_path / "peft"), adapter, weights, ("reply",))
     file = tmp_path / "config.toml"
     file.write_text(
-        f"[llm]\nmodel_path = '{weights}'\nadapter = '{adapter}'\ncontext_tokens = 2048\nparallel = 2\n"
+        f"[llm]\nmodel_path = '{weights}'\nwriters = ['{adapter}']\ncontext_tokens = 2048\nparallel = 2\n"
         f"[kb]\ncache_folder = '{tmp_path / 'cache'}'\n"
     )
     said = []
     async with open_model(load_settings(file, {})) as model:
-        assert model.trained == {Task.REPLY}
+        [(name, writer)] = model.writers.items()
+        assert name.startswith("writer-")
+        assert writer.tasks == {Task.REPLY}
         for is_adapted in (False, True, False, True, False):
-            how = Generation(max_tokens=8, temperature=0.0, is_adapted=is_adapted)
+            how = Generation(max_tokens=8, temperature=0.0, is_adapted=is_adapted, writer=name)
             said.append((await model.generate(ASK, how, SECONDS)).texts[0])
     plain, adapted = said[0::2], said[1::2]
     assert len(set(plain)) == 1

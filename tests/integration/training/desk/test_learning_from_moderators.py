@@ -14,7 +14,7 @@ from core.errors import BadInput
 from core.models import Intent
 from core.scoring.readers.outputs import DraftFault
 from core.scoring.readers.readers import DraftSigns
-from training.desk.decisions import decisions_of, read_lessons, split_by_post
+from training.desk.decisions import decisions_of, one_community, read_lessons, split_by_post
 from training.desk.trust import check_enough, kept, trust
 
 POST = "They take everything."
@@ -67,6 +67,13 @@ def test_lessons_are_read_back_and_other_files_refused(tmp_path: Path) -> None:
         file.write_text(text)
         with pytest.raises(BadInput):
             read_lessons(file)
+
+
+@pytest.mark.parametrize("communities", [("discord/1", "discord/2"), ("",), ()])
+def test_a_writer_learns_from_one_community(communities: tuple[str, ...]) -> None:
+    assert one_community([row(community="discord/1")] * 2) == "discord/1"
+    with pytest.raises(BadInput, match="one community"):
+        one_community([row(community=name) for name in communities])
 
 
 def test_all_decisions_of_a_post_are_on_one_side() -> None:

@@ -19,6 +19,8 @@ from core.errors import ModelAway, ModelUnavailable
 from core.llm.backends.servers.calls import Call
 from core.llm.backends.servers.chat import ChatModel
 from core.llm.backends.servers.faults import ServerFault, Trouble
+from core.llm.backends.servers.protocol import Writer
+from core.llm.short_prompts import Task
 from core.ports import Generation, Message
 
 POST = "canary-post-text"
@@ -150,15 +152,16 @@ async def test_request_says_what_was_asked(server: FakeServer, model: ChatModel)
 async def test_an_adapter_is_asked_by_its_own_name_and_only_where_it_takes_part(server: FakeServer):
     """As vLLM serves it: an adapter is a model of another name."""
     server.answers("!")
-    chat = ChatModel(server.url, "k", "m", adapter="writer-12ab")
+    writers = {name: Writer(frozenset(Task), {"model": f"writer-{name or 'ours'}"}) for name in ("", "theirs")}
+    chat = ChatModel(server.url, "k", "m", writers=writers)
     try:
-        for is_adapted in (True, False):
-            await chat.generate(ASK, Generation(max_tokens=5, is_adapted=is_adapted), 30)
+        for is_adapted, name in ((True, ""), (True, "theirs"), (False, "theirs")):
+            await chat.generate(ASK, Generation(max_tokens=5, is_adapted=is_adapted, writer=name), 30)
         await chat.choose(ASK, ["Yes", "No"], 30)
-        assert [asked["model"] for asked in server.asked] == ["writer-12ab", "m", "m"]
+        assert [asked["model"] for asked in server.asked] == ["writer-ours", "writer-theirs", "m", "m"]
         server.names = ["m"]
         server.fails(404)
-        with pytest.raises(ModelUnavailable, match="does not know the model 'writer-12ab'"):
+        with pytest.raises(ModelUnavailable, match="does not know the model 'writer-ours'"):
             await chat.check_model()
     finally:
         await chat.close()
