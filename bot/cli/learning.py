@@ -46,7 +46,7 @@ def writer(
         Path | None, typer.Argument(metavar="[FILE]", help="The adapter that `antiphon train export` wrote.")
     ] = None,
     is_off: Annotated[bool, typer.Option("--off", help="Take it back.")] = False,
-    name: Annotated[str, typer.Option("--name", help="The name that a server knows it by; that of its card.")] = "",
+    name: Annotated[str, typer.Option("--name", metavar="NAME", help="How a server calls it; as its card does.")] = "",
     config: ConfigOption = None,
 ) -> None:
     """Let a writer that was trained on this community's decisions write here, or take it back; or show what is set.
