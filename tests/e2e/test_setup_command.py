@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import stat
 import threading
 from collections.abc import Iterator
@@ -22,6 +23,7 @@ from tests.fakes.mastodon.server.server import MastodonServer
 from tests.fakes.telegram.server.server import TelegramServer
 
 GROUP = "-1001234567890"
+TWO_PROCESSES = Path(__file__).parents[2] / "docs" / "two-processes.md"
 
 
 @dataclass
@@ -123,6 +125,22 @@ def test_from_nothing_to_a_community_in_shadow_mode(wizard: Wizard, telegram: Te
     assert wizard.files == before
     (same,) = (wizard.document("community", "list"))["communities"]
     assert same == row
+
+
+def test_the_page_on_two_machines_answers_each_question(wizard: Wizard, telegram: TelegramServer) -> None:
+    """In their order, and no other one is asked."""
+    table = re.findall(r"^\| (.+?) \| (.+?) \|$", TWO_PROCESSES.read_text("utf-8"), re.MULTILINE)
+    rows = table[table.index(("question", "answer")) + 1 :]
+    asked = [question.removesuffix(" ...") for question, _ in rows if question != "---"]
+    given = [answer for question, answer in rows if question != "---"]
+    typed = ["" if answer.startswith("Enter") else answer for answer in given]
+    typed = [telegram.token if answer.startswith("paste it") else answer for answer in typed]
+    done = wizard(*(found[1] if (found := re.search("`(.+?)`", answer)) else answer for answer in typed))
+    assert done.code == 0, done.out + done.err
+    places = [done.out.find(question) for question in asked]
+    assert places == sorted(places)
+    assert min(places) >= 0
+    assert "in shadow mode: nothing is posted" in done.out
 
 
 def test_a_posting_community_goes_on_and_what_is_set_stays(wizard: Wizard, telegram: TelegramServer) -> None:
