@@ -6,6 +6,8 @@ Owns the commands; ``bot.cli.terminal`` and ``bot.cli.operating.doctor`` do the 
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import AsyncIterator
 from typing import Annotated
 
 import typer
@@ -61,21 +63,28 @@ def doctor(
     from bot.cli.operating.doctor.examining import as_document, examine
     from bot.runtime.findings import Finding
 
-    async def audited(settings: Settings) -> list[Finding]:
+    async def audited(settings: Settings) -> AsyncIterator[Finding]:
         from bot.compose.application import open_database
         from bot.invariants import audit as ask_all
 
         async with open_database(settings) as database:
-            return await ask_all(database)
+            for found in await ask_all(database):
+                yield found
 
     async def work() -> int:
-        checks = await (audited if audit else examine)(load_settings(config))
+        settings, bar, checks = load_settings(config), PreparationBar(), list[Finding]()
+        try:
+            async for check in audited(settings) if audit else examine(settings, bar):
+                bar.close()
+                checks.append(check)
+                if not as_json:
+                    line = f"{'ok ' if check.ok else 'BAD'} {check.name}: {check.detail} {check.remedy}"
+                    out().print(Text(line.rstrip()), soft_wrap=True)
+                    sys.stdout.flush()
+        finally:
+            bar.close()
         if as_json:
             typer.echo(json.dumps(as_document(checks), indent=2))
-        else:
-            for check in checks:
-                line = f"{'ok ' if check.ok else 'BAD'} {check.name}: {check.detail} {check.remedy}"
-                out().print(Text(line.rstrip()), soft_wrap=True)
         return 0 if all(check.ok for check in checks) else EXIT_UNAVAILABLE
 
     run_to_exit(work)

@@ -6,6 +6,7 @@ Owns the order of the checks, and their form as JSON.
 from __future__ import annotations
 
 import sys
+from collections.abc import AsyncIterator
 from dataclasses import asdict
 from importlib import metadata
 from typing import Any
@@ -18,20 +19,32 @@ from bot.cli.operating.doctor.knowledge import examine_knowledge
 from bot.cli.operating.doctor.machine import examine_machine
 from bot.cli.operating.doctor.models import examine_kept, examine_models
 from bot.cli.operating.doctor.platforms import examine_platforms
+from bot.compose.engine import OnPreparing
 from bot.compose.settings import Settings
 from bot.runtime.findings import Finding
 
 
-async def examine(settings: Settings) -> list[Finding]:
-    """Every check, in the order in which things are needed."""
-    found = await examine_machine(settings)
+async def examine(settings: Settings, on_preparing: OnPreparing | None = None) -> AsyncIterator[Finding]:
+    """Every check, in the order in which things are needed, each as soon as it is made: to load models takes minutes.
+
+    Args:
+        on_preparing: hears how far the embedded model's weights and prompts are.
+    """
+    for found in await examine_machine(settings):
+        yield found
     database = await examine_database(settings)
-    found += database
+    for found in database:
+        yield found
     if all(each.ok for each in database):  # otherwise each of these would say the same again
-        found += [*await examine_backups(settings), *await examine_cases(settings)]
-    found += await examine_knowledge(settings)
-    found += [*await examine_models(settings), await examine_kept(settings)]
-    return [*found, *await examine_platforms(settings), *await examine_accounts(settings)]
+        for found in [*await examine_backups(settings), *await examine_cases(settings)]:
+            yield found
+    for found in await examine_knowledge(settings):
+        yield found
+    for found in await examine_models(settings, on_preparing):
+        yield found
+    yield await examine_kept(settings)
+    for found in [*await examine_platforms(settings), *await examine_accounts(settings)]:
+        yield found
 
 
 def as_document(checks: list[Finding]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from bot.cli.drafting.warm.asking import standing
 from bot.compose.asking import check_reachable
-from bot.compose.engine import open_judge, open_model
+from bot.compose.engine import OnPreparing, open_judge, open_model
 from bot.compose.settings import JudgeSettings, LlmSettings, Settings
 from bot.runtime.findings import Finding, finding_of
 from bot.serving.vllm.versions import vllm_version
@@ -19,9 +19,9 @@ _QUESTION: Final = [Message("user", "Is water wet? Answer Yes or No.")]
 _SECONDS: Final = 60.0
 
 
-async def examine_models(settings: Settings) -> list[Finding]:
+async def examine_models(settings: Settings, on_preparing: OnPreparing | None = None) -> list[Finding]:
     """Whether the model that writes the drafts answers, and the one that compares them; of several servers, each."""
-    writers = [await finding_of(name, partial(_model, one)) for name, one in _by_server(settings, "llm")]
+    writers = [await finding_of(name, partial(_model, one, on_preparing)) for name, one in _by_server(settings, "llm")]
     writer = next((found for found in writers if found.ok), writers[0])
     judges = [await finding_of(name, partial(_judge, one, writer)) for name, one in _by_server(settings, "judge")]
     return [*writers, *judges]
@@ -54,12 +54,12 @@ async def examine_kept(settings: Settings) -> Finding:
     return Finding(name, True, f"{told}; it ends after {kept.idle_minutes:g} idle minutes")
 
 
-async def _model(settings: Settings) -> str:
+async def _model(settings: Settings, on_preparing: OnPreparing | None) -> str:
     await check_reachable(settings, "llm")
     if settings.llm.backend == "server":
         for address in settings.llm.base_url:
             await vllm_version(address, settings.llm.api_key.get_secret_value())  # refuses one that is too old
-    async with open_model(settings) as model:
+    async with open_model(settings, on_preparing) as model:
         await _ask(model)
     return f"{settings.llm.backend} model answers with log-probabilities"
 
