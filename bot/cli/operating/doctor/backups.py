@@ -9,6 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from sqlalchemy import URL
+
 from bot.cli.operating.doctor.database import is_there, opened
 from bot.compose.chores import BACKUP, SCHEDULED
 from bot.compose.engine import make_folder
@@ -30,17 +32,8 @@ async def examine_backups(settings: Settings) -> list[Finding]:
 
 async def _backups(settings: Settings) -> str:
     hours, folder, place = settings.desk.backup_hours, settings.backup_folder, settings.database_place
-    if not isinstance(place, Path) and shutil.which("pg_dump") is None:
-        raise StoreUnavailable(
-            "No backup can be made: pg_dump is not on the PATH.",
-            remedy="Install PostgreSQL's client tools, of the server's version or later.",
-        )
-    make_folder(folder, "desk.backup_folder")
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise StoreUnavailable(
-            f"No backup can be kept in {folder}: it cannot be written.",
-            remedy="Give the rights to the account that runs Antiphon, or set desk.backup_folder to another place.",
-        )
+    if isinstance(place, Path) or _serves_here(settings):
+        _check_can_be_made(place, folder)
     if not hours:
         return "none are made by themselves: desk.backup_hours is 0"
     now, newest, begun = await _newest(settings, SQLITE if isinstance(place, Path) else POSTGRESQL)
@@ -53,6 +46,26 @@ async def _backups(settings: Settings) -> str:
     if now - newest > longest:
         raise StoreUnavailable(f"The newest backup is of {newest:%Y-%m-%d %H:%M} UTC.", remedy=remedy)
     return f"the newest is of {newest:%Y-%m-%d %H:%M} UTC"
+
+
+def _serves_here(settings: Settings) -> bool:
+    """Whether ``antiphon serve``, which makes the backups, may run with these settings; a worker makes none."""
+    tokens = (settings.discord.token, settings.telegram.token, settings.mastodon.token)
+    return any(token.get_secret_value().strip() for token in tokens)
+
+
+def _check_can_be_made(place: Path | URL, folder: Path) -> None:
+    if not isinstance(place, Path) and shutil.which("pg_dump") is None:
+        raise StoreUnavailable(
+            "No backup can be made: pg_dump is not on the PATH.",
+            remedy="Install PostgreSQL's client tools, of the server's version or later.",
+        )
+    make_folder(folder, "desk.backup_folder")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise StoreUnavailable(
+            f"No backup can be kept in {folder}: it cannot be written.",
+            remedy="Give the rights to the account that runs Antiphon, or set desk.backup_folder to another place.",
+        )
 
 
 async def _newest(settings: Settings, ending: str) -> tuple[datetime, datetime | None, datetime | None]:

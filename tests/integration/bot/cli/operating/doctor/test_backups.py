@@ -7,11 +7,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 from sqlalchemy import URL
 
 from bot.cli.operating.doctor.backups import examine_backups
 from bot.compose.chores import SCHEDULED
-from bot.compose.settings import Settings
+from bot.compose.settings import Settings, TelegramSettings
 from bot.store.engine.database import Database
 from bot.store.engine.secret import load_secret
 from bot.store.upkeep.backup import backup
@@ -59,9 +60,12 @@ async def test_a_folder_for_backups_that_cannot_be_made(settings: Settings) -> N
 async def test_no_tool_for_backups_of_postgresql(
     postgresql: URL, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """A machine on which no platform is served, such as a worker's, makes no backups and needs none."""
     async with new_database(postgresql) as place:
         load_secret(tmp_path / "secret")
-        settings = settings_of(place, tmp_path)
+        worker = settings_of(place, tmp_path)
         await (await Database.open(place, secret=b"any")).close()
         monkeypatch.setenv("PATH", str(tmp_path))
-        told("no pg_dump for a PostgreSQL database", await examine_backups(settings))
+        serving = worker.model_copy(update={"telegram": TelegramSettings(token=SecretStr("7:token"))})
+        told("no pg_dump for a PostgreSQL database", await examine_backups(serving))
+        assert [one.ok for one in await examine_backups(worker)] == [True]
