@@ -15,7 +15,8 @@ def test_each_check_is_said_as_soon_as_it_is_made(drafter: Antiphon, server: Cha
         said = [process.stdout.readline() for _ in range(3)]
         assert process.poll() is None
         server.released.set()
-        rest, _ = process.communicate(timeout=GUARD_SECONDS)
+        rest, complaints = process.communicate(timeout=GUARD_SECONDS)
     assert [line.startswith(("ok ", "BAD")) for line in said] == [True] * 3
+    assert complaints == ""
     assert "language model" not in "".join(said)
     assert "ok  language model: server model answers with log-probabilities" in rest

@@ -35,8 +35,9 @@ class PreparationBar:
         amount = f"{done / 1e6:,.0f} of {total / 1e6:,.0f} MB" if is_weights else f"{done} of {total}"
         self._bar.update(self._task, completed=done, total=total, description=description, amount=amount)
         if done >= total:
-            self._bar.stop()
+            self.close()
 
     def close(self) -> None:
-        """Take it away, where nothing more is told."""
-        self._bar.stop()
+        """Take it away, where nothing more is told; one that was never shown leaves no empty line behind."""
+        if self._bar.live.is_started:
+            self._bar.stop()
