@@ -10,7 +10,7 @@ STAMP := .venv/installed-$(KEY)
 LIGHT := .venv/light-$(KEY)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-vllm torture check sbom unit format clean
+.PHONY: help demo test tests test-vllm torture check sbom unit format clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -18,7 +18,10 @@ help: ## show this list
 demo: $(STAMP) ## draft a reply to a sample post, with the embedded model
 	@$(BIN)/antiphon demo
 
-test: check ## every check and every test, on three processes, with the seconds of each file at the end
+test: $(STAMP) ## every check and every test side by side, the tests on three processes, each file's seconds at the end
+	@+$(MAKE) --no-print-directory --jobs 2 check tests
+
+tests: $(STAMP)
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 
 test-vllm: $(STAMP) ## the tests with a real vLLM, on the CPU, in an environment of its own (10 GB of disk, 8 of memory)

@@ -1,4 +1,8 @@
-"""The installed command as a person starts it: a process, real files, a home of its own, the shared weights."""
+"""The installed command as a person starts it: a process, real files, a home of its own, the shared weights.
+
+Most calls are forked from a process that has imported what the command needs (``start``), since its imports take longer
+than all that most tests ask of it. ``Antiphon.from_its_start`` is the program as it is installed.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,9 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import termios
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import chdir, contextmanager
 from dataclasses import dataclass, field, replace
@@ -25,7 +31,9 @@ from bot.cli.main import app
 from tests.fakes.engine.model import FakeModel
 from tests.fakes.engine.server import ChatServer, serving
 
-COMMAND = Path(sys.executable).with_name("antiphon")
+COMMAND = (str(Path(sys.executable).with_name("antiphon")),)
+CALLER = Path(__file__).with_name("start") / "caller.py"
+ROOT = Path(__file__).parents[2]
 GUARD_SECONDS = 480  # only bounds a hang
 SOON = {
     "ANTIPHON__PROFILES__QUICK__DEADLINE_SECONDS": "10",
@@ -124,6 +132,12 @@ class Antiphon:
 
     home: Path
     variables: dict[str, str] = field(default_factory=dict)
+    command: Sequence[str] = COMMAND
+
+    @property
+    def from_its_start(self) -> Antiphon:
+        """The same, as the program that is installed."""
+        return replace(self, command=COMMAND)
 
     def having(self, **variables: str) -> Antiphon:
         """The same, with more variables."""
@@ -132,7 +146,7 @@ class Antiphon:
     def __call__(self, *arguments: str | bytes, stdin: bytes = b"", through: Sequence[str] = ()) -> Result:
         """Run it to its end, ``through`` another command. No traceback and no library's log line may show."""
         done = subprocess.run(
-            [*through, COMMAND, *arguments],
+            [*through, *self.command, *arguments],
             input=stdin,
             capture_output=True,
             env=self.environment,
@@ -149,7 +163,7 @@ class Antiphon:
     def started(self, *arguments: str) -> Iterator[subprocess.Popen[str]]:
         """Start it with nothing on standard input; it is killed at the end of the block."""
         with subprocess.Popen(
-            [COMMAND, *arguments],
+            [*self.command, *arguments],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -171,7 +185,7 @@ class Antiphon:
         modes[3] &= ~termios.ECHO
         termios.tcsetattr(inside, termios.TCSANOW, modes)
         with subprocess.Popen(
-            [COMMAND, *arguments],
+            [*self.command, *arguments],
             stdin=inside,
             stdout=inside,
             stderr=inside,
@@ -234,18 +248,38 @@ def first_draft(shown: str) -> str:
     return found.group(1)
 
 
+@pytest.fixture(scope="session")
+def preloaded() -> Iterator[Sequence[str]]:
+    """How to call the command without its imports."""
+    with tempfile.TemporaryDirectory() as folder:  # a short name, since that of a socket must be
+        path = Path(folder, "calls")
+        server = [sys.executable, "-m", "tests.e2e.start.preloaded", str(path)]
+        with subprocess.Popen(server, stdin=subprocess.PIPE, cwd=ROOT) as process:
+            while not path.exists():
+                assert process.poll() is None
+                time.sleep(0.05)
+            yield (sys.executable, "-I", "-S", str(CALLER), str(path))
+            process.kill()
+
+
 @pytest.fixture
-def antiphon(tmp_path: Path) -> Antiphon:
+def home(tmp_path: Path) -> Path:
+    """A home without a file."""
+    folder = tmp_path / "home"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def antiphon(home: Path, preloaded: Sequence[str]) -> Antiphon:
     """The command with the settings as they are shipped: its model is the embedded one."""
-    home = tmp_path / "home"
-    home.mkdir()
-    return Antiphon(home)
+    return Antiphon(home, command=preloaded)
 
 
 @pytest.fixture
-def here(antiphon: Antiphon) -> InThisProcess:
+def here(home: Path) -> InThisProcess:
     """The same settings, without a process of its own."""
-    return InThisProcess(antiphon.home)
+    return InThisProcess(home)
 
 
 @pytest.fixture

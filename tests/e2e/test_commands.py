@@ -11,7 +11,7 @@ from tests.e2e.conftest import Antiphon, InThisProcess
 
 def test_version(antiphon: Antiphon):
     """It says which it is, and a program can read it."""
-    result = antiphon("--version")
+    result = antiphon.from_its_start("--version")
     assert (result.code, result.err) == (0, "")
     assert re.fullmatch(r"antiphon \d+\.\d+\.\d+\n", result.out)
 
@@ -25,7 +25,7 @@ def test_search_without_a_hit(here: InThisProcess):
 
 def test_doctor_finds_all_well(drafter: Antiphon):
     """Every part was tried, and none needs anything."""
-    result = drafter("doctor", "--json")
+    result = drafter.from_its_start("doctor", "--json")
     assert (result.code, result.err) == (0, "")
     assert result.document["ok"] is True
     assert {check["name"] for check in result.document["checks"]} == {

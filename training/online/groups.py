@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import torch
 from datasets import Dataset
 from trl.trainer.grpo_config import GRPOConfig
 from trl.trainer.grpo_trainer import GRPOTrainer
@@ -21,7 +20,7 @@ from trl.trainer.rloo_trainer import RLOOTrainer
 
 from core.errors import BadInput
 from training.online.rewards import Choice
-from training.writer.sft import Note, Notes, last_checkpoint
+from training.runs.following import Note, Notes, is_bf16, last_checkpoint, shared_arguments
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +71,7 @@ def train(
         BadInput: the method is neither grpo nor rloo, or the distance costs nothing.
     """
     trainer = trainer_of(model, tokenizer, rows, rewards, folder, values, note=note, save_steps=save_steps)
-    trainer.train(resume_from_checkpoint=last_checkpoint(folder / "checkpoints"))
+    trainer.train(resume_from_checkpoint=last_checkpoint(folder))
     model.save_pretrained(folder / "adapter", selected_adapters=["default"])
     return [dict(entry) for entry in trainer.state.log_history]
 
@@ -98,7 +97,7 @@ def trainer_of(
     if values.kl <= 0:
         raise BadInput("kl must be more than 0, or the writer leaves the language.", remedy="0.02 to 0.05 is usual.")
     common: dict[str, Any] = {
-        "output_dir": str(folder / "checkpoints"),
+        **shared_arguments(folder, seed=values.seed, save_steps=save_steps),
         "learning_rate": values.learning_rate,
         "beta": values.kl,
         "num_generations": values.group,
@@ -107,15 +106,7 @@ def trainer_of(
         "max_completion_length": values.most_tokens,
         "temperature": values.temperature,
         "max_steps": values.steps,
-        "bf16": _is_bf16(model),
-        "use_cpu": not torch.cuda.is_available(),
-        "logging_steps": 1,
-        "save_steps": save_steps,
-        "save_total_limit": 2,
-        "report_to": "none",
-        "seed": values.seed,
-        "data_seed": values.seed,
-        "dataloader_pin_memory": False,
+        "bf16": is_bf16(model),
     }
     given: dict[str, Any] = {
         "model": model,
@@ -130,7 +121,3 @@ def trainer_of(
     if values.method == "rloo":
         return RLOOTrainer(args=RLOOConfig(**common), **given)
     raise BadInput(f"There is no method {values.method}.", remedy="Choose grpo, rloo or ppo.")
-
-
-def _is_bf16(model: Any) -> bool:
-    return next(model.parameters()).dtype is torch.bfloat16

@@ -24,8 +24,8 @@ from kb.starter.facts import STARTER_FACTS, load_facts
 from training.corpus import DATA, posts, rows_of
 from training.online import groups, ppo
 from training.online.rewards import Choice, Rewards, parts_of
+from training.runs.following import Note
 from training.writer.examples import STYLE
-from training.writer.sft import Note
 
 _COLUMNS: Final = ("post", "language", "intent", "claim", "evidence")
 

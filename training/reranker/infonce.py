@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import torch
 from datasets import Dataset
 from sentence_transformers.cross_encoder import CrossEncoder
 from sentence_transformers.cross_encoder.evaluation import CrossEncoderRerankingEvaluator
@@ -20,7 +19,7 @@ from sentence_transformers.cross_encoder.trainer import CrossEncoderTrainer
 from sentence_transformers.cross_encoder.training_args import CrossEncoderTrainingArguments
 
 from training.reranker.examples import Ranked, columns
-from training.writer.sft import Note, Notes, last_checkpoint
+from training.runs.following import Note, Notes, last_checkpoint, shared_arguments
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,19 +53,11 @@ def train(
     """
     before = scores(model, held_out)
     arguments = CrossEncoderTrainingArguments(
-        output_dir=str(folder / "checkpoints"),
+        **shared_arguments(folder, seed=values.seed, save_steps=save_steps),
         num_train_epochs=values.epochs,
         learning_rate=values.learning_rate,
         per_device_train_batch_size=values.batch,
         warmup_steps=values.warmup,
-        use_cpu=not torch.cuda.is_available(),
-        logging_steps=5,
-        save_steps=save_steps,
-        save_total_limit=2,
-        report_to="none",
-        seed=values.seed,
-        data_seed=values.seed,
-        dataloader_pin_memory=False,
     )
     trainer = CrossEncoderTrainer(
         model=model,
@@ -75,7 +66,7 @@ def train(
         loss=MultipleNegativesRankingLoss(model, num_negatives=values.others, scale=values.scale),  # type: ignore[arg-type]
         callbacks=[Notes(note)],
     )
-    trainer.train(resume_from_checkpoint=last_checkpoint(folder / "checkpoints"))
+    trainer.train(resume_from_checkpoint=last_checkpoint(folder))
     model.save_pretrained(str(folder / "model"))
     return before, scores(model, held_out)
 

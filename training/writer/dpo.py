@@ -11,13 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import torch
 from datasets import Dataset
 from trl.trainer.dpo_config import DPOConfig
 from trl.trainer.dpo_trainer import DPOTrainer
 
+from training.runs.following import Note, Notes, is_bf16, last_checkpoint, shared_arguments
 from training.writer.preferences import Pair, rows
-from training.writer.sft import Note, Notes, last_checkpoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +51,7 @@ def train(
         the log: steps with loss, margin of the rewards, and the share of pairs that are ranked right.
     """
     arguments = DPOConfig(
-        output_dir=str(folder / "checkpoints"),
+        **shared_arguments(folder, seed=values.seed, save_steps=save_steps),
         num_train_epochs=values.epochs,
         learning_rate=values.learning_rate,
         lr_scheduler_type="cosine",
@@ -60,16 +59,8 @@ def train(
         per_device_train_batch_size=values.pairs_at_once,
         gradient_accumulation_steps=max(values.pairs_a_step // values.pairs_at_once, 1),
         max_length=values.most_tokens,
-        bf16=next(model.parameters()).dtype is torch.bfloat16,
-        use_cpu=not torch.cuda.is_available(),
+        bf16=is_bf16(model),
         gradient_checkpointing=False,
-        logging_steps=1,
-        save_steps=save_steps,
-        save_total_limit=2,
-        report_to="none",
-        seed=values.seed,
-        data_seed=values.seed,
-        dataloader_pin_memory=False,
     )
     trainer = DPOTrainer(
         model=model,
@@ -78,6 +69,6 @@ def train(
         processing_class=tokenizer,
         callbacks=[Notes(note)],
     )
-    trainer.train(resume_from_checkpoint=last_checkpoint(folder / "checkpoints"))
+    trainer.train(resume_from_checkpoint=last_checkpoint(folder))
     model.save_pretrained(folder / "adapter", selected_adapters=["default"])
     return [dict(entry) for entry in trainer.state.log_history]

@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import torch
 from torch.utils.data import Dataset
-from transformers import Trainer, TrainerCallback, TrainingArguments
+from transformers import Trainer, TrainingArguments
 
+from training.runs.following import Note, Notes, is_bf16, last_checkpoint, shared_arguments
 from training.writer.packing import Tree, collate, fill, learnt
-
-Note = Callable[[dict[str, float]], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,35 +113,7 @@ def mean_loss(model: Any, sequences: Sequence[Sequence[Tree]]) -> float:
 
 def _precision(model: Any) -> Any:
     """bfloat16 for a model in it, as in training."""
-    is_half = next(model.parameters()).dtype is torch.bfloat16
-    return torch.autocast("cuda" if torch.cuda.is_available() else "cpu", torch.bfloat16, enabled=is_half)
-
-
-class Notes(TrainerCallback):
-    """Passes each line of a trainer's log on, with its step."""
-
-    def __init__(self, note: Note) -> None:
-        self._note = note
-
-    def on_log(self, args: Any, state: Any, control: Any, logs: Mapping[str, Any] | None = None, **_: Any) -> None:
-        """Pass the numbers on."""
-        if logs:
-            numbers = {name: float(value) for name, value in logs.items() if _is_number(value)}
-            self._note({"step": state.global_step, **numbers})
-
-
-def _is_number(value: Any) -> bool:
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return False
-    return True
-
-
-def last_checkpoint(folder: Path) -> str | None:
-    """Where the newest checkpoint of a run stands; ``None`` before the first."""
-    found = sorted(folder.glob("checkpoint-*"), key=lambda path: int(path.name.rpartition("-")[2]))
-    return str(found[-1]) if found else None
+    return torch.autocast("cuda" if torch.cuda.is_available() else "cpu", torch.bfloat16, enabled=is_bf16(model))
 
 
 def train(
@@ -171,7 +142,7 @@ def train(
     """
     sequences = epochs_of(trees, values)
     arguments = TrainingArguments(
-        output_dir=str(folder / "checkpoints"),
+        **shared_arguments(folder, seed=values.seed, save_steps=save_steps),
         num_train_epochs=1,
         per_device_train_batch_size=1,
         per_device_eval_batch_size=1,
@@ -181,20 +152,12 @@ def train(
         warmup_steps=math.ceil(values.warmup * len(sequences) / values.sequences_a_step),
         weight_decay=values.weight_decay,
         max_grad_norm=1.0,
-        bf16=next(model.parameters()).dtype is torch.bfloat16,
-        use_cpu=not torch.cuda.is_available(),
-        logging_steps=1,
+        bf16=is_bf16(model),
         eval_strategy="steps",
         eval_steps=save_steps,
-        save_steps=save_steps,
-        save_total_limit=2,
-        report_to="none",
         remove_unused_columns=False,
         label_names=["labels"],
-        seed=values.seed,
-        data_seed=values.seed,
         train_sampling_strategy="sequential",
-        dataloader_pin_memory=False,
     )
     trainer = AnswerTrainer(
         model=model,
@@ -204,6 +167,6 @@ def train(
         data_collator=lambda items: items[0],
         callbacks=[Notes(note)],
     )
-    trainer.train(resume_from_checkpoint=last_checkpoint(folder / "checkpoints"))
+    trainer.train(resume_from_checkpoint=last_checkpoint(folder))
     model.save_pretrained(folder / "adapter")
     return [dict(entry) for entry in trainer.state.log_history]

@@ -1,0 +1,99 @@
+"""``python -m tests.e2e.start.preloaded SOCKET``: imports what the command needs, then forks a process for each call.
+
+Owns the fork. A call (``caller.py``) sends its arguments, its environment, its folder and its three standard streams;
+it gets the process's number and in the end its status. A call that goes away takes its process with it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import io
+import json
+import os
+import select
+import signal
+import socket
+import sys
+
+MODULES = (
+    "sentence_transformers",
+    "openai",
+    "sqlalchemy.ext.asyncio",
+    "bot.cli.drafting.draft",
+    "bot.cli.looking",
+    "bot.compose.application",
+    "core.llm.backends.servers.pool",
+)
+_LONGEST = 1 << 20
+
+
+def serve(path: str) -> None:
+    """Answer calls until the process that started this one is gone."""
+    for module in MODULES:
+        importlib.import_module(module)
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listening:
+        listening.bind(path)
+        listening.listen()
+        while not select.select([sys.stdin], [], [], 0)[0]:
+            ready, _, _ = select.select([listening.fileno(), sys.stdin.fileno()], [], [])
+            if ready == [listening.fileno()]:
+                call, _ = listening.accept()
+                with call:
+                    if os.fork() == 0:
+                        listening.close()
+                        _answer(call)
+                        return
+
+
+def _answer(call: socket.socket) -> None:
+    """In a process of the call's own: start the command in another one, and tell how it ends."""
+    told, streams, _, _ = socket.recv_fds(call, _LONGEST, 3)
+    while not told.endswith(b"\n"):
+        told += call.recv(_LONGEST)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    started = os.fork()
+    if started == 0:
+        call.close()
+        _become(json.loads(told), streams)
+        return
+    for stream in streams:
+        os.close(stream)
+    call.sendall(b"%d\n" % started)
+    ended = os.pidfd_open(started)
+    if ended not in select.select([ended, call.fileno()], [], [])[0]:
+        os.kill(started, signal.SIGKILL)
+    status = os.waitstatus_to_exitcode(os.waitpid(started, 0)[1])
+    try:
+        call.sendall(b"%d\n" % status)
+    finally:
+        os._exit(0)
+
+
+def _become(said: dict[str, object], streams: list[int]) -> None:
+    """The command, as its own program would begin it; an exception ends the process as it ends any other."""
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+        os.close(stream)
+    arguments, environment, folder = said["arguments"], said["environment"], said["folder"]
+    assert isinstance(arguments, list)
+    assert isinstance(environment, dict)
+    os.chdir(str(folder))
+    os.environ.clear()
+    os.environ.update(environment)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    sys.argv = ["antiphon", *arguments]
+    sys.stdin = sys.__stdin__ = io.TextIOWrapper(io.BufferedReader(io.FileIO(0, closefd=False)), "utf-8")  # type: ignore[misc]
+    for number, name, errors in ((1, "stdout", "strict"), (2, "stderr", "backslashreplace")):
+        is_shown = number == 2 or os.isatty(number)
+        written = io.BufferedWriter(io.FileIO(number, "w", closefd=False))
+        made = io.TextIOWrapper(written, "utf-8", errors, line_buffering=is_shown)
+        setattr(sys, name, made)
+        setattr(sys, f"__{name}__", made)
+    from bot.cli.main import main
+
+    main()
+
+
+if __name__ == "__main__":
+    serve(sys.argv[1])
