@@ -145,8 +145,9 @@ class Antiphon:
 
     def __call__(self, *arguments: str | bytes, stdin: bytes = b"", through: Sequence[str] = ()) -> Result:
         """Run it to its end, ``through`` another command. No traceback and no library's log line may show."""
+        command = COMMAND if through else self.command  # what holds for a process would not for one that is forked
         done = subprocess.run(
-            [*through, *self.command, *arguments],
+            [*through, *command, *arguments],
             input=stdin,
             capture_output=True,
             env=self.environment,
