@@ -298,6 +298,7 @@ class VllmSettings(_Section):
     port: Annotated[int, Field(ge=1, le=65534)] = 8000
     adapter: str = ""
     adapter_tasks: tuple[Task, ...] = ()
+    writers: tuple[str, ...] = ()
     judge_model: str = ""
     judge_revision: str = ""
     judge_gpu_memory: Annotated[float, Field(gt=0, le=1)] = 0.4
@@ -308,7 +309,7 @@ class VllmSettings(_Section):
 
     @model_validator(mode="after")
     def _tasks_have_an_adapter(self) -> Self:
-        if self.adapter_tasks and not self.adapter:
+        if self.adapter_tasks and not self.adapter and not self.writers:
             raise ValueError("Set vllm.adapter, the folder of the adapter that was trained for vllm.adapter_tasks")
         return self
 

@@ -105,7 +105,8 @@ class VllmServer:
         if not is_port_free(HOST, self.options.port):
             raise failures.port_taken(self.options)
         command = command_line(self.options)
-        self._tell(f"Starting vLLM with {self.options.model} on {self.options.root}; its log is {self._log}.")
+        adapters = "".join(f", {one.name}" for one in self.options.adapters)
+        self._tell(f"Starting vLLM with {self.options.model}{adapters} on {self.options.root}; its log is {self._log}.")
         began = time.monotonic()
         variables = environment(os.environ, self._key, self._rhythm.start)
         self._process = await ServerProcess.start(command, variables, self._log, self._rhythm.stop)
