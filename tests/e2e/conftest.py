@@ -105,8 +105,10 @@ class Terminal:
         os.write(self.screen, line.encode() if line == "\x04" else f"{line}\n".encode())
 
     def interrupt(self) -> None:
-        """Ctrl-C."""
+        """Ctrl-C, and again where nothing happens: Python misses one that comes right before it begins to read."""
         self.process.send_signal(signal.SIGINT)
+        while not select.select([self.screen], [], [], 20)[0]:
+            self.process.send_signal(signal.SIGINT)
 
     def read_to_end(self) -> tuple[int, str]:
         """The exit code, and everything new."""

@@ -22,15 +22,17 @@ def write_card(
     licences: Mapping[str, str],
     before: Mapping[str, float],
     after: Mapping[str, float],
+    scored: str = "texts that were not learnt",
     notes: Sequence[str] = (),
 ) -> Path:
     """Write ``card.md``: texts and licences, values and each departure, scores before and after.
 
     Args:
         licences: by the source of the texts, and of the base.
-        before: scores of the base on texts that are not learnt.
+        before: scores of the base.
         after: the same scores after training.
-        notes: sentences that whoever uses the result should read.
+        scored: what they were measured on.
+        notes: sentences for those who use the result.
     """
     started = run.started
     departed = departures(started.recipe, started.stage, started.values)
@@ -42,7 +44,7 @@ def write_card(
     if started.recipe != OWN:
         lines += ["", "## Departures from the paper", ""]
         lines += [f"- {one}" for one in departed] or ["- none"]
-    lines += ["", "## Scores on texts that were not learnt", "", "| score | before | after |", "| --- | --- | --- |"]
+    lines += ["", f"## Scores on {scored}", "", "| score | before | after |", "| --- | --- | --- |"]
     lines += [f"| {name} | {_number(before.get(name))} | {_number(value)} |" for name, value in after.items()]
     file = run.folder / CARD
     file.write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -205,7 +205,7 @@ class EveryState:
         """Three posts at once, and room for one in the queue."""
         cards = [self._card(number) for number in range(3)]
         await self._ask(POSTS[0])
-        await self._town.until(lambda: self._model.calls["reading"])
+        await self._town.until(lambda: self._model.calls["reading"] and cards[0].components())
         await self._ask(POSTS[1])
         self._take("Queued", await cards[1].shows("Waits for drafts."))
         self._take("A new card, before its words are filled in", self._first_message_of(1))

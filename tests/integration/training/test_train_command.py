@@ -121,13 +121,12 @@ def test_decisions_that_are_not_learnt_judge_a_writer_and_its_card_says_what_the
     pairs.write_text("".join(json.dumps(row) + "\n" for row in rows))
     weights.write_bytes(b"weights")
     wanted = ["--base", base, "--adapter", trained / "adapter", "--pairs", pairs, "--held-out", pairs]
-    quick = ["--set", "pairs_a_step=1", "--set", "learning_rate=0.01", "--set", "epochs=2"]
+    quick = ["--set", "pairs_a_step=1", "--set", "learning_rate=0.001", "--set", "epochs=3"]
     code, told = _call("preferences", tmp_path / "dpo", *wanted, *quick)
     assert code == 0, told
-    assert (
-        "3 of 3 decisions of discord/1 that were not learnt prefer the new writer; chance alone gives as many 12%"
-        in told
-    )
+    verdict = "3 of 3 decisions of discord/1 that were not learnt prefer the new writer; chance alone gives as many 12%"
+    assert verdict in told
+    assert verdict in (tmp_path / "dpo" / "card.md").read_text()
     assert _call("export", tmp_path / "dpo" / "adapter", out, "--weights", weights)[0] == 0
     assert describe(out).held_out == HeldOut("discord/1", pairs=3, better=3)
     pairs.write_text(json.dumps(rows[0] | {"community": ""}) + "\n")

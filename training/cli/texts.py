@@ -1,0 +1,127 @@
+"""The commands that make texts to learn from: ``data`` and ``samples``.
+
+Owns the table of what is there, and the files of examples and of pairs.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from training.cli.options import LICENCE, Adapter, Also, Base, Licence, Set, need_extra, some
+from training.cli.starting import going_on_from
+from training.cli.values import changed_by, refuse_unknown
+
+if TYPE_CHECKING:
+    from training.writer.examples import Group
+    from training.writer.preferences import Pair
+
+
+def data(
+    also: Also = None,
+    licence: Licence = "",
+    from_desk: Annotated[
+        Path | None,
+        typer.Option("--from-desk", metavar="FILE", help="Make pairs of what `antiphon community lessons` wrote."),
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write the examples or pairs here.")] = None,
+) -> None:
+    """Show what the writer would learn from, with licences; with --out write it as JSON lines."""
+    if from_desk is not None:
+        _pairs_from(from_desk, out)
+        return
+    from training.writer import examples
+
+    found, licences = learnt_and_held_out(also, licence)
+    table = Table("source", "split", "examples", "licence")
+    for split, groups in found.items():
+        for source, count in examples.counts(groups).items():
+            table.add_row(source, split, f"{count:,}", licences.get(source, LICENCE))
+    Console().print(table)
+    if out is not None:
+        rows = [
+            {"split": split, "source": one.source, "prompt": [asdict(m) for m in one.prompt], "answer": one.answer}
+            for split, groups in found.items()
+            for group in groups
+            for one in group
+        ]
+        out.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+
+
+def samples(
+    out: Annotated[Path, typer.Argument(metavar="FILE", help="Where the pairs are written, as JSON lines.")],
+    base: Base,
+    adapter: Adapter,
+    set_: Set = None,
+    most: Annotated[int, typer.Option("--most", metavar="N", help="Posts to answer, at most; 0 takes all.")] = 0,
+) -> None:
+    """Let the writer answer posts several times, and pair the best answers with the worst, for `preferences`."""
+    need_extra()
+    from training.online import samples as own
+    from training.online.learning import readers
+    from training.online.rewards import Rewards
+    from training.writer.base import load_base
+
+    values = changed_by(own.Values(), set_)
+    refuse_unknown(set_, values)
+    model, tokenizer = load_base(base)
+    model = going_on_from(adapter, model)
+    written = dict(track(own.write(model, tokenizer, some(own.wanted(), most), values), "Answering"))
+    score = own.scorer(Rewards(readers().drafts, readers().embedder), readers().embedder)
+    found = list(own.pairs(written, score, margin=values.margin))
+    _write_pairs(out, found)
+    for source, count in Counter(pair.source for pair in found).items():
+        Console().print(f"{count} pairs: {source}.")
+
+
+def learnt_and_held_out(also: Sequence[str] | None, licence: str) -> tuple[dict[str, list[Group]], dict[str, str]]:
+    """The groups of each split, ours and those of other sets, and the licences by source."""
+    from training.sets.published import groups_of, parse
+    from training.writer import examples
+
+    found = {split: examples.groups(split) for split in ("train", "dev")}
+    licences = {"Antiphon's own texts": LICENCE}
+    for one in (parse(said, licence) for said in also or ()):
+        found["train"] += groups_of(one)
+        licences[one.name] = one.licence
+    return found, licences
+
+
+def _pairs_from(lessons: Path, out: Path | None) -> None:
+    """Pairs of a community's own decisions; a fifth of the posts is held out, in a file beside."""
+    import numpy as np
+
+    from training.desk.decisions import decisions_of, one_community, read_lessons, split_by_post
+    from training.desk.trust import check_enough, kept, trust
+    from training.online.learning import reader_of_drafts, refuses
+
+    rows = read_lessons(lessons)
+    found = list(decisions_of(rows, refuses))
+    check_enough(found)
+    trusted = trust(found, reader_of_drafts())
+    table = Table("moderator", "decisions", "as the others", "weight")
+    for one in trusted:
+        table.add_row(one.moderator, str(one.decisions), f"{one.agreed:.2f}", f"{one.weight:.2f}")
+    Console().print(table)
+    learnt, held_out = split_by_post(kept(found, trusted, np.random.default_rng(0).random(len(found))))
+    Console().print(f"{len(learnt)} pairs to learn from, {len(held_out)} held out.")
+    if out is not None:
+        community = one_community(rows)
+        _write_pairs(out, [one.pair for one in learnt], community)
+        _write_pairs(out.with_suffix(".held-out.jsonl"), [one.pair for one in held_out], community)
+
+
+def _write_pairs(file: Path, found: Iterable[Pair], community: str = "") -> None:
+    """In the form that ``preferences --pairs`` reads."""
+    whose = {"community": community} if community else {}
+    rows = ({**asdict(pair), "prompt": [asdict(m) for m in pair.prompt], **whose} for pair in found)
+    file.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
