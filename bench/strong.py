@@ -21,7 +21,8 @@ from bench.measuring.output import Row, note, save, show
 from bench.reading.cases import Reply, read_replies, test_replies
 from bench.replies.recorded import writer_of
 from bot.compose.engine import open_embedder, open_knowledge
-from bot.compose.settings import Settings, load_settings
+from bot.compose.settings.loading import load_settings
+from bot.compose.settings.settings import Settings
 from core.engine import Engine
 from core.errors import AntiphonError, BadInput
 from core.llm.profiles import PROFILES, Profile

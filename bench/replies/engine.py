@@ -39,7 +39,7 @@ from bench.replies.runs import (
     unrewarded,
 )
 from bench.replies.systems import PLAIN, SystemOutcome, answer, system_named
-from bot.compose.settings import load_settings
+from bot.compose.settings.loading import load_settings
 from core.errors import AntiphonError, BadInput
 from core.llm.profiles import LIVE, PAPER
 from core.wording.text import words

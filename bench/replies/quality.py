@@ -18,7 +18,7 @@ from bench.measuring.output import machine, note
 from bench.measuring.samples import Sample, read_samples
 from bench.replies.runs import open_bench_engine
 from bench.replies.systems import post_of
-from bot.compose.settings import load_settings
+from bot.compose.settings.loading import load_settings
 from core.errors import AntiphonError
 from core.models import Draft, Suggestion, Verdict
 from core.request import Request

@@ -20,7 +20,7 @@ from bench.measuring.samples import Log, Sample
 from bench.replies.referee import Referee
 from bench.replies.systems import Answering, SystemOutcome, answer
 from bot.compose.engine import open_engine
-from bot.compose.settings import load_settings
+from bot.compose.settings.loading import load_settings
 from core.engine import Engine
 from core.errors import BadInput
 

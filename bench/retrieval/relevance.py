@@ -22,7 +22,7 @@ from pathlib import Path
 from bench.measuring.output import Row, save, show
 from bench.measuring.samples import Sample, read_rows, read_samples
 from bot.compose.engine import open_embedder
-from bot.compose.settings import load_settings
+from bot.compose.settings.loading import load_settings
 from core.cards.bank import Card, cards_on, general_cards
 from core.cards.routing import Router, shipped_router
 from core.errors import AntiphonError

@@ -23,7 +23,7 @@ from bench.replies.referee import Referee
 from bench.replies.remembered import RememberedModel
 from bench.replies.runs import answer_all, open_bench_engine, outcomes_of, referee_all, unanswered, unrewarded
 from bench.scoring.scorers import every_scorer
-from bot.compose.settings import load_settings
+from bot.compose.settings.loading import load_settings
 from core.errors import AntiphonError, BadInput
 from kb.starter.facts import STARTER_FACTS, load_facts
 

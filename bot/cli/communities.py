@@ -18,7 +18,7 @@ from bot.cli.kb.output import print_document
 from bot.cli.later import OneText
 from bot.cli.learning import learning, write_lessons, writer
 from bot.communities.decisions import CommunityDesk, CommunityView
-from bot.compose.chat_platforms import quotes_posts
+from bot.compose.platforms.chat_platforms import quotes_posts
 from bot.store.people.communities import EVERYWHERE, policy_of
 from core.cards.bank import LANGUAGES
 from core.cards.beside import project_notices

@@ -15,7 +15,7 @@ import typer
 from bot.cli.kb.output import run
 from bot.communities.decisions import CommunityDesk
 from bot.compose.application import open_database
-from bot.compose.settings import Settings
+from bot.compose.settings.settings import Settings
 from core.moderation.roles import Operator
 
 Place = Annotated[

@@ -20,7 +20,7 @@ from bot.communities.decisions import CommunityDesk
 from bot.communities.export import replacing
 from bot.communities.lessons import lessons
 from bot.compose.application import open_database
-from bot.compose.settings import Settings
+from bot.compose.settings.settings import Settings
 from core.errors import BadInput
 from core.llm.backends.trained import describe
 

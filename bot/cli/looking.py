@@ -15,7 +15,8 @@ from rich.text import Text
 
 from bot.cli.command import EXIT_NO_DRAFT, EXIT_UNAVAILABLE, ConfigOption, JsonOption, ProfileOption, out, run_to_exit
 from bot.cli.drafting.preparing import PreparationBar
-from bot.compose.settings import Settings, load_settings
+from bot.compose.settings.loading import load_settings
+from bot.compose.settings.settings import Settings
 
 app = typer.Typer()
 

@@ -31,7 +31,7 @@ from bot.communities.decisions import CommunityDesk
 from bot.communities.governance import CommunityGovernance
 from bot.compose.application import open_database
 from bot.compose.desk import build_desk
-from bot.compose.settings import Settings
+from bot.compose.settings.settings import Settings
 from core.errors import BadInput
 from core.moderation.community.places import NO_RULES, PlaceRules
 from core.moderation.community.policy import CommunityPolicy

@@ -21,9 +21,9 @@ from bot.cli.kb.output import print_document, run
 from bot.communities.export import Format, write_export
 from bot.communities.export import export as rows_of
 from bot.compose.application import open_database, worker_name
-from bot.compose.chat_platforms import KINDS
 from bot.compose.chores import all_chores
-from bot.compose.settings import Settings
+from bot.compose.platforms.chat_platforms import KINDS
+from bot.compose.settings.settings import Settings
 from bot.store.people.communities import Community, all_communities
 from bot.store.schema import JobState
 from bot.upkeep.erasure import Erased, Erasure

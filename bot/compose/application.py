@@ -26,7 +26,7 @@ from bot.compose.desk import Desk, build_casework, build_desk
 from bot.compose.edits import RememberingReader
 from bot.compose.engine import OnPreparing, make_folder, open_engine
 from bot.compose.operations import counted, model_answers
-from bot.compose.settings import Settings
+from bot.compose.settings.settings import Settings
 from bot.drafting.precedence import Precedence
 from bot.drafting.queue import Backoff, DraftQueue
 from bot.drafting.request import DraftingRequest

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from pydantic import SecretStr
 
-from bot.compose.settings import Settings
+from bot.compose.settings.settings import Settings
 from core.cards.beside import project_notices
 from core.llm.backends.servers.faults import ServerFault, ServerFaults, Trouble
 from core.moderation.community.disclosure import longest_footer

@@ -10,7 +10,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
-from bot.compose.settings import Settings
+from bot.compose.settings.settings import Settings
 from bot.store.engine.database import Database
 from bot.upkeep.chore import Chore, counting
 from bot.upkeep.chores.backups import Backups

@@ -14,7 +14,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
-from bot.compose.settings import LlmSettings, Settings
+from bot.compose.settings.drafting import LlmSettings
+from bot.compose.settings.settings import Settings
 from core.engine import Engine
 from core.errors import IndexUnavailable, ScorerUnavailable, StoreUnavailable
 from core.i18n.sentences import Sentence, sentence

@@ -21,7 +21,7 @@ from kb.sources.folder.folder import Folder
 from kb.sources.folder.own_files import forget_file, own_folder
 
 if TYPE_CHECKING:
-    from bot.compose.settings import Settings
+    from bot.compose.settings.settings import Settings
     from kb.ingest import Built, Ingest, OnBuilt
     from kb.shelf.local import Indexed, LocalShelf
 

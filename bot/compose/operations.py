@@ -13,7 +13,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from bot.compose.asking import check_reachable
-from bot.compose.settings import Settings
+from bot.compose.settings.settings import Settings
 from bot.runtime import logs, metrics, tracing
 from bot.serving.status.conditions import Condition
 from bot.serving.status.endpoint import answering

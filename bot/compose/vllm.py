@@ -15,7 +15,8 @@ from typing import Final
 from pydantic import SecretStr
 
 from bot.compose.application import worker_name
-from bot.compose.settings import Settings, VllmSettings
+from bot.compose.settings.drafting import VllmSettings
+from bot.compose.settings.settings import Settings
 from bot.drafting.queue import Backoff
 from bot.serving.vllm.adapters import Adapter, read_adapter
 from bot.serving.vllm.keeping import Keeper

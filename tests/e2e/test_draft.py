@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 
 from bot.cli.drafting.warm.asking import standing
 from bot.cli.drafting.warm.place import Standing
-from bot.compose.settings import load_settings
+from bot.compose.settings.loading import load_settings
 from tests.e2e.conftest import GUARD_SECONDS, HARMLESS, HATEFUL, Antiphon
 from tests.fakes.engine.server import ChatServer
 

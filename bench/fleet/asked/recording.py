@@ -25,7 +25,7 @@ from bench.measuring.output import Row, note, show
 from bench.measuring.samples import Sample, read_samples, spread
 from bench.replies.runs import open_bench_engine
 from bench.replies.systems import post_of
-from bot.compose.settings import load_settings
+from bot.compose.settings.loading import load_settings
 from bot.store.cases.documents import suggestion_to_json
 from core.engine import Engine
 from core.llm.profiles import Profile

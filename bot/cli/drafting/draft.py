@@ -37,7 +37,8 @@ from bot.cli.later import OneText
 from bot.cli.terminal.render import show_progress, show_suggestion
 from bot.cli.terminal.report import document, schema
 from bot.compose.asking import check_reachable, voice_of
-from bot.compose.settings import Settings, load_settings
+from bot.compose.settings.loading import load_settings
+from bot.compose.settings.settings import Settings
 from core.errors import BadInput
 from core.models import Action, FlaggedPost, Intent, PostRef, Suggestion
 from core.models import Progress as Step

@@ -20,7 +20,7 @@ from core.errors import DocumentRefused
 from core.models import TargetGroup
 
 if TYPE_CHECKING:
-    from bot.compose.settings import Settings
+    from bot.compose.settings.settings import Settings
     from kb.documents import Listed
     from kb.ingest import Built, Refusal
 

@@ -20,7 +20,7 @@ from bot.cli.kb.reviewing import accept, diff, reject, show, trust, waiting
 from core.errors import BadInput
 
 if TYPE_CHECKING:
-    from bot.compose.settings import Settings
+    from bot.compose.settings.settings import Settings
 
 kb = typer.Typer(help="The knowledge base: search it, collect documents, accept what is served.", no_args_is_help=True)
 

@@ -30,12 +30,12 @@ from kb.documents import Listed, citation
 from kb.library.nouns import Revision
 
 if TYPE_CHECKING:
-    from bot.compose.settings import Settings
+    from bot.compose.settings.settings import Settings
 
 
 def run(config: Path | None, work: Callable[[Settings], Coroutine[Any, Any, int]]) -> None:
     """Do a command's work with the settings, and leave with its exit code."""
-    from bot.compose.settings import load_settings
+    from bot.compose.settings.loading import load_settings
 
     run_to_exit(lambda: work(load_settings(config)))
 

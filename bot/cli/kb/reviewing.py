@@ -22,7 +22,7 @@ from kb.library.nouns import Revision, State, Trust
 
 if TYPE_CHECKING:
     from bot.compose.library import OpenLibrary
-    from bot.compose.settings import Settings
+    from bot.compose.settings.settings import Settings
 
 SourceOption = Annotated[str, typer.Option("--source", metavar="SOURCE", help="Only from this source.")]
 Named = Annotated[

@@ -9,7 +9,7 @@ from rich.text import Text
 from bot.cli.command import err
 from bot.cli.drafting.warm.asking import NoneWarmError
 from bot.cli.drafting.warm.asking import search as ask_warm
-from bot.compose.settings import Settings
+from bot.compose.settings.settings import Settings
 from core.ports import EvidenceQuery, Found
 
 

@@ -16,8 +16,9 @@ import typer
 from rich.text import Text
 
 from bot.cli.command import ConfigOption, JsonOption, err, out, run_to_exit
-from bot.compose.settings import SECRETS, Settings, read_sources, settings_of
-from bot.compose.settings_sources import SettingsSource, find_file, own_file, secrets_file
+from bot.compose.settings.loading import read_sources, settings_of
+from bot.compose.settings.settings import SECRETS, Settings
+from bot.compose.settings.sources import SettingsSource, find_file, own_file, secrets_file
 from core.errors import BadInput
 
 config = typer.Typer(

@@ -17,7 +17,7 @@ from bot.cli.command import EXIT_UNAVAILABLE, ConfigOption, JsonOption, out
 from bot.cli.kb.output import print_document, run
 from bot.compose.application import open_database
 from bot.compose.engine import make_folder
-from bot.compose.settings import Settings
+from bot.compose.settings.settings import Settings
 from bot.store.engine.database import check_there, connected, missing, translating
 from bot.store.engine.migrate import is_known, may_use, newest, of_later_version, revision_of, upgrade
 from bot.store.upkeep import backup as backups

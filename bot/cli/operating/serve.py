@@ -15,10 +15,11 @@ from rich.text import Text
 from bot.cli.command import ConfigOption, ProfileOption, err, run_to_exit
 from bot.cli.drafting.preparing import PreparationBar
 from bot.compose.application import open_application
-from bot.compose.chat_platforms import platforms_to_serve
 from bot.compose.engine import open_engine
 from bot.compose.operations import counted, model_answers, operated
-from bot.compose.settings import Settings, load_settings
+from bot.compose.platforms.chat_platforms import platforms_to_serve
+from bot.compose.settings.loading import load_settings
+from bot.compose.settings.settings import Settings
 from bot.compose.stopping import ending_at_once, ending_in_order
 from bot.serving.platforms import ServedPlatform
 from bot.serving.running import serve as serve_all

@@ -20,7 +20,8 @@ from bot.cli.command import ConfigOption, ProfileOption, err, run_to_exit
 from bot.cli.drafting.preparing import PreparationBar
 from bot.compose.application import open_workers
 from bot.compose.operations import operated
-from bot.compose.settings import Settings, load_settings
+from bot.compose.settings.loading import load_settings
+from bot.compose.settings.settings import Settings
 from bot.compose.stopping import ending_at_once, ending_in_order
 from bot.compose.vllm import check_versions, open_servers
 from bot.drafting.worker import work

@@ -21,7 +21,7 @@ from bot.cli.desk import Place, Reason, operator
 from bot.cli.kb.output import print_document, run
 from bot.communities.own_cards import OwnCards, Proposed
 from bot.compose.application import open_database
-from bot.compose.settings import Settings
+from bot.compose.settings.settings import Settings
 from bot.store.people.own_cards import StoredCard
 from core.cards.bank import LANGUAGES, Card, CardVerdict, load_cards
 from core.errors import BadInput

@@ -18,7 +18,7 @@ from bot.cli.kb.output import print_document, run
 from bot.cli.later import OneText
 from bot.communities.prepared import PreparedReplies, PreparedReply
 from bot.compose.application import open_database
-from bot.compose.settings import Settings
+from bot.compose.settings.settings import Settings
 from core.models import Intent, TargetGroup
 from core.moderation.origins import prepared_in_words
 from core.moderation.own.replies import checked_reply

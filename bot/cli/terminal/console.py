@@ -19,7 +19,7 @@ from bot.cli.terminal.sitting import Room, Sitting
 from bot.compose.application import Application, admit, open_application
 from bot.compose.asking import check_reachable
 from bot.compose.engine import OnPreparing, open_engine
-from bot.compose.settings import Settings
+from bot.compose.settings.settings import Settings
 from bot.serving.platforms import Connection, in_process
 from bot.serving.running import connected
 from core.moderation.roles import Person

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from bot.cli.operating import work as worker_command
 from bot.compose.engine import OnPreparing
-from bot.compose.settings import Settings
+from bot.compose.settings.settings import Settings
 from bot.drafting.queue import Backoff, DraftQueue
 from bot.drafting.worker import Worker, unheard
 from bot.serving.status.status import Status

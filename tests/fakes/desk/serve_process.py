@@ -16,7 +16,7 @@ from pathlib import Path
 
 from adapters.sample.community import SampleCommunity
 from bot.cli.operating import serve as serve_command
-from bot.compose.settings import Settings
+from bot.compose.settings.settings import Settings
 from bot.serving.platforms import ServedPlatform, in_process
 from core.engine import Engine, OnProgress
 from core.models import Posted, Suggestion

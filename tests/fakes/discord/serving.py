@@ -7,8 +7,8 @@ from collections.abc import Callable
 from datetime import datetime
 
 from bot.compose.application import open_application
-from bot.compose.discord import MakeClient, discord_platform
-from bot.compose.settings import Settings
+from bot.compose.platforms.discord import MakeClient, discord_platform
+from bot.compose.settings.settings import Settings
 from bot.serving.running import serve
 from bot.store.views.platforms import Standing
 from core.engine import Engine

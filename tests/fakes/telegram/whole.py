@@ -18,8 +18,9 @@ from typing import Any
 from pydantic import SecretStr
 
 from bot.compose.application import open_application
-from bot.compose.chat_platforms import configured_platforms
-from bot.compose.settings import DeskSettings, Settings, TelegramSettings
+from bot.compose.platforms.chat_platforms import configured_platforms
+from bot.compose.settings.serving import DeskSettings, TelegramSettings
+from bot.compose.settings.settings import Settings
 from bot.serving.platforms import ServedPlatform
 from bot.serving.running import serve
 from bot.store.views.platforms import Standing

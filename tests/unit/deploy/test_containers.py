@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
-from bot.compose.settings import load_settings
+from bot.compose.settings.loading import load_settings
 from bot.serving.vllm.options import default_name
 
 ROOT = Path(__file__).parents[3]

@@ -10,8 +10,9 @@ import re
 import tomllib
 
 from bot.cli import command
-from bot.compose.settings import SECRETS, DeskSettings, OperationsSettings
-from bot.compose.settings_sources import SEPARATOR
+from bot.compose.settings.serving import DeskSettings, OperationsSettings
+from bot.compose.settings.settings import SECRETS
+from bot.compose.settings.sources import SEPARATOR
 from tests.unit.docs.test_pages import ROOT, blocks
 
 PAGE = ROOT / "docs" / "two-processes.md"

@@ -28,7 +28,7 @@ from bot.cli.drafting.warm.place import (
     socket_of,
     take,
 )
-from bot.compose.settings import Settings
+from bot.compose.settings.settings import Settings
 from core.models import Progress, Suggestion
 from core.ports import EvidenceQuery, Found
 from core.request import Request

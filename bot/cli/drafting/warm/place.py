@@ -24,7 +24,7 @@ from typing import Any, Final
 import platformdirs
 from pydantic import SecretStr
 
-from bot.compose.settings import Settings
+from bot.compose.settings.settings import Settings
 from core.errors import AntiphonError
 from core.models import Progress, Suggestion
 from core.ports import EvidenceQuery, Found

@@ -34,7 +34,8 @@ from bot.cli.drafting.warm.place import (
     socket_of,
     take,
 )
-from bot.compose.settings import Settings, load_settings
+from bot.compose.settings.loading import load_settings
+from bot.compose.settings.settings import Settings
 from core.engine import Engine
 from core.errors import AntiphonError
 from core.models import Suggestion

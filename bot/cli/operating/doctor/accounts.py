@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from functools import partial
 from urllib.parse import urlsplit
 
-from bot.compose.settings import Settings
+from bot.compose.settings.settings import Settings
 from bot.runtime.findings import Finding, finding_of
 from core.errors import PlatformUnavailable
 

@@ -14,7 +14,7 @@ from sqlalchemy import URL
 from bot.cli.operating.doctor.database import is_there, opened
 from bot.compose.chores import BACKUP, SCHEDULED
 from bot.compose.engine import make_folder
-from bot.compose.settings import Settings
+from bot.compose.settings.settings import Settings
 from bot.runtime.findings import Finding, finding_of
 from bot.store.engine.database import Session
 from bot.store.upkeep.backup import POSTGRESQL, SQLITE

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from bot.cli.operating.doctor.database import is_there, opened
-from bot.compose.settings import Settings
+from bot.compose.settings.settings import Settings
 from bot.runtime.findings import Finding
 from bot.store.engine.database import Session
 from bot.store.people.communities import EVERYWHERE

@@ -19,7 +19,7 @@ from typing import Final
 from sqlalchemy import URL
 
 from bot.compose.engine import make_folder
-from bot.compose.settings import Settings
+from bot.compose.settings.settings import Settings
 from bot.runtime.findings import Finding, finding_of
 from bot.store.engine.database import Database, Session, connected, translating
 from bot.store.engine.migrate import revision_of

@@ -20,7 +20,7 @@ from bot.cli.operating.doctor.machine import examine_machine
 from bot.cli.operating.doctor.models import examine_kept, examine_models
 from bot.cli.operating.doctor.platforms import examine_platforms
 from bot.compose.engine import OnPreparing
-from bot.compose.settings import Settings
+from bot.compose.settings.settings import Settings
 from bot.runtime.findings import Finding
 
 

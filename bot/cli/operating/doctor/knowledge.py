@@ -6,7 +6,7 @@ import asyncio
 from functools import partial
 
 from bot.compose.engine import open_embedder, open_knowledge, open_scorers
-from bot.compose.settings import Settings
+from bot.compose.settings.settings import Settings
 from bot.runtime.findings import Finding, finding_of
 from core.errors import AntiphonError, IndexUnavailable, ScorerUnavailable
 from core.llm.backends.cross_encoders import RelevanceCrossEncoder

@@ -8,7 +8,8 @@ from typing import Final, Literal
 from bot.cli.drafting.warm.asking import standing
 from bot.compose.asking import check_reachable
 from bot.compose.engine import OnPreparing, open_judge, open_model
-from bot.compose.settings import JudgeSettings, LlmSettings, Settings
+from bot.compose.settings.drafting import JudgeSettings, LlmSettings
+from bot.compose.settings.settings import Settings
 from bot.runtime.findings import Finding, finding_of
 from bot.serving.vllm.versions import vllm_version
 from core.errors import AntiphonError

@@ -7,8 +7,8 @@ import socket
 from collections.abc import Iterator
 
 from bot.cli.operating.doctor.database import is_there, opened
-from bot.compose.chat_platforms import configured_platforms
-from bot.compose.settings import Settings
+from bot.compose.platforms.chat_platforms import configured_platforms
+from bot.compose.settings.settings import Settings
 from bot.runtime.findings import Finding
 from bot.store.schema import PlatformState, UpdateState
 from bot.store.views.platforms import SeenPlatform, seen

@@ -19,8 +19,9 @@ from bot.cli.operating.doctor.database import is_there
 from bot.cli.operating.setup.files import secrets_in, with_secrets, with_values, write_whole
 from bot.communities.decisions import CommunityDesk, CommunityView
 from bot.compose.application import open_database
-from bot.compose.settings import SECRETS, Settings, settings_of, valid_keys
-from bot.compose.settings_sources import (
+from bot.compose.settings.loading import settings_of, valid_keys
+from bot.compose.settings.settings import SECRETS, Settings
+from bot.compose.settings.sources import (
     SECRETS_FILE_NAME,
     Environment,
     Key,

@@ -13,7 +13,7 @@ from typing import Any
 
 import tomlkit
 
-from bot.compose.settings_sources import Key, SecretsFile, variable
+from bot.compose.settings.sources import Key, SecretsFile, variable
 from core.errors import StoreUnavailable
 
 

@@ -18,7 +18,7 @@ from bot.cli.mastodon import looked_up, with_account
 from bot.cli.operating.setup.answers import Answers, CommunityAnswers, communities_of
 from bot.cli.operating.setup.questions import Questions
 from bot.communities.decisions import CommunityView
-from bot.compose.settings import Settings
+from bot.compose.settings.settings import Settings
 from bot.store.people.communities import policy_of
 from core.errors import BadInput
 from core.moderation.community.draft_options import check_language, check_tone
@@ -81,7 +81,7 @@ def _discord(
     import discord  # takes half a second to load
 
     from adapters.discord.connection.account import look
-    from bot.compose.discord import PERMISSIONS
+    from bot.compose.platforms.discord import PERMISSIONS
 
     def check(token: str) -> None:
         account = asyncio.run(look(token, reads_messages=reads))

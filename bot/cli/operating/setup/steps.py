@@ -14,8 +14,9 @@ from typing import Final
 from bot.cli.operating.setup.answers import Answers
 from bot.cli.operating.setup.places import ask_for_place
 from bot.cli.operating.setup.questions import Questions
-from bot.compose.settings import Settings, load_settings
-from bot.compose.settings_sources import CONFIG_VARIABLE, FILE_NAME, own_file
+from bot.compose.settings.loading import load_settings
+from bot.compose.settings.settings import Settings
+from bot.compose.settings.sources import CONFIG_VARIABLE, FILE_NAME, own_file
 from core.errors import BadInput
 
 _ADDRESS: Final = re.compile(r"https?://\S+")

@@ -10,7 +10,7 @@ from pathlib import Path
 import discord
 import pytest
 
-from bot.compose.discord import PERMISSIONS
+from bot.compose.platforms.discord import PERMISSIONS
 from core.engine import Engine
 from tests.fakes.discord.messages import select_of
 from tests.fakes.discord.review import said_in

@@ -12,8 +12,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from bot.cli.communities import community
-from bot.compose import chat_platforms
-from bot.compose.chat_platforms import PlatformKind
+from bot.compose.platforms import chat_platforms
+from bot.compose.platforms.chat_platforms import PlatformKind
 from core.llm.backends.trained import card_of
 from tests.fakes.desk.people import COMMUNITY_ID, SECRET
 from tests.fakes.machine.installation import flag_in

@@ -11,7 +11,8 @@ from aiohttp import web
 
 from bot.compose.engine import open_embedder, open_knowledge
 from bot.compose.library import OpenLibrary, open_library, open_source
-from bot.compose.settings import Settings, load_settings
+from bot.compose.settings.loading import load_settings
+from bot.compose.settings.settings import Settings
 from core.errors import BadInput, BadSettings, IndexUnavailable
 from core.models import TargetGroup
 from core.ports import EvidenceQuery

@@ -8,7 +8,7 @@ import numpy as np
 from safetensors.numpy import save_file
 
 from bot.compose.engine import open_model
-from bot.compose.settings import load_settings
+from bot.compose.settings.loading import load_settings
 from core.llm.short_prompts import Task
 from core.ports import Generation, Message
 from training.writer.export import export_with_card

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.compose.settings import Settings, load_settings
+from bot.compose.settings.loading import load_settings
+from bot.compose.settings.settings import Settings
 from bot.compose.vllm import Served, asking, check_versions, open_servers, plan_of
 from core.errors import BadSettings, ModelUnavailable
 from tests.fakes.vllm.standing_in import StandIn, adapter_in, free_port

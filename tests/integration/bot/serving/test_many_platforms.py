@@ -13,7 +13,7 @@ from sqlalchemy import URL
 
 from bot.cli.operating.doctor.platforms import examine_platforms
 from bot.compose.application import Application, admit, open_application
-from bot.compose.settings import Settings
+from bot.compose.settings.settings import Settings
 from bot.drafting.queue import Backoff
 from bot.runtime.findings import Finding
 from bot.serving.running import serve

@@ -13,7 +13,8 @@ import pytest
 from pydantic import SecretStr
 from sqlalchemy import URL, exc, text
 
-from bot.compose.settings import DeskSettings, Settings
+from bot.compose.settings.serving import DeskSettings
+from bot.compose.settings.settings import Settings
 from bot.store.engine import postgresql as postgresql_parts
 from bot.store.engine.database import Database, Session, translating
 from bot.store.engine.postgresql import check_options, ssl_options

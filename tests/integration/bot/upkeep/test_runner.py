@@ -11,7 +11,7 @@ from sqlalchemy import select
 
 from bot.compose.chores import all_chores
 from bot.compose.desk import Desk
-from bot.compose.settings import Settings
+from bot.compose.settings.settings import Settings
 from bot.drafting.queue import DraftQueue
 from bot.store.engine.database import Database, Session
 from bot.store.schema import JobRow, JobState

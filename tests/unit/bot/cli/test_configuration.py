@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from bot.cli.main import app
-from bot.compose.settings import SECRETS
+from bot.compose.settings.settings import SECRETS
 
 _DATABASE = "postgresql://desk:canary@db.example/desk"
 

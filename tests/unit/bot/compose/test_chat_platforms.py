@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bot.compose.chat_platforms import configured_platforms, platforms_to_serve
-from bot.compose.settings import load_settings
+from bot.compose.platforms.chat_platforms import configured_platforms, platforms_to_serve
+from bot.compose.settings.loading import load_settings
 from core.errors import BadSettings
 
 

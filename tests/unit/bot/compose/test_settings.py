@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from bot.compose.settings import SECRETS, Settings, load_settings, read_sources, valid_keys
-from bot.compose.settings_sources import own_file, secrets_file, variable
+from bot.compose.settings.loading import load_settings, read_sources, valid_keys
+from bot.compose.settings.settings import SECRETS, Settings
+from bot.compose.settings.sources import own_file, secrets_file, variable
 from core.errors import BadInput, BadSettings
 from core.llm.profiles import LIVE
 from core.models import Intent

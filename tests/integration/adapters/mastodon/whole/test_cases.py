@@ -32,7 +32,7 @@ POST = "They should all go back where they came from, every one of them."
 @pytest.fixture(autouse=True)
 def without_a_gap(monkeypatch: pytest.MonkeyPatch) -> None:
     """The instance is asked at once, whenever its stream tells of something."""
-    monkeypatch.setattr("bot.compose.mastodon.Polling", partial(Polling, gap_seconds=0.05))
+    monkeypatch.setattr("bot.compose.platforms.mastodon.Polling", partial(Polling, gap_seconds=0.05))
 
 
 def _engine() -> Engine:

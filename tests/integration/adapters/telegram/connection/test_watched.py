@@ -65,7 +65,7 @@ class WatchedTown:
 
     @asynccontextmanager
     async def process(self, name: str = "process 1") -> AsyncIterator[None]:
-        """Take in what waits while the block runs, as ``bot.compose.telegram`` does."""
+        """Take in what waits while the block runs, as ``bot.compose.platforms.telegram`` does."""
         self.detector = StoppedDetector()
         options = TelegramOptions(self.server.token, self.server.url)
         client = TelegramClient(options, cast(Casework, self.desk), self.governance)

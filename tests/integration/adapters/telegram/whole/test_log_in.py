@@ -9,8 +9,8 @@ from pathlib import Path
 from adapters.telegram.connection.client import Heard, TelegramClient
 from adapters.telegram.platform import TelegramPlatform
 from adapters.telegram.roles import TelegramRoles
-from bot.compose.settings import Settings
-from bot.compose.telegram import TelegramParts, telegram_platform
+from bot.compose.platforms.telegram import TelegramParts, telegram_platform
+from bot.compose.settings.settings import Settings
 from bot.serving.platforms import ServedPlatform, Services
 from core.engine import Engine
 from tests.fakes.engine.brief import passage

@@ -16,8 +16,8 @@ from adapters.sample.community import SampleCommunity
 from adapters.telegram.connection.client import Heard, TelegramClient
 from adapters.telegram.connection.refs import NAME, ref_of
 from bot.compose.application import Application, open_application
-from bot.compose.settings import TelegramSettings
-from bot.compose.telegram import TelegramParts, telegram_platform
+from bot.compose.platforms.telegram import TelegramParts, telegram_platform
+from bot.compose.settings.serving import TelegramSettings
 from bot.drafting.queue import Backoff
 from bot.serving.platforms import Services
 from bot.serving.running import serve

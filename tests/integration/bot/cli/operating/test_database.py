@@ -15,7 +15,7 @@ from typer.testing import CliRunner, Result
 from adapters.sample.community import SampleCommunity
 from bot.cli.main import app
 from bot.cli.operating.doctor.database import examine_database
-from bot.compose.settings import load_settings
+from bot.compose.settings.loading import load_settings
 from bot.store.engine.migrate import newest
 from tests.fakes.later_version import become_later
 from tests.fakes.machine.installation import flag_in

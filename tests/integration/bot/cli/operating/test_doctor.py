@@ -8,7 +8,8 @@ from typer.testing import CliRunner
 
 from bot.cli.main import app
 from bot.cli.operating.doctor.models import examine_models
-from bot.compose.settings import Settings, load_settings
+from bot.compose.settings.loading import load_settings
+from bot.compose.settings.settings import Settings
 from tests.fakes.engine.model import FakeModel
 from tests.fakes.engine.server import serving
 

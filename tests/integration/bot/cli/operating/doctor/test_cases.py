@@ -12,7 +12,7 @@ from adapters.sample.community import SampleCommunity
 from bot.cli.operating.doctor.cases import examine_cases
 from bot.communities.decisions import CommunityDesk
 from bot.compose.desk import Desk
-from bot.compose.settings import Settings
+from bot.compose.settings.settings import Settings
 from bot.drafting.queue import DraftQueue
 from bot.runtime.findings import Finding
 from bot.store.engine.database import Database

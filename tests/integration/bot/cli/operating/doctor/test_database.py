@@ -16,7 +16,7 @@ from sqlalchemy.ext.asyncio import create_async_engine
 
 from bot.cli.operating.doctor.database import examine_database
 from bot.communities.decisions import CommunityDesk
-from bot.compose.settings import Settings
+from bot.compose.settings.settings import Settings
 from bot.runtime.findings import Finding
 from bot.store.engine.database import Database
 from bot.store.engine.secret import load_secret

@@ -6,7 +6,8 @@ import pytest
 
 from bench.measuring.model_server import MODEL, StandIn
 from bot.cli.operating.doctor.models import examine_models
-from bot.compose.settings import JudgeSettings, LlmSettings, Settings
+from bot.compose.settings.drafting import JudgeSettings, LlmSettings
+from bot.compose.settings.settings import Settings
 
 
 @pytest.mark.parametrize("is_judged_apart", [False, True])

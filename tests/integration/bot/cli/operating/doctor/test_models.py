@@ -12,7 +12,8 @@ import pytest
 from huggingface_hub import constants
 
 from bot.cli.operating.doctor.models import examine_models
-from bot.compose.settings import Settings, load_settings
+from bot.compose.settings.loading import load_settings
+from bot.compose.settings.settings import Settings
 from bot.runtime.findings import Finding
 from core.llm.backends.servers import reaching
 from tests.fakes.engine.loopback import answering

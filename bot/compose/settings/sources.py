@@ -20,7 +20,7 @@ from core.errors import BadSettings
 
 FILE_NAME: Final = "config.toml"
 SECRETS_FILE_NAME: Final = "secrets.env"
-SHIPPED: Final = Path(__file__).resolve().parents[2] / FILE_NAME
+SHIPPED: Final = Path(__file__).resolve().parents[3] / FILE_NAME
 """The file beside the code: the repository's, or the one of an installation."""
 IS_CLONE: Final = (SHIPPED.parent / "pyproject.toml").is_file()
 """Whether the code is a clone of the repository. The settings of an installation are replaced by the next update."""

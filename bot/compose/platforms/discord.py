@@ -20,9 +20,10 @@ from adapters.discord.connection.client import Installer
 from adapters.discord.connection.events import listen
 from adapters.discord.connection.refs import NAME
 from adapters.discord.speech.exact_text import MAX_CHARACTERS
-from bot.compose.command_file import CommandFile
 from bot.compose.engine import make_folder
-from bot.compose.settings import DiscordSettings, Settings
+from bot.compose.settings.command_file import CommandFile
+from bot.compose.settings.serving import DiscordSettings
+from bot.compose.settings.settings import Settings
 from bot.serving.platforms import Connection, ServedPlatform, Services
 from core.errors import PlatformUnavailable
 from core.moderation.desk_ports import Casework, Governance

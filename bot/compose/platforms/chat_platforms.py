@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from bot.compose.settings import DiscordSettings, MastodonSettings, Settings, TelegramSettings
+from bot.compose.settings.serving import DiscordSettings, MastodonSettings, TelegramSettings
+from bot.compose.settings.settings import Settings
 from bot.serving.platforms import ServedPlatform
 from core.errors import BadSettings
 
@@ -24,7 +25,7 @@ Raises ``BadSettings`` where it is only partly configured; the message says what
 def _discord(settings: Settings) -> Sequence[ServedPlatform]:
     wanted = settings.discord
     if wanted.token.get_secret_value().strip():
-        from bot.compose.discord import discord_platform  # discord.py takes half a second to load
+        from bot.compose.platforms.discord import discord_platform  # discord.py takes half a second to load
 
         return [discord_platform(settings)]
     if wanted != DiscordSettings():
@@ -39,7 +40,7 @@ def _discord(settings: Settings) -> Sequence[ServedPlatform]:
 def _telegram(settings: Settings) -> Sequence[ServedPlatform]:
     wanted = settings.telegram
     if wanted.token.get_secret_value().strip():
-        from bot.compose.telegram import telegram_platform  # as of Discord
+        from bot.compose.platforms.telegram import telegram_platform  # as of Discord
 
         return [telegram_platform(settings)]
     if wanted != TelegramSettings():
@@ -54,7 +55,7 @@ def _telegram(settings: Settings) -> Sequence[ServedPlatform]:
 def _mastodon(settings: Settings) -> Sequence[ServedPlatform]:
     wanted = settings.mastodon
     if wanted.token.get_secret_value().strip() and wanted.url:
-        from bot.compose.mastodon import mastodon_platform  # as of Discord
+        from bot.compose.platforms.mastodon import mastodon_platform  # as of Discord
 
         return [mastodon_platform(settings)]
     if wanted != MastodonSettings():

@@ -23,7 +23,8 @@ from adapters.telegram.connection.webhook import Webhook, WebhookOptions
 from adapters.telegram.platform import TelegramPlatform
 from adapters.telegram.roles import TelegramRoles
 from adapters.telegram.speech.exact_text import MAX_CHARACTERS
-from bot.compose.settings import Settings, TelegramSettings
+from bot.compose.settings.serving import TelegramSettings
+from bot.compose.settings.settings import Settings
 from bot.serving.platforms import Connection, ServedPlatform, Services
 from bot.serving.supervision import cancelled, first_of
 from core.errors import PlatformUnavailable

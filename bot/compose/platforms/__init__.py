@@ -1,0 +1,1 @@
+"""The chat platforms as the application serves them."""

@@ -1,0 +1,1 @@
+"""Settings: their keys, where they are read, and what they lead to."""
