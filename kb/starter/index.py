@@ -150,10 +150,10 @@ class KnowledgeIndex:
 
     def _build(self, folder: Path) -> None:
         """Write a new index beside ``folder``, move it into place, and delete all others. Needs the lock."""
-        entries, starts = _entries(self._facts, self._embedder)
         building = Path(tempfile.mkdtemp(prefix=_BUILDING, dir=self._root))
         try:
-            _write(building, self._facts, entries, starts)
+            _write_words(building, self._facts)  # first, so that a full disk is found before the work of embedding
+            _write_vectors(building, *_entries(self._facts, self._embedder))
             if folder.exists():
                 shutil.rmtree(folder)
             building.replace(folder)
@@ -191,7 +191,7 @@ def _entries(facts: Sequence[Fact], embedder: Embedder) -> tuple[NDArray[np.floa
     return np.vstack(blocks).astype(np.float32), starts
 
 
-def _write(folder: Path, facts: Sequence[Fact], entries: NDArray[np.float32], starts: list[int]) -> None:
+def _write_words(folder: Path, facts: Sequence[Fact]) -> None:
     (folder / _WORDS).mkdir()
     index = tantivy.Index(_SCHEMA, path=str(folder / _WORDS))
     index.register_tokenizer(ENGLISH, ANALYZERS[ENGLISH])
@@ -203,6 +203,9 @@ def _write(folder: Path, facts: Sequence[Fact], entries: NDArray[np.float32], st
         writer.add_document(document)
     writer.commit()
     writer.wait_merging_threads()
+
+
+def _write_vectors(folder: Path, entries: NDArray[np.float32], starts: list[int]) -> None:
     vectors = faiss.IndexFlatIP(entries.shape[1])
     vectors.add(entries)
     (folder / _VECTORS).write_bytes(faiss.serialize_index(vectors).tobytes())
