@@ -14,10 +14,10 @@ from typing import Any, Final, cast
 
 from aiohttp import ClientSession
 
-from tests.fakes.mastodon.server.home import Home
 from tests.fakes.mastodon.server.kinds import Kind
-from tests.fakes.mastodon.server.oauth import Codes
-from tests.fakes.mastodon.server.rules import Rules
+from tests.fakes.mastodon.server.mock.home import Home
+from tests.fakes.mastodon.server.refusing.oauth import Codes
+from tests.fakes.mastodon.server.refusing.rules import Rules
 
 JSON = dict[str, Any]
 TOWN_HEADER: Final = "X-Town"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tests.fakes.mastodon.server.asked import Asked
-from tests.fakes.mastodon.server.refusals import FORBIDDEN, NO_TOKEN, NOT_FOUND, TOO_MANY
+from tests.fakes.mastodon.server.refusing.refusals import FORBIDDEN, NO_TOKEN, NOT_FOUND, TOO_MANY
 
 KINDS: Final = (
     "drop", "lose reply", "timeout", "slow", "not JSON", "500 after", "401", "403", "404", "422", "429", "500", "503",

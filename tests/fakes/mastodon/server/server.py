@@ -19,19 +19,19 @@ from typing import Any, Final
 from aiohttp import web
 from yarl import URL
 
-from tests.fakes.mastodon.server.asgi import Answer
 from tests.fakes.mastodon.server.asked import Asked, read, written
 from tests.fakes.mastodon.server.faults import WORDS, Fault, Faults
-from tests.fakes.mastodon.server.home import Home, Viewer
-from tests.fakes.mastodon.server.keys import IdempotencyKeys
 from tests.fakes.mastodon.server.kinds import KINDS, MASTODON
-from tests.fakes.mastodon.server.limits import LIMITS, Limits, limited
-from tests.fakes.mastodon.server.oauth import Codes
-from tests.fakes.mastodon.server.refusals import Refused
-from tests.fakes.mastodon.server.rules import Rules
+from tests.fakes.mastodon.server.mock.asgi import Answer
+from tests.fakes.mastodon.server.mock.home import Home, Viewer
+from tests.fakes.mastodon.server.mock.shown import Shown
+from tests.fakes.mastodon.server.refusing.keys import IdempotencyKeys
+from tests.fakes.mastodon.server.refusing.limits import LIMITS, Limits, limited
+from tests.fakes.mastodon.server.refusing.oauth import Codes
+from tests.fakes.mastodon.server.refusing.refusals import Refused
+from tests.fakes.mastodon.server.refusing.rules import Rules
+from tests.fakes.mastodon.server.refusing.spec import published
 from tests.fakes.mastodon.server.settings import Settings
-from tests.fakes.mastodon.server.shown import Shown
-from tests.fakes.mastodon.server.spec import published
 from tests.fakes.mastodon.server.streams import PREFIX, Streams
 from tests.fakes.mastodon.town import TOWN_HEADER, MastodonTown, Person
 

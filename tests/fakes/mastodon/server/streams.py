@@ -16,12 +16,12 @@ from aiohttp import WSMsgType, web
 from mastodon_mock.streaming import Event, direct_channel, hashtag_channel, user_channel
 
 from tests.fakes.mastodon.server.asked import Asked
-from tests.fakes.mastodon.server.home import Home, Viewer
 from tests.fakes.mastodon.server.kinds import Kind
-from tests.fakes.mastodon.server.refusals import NO_TOKEN, NOT_FOUND, Refused
-from tests.fakes.mastodon.server.rules import feed_of
+from tests.fakes.mastodon.server.mock.home import Home, Viewer
+from tests.fakes.mastodon.server.mock.shown import Shown
+from tests.fakes.mastodon.server.refusing.refusals import NO_TOKEN, NOT_FOUND, Refused
+from tests.fakes.mastodon.server.refusing.rules import feed_of
 from tests.fakes.mastodon.server.settings import Settings
-from tests.fakes.mastodon.server.shown import Shown
 
 PREFIX: Final = "/api/v1/streaming"
 _HEARTBEAT_SECONDS: Final = 0.2  # 15 in the real one; a library may close a stream only after the first

@@ -10,8 +10,8 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 import pytest
 
 from tests.fakes.mastodon.plain_calls import call
-from tests.fakes.mastodon.server.oauth import OUT_OF_BAND
-from tests.fakes.mastodon.server.refusals import Refused
+from tests.fakes.mastodon.server.refusing.oauth import OUT_OF_BAND
+from tests.fakes.mastodon.server.refusing.refusals import Refused
 from tests.fakes.mastodon.server.server import MastodonServer
 
 _VERIFIER = "a-verifier-that-is-long-enough-for-everybody-concerned"

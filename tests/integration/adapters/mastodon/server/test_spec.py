@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tests.fakes.mastodon.plain_calls import call
+from tests.fakes.mastodon.server.refusing.spec import MastodonSpec, published
 from tests.fakes.mastodon.server.server import MastodonServer
-from tests.fakes.mastodon.server.spec import MastodonSpec, published
 
 pytestmark = pytest.mark.skipif(published() is None, reason="the description of Mastodon's API is not here")
 

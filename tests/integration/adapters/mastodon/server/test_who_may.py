@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.fakes.mastodon.plain_calls import call
-from tests.fakes.mastodon.server.scopes import cover, needed
+from tests.fakes.mastodon.server.refusing.scopes import cover, needed
 from tests.fakes.mastodon.server.server import MastodonServer
 
 _POST = ("POST", "/api/v1/statuses")

@@ -18,7 +18,7 @@ from jsonschema.exceptions import best_match
 from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 
-_ROOT: Final = Path(__file__).parents[4]
+_ROOT: Final = Path(__file__).parents[5]
 FULL: Final = next(
     (path for folder in (_ROOT, _ROOT.parent) if (path := folder / "shared/specs/mastodon-openapi.json").exists()), None
 )

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from tests.fakes.mastodon.server.asked import Asked
-from tests.fakes.mastodon.server.home import Home, Viewer
 from tests.fakes.mastodon.server.kinds import Kind
+from tests.fakes.mastodon.server.mock.home import Home, Viewer
 from tests.fakes.mastodon.server.posts import length
-from tests.fakes.mastodon.server.refusals import (
+from tests.fakes.mastodon.server.refusing.refusals import (
     FORBIDDEN,
     NO_PARENT,
     NO_REPLIES,
@@ -23,7 +23,7 @@ from tests.fakes.mastodon.server.refusals import (
     NOT_FOUND,
     Refused,
 )
-from tests.fakes.mastodon.server.scopes import cover, needed
+from tests.fakes.mastodon.server.refusing.scopes import cover, needed
 from tests.fakes.mastodon.server.settings import Settings
 
 _POST: Final = re.compile(r"/api/v1/statuses/(\d+)(/.*)?")

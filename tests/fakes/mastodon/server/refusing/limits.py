@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from tests.fakes.mastodon.server.asked import Asked
-from tests.fakes.mastodon.server.refusals import TOO_MANY, Refused
+from tests.fakes.mastodon.server.refusing.refusals import TOO_MANY, Refused
 
 LIMITS: Final = {"all": (300, 300), "paging": (300, 900), "deletes": (30, 1800)}
 """How many requests within how many seconds, of each account."""

@@ -20,9 +20,9 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from yarl import URL
 
-from tests.fakes.mastodon.server import apps
-from tests.fakes.mastodon.server.asgi import Answer, exchange
-from tests.fakes.mastodon.server.mending import mend
+from tests.fakes.mastodon.server.mock import apps
+from tests.fakes.mastodon.server.mock.asgi import Answer, exchange
+from tests.fakes.mastodon.server.mock.mending import mend
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,9 @@ from functools import cache
 from typing import Any, Final
 
 from tests.fakes.mastodon.server.asked import Asked
-from tests.fakes.mastodon.server.home import Home, Ties, Viewer
 from tests.fakes.mastodon.server.kinds import Kind, with_ulids
-from tests.fakes.mastodon.server.rules import feed_of
+from tests.fakes.mastodon.server.mock.home import Home, Ties, Viewer
+from tests.fakes.mastodon.server.refusing.rules import feed_of
 from tests.fakes.mastodon.server.settings import JSON, Settings
 
 _QUOTERS: Final = {"public": ["public"], "followers": ["followers"], "nobody": []}

@@ -16,9 +16,9 @@ from mastodon_mock.db.models import OAuthApp
 from sqlalchemy import select
 
 from tests.fakes.mastodon.server.asked import Asked
-from tests.fakes.mastodon.server.home import Home
-from tests.fakes.mastodon.server.refusals import Refused
-from tests.fakes.mastodon.server.scopes import cover
+from tests.fakes.mastodon.server.mock.home import Home
+from tests.fakes.mastodon.server.refusing.refusals import Refused
+from tests.fakes.mastodon.server.refusing.scopes import cover
 
 OUT_OF_BAND: Final = "urn:ietf:wg:oauth:2.0:oob"
 
