@@ -37,7 +37,7 @@ async def test_neither_leaves_anything_in_the_others_answers(weights: Path, tmp_
     export_with_card(_random_adapter(tmp_path / "peft"), adapter, weights, ("reply",))
     file = tmp_path / "config.toml"
     file.write_text(
-        f"[llm]\nmodel_path = '{weights}'\nwriters = ['{adapter}']\ncontext_tokens = 2048\nparallel = 2\n"
+        f"[llm]\nmodel_path = '{weights}'\nwriters = ['{adapter}']\ncontext_tokens = 2048\nparallel = 2\nthreads = 1\n"
         f"[kb]\ncache_folder = '{tmp_path / 'cache'}'\n"
     )
     said = []

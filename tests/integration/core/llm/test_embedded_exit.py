@@ -23,7 +23,7 @@ from core.ports import Generation, Message
 logging.disable()
 
 async def main():
-    server = EmbeddedServer(Path(sys.argv[1]), context_tokens=4096, parallel=2)
+    server = EmbeddedServer(Path(sys.argv[1]), context_tokens=4096, parallel=2, threads=1)
     model = ChatModel(server.base_url, server.api_key, server.model)
     await model.choose([Message("user", "Yes or no?")], ["Yes", "No"], 100)
     endless = Generation(max_tokens=4000, schema={"type": "array", "items": {"type": "integer"}, "minItems": 1500})
@@ -50,7 +50,7 @@ from pathlib import Path
 from core.llm.backends.llamacpp import EmbeddedServer
 
 for _ in range(2):
-    EmbeddedServer(Path(sys.argv[1]), context_tokens=512, parallel=1).close()
+    EmbeddedServer(Path(sys.argv[1]), context_tokens=512, parallel=1, threads=1).close()
 """
 
 

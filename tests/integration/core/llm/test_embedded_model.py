@@ -24,7 +24,7 @@ STORY = [Message("user", "Name three things that a good neighbour does.")]
 @pytest.fixture(scope="module")
 def server(weights: Path) -> Iterator[EmbeddedServer]:
     """The packaged model, loaded once for this module."""
-    with EmbeddedServer(weights, context_tokens=2048, parallel=2) as running:
+    with EmbeddedServer(weights, context_tokens=2048, parallel=2, threads=1) as running:
         yield running
 
 

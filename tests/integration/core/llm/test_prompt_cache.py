@@ -21,7 +21,7 @@ ASKED = [*RULES, Message("user", "Go.")]
 
 
 def _server(weights: Path, folder: Path | None) -> EmbeddedServer:
-    return EmbeddedServer(weights, context_tokens=1024, parallel=2, slots_folder=folder)
+    return EmbeddedServer(weights, context_tokens=1024, parallel=2, threads=1, slots_folder=folder)
 
 
 def _says(server: EmbeddedServer) -> str:
