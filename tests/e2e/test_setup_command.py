@@ -20,7 +20,9 @@ from tests.fakes.discord.server.server import TOKEN as DISCORD_TOKEN
 from tests.fakes.engine.server import ChatServer
 from tests.fakes.machine.clock import FakeClock
 from tests.fakes.mastodon.server.server import MastodonServer
+from tests.fakes.telegram.places import Places
 from tests.fakes.telegram.server.server import TelegramServer
+from tests.fakes.telegram.server.state import BOT_ID
 
 GROUP = "-1001234567890"
 TWO_PROCESSES = Path(__file__).parents[2] / "docs" / "two-processes.md"
@@ -141,6 +143,29 @@ def test_the_page_on_two_machines_answers_each_question(wizard: Wizard, telegram
     assert places == sorted(places)
     assert min(places) >= 0
     assert "in shadow mode: nothing is posted" in done.out
+
+
+def test_enter_finds_the_group_that_the_bot_was_added_to(wizard: Wizard, telegram: TelegramServer) -> None:
+    """Telegram's apps show no id; what the bot is told of stays for ``serve``."""
+    places = Places(telegram.state)
+    owner = places.add_user()
+    asked = ("", "", "telegram", telegram.token)
+    nowhere = wizard(*asked, "")
+    assert "The bot was told of no group yet. Open https://t.me/antiphon_bot?startgroup=1" in nowhere.out
+    old, group = (places.add_group(title, owner=owner, bot=None) for title in ("Harbour", "Brenmoor"))
+    for each in (old, group):
+        places.set_member(each, BOT_ID, by=owner)
+    several = wizard(*asked, "")
+    assert f"{old}  Harbour\n  {group}  Brenmoor\nThe bot was told of several groups. Type the id" in several.out
+    telegram.webhook = {"url": "https://bot.example/hook"}
+    assert "Type the id of your group." in wizard(*asked, "").out
+    telegram.webhook = {}
+    told = telegram.state.updates.waiting()
+    telegram.state.updates.confirm(told[-1]["update_id"])
+    done = wizard(*asked, *[""] * 6)
+    assert f"  {group}  Brenmoor\n" in done.out
+    assert f"Community: telegram/{group}, in shadow mode" in done.out
+    assert telegram.state.updates.waiting() == told[-1:]
 
 
 def test_a_posting_community_goes_on_and_what_is_set_stays(wizard: Wizard, telegram: TelegramServer) -> None:

@@ -20,7 +20,7 @@ from bot.cli.operating.setup.questions import Questions
 from bot.communities.decisions import CommunityView
 from bot.compose.settings.settings import Settings
 from bot.store.people.communities import policy_of
-from core.errors import BadInput
+from core.errors import BadInput, Unavailable
 from core.moderation.community.draft_options import check_language, check_tone
 from core.moderation.roles import Person
 
@@ -55,7 +55,7 @@ _DISCORD: Final = _Kind(
 _TELEGRAM: Final = _Kind(
     re.compile(r"-[0-9]{5,20}"),
     "a number that begins with -",
-    "The id of your group, such as -1001234567890",
+    "The id of your group, such as -1001234567890; Enter: the group that the bot was added to",
     "The id of the private group for review; Enter: choose it later, with /setup",
     "The ids of who decides, beside the group's administrators; Enter for nobody",
 )
@@ -100,16 +100,33 @@ def _discord(
 def _telegram(
     questions: Questions, answers: Answers, before: Settings, known: Sequence[CommunityView]
 ) -> CommunityAnswers:
-    from adapters.telegram.connection.account import look  # as of Discord
+    from adapters.telegram.connection.account import groups_told_of, look  # as of Discord
 
     def check(token: str) -> None:
-        account = asyncio.run(look(token, before.telegram.api_url.rstrip("/")))
+        account = asyncio.run(look(token, api))
         questions.say(f"Telegram knows it as {account.name}.", "green")
         answers.invitation = f"https://t.me/{account.name.removeprefix('@')}?startgroup=1"
 
-    kept = _token(before, "telegram")
-    _ask_for_token(questions, answers, "telegram", "The bot's token, from @BotFather", kept, check)
-    return _community(questions, before, known, "telegram", _TELEGRAM)
+    def find() -> str:
+        """The one group that the bot was added to, which no app shows the id of."""
+        try:
+            groups = asyncio.run(groups_told_of(token, api))
+        except Unavailable as err:
+            raise BadInput(err.message, remedy="Type the id of your group.") from err
+        for number, title in groups.items():
+            questions.say(f"  {number}  {title}")
+        if len(groups) == 1:
+            return str(next(iter(groups)))
+        if groups:
+            raise BadInput("The bot was told of several groups.", remedy="Type the id of yours.")
+        raise BadInput(
+            "The bot was told of no group yet.",
+            remedy=f"Open {answers.invitation}, choose your group, and press Enter here; or type its id.",
+        )
+
+    api, kept = before.telegram.api_url.rstrip("/"), _token(before, "telegram")
+    token = _ask_for_token(questions, answers, "telegram", "The bot's token, from @BotFather", kept, check)
+    return _community(questions, before, known, "telegram", _TELEGRAM, find)
 
 
 def _mastodon(
@@ -154,7 +171,7 @@ def _logged_in(questions: Questions, url: str) -> str:
 
 def _ask_for_token(
     questions: Questions, answers: Answers, platform: str, question: str, kept: str, look: Callable[[str], None]
-) -> None:
+) -> str:
     def check(answer: str) -> str:
         if not answer or any(sign.isspace() for sign in answer):
             raise BadInput("This is no token.", remedy="Copy it whole, and paste it.")
@@ -163,13 +180,22 @@ def _ask_for_token(
     token = questions.secret(question, check, kept=kept, look=look)
     if token != kept:
         answers.secrets[platform, "token"] = token
+    return token
 
 
 def _community(
-    questions: Questions, before: Settings, known: Sequence[CommunityView], platform: str, kind: _Kind
+    questions: Questions,
+    before: Settings,
+    known: Sequence[CommunityView],
+    platform: str,
+    kind: _Kind,
+    find: Callable[[], str] | None = None,
 ) -> CommunityAnswers:
     first = next((view.community.name for view in known), "")
-    name = questions.ask(kind.community, _matching(kind), default=first)
+    matching = _matching(kind)
+    name = questions.ask(
+        kind.community, lambda answer: find() if find and not answer else matching(answer), default=first
+    )
     there = next((view for view in known if view.community.name == name), None)
     language, tone = _voice_of(questions, before, there)
     kept = policy_of(there.community).review_channel if there else ""
