@@ -38,8 +38,11 @@ from tests.fakes.desk.people import PLATFORM, SECRET, settle
 from tests.fakes.desk.workers import ToldEngine, worker_of
 from tests.fakes.engine.readers import readers_saying
 from tests.fakes.machine.clock import FakeClock
+from tests.fakes.machine.compiled import share_compiled_statements
 from tests.fakes.machine.postgres import make_templates, new_database, postgresql_server
 from tests.fakes.ports.surface import FakeSurface
+
+share_compiled_statements()
 
 # Loaded once for the session; tests must not change them
 
