@@ -18,11 +18,11 @@ help: ## show this list
 demo: $(STAMP) ## draft a reply to a sample post, with the embedded model
 	@$(BIN)/antiphon demo
 
-test: $(STAMP) ## every check and every test side by side, the tests on three processes, each file's seconds at the end
+test: $(STAMP) ## every check and every test side by side, the tests on four processes, each file's seconds at the end
 	@+$(MAKE) --no-print-directory --jobs 2 check tests
 
 tests: $(STAMP)
-	OMP_NUM_THREADS=1 $(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 
 test-vllm: $(STAMP) ## the tests with a real vLLM, on the CPU, in an environment of its own (10 GB of disk, 8 of memory)
 	$(BIN)/python -m tools.vllm.environment

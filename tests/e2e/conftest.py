@@ -17,7 +17,6 @@ import subprocess
 import sys
 import tempfile
 import termios
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import chdir, contextmanager
 from dataclasses import dataclass, field, replace
@@ -25,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from filelock import FileLock
 from typer.testing import CliRunner
 
 from bot.cli.main import app
@@ -253,17 +253,17 @@ def first_draft(shown: str) -> str:
 
 
 @pytest.fixture(scope="session")
-def preloaded() -> Iterator[Sequence[str]]:
-    """How to call the command without its imports."""
-    with tempfile.TemporaryDirectory() as folder:  # a short name, since that of a socket must be
-        path = Path(folder, "calls")
-        server = [sys.executable, "-m", "tests.e2e.start.preloaded", str(path)]
-        with subprocess.Popen(server, stdin=subprocess.PIPE, cwd=ROOT) as process:
-            while not path.exists():
-                assert process.poll() is None
-                time.sleep(0.05)
-            yield (sys.executable, "-I", "-S", str(CALLER), str(path))
-            process.kill()
+def preloaded() -> Sequence[str]:
+    """How to call the command without its imports, which one process makes for all processes of a run."""
+    run = os.getppid() if "PYTEST_XDIST_WORKER" in os.environ else os.getpid()
+    folder = Path(tempfile.gettempdir(), f"antiphon-{run}")  # a short name, since that of a socket must be
+    folder.mkdir(exist_ok=True)
+    path = folder / "calls"
+    with FileLock(folder / "lock"):
+        if not path.exists():
+            server = [sys.executable, "-m", "tests.e2e.start.preloaded", str(path), str(run)]
+            subprocess.run(server, stdin=subprocess.DEVNULL, cwd=ROOT, check=True)
+    return (sys.executable, "-I", "-S", str(CALLER), str(path))
 
 
 @pytest.fixture

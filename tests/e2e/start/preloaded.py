@@ -1,7 +1,8 @@
-"""``python -m tests.e2e.start.preloaded SOCKET``: imports what the command needs, then forks a process for each call.
+"""``python -m tests.e2e.start.preloaded SOCKET RUN``: the imports of the command, then a fork for each call.
 
-Owns the fork. A call (``caller.py``) sends its arguments, its environment, its folder and its three standard streams;
-it gets the process's number and in the end its status. A call that goes away takes its process with it.
+Owns the fork. It ends once the socket can be called, and leaves a process that answers until the process RUN has ended.
+A call (``caller.py``) sends its arguments, its environment, its folder and its three standard streams; it gets the
+process's number and in the end its status. A call that goes away takes its process with it.
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ import io
 import json
 import os
 import select
+import shutil
 import signal
 import socket
 import sys
+from pathlib import Path
 
 MODULES = (
     "sentence_transformers",
@@ -25,25 +28,30 @@ MODULES = (
     "core.llm.backends.servers.pool",
 )
 _LONGEST = 1 << 20
+_WAITING = 64
 
 
-def serve(path: str) -> None:
-    """Answer calls until the process that started this one is gone."""
+def serve(path: Path, run: int) -> None:
+    """Answer calls at ``path`` until the process ``run`` is gone, then remove the folder around it."""
     for module in MODULES:
         importlib.import_module(module)
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listening:
-        listening.bind(path)
-        listening.listen()
-        while not select.select([sys.stdin], [], [], 0)[0]:
-            ready, _, _ = select.select([listening.fileno(), sys.stdin.fileno()], [], [])
-            if ready == [listening.fileno()]:
-                call, _ = listening.accept()
-                with call:
-                    if os.fork() == 0:
-                        listening.close()
-                        _answer(call)
-                        return
+        listening.bind(str(path))
+        listening.listen(_WAITING)
+        if os.fork() != 0:
+            return
+        os.setsid()
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        over = os.pidfd_open(run)
+        while over not in select.select([listening.fileno(), over], [], [])[0]:
+            call, _ = listening.accept()
+            with call:
+                if os.fork() == 0:
+                    listening.close()
+                    os.close(over)
+                    _answer(call)
+                    return
+    shutil.rmtree(path.parent)
 
 
 def _answer(call: socket.socket) -> None:
@@ -96,4 +104,4 @@ def _become(said: dict[str, object], streams: list[int]) -> None:
 
 
 if __name__ == "__main__":
-    serve(sys.argv[1])
+    serve(Path(sys.argv[1]), int(sys.argv[2]))
