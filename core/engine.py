@@ -87,7 +87,7 @@ class Engine:
 
     def __post_init__(self) -> None:
         if self.router is None:
-            self.router = shipped_router(self.readers.embedder, self.readers.posts.vectors)
+            self.router = shipped_router()
 
     async def suggest(self, request: Request, on_progress: OnProgress = lambda _: None) -> Suggestion:
         """Read the post, and unless that advises against it, draft, improve, judge and rank replies.

@@ -167,14 +167,6 @@ class TextClassifier(Protocol):
         ...
 
 
-class TextEncoder(TextClassifier, Protocol):
-    """Such a model whose vectors others may use, too."""
-
-    def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """What it makes of single texts, shape (n, dimension). Blocking. Raises ``IndexUnavailable``."""
-        ...
-
-
 class HateDetector(Protocol):
     """A classifier that is fast enough for every message of a watched channel.
 

@@ -106,7 +106,7 @@ def post_of(text: str, language: str, labelled: str, sample: Sample, facts: Sequ
 
 def rankings(facts: Sequence[Fact], index: KnowledgeIndex, search: HybridSearch, readers: Readers) -> dict[str, Search]:
     """All ways to search for facts."""
-    embedder, router = readers.embedder, shipped_router(readers.embedder, readers.posts.vectors)
+    embedder, router = readers.embedder, shipped_router()
 
     def words(post: Post) -> list[tuple[int, float]]:
         return index.bm25(post.text, _CANDIDATES)

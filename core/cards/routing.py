@@ -18,10 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.cards.bank import Stereotype, load_stereotypes
-from core.llm.backends.embeddings import SentenceEmbedder
-from core.llm.backends.linear import LinearClassifier, Vectors
+from core.llm.backends.encoders import SmallEncoder
 from core.models import TargetGroup
-from core.ports import Embedder, TextClassifier
+from core.ports import TextClassifier
 from core.wording.readable import readable
 
 NONE: Final = "none"
@@ -97,16 +96,9 @@ class Router:
         return last[1]
 
 
-def shipped_router(embedder: Embedder, read: Vectors) -> Router:
-    """The router with the shipped weights, which are loaded at the first use.
-
-    Args:
-        embedder: used where it is the packaged model; otherwise that one is loaded beside it.
-        read: the vectors of the reader of posts.
-    """
-    packaged = SentenceEmbedder()
-    own = embedder if isinstance(embedder, SentenceEmbedder) and embedder.is_packaged else packaged
-    return Router(LinearClassifier(WEIGHTS, (own.encode, read)))
+def shipped_router() -> Router:
+    """The router with the shipped weights, which are loaded at the first use."""
+    return Router(SmallEncoder(WEIGHTS))
 
 
 def outputs_of(stereotypes: Iterable[Stereotype]) -> list[str]:

@@ -8,8 +8,8 @@ eight bits, fits the calibration on the development split with these, and writes
 never looked at; ``python -m bench.posts`` and ``python -m bench.reader`` measure on it. The same data, seed and machine
 give the same weights; another machine rounds differently, so that figures move within their noise.
 
-A word vector changes only where its word occurs; the others come with the package and are not shipped again. What is
-learnt is in ``training.heads.tasks``, what is fitted afterwards in ``training.heads.fitting``.
+What is learnt is in ``training.heads.tasks``, how in ``training.heads.learning``, what is fitted afterwards in
+``training.heads.fitting``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ import argparse
 import json
 import random
 import sys
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,9 +26,8 @@ import torch
 from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 from torch.nn import functional
-from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
-from core.llm.backends.encoders import SmallEncoder, new_network, pack
+from core.llm.backends.encoders import SmallEncoder, pack
 from core.scoring.readers.readers import pieces_of
 from core.wording.readable import readable
 from training.corpus import ordinary
@@ -41,24 +39,13 @@ from training.heads.fitting import (
     long_discount,
     unsure_between,
 )
-from training.heads.tasks import BATCH, Task, task_of_drafts, task_of_posts
+from training.heads.learning import RATE, SEED, fine_tuned, logits_of
+from training.heads.tasks import Task, task_of_drafts, task_of_posts
 
-SEED: Final = 7
 WEIGHTS: Final = Path("core/scoring/readers")
-_RATE: Final = 1.5e-4
 _EPOCHS: Final = 6
-_WARM: Final = 0.1
-_DECAY: Final = 0.01
 _LINES: Final = 20
 _HIDDEN: Final = 300
-_AVERAGED_EACH: Final = 8
-_KEPT: Final = 0.95
-"""How much of the running mean stays, each time that weights are added to it (every eighth step)."""
-
-
-def _batches(examples: Sequence[Any]) -> Iterator[Sequence[Any]]:
-    for start in range(0, len(examples), BATCH):
-        yield examples[start : start + BATCH]
 
 
 def loss_of(logits: torch.Tensor, targets: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
@@ -68,69 +55,23 @@ def loss_of(logits: torch.Tensor, targets: torch.Tensor, weights: torch.Tensor) 
     return (each * known * weights).sum() / (known * weights).sum()
 
 
-def trained(task: Task, epochs: int, rate: float = _RATE) -> Any:
-    """The network after the epoch with the best area under the curve of the main output on the development split.
-
-    What is measured and kept is the running mean of the weights, which errs less than those of the last step.
-    """
-    torch.manual_seed(SEED)
-    chance = random.Random(SEED)  # nosec B311 # noqa: S311 - a reproducible order, no secret
-    network = new_network(len(task.outputs))
-    mean = AveragedModel(network, multi_avg_fn=get_ema_multi_avg_fn(_KEPT))  # type: ignore[no-untyped-call]
-    vectors, *learning = network.parameters()
-    network.encoder.embeddings.word_embeddings.sparse = True  # a step touches few rows of a large table
-    optimizers = (
-        torch.optim.AdamW(learning, lr=rate, weight_decay=_DECAY, fused=True),
-        torch.optim.SparseAdam([vectors], lr=rate),
-    )
-    steps = epochs * -(-len(task.shown(random.Random(SEED))) // BATCH)  # nosec B311 # noqa: S311 - only counted
-    schedules = [torch.optim.lr_scheduler.LambdaLR(one, lambda step: _share(step, steps)) for one in optimizers]
+def trained(task: Task, epochs: int, rate: float = RATE) -> Any:
+    """The network after the epoch with the best area under the curve of the main output on the development split."""
     weights = torch.tensor(task.weights)
-    best, kept = -1.0, network.state_dict()
-    for epoch in range(epochs):
-        network.train()
-        losses = []
-        for at, batch in enumerate(_batches(task.shown(chance))):
-            tokens = network.tokenized([texts for texts, _ in batch])
-            targets = torch.tensor(np.stack([target for _, target in batch]))
-            with torch.autocast("cpu", dtype=torch.bfloat16):
-                logits = network(tokens)
-            loss = loss_of(logits.float(), targets, weights)
-            for learner in optimizers:
-                learner.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]
-            torch.nn.utils.clip_grad_norm_(learning, 1.0)
-            for stepping, schedule in zip(optimizers, schedules, strict=True):
-                stepping.step()
-                schedule.step()
-            if at % _AVERAGED_EACH == 0:
-                mean.update_parameters(network)
-            losses.append(loss.item())
-        score = _area(mean.module, task)
-        print(f"epoch {epoch + 1}: loss {np.mean(losses):.4f}, development AUC {score:.4f}", flush=True)  # noqa: T201
-        if score > best:
-            best, kept = score, {name: tensor.clone() for name, tensor in mean.module.state_dict().items()}
-    network.load_state_dict(kept)
-    return network.eval()
-
-
-def _share(step: int, steps: int) -> float:
-    """The share of the learning rate at a step: a straight rise over the first tenth, then a straight fall."""
-    warm = max(_WARM * steps, 1)
-    return min(step / warm, (steps - step) / max(steps - warm, 1))
+    return fine_tuned(
+        len(task.outputs),
+        task.shown,
+        lambda logits, targets: loss_of(logits, targets, weights),
+        lambda network: _area(network, task),
+        epochs=epochs,
+        rate=rate,
+    )
 
 
 def _area(network: Any, task: Task) -> float:
-    network.eval()
     at = list(task.outputs).index(task.main)
-    texts, labels = task.texts(task.dev), task.targets(task.dev)[:, at] > 0.5
-    order = sorted(range(len(texts)), key=lambda row: sum(map(len, texts[row])))
-    found = np.empty(len(texts))
-    with torch.inference_mode():
-        for start in range(0, len(order), BATCH):
-            rows = order[start : start + BATCH]
-            found[rows] = network(network.tokenized([texts[row] for row in rows]))[:, at].numpy()
-    return float(roc_auc_score(labels, found))
+    labels = task.targets(task.dev)[:, at] > 0.5
+    return float(roc_auc_score(labels, logits_of(network, task.texts(task.dev))[:, at]))
 
 
 def measured(task: Task, out: Path, about: dict[str, Any]) -> None:
@@ -176,7 +117,7 @@ def _amid_talk(text: str, chance: random.Random) -> str:
     return "\n".join(lines)
 
 
-def train_reader(which: str, out: Path, epochs: int = _EPOCHS, rate: float = _RATE) -> None:
+def train_reader(which: str, out: Path, epochs: int = _EPOCHS, rate: float = RATE) -> None:
     """Train the reader of ``posts`` or of ``drafts``, write its weights, and print what was measured."""
     task = task_of_posts() if which == "posts" else task_of_drafts()
     network = trained(task, epochs, rate)
@@ -193,7 +134,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("reader", choices=("posts", "drafts"))
     parser.add_argument("--epochs", type=int, default=_EPOCHS)
-    parser.add_argument("--rate", type=float, default=_RATE)
+    parser.add_argument("--rate", type=float, default=RATE)
     parser.add_argument("--out", type=Path, default=None)
     options = parser.parse_args()
     out = options.out or WEIGHTS / f"{options.reader}.safetensors"

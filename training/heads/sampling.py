@@ -164,7 +164,7 @@ class Sample:
     async def of_stereotypes(self, rows: Sequence[Labelled], most: int) -> list[list[Asked]]:
         """Of each post what the router proposes; of languages that it does not know nothing."""
         picked, asked = _chance(Question.STEREOTYPE).sample(rows, min(most, len(rows))), list[list[Asked]]()
-        router = shipped_router(self.readers.embedder, self.readers.posts.vectors)
+        router = shipped_router()
         for row in picked:
             routes = router.guesses(row.text, row.language, row.group, violent=True)[:PROPOSED]
             gists = [one.stereotype.gist["en"] for one in routes]

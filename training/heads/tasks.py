@@ -21,8 +21,8 @@ from core.scoring.readers.outputs import DRAFT_OUTPUTS, INTENTS, POST_OUTPUTS, D
 from core.wording.readable import readable
 from training.corpus import DraftRow, PostRow, draft_targets, draft_values, drafts, ordinary, post_targets, posts
 from training.heads.disguising import disguised, with_emoji, with_order
+from training.heads.learning import shuffled
 
-BATCH: Final = 32
 AGREEMENTS: Final = {
     "en": (
         "I agree.",
@@ -119,7 +119,7 @@ def task_of_posts() -> Task:
         found += [((readable(_stretch(talk, chance)),), nothing) for _ in range(len(talk) // 7)]
         chosen = chance.sample(replies, min(_REPLIES_AS_POSTS, len(replies)))
         found += [((readable(row.text, row.language),), nothing) for row in chosen]
-        return _shuffled(found, chance)
+        return shuffled(found, chance)
 
     weights = np.array([4, 1, 3, 1, 0.5] + [1] * len(TargetGroup), np.float32)  # threats are rare, and matter
     return Task(POST_OUTPUTS, train, dev, lambda r: scaled(post_targets(r)), texts, shown, weights, "hateful")
@@ -188,7 +188,7 @@ def task_of_drafts() -> Task:
             if chance.random() < 0.2:
                 text = text.casefold()
             found.append(((readable(post, row.language), text), target))
-        return _shuffled(found, chance)
+        return shuffled(found, chance)
 
     weights = np.array([4, 1.5] + [1] * len(DraftFault) + [0.3] * len(INTENTS), np.float32)
     return Task(DRAFT_OUTPUTS, train, dev, draft_targets, texts, shown, weights, "unfit")
@@ -206,16 +206,3 @@ def _groups(label: str) -> str:
 
 def _split(rows: Sequence[Any], name: str) -> list[Any]:
     return [row for row in rows if row.split == name]
-
-
-def _shuffled(found: list[Any], chance: random.Random) -> list[Any]:
-    """Random order, but texts of like length beside each other within a stretch, which saves padding."""
-    chance.shuffle(found)
-    stretch = BATCH * 16
-    ordered = []
-    for start in range(0, len(found), stretch):
-        part = sorted(found[start : start + stretch], key=lambda one: sum(map(len, one[0])))
-        batches = [part[at : at + BATCH] for at in range(0, len(part), BATCH)]
-        chance.shuffle(batches)
-        ordered += [one for batch in batches for one in batch]
-    return ordered

@@ -105,12 +105,27 @@ def hash_of(texts: Iterable[str]) -> str:
 
 
 def hash_of_base(base: str) -> str:
-    """The hash of a file; a folder or a name on the hub has none here, and says so."""
-    file = Path(base)
-    if not file.is_file():
-        return "not hashed"
-    with file.open("rb") as stored:
-        return hashlib.file_digest(stored, "sha256").hexdigest()
+    """The hash of a GGUF file, or of the weights in a folder; a name on the hub has none here, and says so.
+
+    Raises:
+        BadInput: there is no such file or folder.
+    """
+    place = Path(base)
+    if place.is_file():
+        with place.open("rb") as stored:
+            return hashlib.file_digest(stored, "sha256").hexdigest()
+    if place.is_dir():
+        digest = hashlib.sha256()
+        for file in sorted(place.glob("*.safetensors")):
+            digest.update(f"{file.name} {hash_of_base(str(file))}\n".encode())
+        return digest.hexdigest()
+    if base.endswith(".gguf") or base.startswith((".", "/", "~")):
+        raise BadInput(
+            f"There is no model at {base}.",
+            remedy="Name a GGUF file, such as the one that the first `antiphon demo` puts into "
+            "~/.cache/antiphon/models, a folder of transformers, or name@commit of a model on the hub.",
+        )
+    return "not hashed"
 
 
 def _is_there(library: str) -> bool:

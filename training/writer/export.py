@@ -74,11 +74,16 @@ def export_with_card(adapter: Path, file: Path, weights: Path, tasks: tuple[str,
         the card.
 
     Raises:
-        BadInput: the adapter cannot be exported, or a task is not known.
+        BadInput: the adapter cannot be exported, adapter or weights are missing, or a task is not known.
     """
     known = [task.value for task in Task]
     if unknown := [task for task in tasks if task not in known]:
         raise BadInput(f"There is no task {unknown[0]}.", remedy=f"Choose from: {', '.join(known)}.")
+    for place, what in ((adapter / "adapter_config.json", "adapter"), (weights, "file of weights")):
+        if not place.is_file():
+            raise BadInput(
+                f"There is no {what} at {place}.", remedy="Name what the training wrote, and what it began with."
+            )
     to_gguf(adapter, file)
     hashes = {}
     for name, one in (("sha256", file), ("base_sha256", weights)):

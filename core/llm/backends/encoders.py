@@ -33,7 +33,6 @@ _WORD_VECTORS = "encoder.embeddings.word_embeddings.weight"
 _SCALE = ".scale"
 _ROWS = "rows"
 _PIECE = 1024
-_WIDTH = 384
 _TOKENIZING = Lock()
 _REMEDY = sentence('Install Antiphon again, with its extra "server" or "embedded".')
 
@@ -82,21 +81,6 @@ class SmallEncoder:
             network = self._network
             for row, text in enumerate(texts):
                 found[row] = network(network.tokenized([text]))[0].numpy()
-        return found
-
-    def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """The means of the texts' last hidden states, shape (n, 384). Blocking: call it in a thread.
-
-        Raises:
-            IndexUnavailable: the weights are missing or damaged.
-        """
-        torch = _torch()
-        found = np.empty((len(texts), _WIDTH), dtype=np.float32)
-        with self._lock, torch.inference_mode():
-            network = self._network
-            for row, text in enumerate(texts):
-                tokens = network.tokenized([(text,)])
-                found[row] = network.encoder(**tokens).last_hidden_state[0].mean(dim=0).numpy()
         return found
 
     @cached_property

