@@ -88,6 +88,24 @@ class Router:
         found = [Route(known[name], float(chance)) for name, chance in zip(names, chances, strict=True)]
         return sorted(found, key=lambda one: -one.probability)
 
+    def groups(self, text: str, language: str | None) -> dict[TargetGroup, float]:
+        """How likely each group is the one that a hateful post is about, by all stereotypes; none in unknown languages.
+
+        The shares sum to 1: the router cannot say that a post attacks nobody.
+
+        Raises:
+            IndexUnavailable: the weights are missing or damaged.
+        """
+        about = self._classifier.about
+        if language not in about["calibration"]:
+            return {}
+        groups = {name.split("/")[0]: one.target_group for name, one in load_stereotypes().items()}
+        shares = shares_among(self._logits(" ".join(readable(text, language).split()[:MOST_WORDS])))
+        found = dict.fromkeys(groups.values(), 0.0)
+        for name, share in zip(about["outputs"], shares, strict=True):
+            found[groups[name.split("/")[0]]] += float(share)
+        return found
+
     def _logits(self, shown: str) -> NDArray[np.float32]:
         """The outputs for a text; those of the last one are kept by a digest, since each stage asks for the same."""
         digest, last = hashlib.blake2b(shown.encode()).digest(), self._last

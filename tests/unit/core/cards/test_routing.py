@@ -30,6 +30,16 @@ def test_no_card_is_better_than_a_wrong_one() -> None:
     assert other.route(POST, "en", TargetGroup.WOMEN) == []
 
 
+def test_a_group_is_as_likely_as_its_stereotypes_together() -> None:
+    """So that a hint which names nobody is known by what it says."""
+    router = Router(FakeRouting({"women/vote": 9.0, "women/office": 9.0, "migrants/vote": 9.0}))
+    shares = router.groups(POST, "en")
+    assert shares.keys() == set(TargetGroup)
+    assert sum(shares.values()) == pytest.approx(1.0)
+    assert shares[TargetGroup.WOMEN] == pytest.approx(2 * shares[TargetGroup.MIGRANTS], rel=0.01)
+    assert router.groups(POST, "fr") == {}
+
+
 def test_at_most_two_are_told() -> None:
     """A card of a third one would hardly answer the post."""
     router = Router(FakeRouting({"women/vote": 3.0, "women/office": 3.0, "women/home": 3.0}, limit=0.1))

@@ -107,9 +107,23 @@ async def test_a_stereotype_settles_a_group_that_the_reader_is_not_sure_of() -> 
     reading = reading_of(group=TargetGroup.OTHER)
     found, _ = await with_gist(reading, "They eat our bread.", router_to("migrants/benefits"), signals)
     assert (found.target_group, found.stereotypes) == (TargetGroup.MIGRANTS, ("migrants/benefits",))
-    sure = replace(signals, target_group=TargetGroup.OTHER)
-    kept, _ = await with_gist(reading, "They eat our bread.", router_to("migrants/benefits"), sure)
+    sure, likely = replace(signals, target_group=TargetGroup.OTHER), Router(FakeRouting({"migrants/benefits": 3.0}))
+    kept, _ = await with_gist(reading, "They eat our bread.", likely, sure)
     assert kept.target_group is TargetGroup.OTHER
+    moved, _ = await with_gist(reading, "They eat our bread.", router_to("migrants/benefits"), sure)
+    assert moved.target_group is TargetGroup.MIGRANTS, (
+        "the router is surer than nine in ten, and the reader often errs then"
+    )
+
+
+async def test_a_group_that_the_router_settles_is_answered_even_if_it_is_a_small_one() -> None:
+    """Roma people, atheists, old people: what a model cannot place is no group, but what the router places is."""
+    read = readers_saying(group=TargetGroup.WOMEN, sure=0.3).posts.read(["x"], "en")[0]
+    signals = replace(SIGNALS, target_group=None, signs=read)
+    found, _ = await with_gist(
+        reading_of(group=TargetGroup.WOMEN), "They steal.", router_to("other/roma-thieves"), signals
+    )
+    assert (found.target_group, found.stereotypes) == (TargetGroup.OTHER, ("other/roma-thieves",))
 
 
 async def test_a_call_for_violence_is_told_only_where_the_reading_finds_one() -> None:
