@@ -9,6 +9,9 @@ STAMP := .venv/installed-$(KEY)
 # The same environment without models, weights and tools; it becomes the whole one where more is asked for.
 LIGHT := .venv/light-$(KEY)
 
+# The tests start many processes, and their imports take three times as long where nothing compiled may be kept.
+export PYTHONDONTWRITEBYTECODE :=
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test tests test-vllm torture check sbom unit format clean
 

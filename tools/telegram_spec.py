@@ -5,7 +5,7 @@
 writes ``tests/data/telegram-bot-api.json`` from ``api.json`` of https://github.com/PaulSonOfLars/telegram-bot-api-spec
 (MIT; its notice is beside the file): the methods of ``METHODS`` with what they answer, and the types of ``ANSWERS``,
 with all that they need, as JSON Schema. Limits and choices that the description has only in its prose are read out of
-it; the prose is left out.
+it; the prose is left out. ``python -m tools.telegram_later_spec`` then adds what is newer.
 """
 
 from __future__ import annotations

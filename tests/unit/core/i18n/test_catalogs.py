@@ -6,6 +6,7 @@ import logging
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import IO, Any, AnyStr, cast
@@ -50,13 +51,18 @@ from tests.fakes.ports.cards import CASE_ID, PROPOSAL, REVIEWED, samples
 from tests.fakes.ports.casework import MemoryCasework
 from tools.catalogs import FOLDER, TRANSLATED, catalog, collected, main, uncollectable, updated
 
-SENTENCES = collected()
 _PLACEHOLDER = re.compile(r"\{(\w*)\}")
 _CALLED = re.compile(r"(?<!\w)/(?:antiphon )?\w+")
 _OF_DISCORD = {"es": ("es-ES", "es-419"), "it": ("it",)}
 """Discord's locales that we speak; it has none for Basque."""
 _CUT = {"title": 45, "label of a field": 45, "label": 80, "description": 100, "option": 100, "placeholder": 150}
 """At how many characters our code cuts each: what is shorter was certainly not cut."""
+
+
+@cache
+def sentences() -> dict[str, set[str]]:
+    """All of our own, read once."""
+    return collected()
 
 
 def translations(language: str) -> dict[str, str]:
@@ -101,16 +107,16 @@ def test_every_sentence_is_found_wherever_it_is_said(tmp_path: Path) -> None:
 def test_only_commands_and_their_translator_ask_for_what_is_no_literal() -> None:
     """Whatever else did could not be collected, and would stay English; choices of commands are collected as words."""
     assert uncollectable() == ["adapters/discord/capture/commands.py", "adapters/discord/speech/languages.py"]
-    assert len(SENTENCES) > 300
+    assert len(sentences()) > 300
 
 
 @pytest.mark.parametrize("language", TRANSLATED)
 def test_every_sentence_is_translated_and_nothing_is_left_over(language: str) -> None:
     """None empty, none that somebody still has to look at, none that is said no more."""
     found, translated = catalog(language), translations(language)
-    assert [sentence for sentence in SENTENCES if not translated.get(sentence)] == []
+    assert [sentence for sentence in sentences() if not translated.get(sentence)] == []
     assert [message.id for message in found if message.fuzzy] == []
-    assert translated.keys() - SENTENCES.keys() == set()
+    assert translated.keys() - sentences().keys() == set()
     assert list(found.obsolete) == [], "Translations of sentences that are gone: take out what no new one needs."
 
 
@@ -140,17 +146,17 @@ def test_a_translation_has_the_placeholders_and_the_marks_of_its_sentence(langua
 @pytest.mark.parametrize("language", TRANSLATED)
 def test_a_catalog_is_what_the_command_would_write(language: str) -> None:
     """Otherwise: python -m tools.catalogs."""
-    assert (FOLDER / f"{language}.po").read_bytes() == updated(language, SENTENCES)
+    assert (FOLDER / f"{language}.po").read_bytes() == updated(language, sentences())
 
 
 def test_the_command_adds_what_is_new_and_loses_nothing(tmp_path: Path) -> None:
     """A translation stays, of a sentence that is said no more as well; said again, it is there again."""
-    before = updated("it", SENTENCES)
+    before = updated("it", sentences())
     (tmp_path / "it.po").write_bytes(before)
     (tmp_path / "it.po").write_bytes(updated("it", {"Undo": {"a.py"}, "Quite new.": {"b.py"}}, tmp_path))
     found = catalog("it", tmp_path)
     assert {message.id: message.string for message in found if message.id} == {"Undo": "Annulla", "Quite new.": ""}
-    assert len(found.obsolete) == len(SENTENCES) - 1
+    assert len(found.obsolete) == len(sentences()) - 1
     main(tmp_path)
     assert translations("it").items() <= {m.id: m.string for m in catalog("it", tmp_path) if m.id}.items()
     assert {message.string for message in catalog("eu", tmp_path) if message.id} == {""}

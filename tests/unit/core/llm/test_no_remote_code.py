@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import logging
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -22,17 +22,17 @@ TAKES_ADDRESS = {"get_hf_file_metadata"}
 COMMIT = "5617a9f61b028005a4858fdac845db406aefb181"
 
 
-def calls() -> Iterator[tuple[str, ast.Call, str]]:
+@cache
+def calls() -> list[tuple[str, ast.Call, str]]:
     """Each call in our code: where, the call, and the last part of what is called."""
+    found = []
     for folder in FOLDERS:
         for file in (ROOT / folder).rglob("*.py"):
             for node in ast.walk(ast.parse(file.read_text("utf-8"))):
                 if isinstance(node, ast.Call):
                     called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-                    yield f"{file.relative_to(ROOT)}:{node.lineno}", node, called
-
-
-CALLS = list(calls())
+                    found.append((f"{file.relative_to(ROOT)}:{node.lineno}", node, called))
+    return found
 
 
 def _given(call: ast.Call, name: str) -> ast.expr | None:
@@ -41,10 +41,10 @@ def _given(call: ast.Call, name: str) -> ast.expr | None:
 
 def test_no_call_trusts_remote_code() -> None:
     """Not by a keyword, and not in a dictionary of options."""
-    assert [where for where, call, _ in CALLS if _given(call, "trust_remote_code")] == []
+    assert [where for where, call, _ in calls() if _given(call, "trust_remote_code")] == []
     told = [
         where
-        for where, call, _ in CALLS
+        for where, call, _ in calls()
         for word in ast.walk(call)
         if isinstance(word, ast.Constant) and word.value == "trust_remote_code"
     ]
@@ -53,7 +53,7 @@ def test_no_call_trusts_remote_code() -> None:
 
 def test_each_load_is_from_this_machine_or_of_a_certain_revision() -> None:
     """Each call that may fetch says one of the two."""
-    loads = [(where, call) for where, call, called in CALLS if called in LOADERS - TAKES_ADDRESS]
+    loads = [(where, call) for where, call, called in calls() if called in LOADERS - TAKES_ADDRESS]
     assert len(loads) > 8
     local = {where for where, call in loads if _is_true(_given(call, "local_files_only"))}
     pinned = {where for where, call in loads if _given(call, "revision")}
@@ -71,7 +71,7 @@ def test_a_checkpoint_is_read_without_running_it() -> None:
     """A pickle runs code unless torch is told to read tensors and plain values only."""
     loads = [
         (where, call)
-        for where, call, called in CALLS
+        for where, call, called in calls()
         if called == "load" and isinstance(call.func, ast.Attribute) and getattr(call.func.value, "id", "") == "torch"
     ]
     assert loads

@@ -6,6 +6,7 @@ What both libraries understand is not an assumption that only one of them makes.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 
 import pytest
@@ -39,6 +40,8 @@ from aiogram.types import (
 )
 
 from tests.fakes.telegram.server.server import TelegramServer
+from tools.telegram_later_spec import grown
+from tools.telegram_spec import REDUCED
 
 KEYBOARD = InlineKeyboardMarkup(
     inline_keyboard=[[InlineKeyboardButton(text="Post", callback_data="p", style="success")]]
@@ -52,6 +55,12 @@ async def bot(server: TelegramServer) -> AsyncIterator[Bot]:
     made = Bot(server.token, session=session)
     yield made
     await session.close()
+
+
+def test_the_description_holds_what_aiogram_knows() -> None:
+    """The fake checks every request against it."""
+    document = json.loads(REDUCED.read_text(encoding="utf-8"))
+    assert grown(document) == document, "Run: python -m tools.telegram_later_spec"
 
 
 async def test_it_logs_in(bot: Bot) -> None:

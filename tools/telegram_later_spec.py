@@ -1,10 +1,15 @@
 """What Bot API 10.2 and 10.3 added to the description of 10.1, read out of the types of aiogram.
 
-Owns that translation. Fields that aiogram calls deprecated are left out: a request with one is an error.
+    python -m tools.telegram_later_spec
+
+adds it to ``tests/data/telegram-bot-api.json``, so that the tests need not import aiogram, which takes seconds. Fields
+that aiogram calls deprecated are left out: a request with one is an error.
 """
 
 from __future__ import annotations
 
+import json
+import sys
 import types
 import typing
 from typing import Any, Final
@@ -15,6 +20,8 @@ from aiogram.methods.base import TelegramMethod
 from aiogram.types.base import TelegramObject
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
+
+from tools.telegram_spec import REDUCED
 
 LATER_METHODS: Final = ("editEphemeralMessageText", "editEphemeralMessageReplyMarkup", "deleteEphemeralMessage")
 """Methods that are newer than the description."""
@@ -107,3 +114,14 @@ def _is_needed(field: FieldInfo) -> bool:
 def _is_deprecated(field: FieldInfo) -> bool:
     extra = field.json_schema_extra
     return isinstance(extra, dict) and extra.get("deprecated") is True
+
+
+def main() -> None:
+    """Write the description with what was added."""
+    text = json.dumps(grown(json.loads(REDUCED.read_text(encoding="utf-8"))), ensure_ascii=False, separators=(",", ":"))
+    REDUCED.write_text(f"{text}\n", encoding="utf-8")
+    sys.stdout.write(f"{REDUCED}: {len(text)} bytes\n")
+
+
+if __name__ == "__main__":
+    main()
