@@ -37,6 +37,11 @@ Set = Annotated[
     list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Another value; may be given several times.")
 ]
 
+Every = Annotated[
+    int,
+    typer.Option("--checkpoint-every", min=1, metavar="STEPS", help="A kill costs at most so many steps of work."),
+]
+
 
 def need_extra() -> None:
     """Refuse to go on without the packages of the extra.

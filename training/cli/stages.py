@@ -13,8 +13,21 @@ from typing import Annotated, Any, Final
 
 import typer
 from rich.console import Console
+from rich.progress import track
 
-from training.cli.options import LICENCE, Adapter, Also, Base, Folder, Licence, Recipe, Set, need_extra, some
+from training.cli.options import (
+    LICENCE,
+    Adapter,
+    Also,
+    Base,
+    Every,
+    Folder,
+    Licence,
+    Recipe,
+    Set,
+    need_extra,
+    some,
+)
 from training.cli.starting import finish, going_on_from, start, start_with_groups
 from training.cli.texts import learnt_and_held_out
 from training.cli.values import changed_by, refuse_unknown
@@ -31,6 +44,7 @@ def writer(
     also: Also = None,
     licence: Licence = "",
     most: Annotated[int, typer.Option("--most", metavar="N", help="Posts to learn from, at most; 0 takes all.")] = 0,
+    every: Every = 20,
 ) -> None:
     """Train a LoRA adapter that writes: explanations, claims, and replies by intent (CoARL's phases 1 and 2)."""
     need_extra()
@@ -44,19 +58,19 @@ def writer(
     shape = changed_by(by_recipe(recipe, "writer", Lora()), set_)
     refuse_unknown(set_, values, shape)
     found, licences = learnt_and_held_out(also, licence)
-    learnt, held_out = some(found["train"], most), some(found["dev"], _HELD_OUT)
+    learnt, held_out = some(found["train"], most), some(found["dev"], min(most or _HELD_OUT, _HELD_OUT))
     started = start_with_groups(run, "writer", recipe, {**asdict(shape), **asdict(values)}, base, learnt)
     model, tokenizer = load_base(base)
     model = with_adapter(model, shape, values.seed)
     dev = fill([plant(group, tokenizer) for group in held_out], values.sequence_tokens)
-    before = {"loss, nats a token": mean_loss(model, dev)}
+    before = {"loss, nats a token": mean_loss(model, track(dev, "Scoring unlearnt posts, before"))}
     phases = examples.phases(learnt, are_apart=values.is_phased)
     for number, (phase, groups) in enumerate(phases.items(), start=1):
         trees = [plant(group, tokenizer) for group in groups]
         if trees:
-            train(model, trees, dev, run / f"{number}-{phase}", values, note=started.note)
+            train(model, trees, dev, run / f"{number}-{phase}", values, note=started.note, save_steps=every)
     model.save_pretrained(run / "adapter")
-    after = {"loss, nats a token": mean_loss(model, dev)}
+    after = {"loss, nats a token": mean_loss(model, track(dev, "Scoring unlearnt posts, after"))}
     finish(started, write_card(started, licences=licences, before=before, after=after), plot(started))
 
 
@@ -74,6 +88,7 @@ def preferences(
         typer.Option("--held-out", metavar="FILE", help="A community's pairs that are not learnt, to judge by."),
     ] = None,
     most: Annotated[int, typer.Option("--most", metavar="N", help="Pairs to learn from, at most; 0 takes all.")] = 0,
+    every: Every = 20,
 ) -> None:
     """Go on with pairs of a better and a worse reply (direct preference optimisation)."""
     need_extra()
@@ -94,7 +109,7 @@ def preferences(
     model, tokenizer = load_base(base)
     model = going_on_from(adapter, model)
     was = margins(model, tokenizer, judged)
-    log = train(model, tokenizer, found, run, values, note=started.note)
+    log = train(model, tokenizer, found, run, values, note=started.note, save_steps=every)
     notes = []
     if community:
         verdict = compare(community, was, margins(model, tokenizer, judged))
@@ -125,6 +140,7 @@ def online(
     recipe: Recipe = OWN,
     set_: Set = None,
     most: Annotated[int, typer.Option("--most", metavar="N", help="Posts to write for, at most; 0 takes all.")] = 0,
+    every: Every = 10,
 ) -> None:
     """Go on with rewards: several replies to each post, scored by the readers. It needs a GPU to end within a day."""
     need_extra()
@@ -141,7 +157,7 @@ def online(
     )
     model, tokenizer = load_base(base)
     model = going_on_from(adapter, model)
-    before, after = learning.learn(model, tokenizer, rows, run, values, started.note)
+    before, after = learning.learn(model, tokenizer, rows, run, values, started.note, save_steps=every)
     from training.runs.card import plot, write_card
 
     finish(started, write_card(started, licences={"posts": LICENCE}, before=before, after=after), plot(started))
@@ -152,6 +168,7 @@ def reranker(
     base: Base,
     recipe: Recipe = "f2rl",
     set_: Set = None,
+    every: Every = 50,
 ) -> None:
     """Train a cross-encoder that orders passages for a claim (F2RL: InfoNCE over hard negatives)."""
     need_extra()
@@ -164,5 +181,7 @@ def reranker(
     started = start(
         run, "reranker", recipe, asdict(values), base, {"pairs": len(learnt)}, (row.question for row in learnt)
     )
-    before, after = infonce.train(learning.open_base(base), learnt, held_out, run, values, started.note)
+    before, after = infonce.train(
+        learning.open_base(base), learnt, held_out, run, values, started.note, save_steps=every
+    )
     finish(started, write_card(started, licences={"texts": LICENCE}, before=before, after=after), plot(started))

@@ -28,7 +28,8 @@ def start(
     Raises:
         BadInput: the folder holds a run with other values, another base or other texts.
     """
-    from training.runs.run import Run, Started, hash_of, hash_of_base
+    from training.runs.base import hash_of_base
+    from training.runs.run import Run, Started, hash_of
 
     about = {"model": Path(base).name, "sha256": hash_of_base(base)}
     return Run(run, Started(stage, recipe, values, about, {**counts, "hash": hash_of(texts)}))

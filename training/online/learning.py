@@ -86,7 +86,14 @@ def _claims_and_facts() -> dict[str, tuple[str, str]]:
 
 
 def learn(
-    model: Any, tokenizer: Any, found: Sequence[Mapping[str, Any]], run: Path, values: Any, note: Note
+    model: Any,
+    tokenizer: Any,
+    found: Sequence[Mapping[str, Any]],
+    run: Path,
+    values: Any,
+    note: Note,
+    *,
+    save_steps: int,
 ) -> tuple[dict[str, float], dict[str, float]]:
     """Train the adapter; the mean of each reward in the first tenth of the steps and in the last.
 
@@ -103,9 +110,9 @@ def learn(
 
     rewards = _rewards(values)
     if isinstance(values, ppo.Values):
-        _by_ppo(model, tokenizer, found, rewards, run, values, keep)
+        _by_ppo(model, tokenizer, found, rewards, run, values, keep, save_steps)
     else:
-        groups.train(model, tokenizer, found, rewards.functions(), run, values, note=keep)
+        groups.train(model, tokenizer, found, rewards.functions(), run, values, note=keep, save_steps=save_steps)
     told = [{n: v for n, v in entry.items() if n.startswith("reward")} for entry in noted]
     told = [entry for entry in told if entry]
     tenth = max(len(told) // 10, 1)
@@ -130,6 +137,7 @@ def _by_ppo(
     run: Path,
     values: ppo.Values,
     note: Note,
+    save_steps: int,
 ) -> None:
     def score(numbers: Sequence[int], texts: Sequence[str]) -> list[float]:
         asked = [found[number] for number in numbers]
@@ -139,7 +147,7 @@ def _by_ppo(
     prompts = [
         tokenizer.apply_chat_template(row["prompt"], tokenize=False, add_generation_prompt=True) for row in found
     ]
-    ppo.Ppo(model, tokenizer, values).train(prompts, score, run, note)
+    ppo.Ppo(model, tokenizer, values).train(prompts, score, run, note, save_steps=save_steps)
     model.save_pretrained(run / "adapter", selected_adapters=["default"])
 
 

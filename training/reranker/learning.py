@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Final
 
 from sentence_transformers.cross_encoder import CrossEncoder
 
 from core.llm.backends.embeddings import SentenceEmbedder
-from core.llm.backends.loading import on_hub
 from training.reranker.examples import Ranked, questions, ranked, split_by_stereotype
+from training.runs.base import folder_of_base
 
 _AGAINST: Final = 9
 """Hard negatives among which an answer is looked for when it is measured."""
@@ -23,10 +22,10 @@ def texts(hard_negatives: int) -> tuple[list[Ranked], list[Ranked]]:
 
 
 def open_base(base: str) -> CrossEncoder:
-    """A cross-encoder with one output, from a folder or ``name@commit``; an encoder gets a fresh output."""
-    if Path(base).is_dir():
-        model: CrossEncoder = CrossEncoder(base, num_labels=1, local_files_only=True)
-        return model
-    name, revision = on_hub(base)
-    model = CrossEncoder(name, revision=revision, num_labels=1)
+    """A cross-encoder with one output, from a folder or ``name@commit``; an encoder gets a fresh output.
+
+    Raises:
+        BadInput: the model cannot be fetched.
+    """
+    model: CrossEncoder = CrossEncoder(str(folder_of_base(base)), num_labels=1, local_files_only=True)
     return model

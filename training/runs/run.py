@@ -75,7 +75,8 @@ class Run:
                 differs = [name for name in wanted if found.get(name) != wanted[name]]
                 raise BadInput(
                     f"{folder} holds a run with other {', '.join(differs)}.",
-                    remedy="Name another folder, or remove this one to begin anew.",
+                    remedy="Give the options that it was begun with (--most, --also, --set, --base ...), name another "
+                    "folder, or remove this one to begin anew.",
                 )
         else:
             versions = {name: metadata.version(name) for name in _LIBRARIES if _is_there(name)}
@@ -102,30 +103,6 @@ def hash_of(texts: Iterable[str]) -> str:
         digest.update(text.encode())
         digest.update(b"\0")
     return digest.hexdigest()
-
-
-def hash_of_base(base: str) -> str:
-    """The hash of a GGUF file, or of the weights in a folder; a name on the hub has none here, and says so.
-
-    Raises:
-        BadInput: there is no such file or folder.
-    """
-    place = Path(base)
-    if place.is_file():
-        with place.open("rb") as stored:
-            return hashlib.file_digest(stored, "sha256").hexdigest()
-    if place.is_dir():
-        digest = hashlib.sha256()
-        for file in sorted(place.glob("*.safetensors")):
-            digest.update(f"{file.name} {hash_of_base(str(file))}\n".encode())
-        return digest.hexdigest()
-    if base.endswith(".gguf") or base.startswith((".", "/", "~")):
-        raise BadInput(
-            f"There is no model at {base}.",
-            remedy="Name a GGUF file, such as the one that the first `antiphon demo` puts into "
-            "~/.cache/antiphon/models, a folder of transformers, or name@commit of a model on the hub.",
-        )
-    return "not hashed"
 
 
 def _is_there(library: str) -> bool:

@@ -14,7 +14,7 @@ import torch
 from peft import LoraConfig, get_peft_model
 from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
 
-from core.llm.backends.loading import on_hub
+from training.runs.base import folder_of_base
 
 ALL_LINEAR: Final = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
 
@@ -34,6 +34,9 @@ def load_base(source: str) -> tuple[Any, Any]:
 
     Args:
         source: a GGUF file, a folder of transformers, or ``name@commit`` of a model on the hub.
+
+    Raises:
+        BadInput: the model cannot be fetched.
     """
     load: dict[str, Any] = {"dtype": torch.bfloat16, "attn_implementation": "sdpa"}
     if source.endswith(".gguf"):
@@ -46,9 +49,9 @@ def load_base(source: str) -> tuple[Any, Any]:
             str(file.parent), gguf_file=file.name, local_files_only=True
         )
         return model.to(_device()), tokenizer
-    name, revision = (source, None) if Path(source).is_dir() else on_hub(source)
-    model = AutoModelForCausalLM.from_pretrained(name, revision=revision, **load)  # nosec B615 # the revision is given
-    tokenizer = AutoTokenizer.from_pretrained(name, revision=revision)  # nosec B615 # as above
+    folder = str(folder_of_base(source))
+    model = AutoModelForCausalLM.from_pretrained(folder, local_files_only=True, **load)  # nosec B615 # on this machine
+    tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)  # nosec B615 # as above
     return model.to(_device()), tokenizer
 
 

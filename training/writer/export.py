@@ -2,7 +2,8 @@
 
 Owns the names of the tensors and what is refused. llama.cpp adds ``alpha / rank * B A x`` to what a weight gives, as
 PEFT does; whatever changes more than that (rsLoRA, DoRA, weights of its own, another rank for some layer) would be lost
-silently, so it is refused. Models whose weights llama.cpp permutes (Llama) are refused, too.
+silently, so it is refused. Refused, too, are models whose weights llama.cpp permutes (Llama), and an adapter whose
+halves do not fit the weights.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,36 +26,56 @@ from core.llm.short_prompts import Task
 
 _WEIGHT: Final = re.compile(r"base_model\.model\.(?P<module>.+)\.lora_(?P<half>[AB])\.weight")
 _ARCHITECTURES: Final = {"qwen2": gguf.MODEL_ARCH.QWEN2, "qwen3": gguf.MODEL_ARCH.QWEN3}
+_SIDES: Final = {"A": 0, "B": 1}
+"""Which side of a weight a half of an adapter meets: A takes its inputs, B gives its outputs."""
+_SIDE_NAMES: Final = ("inputs", "outputs")
 _MUST_BE_OFF: Final = ("use_rslora", "use_dora", "modules_to_save", "rank_pattern", "alpha_pattern", "lora_bias")
 
 
-def to_gguf(adapter: Path, file: Path, *, model_type: str = "qwen2", layers: int = 28) -> Path:
+@dataclass(frozen=True, slots=True)
+class _Weights:
+    """What a file of weights says of itself; ``shapes`` are (inputs, outputs) by the name of the tensor."""
+
+    architecture: gguf.MODEL_ARCH
+    layers: int
+    shapes: Mapping[str, tuple[int, ...]]
+
+
+def to_gguf(adapter: Path, file: Path, weights: Path) -> Path:
     """Write an adapter of PEFT as a GGUF file in float16, for ``--lora`` of llama.cpp.
 
     Args:
         adapter: the folder with ``adapter_config.json`` and ``adapter_model.safetensors``.
         file: where to write.
-        model_type: the architecture of the base model, as transformers calls it.
-        layers: how many the base model has.
+        weights: the GGUF file that it was trained on.
 
     Raises:
-        BadInput: the adapter has parts that llama.cpp would not load.
+        BadInput: the adapter has parts that llama.cpp would not load, or was trained on other weights.
     """
     config = json.loads((adapter / "adapter_config.json").read_text(encoding="utf-8"))
-    _refuse_what_is_lost(config, model_type)
-    architecture = _ARCHITECTURES[model_type]
-    names = gguf.get_tensor_name_map(architecture, layers)
-    writer = gguf.GGUFWriter(str(file), gguf.MODEL_ARCH_NAMES[architecture])
-    writer.add_type(gguf.GGUFType.ADAPTER)
-    writer.add_string(gguf.Keys.Adapter.TYPE, "lora")
-    writer.add_float32(gguf.Keys.Adapter.LORA_ALPHA, float(config["lora_alpha"]))
+    _refuse_what_is_lost(config)
+    of = _weights_in(weights)
+    names = gguf.get_tensor_name_map(of.architecture, of.layers)
+    halves = dict[str, np.ndarray[Any, Any]]()
     for key, tensor in sorted(load_file(adapter / "adapter_model.safetensors").items()):
         found = _WEIGHT.fullmatch(key)
         name = found and names.get_name(f"{found['module']}.weight", try_suffixes=(".weight",))
         if not found or not name:
             raise BadInput(f"llama.cpp knows no place for {key}.", remedy="Train without this part.")
-        half = np.ascontiguousarray(tensor.astype(np.float16))
-        writer.add_tensor(f"{name}.lora_{found['half'].lower()}", half)
+        side = _SIDES[found["half"]]
+        if (wanted := of.shapes.get(name, (0, 0))[side]) != tensor.shape[1 - side]:
+            raise BadInput(
+                f"{adapter} was trained on other weights than {weights}: {key} has {tensor.shape[1 - side]} "
+                f"{_SIDE_NAMES[side]}, {name} has {wanted}.",
+                remedy="Name the weights that it was trained on (values.json of its run).",
+            )
+        halves[f"{name}.lora_{found['half'].lower()}"] = np.ascontiguousarray(tensor.astype(np.float16))
+    writer = gguf.GGUFWriter(str(file), gguf.MODEL_ARCH_NAMES[of.architecture])
+    writer.add_type(gguf.GGUFType.ADAPTER)
+    writer.add_string(gguf.Keys.Adapter.TYPE, "lora")
+    writer.add_float32(gguf.Keys.Adapter.LORA_ALPHA, float(config["lora_alpha"]))
+    for name, half in halves.items():
+        writer.add_tensor(name, half)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
@@ -84,7 +107,7 @@ def export_with_card(adapter: Path, file: Path, weights: Path, tasks: tuple[str,
             raise BadInput(
                 f"There is no {what} at {place}.", remedy="Name what the training wrote, and what it began with."
             )
-    to_gguf(adapter, file)
+    to_gguf(adapter, file, weights)
     hashes = {}
     for name, one in (("sha256", file), ("base_sha256", weights)):
         with one.open("rb") as stored:
@@ -95,7 +118,7 @@ def export_with_card(adapter: Path, file: Path, weights: Path, tasks: tuple[str,
     return card
 
 
-def _refuse_what_is_lost(config: dict[str, Any], model_type: str) -> None:
+def _refuse_what_is_lost(config: Mapping[str, Any]) -> None:
     if config.get("peft_type") != "LORA":
         raise BadInput("Only LoRA adapters can be exported.", remedy="Train with LoRA.")
     for name in _MUST_BE_OFF:
@@ -103,9 +126,27 @@ def _refuse_what_is_lost(config: dict[str, Any], model_type: str) -> None:
             raise BadInput(
                 f"An adapter with {name} would be loaded wrongly by llama.cpp.", remedy=f"Train without {name}."
             )
+
+
+def _weights_in(file: Path) -> _Weights:
+    """What the header of a GGUF file says.
+
+    Raises:
+        BadInput: it is no GGUF file, or of an architecture whose adapters llama.cpp would load wrongly.
+    """
+    try:
+        read = gguf.GGUFReader(file)
+        model_type = read.fields[gguf.Keys.General.ARCHITECTURE].contents()
+        layers = read.fields[gguf.Keys.LLM.BLOCK_COUNT.format(arch=model_type)].contents()
+    except (ValueError, KeyError, IndexError) as err:
+        raise BadInput(
+            f"{file} holds no weights in GGUF.", remedy="Name the file that the writer was trained on."
+        ) from err
     if model_type not in _ARCHITECTURES:
         known = ", ".join(_ARCHITECTURES)
         raise BadInput(
             f"Adapters for {model_type} cannot be written as GGUF.",
             remedy=f"Known: {known}. vLLM takes the folder as it is.",
         )
+    shapes = {tensor.name: tuple(int(size) for size in tensor.shape) for tensor in read.tensors}
+    return _Weights(_ARCHITECTURES[model_type], layers, shapes)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -98,7 +98,7 @@ def answer_loss(model: Any, batch: Mapping[str, torch.Tensor]) -> torch.Tensor:
     return torch.nn.functional.cross_entropy(logits.float(), wanted)
 
 
-def mean_loss(model: Any, sequences: Sequence[Sequence[Tree]]) -> float:
+def mean_loss(model: Any, sequences: Iterable[Sequence[Tree]]) -> float:
     """The mean negative log-likelihood of all answers, in nats a token."""
     total, count = 0.0, 0
     model.eval()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
+import gguf
 import torch
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM
@@ -36,12 +38,12 @@ def tiny_tokenizer(texts: Iterable[str]) -> Any:
     return fast
 
 
-def tiny_model(tokenizer: Any, *, layers: int = 2, seed: int = 3) -> Any:
+def tiny_model(tokenizer: Any, *, layers: int = 2, width: int = 32, seed: int = 3) -> Any:
     """A model of two layers and 32 dimensions in float32."""
     torch.manual_seed(seed)
     config = Qwen2Config(
         vocab_size=len(tokenizer),
-        hidden_size=32,
+        hidden_size=width,
         intermediate_size=64,
         num_hidden_layers=layers,
         num_attention_heads=2,
@@ -53,3 +55,18 @@ def tiny_model(tokenizer: Any, *, layers: int = 2, seed: int = 3) -> Any:
         pad_token_id=tokenizer.pad_token_id,
     )
     return Qwen2ForCausalLM(config)
+
+
+def tiny_weights(file: Path, model: Any, architecture: str = "qwen2") -> Path:
+    """The linear layers of a tiny model as a GGUF file, as they are served."""
+    names = gguf.get_tensor_name_map(gguf.MODEL_ARCH.QWEN2, model.config.num_hidden_layers)
+    writer = gguf.GGUFWriter(str(file), architecture)
+    writer.add_block_count(model.config.num_hidden_layers)
+    for name, weight in model.state_dict().items():
+        if "proj.weight" in name:
+            writer.add_tensor(names.get_name(name, try_suffixes=(".weight",)), weight.float().numpy())
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return file

@@ -9,13 +9,14 @@ from typing import Any
 
 import gguf
 import pytest
+from transformers import Qwen2ForCausalLM
 from typer.testing import CliRunner
 
 from bot.cli.main import app
 from core.llm.backends.trained import HeldOut, describe, find_writer
 from core.llm.short_prompts import Task
-from tests.fakes.training.tiny import tiny_model, tiny_tokenizer
-from training.runs.run import hash_of_base
+from tests.fakes.training.tiny import tiny_model, tiny_tokenizer, tiny_weights
+from training.runs.base import hash_of_base
 from training.writer.examples import groups
 from training.writer.preferences import from_file
 
@@ -74,7 +75,7 @@ def test_a_run_goes_on_with_the_same_values_only(trained: Path, base: Path) -> N
     code, said = _call("writer", trained, "--base", base, "--most", 12, *_QUICK, "--set", "rank=4")
     assert code == 2
     assert "holds a run with other values" in said
-    assert "Name another folder" in said
+    assert "name another folder" in said
 
 
 def test_a_recipe_names_what_departs_from_it(base: Path, tmp_path: Path) -> None:
@@ -121,7 +122,7 @@ def test_decisions_that_are_not_learnt_judge_a_writer_and_its_card_says_what_the
     ]
     pairs, weights, out = tmp_path / "pairs.jsonl", tmp_path / "weights.gguf", tmp_path / "writer.gguf"
     pairs.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    weights.write_bytes(b"weights")
+    tiny_weights(weights, Qwen2ForCausalLM.from_pretrained(base))
     wanted = ["--base", base, "--adapter", trained / "adapter", "--pairs", pairs, "--held-out", pairs]
     quick = ["--set", "pairs_a_step=1", "--set", "learning_rate=0.001", "--set", "epochs=3"]
     code, told = _call("preferences", tmp_path / "dpo", *wanted, *quick)
@@ -147,10 +148,9 @@ def test_own_samples_become_pairs_to_go_on_with(trained: Path, base: Path, tmp_p
     assert f"{len(found) // 2} pairs: " in told
 
 
-def test_an_export_is_what_the_application_loads(trained: Path, tmp_path: Path) -> None:
-    """The tiny model stands in for the weights: only their hash matters here."""
-    weights = tmp_path / "weights.gguf"
-    weights.write_bytes(b"weights")
+def test_an_export_is_what_the_application_loads(trained: Path, base: Path, tmp_path: Path) -> None:
+    """Nothing reads the tiny weights themselves: their shapes and their hash matter here."""
+    weights = tiny_weights(tmp_path / "weights.gguf", Qwen2ForCausalLM.from_pretrained(base))
     out = tmp_path / "writer.gguf"
     code, said = _call("export", trained / "adapter", out, "--weights", weights, "--tasks", "reply,claims")
     assert code == 0, said
@@ -164,6 +164,15 @@ def test_an_export_is_what_the_application_loads(trained: Path, tmp_path: Path) 
     ):
         code, said = _call("export", adapter, out, "--weights", began)
         assert (code, f"There is no {missing} at" in said) == (2, True), said
+
+
+def test_a_model_that_the_hub_does_not_give_is_named_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With what else will do, and without the hub's own tries."""
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    for words in (("writer", tmp_path / "run", "--most", 2), ("reranker", tmp_path / "run2")):
+        code, said = _call(*words, "--base", f"antiphon/none@{'a' * 40}")
+        assert (code, "cannot be fetched from the hub" in said, "Name a GGUF file" in said) == (2, True, True), said
+        assert not words[1].exists()
 
 
 def test_a_base_that_is_not_there_leaves_the_folder_as_it_was(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from transformers import TrainerCallback
 
 from core.errors import BadInput
 from core.ports import Message
-from tests.fakes.training.tiny import tiny_model, tiny_tokenizer
+from tests.fakes.training.tiny import tiny_model, tiny_tokenizer, tiny_weights
 from training.writer import dpo, sft
 from training.writer.base import Lora, with_adapter
 from training.writer.export import to_gguf
@@ -91,7 +91,8 @@ def test_an_adapter_becomes_a_gguf_file_with_the_same_numbers(tmp_path: Path) ->
             if "lora_B" in name:
                 weight.uniform_(-1, 1)
     model.save_pretrained(tmp_path / "adapter")
-    reader = gguf.GGUFReader(to_gguf(tmp_path / "adapter", tmp_path / "a.gguf", layers=2))
+    weights = tiny_weights(tmp_path / "weights.gguf", tiny_model(tiny_tokenizer(TEXTS)))
+    reader = gguf.GGUFReader(to_gguf(tmp_path / "adapter", tmp_path / "a.gguf", weights))
     stored = {tensor.name: tensor.data for tensor in reader.tensors}
     assert reader.fields["general.architecture"].contents() == "qwen2"
     assert reader.fields["general.type"].contents() == "adapter"
@@ -106,10 +107,27 @@ def test_an_adapter_becomes_a_gguf_file_with_the_same_numbers(tmp_path: Path) ->
 def test_what_llama_cpp_would_lose_is_refused(tmp_path: Path, part: str) -> None:
     (tmp_path / "adapter_config.json").write_text(f'{{"peft_type": "LORA", "lora_alpha": 16, "{part}": true}}')
     with pytest.raises(BadInput, match=part):
-        to_gguf(tmp_path, tmp_path / "a.gguf")
+        to_gguf(tmp_path, tmp_path / "a.gguf", tmp_path)
 
 
 def test_an_architecture_whose_weights_are_permuted_is_refused(tmp_path: Path) -> None:
     (tmp_path / "adapter_config.json").write_text('{"peft_type": "LORA", "lora_alpha": 16}')
+    weights = tiny_weights(tmp_path / "weights.gguf", tiny_model(tiny_tokenizer(TEXTS)), "llama")
     with pytest.raises(BadInput, match="llama"):
-        to_gguf(tmp_path, tmp_path / "a.gguf", model_type="llama")
+        to_gguf(tmp_path, tmp_path / "a.gguf", weights)
+
+
+def test_an_adapter_of_other_weights_is_refused(tmp_path: Path) -> None:
+    """Of fewer layers, or of another width; and whatever is not GGUF at all."""
+    _start()[0].save_pretrained(tmp_path / "adapter")
+    shallow = tiny_weights(tmp_path / "shallow.gguf", tiny_model(tiny_tokenizer(TEXTS), layers=1))
+    narrow = tiny_weights(tmp_path / "narrow.gguf", tiny_model(tiny_tokenizer(TEXTS), width=16))
+    (tmp_path / "letter.gguf").write_bytes(b"weights")
+    for weights, said in (
+        (shallow, "llama.cpp knows no place for .*layers.1"),
+        (narrow, "has 32 inputs, .* has 16"),
+        (tmp_path / "letter.gguf", "holds no weights in GGUF"),
+    ):
+        with pytest.raises(BadInput, match=said):
+            to_gguf(tmp_path / "adapter", tmp_path / "a.gguf", weights)
+    assert not (tmp_path / "a.gguf").exists()
