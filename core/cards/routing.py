@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any, Final
@@ -114,8 +115,9 @@ class Router:
         return last[1]
 
 
+@cache
 def shipped_router() -> Router:
-    """The router with the shipped weights, which are loaded at the first use."""
+    """The router with the shipped weights, which are loaded at the first use, once for all engines of a process."""
     return Router(SmallEncoder(WEIGHTS))
 
 

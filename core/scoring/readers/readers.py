@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any, Final
@@ -231,7 +232,9 @@ def shipped_drafts() -> DraftReader:
     return DraftReader(_shipped("drafts"), shipped_posts())
 
 
+@cache
 def _shipped(name: str) -> SmallEncoder:
+    """Loaded at the first use, once for all readers of a process."""
     return SmallEncoder(Path(str(resources.files("core.scoring.readers"))) / f"{name}.safetensors")
 
 
