@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from core.errors import IndexUnavailable
+from core.llm.backends import encoders
 from core.llm.backends.encoders import SmallEncoder, new_network, pack
 
 ABOUT = {"outputs": ["one", "two"], "languages": ["en"]}
@@ -46,6 +47,15 @@ def test_what_is_packed_comes_back(trained: tuple[Path, Any]) -> None:
         exact = np.stack([network(network.tokenized([text]))[0].numpy() for text in TEXTS])
     assert encoder.logits(TEXTS) == pytest.approx(exact, abs=0.15)
     assert file.stat().st_size < 12_000_000
+
+
+def test_every_processor_says_the_same(trained: tuple[Path, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whole numbers are multiplied as such or as floats, by what is faster here."""
+    found = []
+    for is_fast in (True, False):
+        monkeypatch.setattr(encoders, "_multiplies_eight_bits_fast", lambda is_fast=is_fast: is_fast)
+        found.append(SmallEncoder(trained[0]).logits(TEXTS))
+    np.testing.assert_allclose(found[0], found[1], atol=1e-4)
 
 
 def test_texts_keep_their_order_and_do_not_sway_each_other(trained: tuple[Path, Any]) -> None:
