@@ -319,9 +319,17 @@ class EveryState:
     async def _lost(self, card: OneCard) -> None:
         await self._approve(card)
         away = PlatformUnavailable(sentence("Discord could not be reached."), remedy=sentence("Try again."))
+        left = asyncio.Event()
+
+        async def notice(point: str) -> None:
+            if point == "leave an unknown send: after the commit":
+                left.set()
+
         with self._failing({"post": AmbiguousSend(sentence("The answer was lost.")), "read back": away}):
-            self._clock.advance(_AFTER_UNDO)
-            self._take("Unknown whether it was posted", await card.shows("Nobody knows"))
+            with installed(notice):
+                self._clock.advance(_AFTER_UNDO)
+                self._take("Unknown whether it was posted", await card.shows("Nobody knows"))
+                await left.wait()
             self._clock.advance(_LONG_AFTER)
             self._take("Needs a person: it may be posted", await card.shows("Needs a person"))
 
