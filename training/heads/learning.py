@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.llm.backends.encoders import new_network
+from core.llm.backends.encoders import TRIED, is_faster, new_network
 
 if TYPE_CHECKING:
     import torch
@@ -68,6 +68,9 @@ def fine_tuned(
     )
     steps = epochs * -(-len(shown(random.Random(SEED))) // BATCH)  # nosec B311 # noqa: S311 - only counted
     schedules = [torch.optim.lr_scheduler.LambdaLR(one, lambda step: _share(step, steps)) for one in optimizers]
+    real = torch.ones(TRIED)
+    half = real.bfloat16()
+    is_half_fast = is_faster(lambda: half @ half.t(), lambda: real @ real.t())  # with AMX; AVX2 alone is slower at it
     best, kept = -1.0, network.state_dict()
     for epoch in range(epochs):
         network.train()
@@ -75,7 +78,7 @@ def fine_tuned(
         for at, batch in enumerate(_batches(shown(chance))):
             tokens = network.tokenized([texts for texts, _ in batch])
             targets = torch.tensor(np.stack([target for _, target in batch]))
-            with torch.autocast("cpu", dtype=torch.bfloat16):
+            with torch.autocast("cpu", dtype=torch.bfloat16, enabled=is_half_fast):
                 logits = network(tokens)
             loss = loss_of(logits.float(), targets)
             for learner in optimizers:

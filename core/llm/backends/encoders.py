@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import timeit
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
 from threading import Lock
@@ -35,7 +35,9 @@ _WORD_VECTORS = "encoder.embeddings.word_embeddings.weight"
 _SCALE = ".scale"
 _ROWS = "rows"
 _PIECE = 1024
-_TRIED_ROWS, _TRIED_WIDTH, _TRIES = 64, 384, 5
+TRIED = (64, 384)
+"""The shape of the matrix on which products are tried: a text's tokens by the width of the network."""
+_TRIES = 5
 _TOKENIZING = Lock()
 _REMEDY = sentence('Install Antiphon again, with its extra "server" or "embedded".')
 
@@ -256,16 +258,20 @@ def _unpacked(packed: dict[str, torch.Tensor], outputs: int) -> Any:
 
 @cache
 def _multiplies_eight_bits_fast() -> bool:
-    """Whether this processor multiplies whole numbers of eight bits faster than floats, tried once on a small product.
+    """Whether this processor multiplies whole numbers of eight bits faster than floats.
 
     With VNNI or AMX it takes a third of the time of floats; where it has AVX2 alone, ten times as long and more.
     """
     import torch
 
-    whole = torch.ones((_TRIED_ROWS, _TRIED_WIDTH), dtype=torch.int8)
+    whole = torch.ones(TRIED, dtype=torch.int8)
     real = whole.float()
-    products = (lambda: torch._int_mm(whole, whole.t()), lambda: real @ real.t())
-    took = [min(timeit.repeat(product, number=1, repeat=_TRIES)) for product in products]
+    return is_faster(lambda: torch._int_mm(whole, whole.t()), lambda: real @ real.t())
+
+
+def is_faster(one: Callable[[], object], other: Callable[[], object]) -> bool:
+    """Whether ``one`` takes less time here than ``other``, by the best of some tries each."""
+    took = [min(timeit.repeat(tried, number=1, repeat=_TRIES)) for tried in (one, other)]
     return took[0] < took[1]
 
 
