@@ -93,7 +93,7 @@ def learn(
     values: Any,
     note: Note,
     *,
-    save_steps: int,
+    save_steps: int = 10,
 ) -> tuple[dict[str, float], dict[str, float]]:
     """Train the adapter; the mean of each reward in the first tenth of the steps and in the last.
 
@@ -137,7 +137,7 @@ def _by_ppo(
     run: Path,
     values: ppo.Values,
     note: Note,
-    save_steps: int,
+    save_steps: int = 10,
 ) -> None:
     def score(numbers: Sequence[int], texts: Sequence[str]) -> list[float]:
         asked = [found[number] for number in numbers]

@@ -64,7 +64,9 @@ def tiny_weights(file: Path, model: Any, architecture: str = "qwen2") -> Path:
     writer.add_block_count(model.config.num_hidden_layers)
     for name, weight in model.state_dict().items():
         if "proj.weight" in name:
-            writer.add_tensor(names.get_name(name, try_suffixes=(".weight",)), weight.float().numpy())
+            served = names.get_name(name, try_suffixes=(".weight",))
+            assert served
+            writer.add_tensor(served, weight.float().numpy())
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()

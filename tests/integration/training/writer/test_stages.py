@@ -125,7 +125,7 @@ def test_an_adapter_of_other_weights_is_refused(tmp_path: Path) -> None:
     (tmp_path / "letter.gguf").write_bytes(b"weights")
     for weights, said in (
         (shallow, "llama.cpp knows no place for .*layers.1"),
-        (narrow, "has 32 inputs, .* has 16"),
+        (narrow, "has 32 outputs, .* has 16"),
         (tmp_path / "letter.gguf", "holds no weights in GGUF"),
     ):
         with pytest.raises(BadInput, match=said):
