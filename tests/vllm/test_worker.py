@@ -13,7 +13,7 @@ import psutil
 
 from bot.serving.vllm.measures import parse
 from tests.e2e.conftest import Antiphon
-from tests.e2e.test_worker_command import when_reviewed
+from tests.e2e.serving.test_worker_command import when_reviewed
 from tests.fakes.machine.installation import flag_in
 from tests.fakes.vllm.standing_in import cache_in
 from tests.vllm.conftest import options_for

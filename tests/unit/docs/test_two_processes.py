@@ -1,6 +1,6 @@
 """docs/two-processes.md can be followed by copying its blocks: each says where it is run, and its settings exist.
 
-``test_pages`` looks for its commands and options, ``tests/e2e/test_setup_command`` for the questions that it answers.
+``test_pages`` looks for its commands and options, ``tests/e2e/serving/test_setup_command`` for its questions.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A keyboard without a line editor: a person is told what that means, and loses nothing.
 
-With one it is tested at a real terminal (``tests/e2e/test_run_command.py``).
+With one it is tested at a real terminal (``tests/e2e/drafting/test_run_command.py``).
 """
 
 from __future__ import annotations
