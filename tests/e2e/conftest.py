@@ -29,7 +29,7 @@ from typer.testing import CliRunner
 
 from bot.cli.main import app
 from tests.fakes.engine.model import FakeModel
-from tests.fakes.engine.server import ChatServer, serving
+from tests.fakes.engine.servers.chat import ChatServer, serving
 
 COMMAND = (str(Path(sys.executable).with_name("antiphon")),)
 CALLER = Path(__file__).with_name("start") / "caller.py"

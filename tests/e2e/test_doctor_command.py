@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.e2e.conftest import GUARD_SECONDS, Antiphon
-from tests.fakes.engine.server import ChatServer
+from tests.fakes.engine.servers.chat import ChatServer
 
 
 def test_each_check_is_said_as_soon_as_it_is_made(drafter: Antiphon, server: ChatServer) -> None:

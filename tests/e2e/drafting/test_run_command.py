@@ -7,7 +7,7 @@ import signal
 
 from adapters.sample.posts import SAMPLE_FLAGS
 from tests.e2e.conftest import GUARD_SECONDS, Antiphon, bot_replies, first_draft
-from tests.fakes.engine.server import ChatServer
+from tests.fakes.engine.servers.chat import ChatServer
 
 ADDED = " We all share this town, and everybody who works in it belongs here."
 INSULT = "You stupid idiot, shut your mouth, you are scum."

@@ -17,7 +17,7 @@ import pytest
 from tests.e2e.conftest import Antiphon, InThisProcess, Result
 from tests.fakes.discord.server import DiscordServer, DiscordState
 from tests.fakes.discord.server.server import TOKEN as DISCORD_TOKEN
-from tests.fakes.engine.server import ChatServer
+from tests.fakes.engine.servers.chat import ChatServer
 from tests.fakes.machine.clock import FakeClock
 from tests.fakes.mastodon.server.server import MastodonServer
 from tests.fakes.telegram.places import Places

@@ -15,7 +15,7 @@ from bot.store.engine.database import Database
 from bot.store.engine.secret import load_secret
 from core.moderation.approval import CaseState
 from tests.e2e.conftest import GUARD_SECONDS, Antiphon
-from tests.fakes.engine.server import ChatServer
+from tests.fakes.engine.servers.chat import ChatServer
 from tests.fakes.machine.heard import OPERATED, port_of
 from tests.fakes.machine.installation import flag_in
 from tests.fakes.vllm.standing_in import StandIn, cache_in, free_port, kill

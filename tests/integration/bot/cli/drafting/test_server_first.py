@@ -14,7 +14,7 @@ from bot.cli.main import app
 from bot.compose import engine
 from core.errors import ModelUnavailable
 from core.llm.backends.servers import reaching
-from tests.fakes.engine.loopback import Given, Loopback, answering
+from tests.fakes.engine.servers.loopback import Given, Loopback, answering
 
 POST = "Migrants only come here to live off our welfare."
 LIST = json.dumps({"object": "list", "data": [{"id": "m", "object": "model"}]})

@@ -11,7 +11,7 @@ from bot.cli.operating.doctor.models import examine_models
 from bot.compose.settings.loading import load_settings
 from bot.compose.settings.settings import Settings
 from tests.fakes.engine.model import FakeModel
-from tests.fakes.engine.server import serving
+from tests.fakes.engine.servers.chat import serving
 
 
 def _settings(config: Path, url: str) -> Settings:

@@ -11,7 +11,7 @@ from core.errors import ModelUnavailable
 from core.llm.backends.servers import reaching
 from core.llm.backends.servers.faults import ServerFaults
 from core.llm.backends.servers.reaching import check_there
-from tests.fakes.engine.loopback import Given, Loopback, answering
+from tests.fakes.engine.servers.loopback import Given, Loopback, answering
 
 LIST = json.dumps({"object": "list", "data": [{"id": "m", "object": "model"}]})
 UNKNOWN_MODEL = json.dumps({"error": {"message": "The model `m` does not exist.", "code": 404}})

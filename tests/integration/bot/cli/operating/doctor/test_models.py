@@ -16,9 +16,9 @@ from bot.compose.settings.loading import load_settings
 from bot.compose.settings.settings import Settings
 from bot.runtime.findings import Finding
 from core.llm.backends.servers import reaching
-from tests.fakes.engine.loopback import answering
 from tests.fakes.engine.model import FakeModel
-from tests.fakes.engine.server import serving
+from tests.fakes.engine.servers.chat import serving
+from tests.fakes.engine.servers.loopback import answering
 from tests.fakes.machine.doctor_page import told
 
 _NOBODY = "http://127.0.0.1:9/v1"
