@@ -24,7 +24,9 @@ demo: $(STAMP) ## draft a reply to a sample post, with the embedded model
 test: $(STAMP) ## every check and every test side by side, the tests on four processes, each file's seconds at the end
 	@+$(MAKE) --no-print-directory --jobs 2 check tests
 
+# Four processes that begin at once would each compile the same libraries: one does it for all. What fails in it fails again.
 tests: $(STAMP)
+	@OMP_NUM_THREADS=1 $(BIN)/pytest --collect-only -qq >/dev/null 2>&1 || true
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 
 test-vllm: $(STAMP) ## the tests with a real vLLM, on the CPU, in an environment of its own (10 GB of disk, 8 of memory)

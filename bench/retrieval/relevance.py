@@ -4,7 +4,8 @@ A fact answers a post if it is tagged with a stereotype that the post shows (``s
 target group. The patterns replace people's labels: they miss and mistake some, for every ranking alike. Compared are
 BM25, dense vectors, both fused, and the knowledge base's own search: by the raw post, guided by a claim (the argument
 of a card, and, as a bound, the reply that a person wrote), and with the facts of the cards first, as the engine does.
-The target group comes from the reading, not from the data's label.
+Each cross-encoder of ``--reranker`` orders what the knowledge base finds, by the post and by a card's argument; beside
+the order stands what a search costs. The target group comes from the reading, not from the data's label.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ from __future__ import annotations
 import argparse
 import asyncio
 import re
+import time
 import tomllib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib import resources
 from pathlib import Path
 
@@ -26,6 +28,7 @@ from bot.compose.settings.loading import load_settings
 from core.cards.bank import Card, cards_on, general_cards
 from core.cards.routing import Router, shipped_router
 from core.errors import AntiphonError
+from core.llm.backends.cross_encoders import RelevanceCrossEncoder
 from core.models import TargetGroup
 from core.ports import EvidenceQuery
 from core.scoring.readers.readers import Readers
@@ -104,8 +107,19 @@ def post_of(text: str, language: str, labelled: str, sample: Sample, facts: Sequ
     return Post(text, language, label, attacked(text, language, shares), sample.human_reply, answers)
 
 
-def rankings(facts: Sequence[Fact], index: KnowledgeIndex, search: HybridSearch, readers: Readers) -> dict[str, Search]:
-    """All ways to search for facts."""
+def rankings(
+    facts: Sequence[Fact],
+    index: KnowledgeIndex,
+    search: HybridSearch,
+    readers: Readers,
+    reranking: Mapping[str, HybridSearch],
+) -> dict[str, Search]:
+    """All ways to search for facts.
+
+    Args:
+        search: the knowledge base without a cross-encoder.
+        reranking: the same with one, by its name.
+    """
     embedder, router = readers.embedder, shipped_router()
 
     def words(post: Post) -> list[tuple[int, float]]:
@@ -117,12 +131,14 @@ def rankings(facts: Sequence[Fact], index: KnowledgeIndex, search: HybridSearch,
     def ids(rows: Sequence[int]) -> list[str]:
         return [facts[row].id for row in rows[:FIRST]]
 
-    def guided(claim: Callable[[Post], str], named: Callable[[Post], tuple[str, ...]] = lambda _: ()) -> Search:
+    def guided(
+        claim: Callable[[Post], str], named: Callable[[Post], tuple[str, ...]] = lambda _: (), by: HybridSearch = search
+    ) -> Search:
         def found(post: Post) -> list[str]:
             said = claim(post)
             queries = tuple(filter(None, (post.text, said)))
             query = EvidenceQuery(queries, said, post.group, FIRST, named=named(post))
-            return [passage.id for passage in asyncio.run(search.search(query)).passages]
+            return [passage.id for passage in asyncio.run(by.search(query)).passages]
 
         return found
 
@@ -140,6 +156,8 @@ def rankings(facts: Sequence[Fact], index: KnowledgeIndex, search: HybridSearch,
         "reranked to a card's argument": guided(argument),
         "the cards' facts first": guided(argument, rests_on),
         "reranked to a person's reply": guided(lambda post: post.human_reply),
+        **{f"{name}, raw post": guided(lambda _: "", by=by) for name, by in reranking.items()},
+        **{f"{name}, to a card's argument": guided(argument, by=by) for name, by in reranking.items()},
     }
 
 
@@ -155,10 +173,16 @@ def cards_for(post: Post, router: Router) -> list[Card]:
 def hits(name: str, search: Search, posts: Sequence[Post], norms: frozenset[str]) -> Row:
     """How often an answering fact comes first, and among the first three; ``none`` is the share without evidence.
 
+    ``ms`` is what a search takes.
+
     ``beside it`` is how often what comes first neither answers the post nor is one of ``norms``, which hold whatever a
     post says.
     """
+    for post in posts[:1]:
+        search(post)  # what is loaded once costs no search
+    began = time.perf_counter()
     found = [(search(post), post) for post in posts]
+    seconds = time.perf_counter() - began
     return {
         "ranking": name,
         "posts": len(posts),
@@ -166,6 +190,7 @@ def hits(name: str, search: Search, posts: Sequence[Post], norms: frozenset[str]
         f"in the first {FIRST}": _share(bool(post.answers.intersection(ids)) for ids, post in found),
         "beside it": _share(bool(ids) and ids[0] not in post.answers | norms for ids, post in found),
         "none": _share(not ids for ids, _ in found),
+        "ms": round(1000 * seconds / max(1, len(posts)), 1),
     }
 
 
@@ -178,6 +203,9 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--posts", type=Path, required=True, help="JSON lines; labelled in English")
     parser.add_argument("--multilingual", type=Path, help="JSON lines with `pair`: the same posts in several languages")
+    parser.add_argument(
+        "--reranker", type=Path, action="append", default=[], help="the folder of a cross-encoder; can be repeated"
+    )
     parser.add_argument("--out", type=Path, help="write the JSON here instead of standard output")
     return parser.parse_args()
 
@@ -190,8 +218,9 @@ def main() -> None:
         embedder = open_embedder(settings)
         facts, readers = load_facts(STARTER_FACTS), Readers.load(embedder)
         index = KnowledgeIndex(facts, embedder, settings.cache_folder)
-        search = open_starter(settings.cache_folder, embedder, language_of=lambda text: detect(text, "en"))
-        ways = rankings(facts, index, search, readers)
+        opened = partial(open_starter, settings.cache_folder, embedder, language_of=lambda text: detect(text, "en"))
+        others = {str(one): opened(reranker=RelevanceCrossEncoder(str(one))) for one in options.reranker}
+        ways = rankings(facts, index, opened(), readers, others)
         norms = frozenset(fact.id for fact in facts if fact.is_universal)
         samples = read_samples(options.posts)
         posts = [post_of(one.post, "en", one.post, one, facts, readers) for one in samples]

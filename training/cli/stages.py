@@ -177,11 +177,10 @@ def reranker(
 
     values = changed_by(by_recipe(recipe, "reranker", infonce.Values()), set_)
     refuse_unknown(set_, values)
+    model = learning.open_base(base)
     learnt, held_out = learning.texts(values.hard_negatives)
     started = start(
         run, "reranker", recipe, asdict(values), base, {"pairs": len(learnt)}, (row.question for row in learnt)
     )
-    before, after = infonce.train(
-        learning.open_base(base), learnt, held_out, run, values, started.note, save_steps=every
-    )
+    before, after = infonce.train(model, learnt, held_out, run, values, started.note, save_steps=every)
     finish(started, write_card(started, licences={"texts": LICENCE}, before=before, after=after), plot(started))
