@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -68,7 +69,8 @@ def writer(
     for number, (phase, groups) in enumerate(phases.items(), start=1):
         trees = [plant(group, tokenizer) for group in groups]
         if trees:
-            train(model, trees, dev, run / f"{number}-{phase}", values, note=started.note, save_steps=every)
+            told = partial(started.note, phase=phase if len(phases) > 1 else "")
+            train(model, trees, dev, run / f"{number}-{phase}", values, note=told, save_steps=every)
     model.save_pretrained(run / "adapter")
     after = {"loss, nats a token": mean_loss(model, track(dev, "Scoring unlearnt posts, after"))}
     finish(started, write_card(started, licences=licences, before=before, after=after), plot(started))

@@ -5,6 +5,7 @@ Owns the form of both.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -13,7 +14,7 @@ from training.recipes import OWN, departures
 from training.runs.run import Run
 
 CARD: Final = "card.md"
-_NO_CURVE: Final = frozenset({"seconds", "step", "epoch"})
+_NO_CURVE: Final = frozenset({"phase", "seconds", "step", "epoch"})
 
 
 def write_card(
@@ -52,11 +53,13 @@ def write_card(
 
 
 def plot(run: Run) -> Path | None:
-    """One picture with a curve for each number of the log; ``None`` without two steps."""
-    log = [entry for entry in run.log() if "step" in entry]
-    names = list(dict.fromkeys(name for entry in log for name in entry if name not in _NO_CURVE))
-    curves = {name: [(e["step"], e[name]) for e in log if isinstance(e.get(name), int | float)] for name in names}
-    curves = {name: points for name, points in curves.items() if len(points) > 1}
+    """One picture with a curve for each number of the log, by phase; ``None`` without two steps."""
+    points_of = defaultdict[str, list[tuple[int, float]]](list)
+    for entry in run.log():
+        for name, value in entry.items():
+            if "step" in entry and name not in _NO_CURVE and isinstance(value, int | float):
+                points_of[f"{entry['phase']}: {name}" if "phase" in entry else name].append((entry["step"], value))
+    curves = {name: points for name, points in points_of.items() if len(points) > 1}
     if not curves:
         return None
     from matplotlib.figure import Figure  # takes a second to load

@@ -1,7 +1,8 @@
 """The folder of one run: what it was started with, each step, and whether another start may go on with it.
 
 Owns ``values.json`` and ``log.jsonl``. A run that was killed goes on in the same folder; with other values, other texts
-or another base it would give a mixture that nobody asked for, so that is refused.
+or another base it would give a mixture that nobody asked for, so that is refused. Steps after its last checkpoint are
+done again, and their new lines replace the old ones.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from core.errors import BadInput
 
 VALUES: Final = "values.json"
 LOG: Final = "log.jsonl"
+_OF_EVERY_LINE: Final = frozenset({"phase", "step", "epoch", "seconds"})
 _LIBRARIES: Final = ("torch", "transformers", "peft", "trl", "sentence-transformers")
 
 
@@ -83,17 +85,39 @@ class Run:
             written = json.dumps({**wanted, "versions": versions}, indent=2)
             file.write_text(written + "\n", encoding="utf-8")
         self._begun = time.monotonic()
+        self._noted = set[str]()
 
-    def note(self, entry: Mapping[str, Any]) -> None:
-        """Add a line to the log, with the seconds since this start."""
-        line = {**entry, "seconds": round(time.monotonic() - self._begun, 1)}
+    def note(self, entry: Mapping[str, Any], phase: str = "") -> None:
+        """Add a line to the log, with the seconds since this start, and the phase where a stage has several."""
+        line = {**({"phase": phase} if phase else {}), **entry, "seconds": round(time.monotonic() - self._begun, 1)}
+        if phase not in self._noted:
+            self._noted.add(phase)
+            self._forget_what_is_said_again(line)
         with (self.folder / LOG).open("a", encoding="utf-8") as log:
             log.write(json.dumps(line) + "\n")
+
+    def _forget_what_is_said_again(self, first: Mapping[str, Any]) -> None:
+        """Drop what this phase said from the line on that this start, whose first line is given, says again."""
+        lines = self.log()
+        begins = next((at for at, line in enumerate(lines) if _is_said_again(line, first)), len(lines))
+        kept = lines[:begins] + [line for line in lines[begins:] if line.get("phase") != first.get("phase")]
+        if len(kept) < len(lines):
+            beside = self.folder / f"{LOG}.new"
+            beside.write_text("".join(f"{json.dumps(line)}\n" for line in kept), encoding="utf-8")
+            beside.replace(self.folder / LOG)
 
     def log(self) -> list[dict[str, Any]]:
         """All lines, of this start and of earlier ones."""
         file = self.folder / LOG
         return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()] if file.exists() else []
+
+
+def _is_said_again(line: Mapping[str, Any], first: Mapping[str, Any]) -> bool:
+    """Whether an earlier start's line is of a later step, or says of the same step what ``first`` does."""
+    if line.get("phase") != first.get("phase") or "step" not in line or "step" not in first:
+        return False
+    says_the_same = (line.keys() & first.keys()) - _OF_EVERY_LINE
+    return bool(line["step"] > first["step"] or (line["step"] == first["step"] and says_the_same))
 
 
 def hash_of(texts: Iterable[str]) -> str:

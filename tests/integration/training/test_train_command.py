@@ -70,8 +70,10 @@ def test_a_writer_leaves_its_adapter_log_curves_and_card(trained: Path) -> None:
 
 
 def test_a_run_goes_on_with_the_same_values_only(trained: Path, base: Path) -> None:
+    log = (trained / "log.jsonl").read_text().splitlines()
     again = _call("writer", trained, "--base", base, "--most", 12, *_QUICK)
     assert again[0] == 0, again[1]
+    assert len((trained / "log.jsonl").read_text().splitlines()) == len(log), "a line stands twice"
     code, said = _call("writer", trained, "--base", base, "--most", 12, *_QUICK, "--set", "rank=4")
     assert code == 2
     assert "holds a run with other values" in said
