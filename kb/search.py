@@ -84,7 +84,7 @@ class HybridSearch:
         ``scores`` holds, rounded to four places, the best ``bm25`` and ``dense`` score over the queries, the
         ``fused`` reciprocal ranks, and ``claim``, the weighted cosine to claim and queries, or, with a cross-encoder,
         what that says; a ranking that does not hold the passage is absent. The order adds a preference for the target
-        group.
+        group; a cross-encoder's order is its own.
 
         Raises:
             IndexUnavailable: the part with the norms, or its embedding model, cannot be used.
