@@ -1,5 +1,5 @@
 # syntax=docker/dockerfile:1
-# Two images from one source: "bot" without CUDA, and "worker" with vLLM. docs/containers.md says how to build and run them.
+# Two images from one source: "bot" without CUDA, and "worker" with vLLM. docs/running/containers.md says how to build and run them.
 #
 #   docker build --target bot --build-arg TORCH_INDEX=ADDRESS-OF-THE-CPU-BUILDS -t antiphon-bot .
 #   docker build --target worker --build-arg TORCH_INDEX=ADDRESS-OF-THE-CPU-BUILDS -t antiphon-worker .

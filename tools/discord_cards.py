@@ -1,4 +1,4 @@
-"""``python -m tools.discord_cards`` writes docs/discord-cards.md: what people see on Discord in each state of a case.
+"""``python -m tools.discord_cards`` writes docs/platforms/discord-cards.md: what people see in each state of a case.
 
 Every message comes out of one run of the whole application (``tests.fakes.discord.every_state``). Owns how the page
 shows it: ids and case numbers are replaced, since they differ from run to run; nothing else is.
@@ -16,7 +16,7 @@ from typing import Any, Final
 from tests.fakes.discord.every_state import Story, every_state
 from tests.fakes.discord.messages import phone_lines, read_as_discord_shows
 
-PAGE = Path(__file__).parent.parent / "docs" / "discord-cards.md"
+PAGE = Path(__file__).parent.parent / "docs" / "platforms" / "discord-cards.md"
 _HEAD = """# The cards of Discord
 
 What people see in each state of a case, as text: one line for each line of a message, buttons in brackets, what is

@@ -1,4 +1,4 @@
-"""``python -m tools.telegram_cards`` writes docs/telegram-cards.md: a moderators' card in each state of a case.
+"""``python -m tools.telegram_cards`` writes docs/platforms/telegram-cards.md: a card in each state of a case.
 
 Owns how the page shows a message: words as Telegram shows them, what is covered between ``||``, buttons in brackets.
 """
@@ -18,7 +18,7 @@ from core.models import PostRef
 from core.moderation.cards import Card
 from tests.fakes.ports.cards import samples
 
-PAGE: Final = Path(__file__).parent.parent / "docs" / "telegram-cards.md"
+PAGE: Final = Path(__file__).parent.parent / "docs" / "platforms" / "telegram-cards.md"
 _HEAD: Final = """# The cards of Telegram
 
 What moderators see in their chat in each state of a case, as text: what is covered until somebody opens it stands

@@ -1,4 +1,4 @@
-"""The tables of docs/scaling.md, from the committed results.
+"""The tables of docs/figures/scaling.md, from the committed results.
 
     python -m bench.fleet.page
 
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 RESULTS: Final = Path(__file__).with_name("results.json")
-PAGE: Final = Path(__file__).parents[2] / "docs" / "scaling.md"
+PAGE: Final = Path(__file__).parents[2] / "docs" / "figures" / "scaling.md"
 _BLOCK: Final = re.compile(r"(<!-- (?P<name>\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 Rows = Sequence[Mapping[str, Any]]
 

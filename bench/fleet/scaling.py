@@ -25,9 +25,9 @@ _DAY: Final = 86_400.0
 _TOGETHER: Final = 32
 """Answers that grow at once on a GPU, where its seconds for a post are counted."""
 EMBEDDED_SECONDS: Final = 18.0
-"""A post of ``live`` with the embedded model on two quieter cores (docs/measured.md, median)."""
+"""A post of ``live`` with the embedded model on two quieter cores (docs/figures/measured.md, median)."""
 SQLITE_FLAGS: Final = 238.0
-"""Flags a second that one SQLite file takes (docs/measured.md, the desk)."""
+"""Flags a second that one SQLite file takes (docs/figures/measured.md, the desk)."""
 CARDS_A_STEP: Final = 20
 PLATFORM_LIMITS: Final = {"Discord": 50.0, "Telegram": 30.0, "Mastodon": 1.0}
 """Requests a second of one bot or account, by the platforms' own pages; they were not tried."""

@@ -67,8 +67,8 @@ def plan_of(settings: Settings) -> Plan:
     if not wanted.model:
         raise BadSettings(
             "There is no model to serve.",
-            remedy="Set vllm.model: a name on the hub, such as Qwen/Qwen2.5-7B-Instruct, or a folder. docs/gpu.md "
-            "helps to choose.",
+            remedy="Set vllm.model: a name on the hub, such as Qwen/Qwen2.5-7B-Instruct, or a folder. "
+            "docs/running/gpu.md helps to choose.",
         )
     if settings.judge.base_url and (wanted.judge_model or wanted.judge_adapter):
         raise BadSettings(

@@ -1,7 +1,7 @@
 """What Antiphon counts and measures, by the names under which Prometheus reads it.
 
-Owns every metric with its labels, so that any part may count and one page can list all (docs/operations.md). Labels
-take few values: never a person, a community, a case or a word of a post. Counts nothing by itself.
+Owns every metric with its labels, so that any part may count and one page can list all (docs/running/operations.md).
+Labels take few values: never a person, a community, a case or a word of a post. Counts nothing by itself.
 
 Two kinds of metric: those of the whole installation are read from the database when they are asked for
 (``bot.serving.status.census``), and are the same in every process; all others are this process's own.

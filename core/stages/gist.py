@@ -43,7 +43,7 @@ async def with_gist(
 
     Args:
         larger: a language model that chooses among what the router proposes, if it is larger than the one that ships:
-            that one adds nothing where the router is sure enough to be heard (``docs/measured.md``).
+            that one adds nothing where the router is sure enough to be heard (``docs/figures/measured.md``).
 
     Raises:
         IndexUnavailable: the router's weights are missing or damaged.

@@ -123,8 +123,8 @@ LEADING: Final = (Intent.DENOUNCING, Intent.INFORMATIVE)
 
 Of 82 first replies to four sets of posts, two of three blind readers would post 21 of 26 that denounce and 17 of 36
 that inform (0 of 4 that quote a figure, in the last set), but 1 of 8 that praise and 1 of 7 that ask: under hate a
-question that stands first invites more of it (``docs/measured.md``). It says nothing of a larger model's replies, of
-which the best leads.
+question that stands first invites more of it (``docs/figures/measured.md``). It says nothing of a larger model's
+replies, of which the best leads.
 """
 
 

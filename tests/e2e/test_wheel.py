@@ -84,7 +84,7 @@ def test_the_source_archive_makes_the_same_wheel(wheel: Path, sources: Path, tmp
 
 
 def test_the_source_archive_holds_no_secret(sources: Path, tmp_path: Path) -> None:
-    """The files in which docs/containers.md keeps passwords stay at home."""
+    """The files in which docs/running/containers.md keeps passwords stay at home."""
     secret = sources / "deploy" / "secrets" / "secrets.env"
     secret.parent.mkdir()
     secret.touch()

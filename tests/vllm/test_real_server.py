@@ -118,7 +118,7 @@ async def test_its_log_holds_no_prompt_and_no_key(running: Running) -> None:
 
 
 async def test_other_calls_at_the_same_time_are_within_the_canarys_noise(running: Running) -> None:
-    """The figure in docs/gpu.md: what a busy server's answers differ by from those of an idle one."""
+    """The figure in docs/running/gpu.md: what a busy server's answers differ by from those of an idle one."""
     canary = Canary(running.options, running.folder / "noise")
     async with running.asking() as asking:
         idle = await canary.answers(asking, running.options.name)

@@ -44,7 +44,8 @@ _NEAR_MISSES: Final = 0.5
 RIGHT: Final = 0.8
 """How often a stereotype that a post is routed to should be one that a reader saw, too. Readers agree in 85 of 100.
 
-A reply to a stereotype that the post does not put forward is hardly ever postable to blind readers (docs/measured.md).
+A reply to a stereotype that the post does not put forward is hardly ever postable to blind readers
+(docs/figures/measured.md).
 """
 SAID: Final = 0.9
 """The same where it is told as the gist of the post."""

@@ -122,7 +122,8 @@ async def _tell(client: AntiphonClient, guild: discord.Object | None) -> None:
     except discord.Forbidden as err:
         raise PlatformUnavailable(
             "Discord does not let this bot add commands.",
-            remedy="Invite it again with the scopes bot and applications.commands; docs/discord.md has the link.",
+            remedy="Invite it again with the scopes bot and applications.commands; docs/platforms/discord.md has the "
+            "link.",
         ) from err
     except (discord.HTTPException, app_commands.AppCommandError, aiohttp.ClientError, OSError) as err:
         raise PlatformUnavailable(

@@ -31,8 +31,8 @@ def _discord(settings: Settings) -> Sequence[ServedPlatform]:
     if wanted != DiscordSettings():
         raise BadSettings(
             "Discord is configured by half: [discord] is set, but there is no token of a bot.",
-            remedy="Set ANTIPHON__DISCORD__TOKEN in the environment (docs/discord.md says where to get one), or take "
-            "the keys of [discord] away.",
+            remedy="Set ANTIPHON__DISCORD__TOKEN in the environment (docs/platforms/discord.md says where to get one), "
+            "or take the keys of [discord] away.",
         )
     return []
 
@@ -46,8 +46,8 @@ def _telegram(settings: Settings) -> Sequence[ServedPlatform]:
     if wanted != TelegramSettings():
         raise BadSettings(
             "Telegram is configured by half: [telegram] is set, but there is no token of a bot.",
-            remedy="Set ANTIPHON__TELEGRAM__TOKEN in the environment (docs/telegram.md says where to get one), or take "
-            "the keys of [telegram] away.",
+            remedy="Set ANTIPHON__TELEGRAM__TOKEN in the environment (docs/platforms/telegram.md says where to get "
+            "one), or take the keys of [telegram] away.",
         )
     return []
 
@@ -82,15 +82,17 @@ class PlatformKind:
 
 KINDS: Final = (
     PlatformKind(
-        "Discord", _discord, "set ANTIPHON__DISCORD__TOKEN in the environment; docs/discord.md says where to get one"
+        "Discord",
+        _discord,
+        "set ANTIPHON__DISCORD__TOKEN in the environment; docs/platforms/discord.md says where to get one",
     ),
     PlatformKind(
         "Telegram",
         _telegram,
-        "set ANTIPHON__TELEGRAM__TOKEN in the environment; docs/telegram.md says where to get one",
+        "set ANTIPHON__TELEGRAM__TOKEN in the environment; docs/platforms/telegram.md says where to get one",
         quotes=True,
     ),
-    PlatformKind("Mastodon", _mastodon, "run antiphon mastodon login; docs/mastodon.md says more"),
+    PlatformKind("Mastodon", _mastodon, "run antiphon mastodon login; docs/platforms/mastodon.md says more"),
 )
 
 

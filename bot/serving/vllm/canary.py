@@ -37,7 +37,7 @@ PROMPTS: Final = (
 """The last two are longer than several blocks of a prefix cache."""
 MEAN_LIMIT: Final = 0.15
 WORST_LIMIT: Final = 1.0
-"""Nats, over all prompts and for one of them. docs/gpu.md says what was measured."""
+"""Nats, over all prompts and for one of them. docs/running/gpu.md says what was measured."""
 LEAST_EFFECT: Final = 1e-3
 """Nats. An adapter that changes less than this over all prompts is taken for one that was not applied."""
 

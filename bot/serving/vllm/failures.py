@@ -103,7 +103,7 @@ _CAUSES: Final = (
     _cause(
         r"adapter_config|lora_rank|lora.*(not supported|unsupported)|target.modules",
         "it does not take the adapter",
-        "Check that the adapter was trained on this very model and has a form that vLLM takes (docs/gpu.md).",
+        "Check that the adapter was trained on this very model and has a form that vLLM takes (docs/running/gpu.md).",
     ),
     _cause(
         r"No module named|ImportError|undefined symbol",

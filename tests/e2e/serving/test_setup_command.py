@@ -25,7 +25,7 @@ from tests.fakes.telegram.server.server import TelegramServer
 from tests.fakes.telegram.server.state import BOT_ID
 
 GROUP = "-1001234567890"
-TWO_PROCESSES = Path(__file__).parents[3] / "docs" / "two-processes.md"
+TWO_PROCESSES = Path(__file__).parents[3] / "docs" / "running" / "two-processes.md"
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""docs/operations.md lists every metric with its type and labels, and the names are as Prometheus asks for them."""
+"""docs/running/operations.md lists every metric with type and labels, and the names are as Prometheus asks for them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from prometheus_client.metrics import MetricWrapperBase
 from bot.runtime import metrics
 from tests.unit.docs.test_pages import ROOT
 
-PAGE = ROOT / "docs" / "operations.md"
+PAGE = ROOT / "docs" / "running" / "operations.md"
 DEFINED = {
     metric._name + ("_total" if metric._type == "counter" else ""): metric
     for metric in vars(metrics).values()

@@ -191,7 +191,7 @@ def test_exit_codes_are_all_there() -> None:
 
 def test_service_is_not_started_again_with_wrong_settings() -> None:
     """A bad token counts against the machine's address at each attempt."""
-    (text,) = [block for block in blocks(ROOT / "docs" / "hosting.md", "ini") if "[Service]" in block]
+    (text,) = [block for block in blocks(ROOT / "docs" / "running" / "hosting.md", "ini") if "[Service]" in block]
     unit = configparser.ConfigParser(delimiters=("=",), interpolation=None)
     unit.optionxform = str  # type: ignore[assignment,method-assign]
     unit.read_string(text)
@@ -202,18 +202,18 @@ def test_service_is_not_started_again_with_wrong_settings() -> None:
 
 def test_settings_of_the_page_on_servers_are_valid() -> None:
     """One server, then several."""
-    tables = [tomllib.loads(text) for text in blocks(ROOT / "docs" / "gpu.md", "toml")]
+    tables = [tomllib.loads(text) for text in blocks(ROOT / "docs" / "running" / "gpu.md", "toml")]
     found = [LlmSettings(**table["llm"]) for table in tables if "llm" in table]
     assert sorted({len(llm.base_url) for llm in found}) == [1, 3]
     for llm in found:
         assert llm.backend == "server"
-        assert f"--served-model-name {llm.model} " in (ROOT / "docs" / "gpu.md").read_text(encoding="utf-8")
+        assert f"--served-model-name {llm.model} " in (ROOT / "docs" / "running" / "gpu.md").read_text(encoding="utf-8")
 
 
 def test_notes_on_the_page_of_replies_are_in_the_words_of_today() -> None:
     """Somebody who compares the page with a run of their own finds the same sentences."""
     known = "|".join(re.sub(r"\\{\w+\\}", ".+", re.escape(template)) for template in CODES)
-    page = (ROOT / "docs" / "quality.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "figures" / "quality.md").read_text(encoding="utf-8")
     notes = re.findall(r"^   - (.+)$", page, re.MULTILINE)
     assert notes
     assert [note for note in notes if not re.fullmatch(known, note)] == []

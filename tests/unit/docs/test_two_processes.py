@@ -1,4 +1,4 @@
-"""docs/two-processes.md can be followed by copying its blocks: each says where it is run, and its settings exist.
+"""docs/running/two-processes.md can be followed by copying its blocks: each says where it runs, and its settings exist.
 
 ``test_pages`` looks for its commands and options, ``tests/e2e/serving/test_setup_command`` for its questions.
 """
@@ -15,7 +15,7 @@ from bot.compose.settings.settings import SECRETS
 from bot.compose.settings.sources import SEPARATOR
 from tests.unit.docs.test_pages import ROOT, blocks
 
-PAGE = ROOT / "docs" / "two-processes.md"
+PAGE = ROOT / "docs" / "running" / "two-processes.md"
 WHERE = re.compile(r"# on the (bot's|worker's) machine, as (root|antiphon-bot|antiphon-worker)")
 
 

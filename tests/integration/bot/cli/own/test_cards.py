@@ -15,7 +15,7 @@ from bot.cli.main import app
 from tests.fakes.desk.people import COMMUNITY_ID, SECRET
 from tests.fakes.machine.installation import flag_in
 
-EXAMPLE = Path(__file__).parents[5] / "docs" / "own-cards.toml"
+EXAMPLE = Path(__file__).parents[5] / "docs" / "samples" / "own-cards.toml"
 JOBS, WATER = "jobs-at-the-mill", "water-from-the-hill"
 ANE, BEÑAT = ("--by", "17", "--name", "Ane"), ("--by", "18", "--name", "Beñat")
 

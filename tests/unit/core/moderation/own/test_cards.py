@@ -13,7 +13,7 @@ from core.errors import BadInput
 from core.models import Intent, TargetGroup
 from core.moderation.own.cards import WrittenCard, checked_card, checked_cards, restored
 
-EXAMPLE = Path(__file__).parents[5] / "docs" / "own-cards.toml"
+EXAMPLE = Path(__file__).parents[5] / "docs" / "samples" / "own-cards.toml"
 FACTS = frozenset({"migrants-001"})
 CARD: dict[str, Any] = {
     "id": "jobs-here",
