@@ -92,7 +92,7 @@ class MastodonPlatform:
 
     @property
     def max_characters(self) -> int:
-        """The longest reply that the instance takes, whoever is addressed; each is counted again when it is posted."""
+        """The longest reply that the instance takes, to anybody; each is counted again when it is posted."""
         return most_characters(self._client.instance)
 
     @property

@@ -2,7 +2,7 @@
 
 Owns the translation of a group's administrators, and of the people whom its managers chose, into Antiphon's roles; a
 ``core.moderation.platforms.RoleSource``. Must never answer from an older memory: a right that was taken away ends at
-once. Whoever is anonymous has no role.
+once. An anonymous person has no role.
 """
 
 from __future__ import annotations

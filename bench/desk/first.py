@@ -151,7 +151,7 @@ class _Drafter(Engine):
 
 
 class _Unheld(Precedence):
-    """What there was before: whoever is drafted, all call the model as they like."""
+    """What there was before: all cases call the model as they like."""
 
     def __init__(self, _: Callable[[], Any]) -> None:
         async def nobody() -> PeoplesWork:

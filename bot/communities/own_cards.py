@@ -1,6 +1,6 @@
 """What people can do with a community's own argument cards: propose some, review one, and remove one.
 
-Owns these decisions, and the rule that whoever proposed a card does not review it. Each is one transaction with a line
+Owns these decisions, and the rule that who proposed a card does not review it. Each is one transaction with a line
 in the community's audit stream for each card; none of them ends an approval. ``core.moderation.own.cards`` checks what
 a card may say.
 """
@@ -155,7 +155,7 @@ async def _signed(session: Session, community_id: str, by: By, signer: Person | 
     actor = await who_decides(session, community.id, by, OnCommunity.CONFIGURE)
     if isinstance(by, Person):
         if signer is not None:
-            raise BadInput("A card is signed by whoever decides.", remedy="Let the other person do it.")
+            raise BadInput("Only the person who decides signs a card.", remedy="Let the other person do it.")
         return community, _Signer(actor, actor, await name_of_signer(session, community, by, actor))
     if signer is None:
         return community, _Signer(actor, actor, by.user)

@@ -16,7 +16,7 @@ def test_a_unit_test_gets_no_model_library(package: str) -> None:
 
 
 def test_a_reader_without_its_library_says_what_to_install() -> None:
-    """Whoever installed Antiphon alone is not left with a traceback."""
+    """A person who installed Antiphon alone is not left with a traceback."""
     with pytest.raises(IndexUnavailable) as caught:
         shipped_posts().hateful(["Good morning."])
     assert "antiphon[server]" in caught.value.remedy

@@ -38,7 +38,7 @@ def old_card() -> CardRefused:
 
 
 def seen_by_everybody(channel: discord.abc.GuildChannel, roles: list[str]) -> PlatformUnavailable:
-    """The review channel is open: nothing hateful is shown there, whoever opened it and why."""
+    """The review channel is open: nothing hateful is shown there, for whatever reason it was opened."""
     return PlatformUnavailable(
         sentence("Everybody can see {channel}: cases are not shown there.", channel=f"#{channel.name}"),
         remedy=sentence(

@@ -1,4 +1,4 @@
-"""What becomes of a report while its case is decided: assigned to whoever lends the token, then resolved.
+"""What becomes of a report while its case is decided: assigned to the person who lends the token, then resolved.
 
 Owns that, as far as the moderator's token may. Touches no report that is assigned to somebody else, and none that a
 person resolved. The instance has no place for a note on the outcome: it stands in Antiphon's log, and on the card.

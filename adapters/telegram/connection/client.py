@@ -156,7 +156,7 @@ class TelegramClient:
         _keep_words_out_of_logs()
 
     async def open(self) -> None:
-        """Log in, and warn whoever runs Antiphon of guest mode.
+        """Log in, and warn the person who runs Antiphon of guest mode.
 
         Raises:
             BadSettings: Telegram does not accept the token.

@@ -30,7 +30,7 @@ def is_watched_itself() -> PlatformUnavailable:
 
 
 def chat_open() -> PlatformUnavailable:
-    """The review chat is open: nothing hateful is shown there, whoever opened it and why."""
+    """The review chat is open: nothing hateful is shown there, for whatever reason it was opened."""
     return PlatformUnavailable(
         sentence("Others than moderators can read the review chat: cases are not shown there."),
         remedy=sentence(

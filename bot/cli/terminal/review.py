@@ -63,7 +63,7 @@ class Went(StrEnum):
 
 
 class Reviewer:
-    """Whoever is at the keyboard, and the desk that carries out what they decide.
+    """The person at the keyboard, and the desk that carries out what they decide.
 
     Args:
         person: who sits there first.

@@ -186,7 +186,7 @@ class Sitting:
         check_text(text)
         community = self._room.community
         message = community.add(_PASTED_BY, text, message_id=f"{_OWN}{uuid4().hex[:8]}").id
-        # Whoever pastes a post wants drafts for it; the sample thread is not what was said before it.
+        # A person who pastes a post wants drafts for it; the sample thread is not what was said before it.
         post = replace(community.flag(message, by=self._operator.user), priority=Priority.ASKED, thread=())
         try:
             return await self._flag(post)

@@ -19,7 +19,7 @@ class Glance(Generic[_T]):
     Args:
         look: looks once; an error counts as an answer, and is raised to everybody who asks meanwhile.
         fresh_seconds: how long an answer counts.
-        patience_seconds: how long somebody who asks waits. A look that takes longer goes on, and whoever asks later
+        patience_seconds: how long somebody who asks waits. A look that takes longer goes on, and who asks later
             gets its answer.
         ticks: seconds that only grow.
     """

@@ -109,8 +109,8 @@ class PreparedReplyRow(Base):
 class OwnCardRow(Base):
     """An argument card that a community wrote, and what became of it.
 
-    ``document`` is the card (``core.moderation.own.cards``), ``digest`` tells this version of it from another. Whoever
-    proposed this version, and whoever reviewed it, is there by pseudonym, or as the operator, and by the name that they
+    ``document`` is the card (``core.moderation.own.cards``), ``digest`` tells this version of it from another. Who
+    proposed this version, and who reviewed it, is there by pseudonym, or as the operator, and by the name that they
     gave. It is used once its ``verdict`` is that it is accepted. The audit log says who decided.
     """
 

@@ -117,7 +117,7 @@ async def test_nobody_reviews_their_own_card(cards: OwnCards, database: Database
 async def test_only_the_operator_signs_for_another(cards: OwnCards) -> None:
     """A manager could otherwise be both persons; and whom the operator names must be allowed to manage."""
     await cards.propose(COMMUNITY_ID, [CARD], MANAGER)
-    with pytest.raises(BadInput, match="signed by whoever decides"):
+    with pytest.raises(BadInput, match="person who decides signs"):
         await cards.review(COMMUNITY_ID, "water", ACCEPTED, MANAGER, signer=ADMIN)
     for person in (MODERATOR, STRANGER):
         with pytest.raises(BadInput, match="may not manage") as refused:
@@ -138,7 +138,7 @@ async def test_only_managers_change_cards(cards: OwnCards, by: Person) -> None:
 
 
 async def test_an_edited_card_needs_a_new_review(cards: OwnCards, database: Database) -> None:
-    """Whoever accepted it did not read the new words; what is the same keeps its review."""
+    """A person who accepted it did not read the new words; what is the same keeps its review."""
     await accepted(cards)
     [same] = await cards.propose(COMMUNITY_ID, [CARD], MANAGER)
     assert (same.is_new, same.is_changed, len(await used(database))) == (False, False, 1)

@@ -84,7 +84,7 @@ async def test_a_draft_shows_with_its_sources_before_the_suggestion_is_there(
 
 
 async def test_the_gist_shows_before_any_draft(database: Database, queue: DraftQueue, case: Case) -> None:
-    """Whoever waits reads first what the post implies."""
+    """A person who waits reads first what the post implies."""
     taken = await take(queue)
     await queue.keep(taken, "reading", replace(_preview(case.post), draft=None, evidence=()))
     card = await _card(database, case)

@@ -61,7 +61,7 @@ async def state(desk: Desk, case: Case) -> CaseState:
 async def test_a_volunteer_who_asks_comes_before_what_a_filter_found(
     desk: Desk, queue: DraftQueue, clock: FakeClock
 ) -> None:
-    """Whoever waits for an answer gets the next free worker."""
+    """A person who waits for an answer gets the next free worker."""
     expected = []
     for priority in Priority:
         expected.append((await flag(desk, priority.name, priority=priority)).id)

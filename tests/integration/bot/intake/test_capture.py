@@ -71,7 +71,7 @@ async def test_callers_that_wait_together_share_a_commit(intake: Intake, post: F
 
 
 async def test_nobody_is_answered_before_the_commit(intake: Intake, post: FlaggedPost) -> None:
-    """Whoever is told that a post was captured finds it after a power cut (I3)."""
+    """A person who is told that a post was captured finds it after a power cut (I3)."""
     reached, go_on = asyncio.Event(), asyncio.Event()
 
     async def hold(point: str) -> None:

@@ -215,7 +215,7 @@ _OF_THE_SCHEMA = (TAMPERED["trigger gone"][0],)
 
 @pytest.mark.parametrize(("statement", "broken"), TAMPERED.values(), ids=TAMPERED)
 async def test_what_was_tampered_with_is_caught(world: World, statement: str, broken: str) -> None:
-    """Whoever changes a row behind the program's back breaks the promise that the row keeps."""
+    """A person who changes a row behind the program's back breaks the promise that the row keeps."""
     _tamper(world, statement)
     found = await check(world.database, replace(world.record(), sent=None), looks_at_schema=statement in _OF_THE_SCHEMA)
     assert broken in found
@@ -278,7 +278,7 @@ async def test_a_post_that_is_claimed_and_never_was_is_caught(world: World) -> N
 
 
 async def test_a_lost_capture_is_caught(world: World) -> None:
-    """Whoever was told that their flag was kept finds a case."""
+    """A person who was told that their flag was kept finds a case."""
     lost = numbered_post(99).ref
     assert await _broken(world, replace(world.record(), acknowledged=(lost,))) == {"I3"}
 

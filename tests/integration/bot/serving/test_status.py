@@ -104,7 +104,7 @@ async def test_tables_of_another_version_are_a_reason(database: Database) -> Non
 
 
 async def test_what_does_not_answer_in_time_is_asked_once_and_heard_later() -> None:
-    """Whoever asks often does not pile up questions to a database that hangs."""
+    """A person who asks often does not pile up questions to a database that hangs."""
     asked, answer = 0, asyncio.Event()
 
     async def look() -> int:

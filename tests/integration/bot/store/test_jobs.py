@@ -232,7 +232,7 @@ async def test_finds_that_stand_still_do_not_keep_people_out_of_their_communitys
 
 
 async def test_an_attempt_counts_before_the_work(work: Jobs, clock: FakeClock) -> None:
-    """Whoever dies at it has tried it (invariant I6)."""
+    """A person who dies at it has tried it (invariant I6)."""
     await work.add("a")
     for attempt in (1, 2, 3):
         assert (await work.taken()).tries == attempt

@@ -46,7 +46,7 @@ from tests.fakes.machine.patience import GUARD_SECONDS, until
     ],
 )
 def test_the_name_of_a_step_says_who_may_go_on(found: str | None, own: str, may: bool) -> None:
-    """Whoever lacks only additions of others."""
+    """A person who lacks only additions of others."""
     assert migrate.may_use(found, own) is may
 
 

@@ -67,7 +67,7 @@ async def test_a_slot_is_enqueued_once_however_often_somebody_ticks(database: Da
 async def test_two_schedulers_at_once_enqueue_each_slot_once(
     database: Database, other: Database, clock: FakeClock
 ) -> None:
-    """Whoever wins, nothing is there twice."""
+    """A person who wins, nothing is there twice."""
     one, two = _schedule(database, "one"), _schedule(other, "two")
     for _ in range(6):
         await asyncio.gather(one.tick(), two.tick(), one.tick(), two.tick())

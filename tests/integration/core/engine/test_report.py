@@ -156,7 +156,7 @@ async def test_the_first_draft_comes_before_any_call_and_the_stages_in_order(
 async def test_what_is_shown_early_comes_with_its_sources_and_the_reading(
     readers: Readers, knowledge: EvidenceSource
 ) -> None:
-    """Whoever reads a draft before the end can open what its receipts name, and reads the gist first."""
+    """A person who reads a draft before the end can open what its receipts name, and reads the gist first."""
     _, events = await suggest(readers, knowledge, helpful())
     drafts = [event for event in events if event.draft]
     assert drafts

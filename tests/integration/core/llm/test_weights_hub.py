@@ -84,7 +84,7 @@ def test_a_commit_is_asked_for_by_its_hash(hub: ThreadingHTTPServer, tmp_path: P
 
 
 def test_other_file_than_expected_is_refused(hub: ThreadingHTTPServer, tmp_path: Path):
-    """Whoever controls the hub does not control what is loaded."""
+    """A person who controls the hub does not control what is loaded."""
     assert "is not the file that llm.sha256 names" in found(tmp_path, hub.server_port, "0" * 64)
 
 

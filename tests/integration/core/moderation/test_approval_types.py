@@ -74,7 +74,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 @pytest.mark.parametrize("name", ERRORS)
 def test_a_shortcut_is_a_type_error(report: list[str], name: str) -> None:
-    """Whoever tries to post or to make a reply past the approval is stopped before anything runs."""
+    """A person who tries to post or to make a reply past the approval is stopped before anything runs."""
     errors = [line for line in report if f"/{name}.py:" in line]
     assert len(errors) == 1
     assert ERRORS[name] in errors[0]

@@ -31,7 +31,7 @@ def test_a_token_is_enough_for_discord() -> None:
 
 @pytest.mark.parametrize("half", [{"reads_messages": "true"}, {"command_server": "1" * 18}, {"token": "  "}])
 def test_discord_by_half_is_refused(half: dict[str, str]) -> None:
-    """Whoever set the rest meant to serve it; the remedy names what is missing, and the way back."""
+    """A person who set the rest meant to serve it; the remedy names what is missing, and the way back."""
     with pytest.raises(BadSettings, match="configured by half") as caught:
         configured_platforms(load_settings(environment=_variables(**half)))
     assert "ANTIPHON__DISCORD__TOKEN" in caught.value.remedy

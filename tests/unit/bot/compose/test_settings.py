@@ -227,7 +227,7 @@ def test_secret_from_the_environment_is_not_shown(load):
 
 
 def test_named_file_must_exist(tmp_path: Path):
-    """Whoever names a file must not run with the defaults."""
+    """A person who names a file must not run with the defaults."""
     with pytest.raises(BadSettings, match="no settings file") as caught:
         load_settings(tmp_path / "missing.toml", {})
     assert "--config" in caught.value.remedy

@@ -162,7 +162,7 @@ def test_communities_of_other_languages_get_answers(language: str) -> None:
 
 
 def test_an_argument_is_one_english_sentence() -> None:
-    """Whoever reviews a card must see what it argues; where nobody wrote a claim, the model is given the argument."""
+    """A person who reviews a card sees what it argues; where nobody wrote a claim, the model is given the argument."""
     for card in load_cards("en"):
         assert len(sentences(card.argument)) == 1, card.argument
         assert card.argument.endswith("."), card.argument
@@ -228,7 +228,7 @@ def test_the_texts_are_in_their_language(language: str) -> None:
 
 
 def test_what_the_project_prepared_in_english_is_plain() -> None:
-    """Whoever reads along in a channel understands a reply: US grade 9 at most. Facts are not ours to reword."""
+    """A person who reads along in a channel understands a reply: US grade 9 at most. Facts are not ours to reword."""
     hard = {text: said for _, _, text in texts_of("en") if (said := hard_to_read(text, "en"))}
     assert hard == {}
 

@@ -56,5 +56,5 @@ def test_what_states_nothing_is_left(language: str, text: str) -> None:
 
 
 def test_each_word_is_told_once_and_in_order() -> None:
-    """Whoever wrote the sentence reads what to take out."""
+    """A person who wrote the sentence reads what to take out."""
     assert checkable_in("It is a crime in 40 countries. It is a crime.", "en") == ("40", "is a crime")

@@ -108,7 +108,7 @@ async def test_a_model_that_is_down_is_no_answer() -> None:
 
 
 def test_a_triplet_reads_as_a_sentence() -> None:
-    """Whoever checks it was trained on sentences."""
+    """A person who checks it was trained on sentences."""
     assert hypothesis(("newcomers", "hold", "340 jobs.")) == "Newcomers hold 340 jobs."
     assert hypothesis(("Grandparents", "work", "")) == "Grandparents work."
 

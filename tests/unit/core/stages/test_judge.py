@@ -112,7 +112,7 @@ async def test_at_most_two_verdicts_for_each_candidate() -> None:
 
 
 async def test_a_profile_without_verdicts_asks_no_judge() -> None:
-    """Whoever waits is shown what the rewards say, and is told that nobody compared."""
+    """A person who waits is shown what the rewards say, and is told that nobody compared."""
     fake = FakeModel(shares={"judge": _by_merit})
     judged = await judge(THREE, BRIEF, _judge(fake, replace(QUICK, verdicts=0)))
     assert judged == (THREE, ["judge: the profile asks no judge; the rewards decide"])

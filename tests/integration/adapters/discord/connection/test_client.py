@@ -111,7 +111,7 @@ async def _run(client: LoopbackClient, token: str = TOKEN) -> None:
 
 @pytest.mark.parametrize("token", ["", "  ", "wrong"])
 async def test_a_bad_token_is_a_bad_setting(token: str) -> None:
-    """Whoever set it up reads what to do, not a traceback."""
+    """A person who set it up reads what to do, not a traceback."""
     async with DiscordServer(DiscordState(FakeClock())).running():
         with pytest.raises(BadSettings) as caught:
             await _run(LoopbackClient(DiscordOptions()), token)

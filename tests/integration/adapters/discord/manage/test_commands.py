@@ -160,7 +160,7 @@ async def test_statistics_are_of_seven_or_twenty_eight_days(
 
 
 async def test_the_open_cases_are_listed_in_pages_with_the_oldest_first(application: FakeApplication) -> None:
-    """Whoever pages sees the same list; of the posts not a word."""
+    """A person who pages sees the same list; of the posts not a word."""
     async with application.run(application.client()) as env:
         town = Town(env, application)
         for number in range(12):

@@ -41,7 +41,7 @@ async def test_an_approval_can_be_taken_back_where_it_was_given(room: ReviewRoom
 
 
 async def test_an_approval_can_be_taken_back_on_the_card(room: ReviewRoom) -> None:
-    """Whoever sees the card of an approved reply can stop it."""
+    """A person who sees the card of an approved reply can stop it."""
     await room.show(samples()["Approved"])
     undone = await room.click("second", "Undo")
     assert room.casework.cases[CASE_ID].state is CaseState.IN_REVIEW

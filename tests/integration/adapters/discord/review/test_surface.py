@@ -213,7 +213,7 @@ async def test_a_lost_permission_or_channel_is_known_without_a_card(
 
 
 async def test_a_deleted_card_of_a_closed_case_stays_gone(room: ReviewRoom, surface: ReviewSurface, card: Card) -> None:
-    """Whoever deleted it had seen its end."""
+    """A person who deleted it had seen its end."""
     channel = str(room.channel.id)
     place = await surface.show(card, channel, None)
     await room.message.delete()

@@ -37,7 +37,7 @@ async def test_an_edit_and_a_deletion_are_told(town: CaptureTown) -> None:
 
 
 async def test_only_what_is_news_is_told(town: CaptureTown) -> None:
-    """Whoever restarts asks the desk about each post once."""
+    """A person who restarts asks the desk about each post once."""
     (post,) = await _flagged(town)
     for _ in range(3):
         await town.capture.originals.look()

@@ -54,7 +54,7 @@ async def test_a_request_holds_what_was_approved_and_what_keeps_it_quiet(wire: M
 
 @pytest.mark.parametrize("visibility", ["public", "unlisted"])
 async def test_a_reply_is_never_wider_than_unlisted(wire: MastodonWire, visibility: str) -> None:
-    """Whoever reads along sees it; no timeline does."""
+    """A person who reads along sees it; no timeline does."""
     ref = await wire.written(visibility=visibility)
     await wire.platform.post(reply_to(ref, REPLY))
     (shown,) = await wire.replies(ref)

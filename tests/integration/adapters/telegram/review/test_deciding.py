@@ -94,7 +94,7 @@ async def test_closing_in_one_tap_shows_who_decided_to_moderators(room: Telegram
 
 
 async def test_a_choice_is_a_row_of_buttons_for_each_answer(room: TelegramRoom) -> None:
-    """Whoever asked chooses; what is too long for a button is said in full above."""
+    """A person who asked chooses; what is too long for a button is said in full above."""
     await room.show(claims=("Newcomers pay taxes.", "Newcomers work in every trade that this town has to offer."))
     await room.press("moderator", room.card, "More…")
     await room.press("moderator", room.told("moderator")[0], "Argue another claim…")

@@ -79,7 +79,7 @@ async def test_no_card_stands_where_others_can_read(room: TelegramRoom, more: di
 
 
 async def test_no_card_stands_in_the_discussion_of_a_channel(room: TelegramRoom) -> None:
-    """Whoever reads the channel can join it."""
+    """A person who reads the channel can join it."""
     await room.show()
     chat, channel = room.town.add_group("Talk"), room.town.add_group("News", kind="channel")
     room.town.link(channel, chat)

@@ -98,7 +98,7 @@ def test_a_changed_file_waits_for_a_new_review(terminal: Terminal, tmp_path: Pat
 
 
 def test_the_projects_cards_are_listed_after_the_communitys(terminal: Terminal) -> None:
-    """Whoever writes one sees what is there on the same stereotype."""
+    """A person who writes one sees what is there on the same stereotype."""
     terminal.run("add", COMMUNITY_ID, str(EXAMPLE))
     own, *ours = terminal.listed("--language", "en", "--stereotype", "migrants/jobs")
     assert (own["id"], own["is_own"], own["caution"] is not None) == (JOBS, True, True)
@@ -144,7 +144,7 @@ def test_what_cannot_be_done_says_what_to_do(terminal: Terminal, words: tuple[st
 def test_a_file_that_cannot_be_used_adds_nothing(
     terminal: Terminal, tmp_path: Path, data: bytes, why: str, remedy: str
 ) -> None:
-    """Whoever wrote it learns where to look."""
+    """A person who wrote it learns where to look."""
     file = tmp_path / "cards.toml"
     file.write_bytes(data)
     done = terminal.run("add", COMMUNITY_ID, str(file))

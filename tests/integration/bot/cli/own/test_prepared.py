@@ -84,7 +84,7 @@ def test_the_projects_replies_are_taken_out_and_in_again(terminal: Terminal) -> 
 
 
 def test_a_reply_to_one_stereotype_is_listed_under_it(terminal: Terminal) -> None:
-    """Whoever looks after a stereotype finds their own replies beside the project's."""
+    """A person who looks after a stereotype finds their own replies beside the project's."""
     assert terminal.run(*ADD, "--stereotype", "migrants/jobs").exit_code == 0
     own, *project = terminal.listed("--language", "en", "--stereotype", "migrants/jobs")
     assert (own["text"], own["stereotype"], own["is_own"]) == (TEXT, "migrants/jobs", True)

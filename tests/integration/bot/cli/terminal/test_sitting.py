@@ -120,7 +120,7 @@ async def terminal(database: Database, clock: FakeClock) -> _Terminal:
 
 
 async def test_the_post_is_shown_at_once_then_each_draft_as_it_comes(terminal: _Terminal) -> None:
-    """Whoever waits a minute for drafts reads the post meanwhile, and then the first draft."""
+    """A person who waits a minute for drafts reads the post meanwhile, and then the first draft."""
     shown = await terminal.types("", "q")
     places = [shown.index(text) for text in ("Enjoy the market", FIRST, BETTER, "Draft 1", DRAFT_TEXTS[0])]
     assert places == sorted(places)
@@ -232,7 +232,7 @@ async def test_two_persons_approve_the_same_bytes(terminal: _Terminal) -> None:
 
 
 async def test_the_first_person_under_another_spelling_is_still_one(terminal: _Terminal) -> None:
-    """Whoever takes the keyboard back is who they were."""
+    """A person who takes the keyboard back is who they were."""
     shown = await terminal.types("", "w", BOLD, "y", f"p {MODERATOR.name.upper()}", "f", "y", "q")
     assert "you are the second" not in shown
     assert terminal.replies() == []
@@ -261,7 +261,7 @@ async def test_a_post_of_ones_own_waits_for_the_next_run(terminal: _Terminal) ->
 
 
 async def test_the_same_post_twice_is_two_cases(terminal: _Terminal) -> None:
-    """Whoever pastes a post wants drafts for it, whatever became of the last ones."""
+    """A person who pastes a post wants drafts for it, whatever became of the last ones."""
     await terminal.types("p", PASTED, "n", "p", PASTED, "q")
     assert len(terminal.engine.posts) == 2
 

@@ -111,7 +111,7 @@ async def test_a_closed_channel_is_tried_again_ever_later_and_the_manager_is_tol
 async def test_a_trouble_is_of_one_channel_and_the_next_one_is_tried_at_once(
     board: ReviewBoard, surface: FakeSurface, desk: Desk, post: FlaggedPost, database: Database, clock: FakeClock
 ) -> None:
-    """Whoever chose another channel need not wait until the old one would have been tried again."""
+    """A person who chose another channel need not wait until the old one would have been tried again."""
     await desk.intake.flag(post)
     surface.faults += [PlatformUnavailable("The review channel is gone.", remedy="Choose another.")] * 2
     await all_steps(board)

@@ -78,7 +78,7 @@ async def test_what_can_be_shown_later_leaves_room_for_what_a_person_waits_for()
 
 
 async def test_cards_wait_where_people_use_the_minute() -> None:
-    """Whoever used the places, cards take none of those that are kept."""
+    """A person who used the places, cards take none of those that are kept."""
     line = _Line()
     for _ in range(IN_A_GROUP_PER_MINUTE - KEPT_FOR_PEOPLE):
         await line.ask(GROUP)

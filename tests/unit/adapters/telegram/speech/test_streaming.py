@@ -80,6 +80,6 @@ async def test_what_is_lost_on_the_way_is_left_out(err: Exception) -> None:
 
 @pytest.mark.parametrize("chat", [GROUP, 0])
 def test_nothing_can_be_streamed_into_a_group(chat: int) -> None:
-    """Whoever calls it."""
+    """A person who calls it."""
     with pytest.raises(ValueError, match="private chat"):
         StreamedText(cast(TelegramClient, _Bot()), chat, 7)

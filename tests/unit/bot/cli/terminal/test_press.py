@@ -22,5 +22,5 @@ def test_nothing_steers_the_terminal() -> None:
 
 
 def test_a_moment_is_told_from_now() -> None:
-    """Whoever may take something back is told for how long."""
+    """A person who may take something back is told for how long."""
     assert TerminalMarkup().from_now(datetime.now(UTC) + timedelta(seconds=30.5)) == "in 30 seconds"

@@ -42,7 +42,7 @@ def of_own(**changes: object) -> WrittenCard:
 
 
 def test_the_example_in_the_docs_is_right() -> None:
-    """Whoever copies it begins with cards that are taken."""
+    """A person who copies it begins with cards that are taken."""
     cards = checked_cards(tomllib.loads(EXAMPLE.read_text(encoding="utf-8")), FACTS)
     assert [card.id for card in cards] == ["jobs-at-the-mill", "water-from-the-hill"]
     assert [card.answered.is_own for card in cards] == [False, True]

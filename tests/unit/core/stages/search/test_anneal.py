@@ -111,7 +111,7 @@ def test_words_are_sampled_from_the_first_cards_only() -> None:
 
 
 async def test_without_rounds_the_drafts_stay_as_they_were_written() -> None:
-    """Whoever waits for the live profile gets what there is, and no call is spent."""
+    """A person who waits for the live profile gets what there is, and no call is spent."""
     model = _numbered()
     pool, rounds, stopped = await _search(model, _Assess(9.5), replace(PROFILE, rounds=0))
     assert (pool, rounds, stopped) == ([FIRST, SECOND], 0, "round limit")
