@@ -141,7 +141,7 @@ def online(
     method: Annotated[str, typer.Option("--method", metavar="NAME", help="grpo, rloo or ppo.")] = "grpo",
     recipe: Recipe = OWN,
     set_: Set = None,
-    most: Annotated[int, typer.Option("--most", metavar="N", help="Posts to write for, at most; 0 takes all.")] = 0,
+    most: Annotated[int, typer.Option("--most", metavar="N", help="Prompts to answer, at most; 0 takes all.")] = 0,
     every: Every = 10,
 ) -> None:
     """Go on with rewards: several replies to each post, scored by the readers. It needs a GPU to end within a day."""
@@ -154,6 +154,7 @@ def online(
     values = changed_by(values, set_)
     refuse_unknown(set_, values)
     rows = some(learning.rows(values), most)
+    learning.refuse_few(rows, values)
     started = start(
         run, "online", recipe, {"method": method, **asdict(values)}, base, {"prompts": len(rows)}, map(str, rows)
     )

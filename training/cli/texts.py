@@ -76,8 +76,9 @@ def samples(
     model, tokenizer = load_base(base)
     model = going_on_from(adapter, model)
     written = dict(track(own.write(model, tokenizer, some(own.wanted(), most), values), "Answering"))
-    score = own.scorer(Rewards(readers().drafts, readers().embedder), readers().embedder)
-    found = list(own.pairs(written, score, margin=values.margin))
+    rewards = Rewards(readers().drafts, readers().embedder)
+    score, fit = own.scorer(rewards, readers().embedder), own.fitness(rewards, values.fit)
+    found = list(own.pairs(written, score, fit, margin=values.margin))
     _write_pairs(out, found)
     for source, count in Counter(pair.source for pair in found).items():
         Console().print(f"{count} pairs: {source}.")

@@ -73,6 +73,20 @@ def rows(values: Choice) -> list[dict[str, Any]]:
     return [row for row in found if row["evidence"]] if values.reward == "f2rl" else found
 
 
+def refuse_few(found: Sequence[Mapping[str, Any]], values: Any) -> None:
+    """Refuse fewer prompts than one step of GRPO or RLOO takes, of which TRL would make no step; PPO repeats them.
+
+    Raises:
+        BadInput: it says how many are wanted.
+    """
+    wanted = values.prompts_a_step if isinstance(values, groups.Values) else 1
+    if len(found) < wanted:
+        raise BadInput(
+            f"There are {len(found)} prompts, and a step takes {wanted}.",
+            remedy=f"Take {wanted} or more (--most), or fewer a step (--set prompts_a_step={max(len(found), 1)}).",
+        )
+
+
 def _claims_and_facts() -> dict[str, tuple[str, str]]:
     """For posts, by their ids, the claim of a card against their stereotype, and the fact that it rests on."""
     facts = {fact.id: fact.text for fact in load_facts(STARTER_FACTS)}

@@ -24,13 +24,18 @@ from training.writer.packing import Example, tokens_of
 from training.writer.preferences import Pair, Wanted
 
 Score = Callable[[Wanted, Sequence[str]], Sequence[float]]
+Fit = Callable[[Wanted, Sequence[str]], Sequence[bool]]
 OWN: Final = "best sample against worst"
 PREPARED: Final = "prepared reply against worst sample"
 
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """How replies are sampled. ``margin``: how far the scores of a pair are apart at least, in [0, 3]."""
+    """How replies are sampled, and paired.
+
+    ``margin``: how far the scores of a pair are apart at least, in [0, 3]; ``fit``: how fit to be posted a sample must
+    be to be the better one, in [0, 1].
+    """
 
     replies: int = 6
     temperature: float = 0.8
@@ -38,6 +43,7 @@ class Values:
     most_tokens: int = 80
     prompts_at_once: int = 4
     margin: float = 0.2
+    fit: float = 0.5
     seed: int = 20261126
 
 
@@ -110,17 +116,30 @@ def scorer(rewards: Rewards, embedder: Embedder) -> Score:
     return score
 
 
-def pairs(samples: Mapping[Wanted, Sequence[str]], score: Score, *, margin: float) -> Iterator[Pair]:
+def fitness(rewards: Rewards, least: float) -> Fit:
+    """Which replies the application would show: the gates let them pass, and its reader finds them as fit as that."""
+
+    def fit(one: Wanted, texts: Sequence[str]) -> list[bool]:
+        same = {"post": [one.post] * len(texts), "language": [one.language] * len(texts)}
+        scored = zip(rewards.fit(texts, **same), rewards.gates(texts, **same), strict=True)
+        return [known is not None and known >= least and refused == 0 for known, refused in scored]
+
+    return fit
+
+
+def pairs(samples: Mapping[Wanted, Sequence[str]], score: Score, fit: Fit, *, margin: float) -> Iterator[Pair]:
     """Of each prompt the best sample against the worst, and the best prepared reply against the worst sample.
 
     Args:
         samples: the replies to each prompt.
         score: one number for each reply, higher is better.
+        fit: which samples may be the better one: of samples that are all bad nobody should learn the best.
         margin: in the unit of the scores; a pair that is nearer teaches nothing and is left out.
     """
     for one, texts in samples.items():
         own = sorted(zip(score(one, texts), texts, strict=True)) if texts else []
         vetted = sorted(zip(score(one, one.prepared), one.prepared, strict=True)) if own and one.prepared else []
-        for source, better in ((OWN, own), (PREPARED, vetted)):
+        sound = {text for text, is_fit in zip(texts, fit(one, texts), strict=True) if is_fit} if texts else set()
+        for source, better in ((OWN, [row for row in own if row[1] in sound]), (PREPARED, vetted)):
             if better and better[-1][0] - own[0][0] >= margin:
                 yield Pair(one.prompt, better[-1][1], own[0][1], source)

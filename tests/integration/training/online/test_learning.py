@@ -11,10 +11,10 @@ import pytest
 import torch
 from transformers import BertConfig, BertForSequenceClassification, BertTokenizer
 
-from core.errors import ScorerUnavailable
+from core.errors import BadInput, ScorerUnavailable
 from tests.fakes.training.tiny import tiny_model, tiny_tokenizer
 from training.online import groups, ppo
-from training.online.learning import learn, rows
+from training.online.learning import learn, refuse_few, rows
 from training.online.rewards import Choice
 from training.writer.base import Lora, with_adapter
 
@@ -78,3 +78,12 @@ def test_a_judge_that_is_not_there_is_told_before_anything_is_learnt(tmp_path: P
     values = _values("ppo", "coarl", str(tmp_path))
     with pytest.raises(ScorerUnavailable):
         learn(None, None, [], tmp_path / "run", values, lambda _: None)
+
+
+def test_fewer_prompts_than_a_step_takes_are_refused_since_nothing_would_be_learnt() -> None:
+    few = rows(groups.Values())[:2]
+    with pytest.raises(BadInput, match="There are 2 prompts, and a step takes 4") as refused:
+        refuse_few(few, groups.Values())
+    assert "--set prompts_a_step=2" in refused.value.remedy
+    refuse_few(few, groups.Values(prompts_a_step=2))
+    refuse_few(few, ppo.Values())

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from core.models import Intent
 from tests.fakes.training.tiny import tiny_model, tiny_tokenizer
 from training.online.learning import readers
 from training.online.rewards import Rewards
-from training.online.samples import Values, pairs, scorer, wanted, write
+from training.online.samples import Values, fitness, pairs, scorer, wanted, write
 from training.writer.base import Lora, with_adapter
 from training.writer.preferences import Wanted
 
@@ -44,6 +46,26 @@ def test_what_makes_the_point_of_the_cards_scores_above_what_misses_it() -> None
 def test_the_best_sample_and_a_prepared_reply_stand_against_the_worst_where_they_differ() -> None:
     clear, close = Wanted("a", Intent.POSITIVE, prepared=("xxxxx", "xxxxxx")), Wanted("b", Intent.POSITIVE)
     samples = {clear: ["xx", "x", "xxxx"], close: ["xxx", "xxxx"], Wanted("c", Intent.POSITIVE): ["x"]}
-    found = list(pairs(samples, lambda _, texts: [float(len(text)) for text in texts], margin=2))
+    found = list(pairs(samples, _length, lambda _, texts: [True] * len(texts), margin=2))
     assert [(pair.chosen, pair.rejected) for pair in found] == [("xxxx", "x"), ("xxxxxx", "x")]
     assert {pair.prompt for pair in found} == {clear.prompt}
+
+
+def test_of_samples_that_are_all_bad_the_best_is_not_learnt() -> None:
+    one = Wanted("a", Intent.POSITIVE, prepared=("xxxxx",))
+    found = list(pairs({one: ["x", "xxx", "xxxx"]}, _length, lambda _, texts: [len(t) < 4 for t in texts], margin=1))
+    assert [pair.chosen for pair in found] == ["xxx", "xxxxx"]
+    found = list(pairs({one: ["x", "xxx", "xxxx"]}, _length, lambda _, texts: [False] * len(texts), margin=1))
+    assert [pair.chosen for pair in found] == ["xxxxx"]
+
+
+def test_what_gives_way_to_the_post_or_carries_a_link_is_not_fit() -> None:
+    fit = fitness(Rewards(readers().drafts, readers().embedder), 0.5)
+    good = "One bad driver is one bad driver, not a verdict on all women."
+    linked = good.replace(",", " (https://example.org),")
+    texts = [good, "You are right, women cannot park.", linked]
+    assert fit(Wanted(POST, Intent.INFORMATIVE), texts) == [True, False, False]
+
+
+def _length(_: Wanted, texts: Sequence[str]) -> list[float]:
+    return [float(len(text)) for text in texts]
