@@ -192,7 +192,8 @@ class _Run:
             raise first from first.__cause__
         await self._first_draft(reading)
         argument = self._noting(await self.arguing.argue(self._writable(reading), early.result(), self._report))
-        assessor = self._assessor(argument.brief, argument.cards)
+        guesses = self.arguing.guesses(argument.brief.reading)
+        assessor = self._assessor(argument.brief, argument.cards, guesses)
         search = await self._search(assessor).run()
         drafts = led_by(await self._support(reading), await self._rank(search.found, assessor), MAX_DRAFTS)
         return self._suggestion(reading, argument, drafts, rounds=search.rounds, stopped=search.stopped)
@@ -243,11 +244,12 @@ class _Run:
             )
         return replace(reading, language=language, target_group=group)
 
-    def _assessor(self, brief: Brief, cards: Sequence[Card]) -> Assessor:
+    def _assessor(self, brief: Brief, cards: Sequence[Card], guesses: Sequence[Card] = ()) -> Assessor:
         voice = self.request.voice
         return Assessor(
             brief,
             cards=cards,
+            guesses=guesses,
             allowed=voice.intents,
             max_characters=voice.max_characters,
             recent=self.request.recent,

@@ -152,8 +152,9 @@ class Reading:
 
     ``language`` is an ISO 639-1 code; ``severity`` runs from 1 (mild) to 5 (incites violence). ``stereotypes`` are the
     ids of those that the post puts forward (``core.cards.bank``), the likeliest first; there are none where nobody is
-    sure enough. ``implied_meaning`` is the gist of the first one. ``read_by``: who told whether the post is hateful, a
-    threat or about one person; ``None`` in suggestions that older versions stored.
+    sure enough. Then ``guesses`` are those that it may put forward. ``implied_meaning`` is the gist of the first
+    of ``stereotypes``. ``read_by``: who told whether the post is hateful, a threat or about one person; ``None`` in
+    suggestions that older versions stored.
     """
 
     language: str | None
@@ -169,6 +170,7 @@ class Reading:
     reason: Said
     read_by: ReadBy | None = None
     stereotypes: tuple[str, ...] = ()
+    guesses: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,7 +90,9 @@ class Card:
         fact: the id of the fact that the argument rests on; ``None`` where ``no_fact`` says why there is none.
         no_fact: "needs none" or "none exists".
         caution: what a moderator should know before they use it.
-        replies: prepared replies of the project.
+        replies: prepared replies of the project, which may take up what not every post says that puts the stereotype
+            forward.
+        broad: those that fit under any such post; they stand on the first card of each stereotype.
         own: replies that the community added, which come before all others.
         reviews: who read the card; nobody, where there are none.
         is_translated: whether the claim is in the card's language.
@@ -105,6 +107,7 @@ class Card:
     caution: str | None
     replies: Mapping[Intent, tuple[str, ...]]
     reviews: tuple[Review, ...] = ()
+    broad: Mapping[Intent, tuple[str, ...]] = field(default_factory=lambda: _NO_REPLIES)
     own: Mapping[Intent, tuple[str, ...]] = field(default_factory=lambda: _NO_REPLIES)
     is_translated: bool = True
 
@@ -118,7 +121,7 @@ class Card:
         """Every prepared text of the card, with its intent: the claim, which has none, and the replies."""
         if self.claim and self.is_translated:
             yield None, self.claim
-        for replies in (self.own, self.replies):
+        for replies in (self.own, self.broad, self.replies):
             yield from ((intent, text) for intent, texts in replies.items() for text in texts)
 
 
@@ -189,6 +192,7 @@ def _changed(card: Card, language: str, changes: Changes, *, is_first: bool) -> 
         card,
         claim="".join(kept([card.claim])),
         replies={intent: kept(texts) for intent, texts in card.replies.items()},
+        broad={intent: kept(texts) for intent, texts in card.broad.items()},
         own=own if is_first else _NO_REPLIES,
     )
 
@@ -230,7 +234,7 @@ def _stereotype(row: Mapping[str, Any]) -> Stereotype:
 
 
 def _card(row: Mapping[str, Any], stereotype: Stereotype, language: str) -> Card:
-    replies = row["replies"].get(language, {})
+    replies, broad = (row.get(kind, {}).get(language, {}) for kind in ("replies", "broad"))
     return Card(
         id=row["id"],
         stereotype=stereotype,
@@ -241,6 +245,7 @@ def _card(row: Mapping[str, Any], stereotype: Stereotype, language: str) -> Card
         no_fact=row["no_fact"],
         caution=row["caution"],
         replies={intent: tuple(replies.get(intent, ())) for intent in Intent},
+        broad={Intent(intent): tuple(texts) for intent, texts in broad.items()},
         reviews=tuple(Review(**review) for review in row["reviews"]),
     )
 

@@ -56,6 +56,7 @@ def with_own_stereotypes(
         reading,
         target_group=first.target_group,
         stereotypes=(*(one.id for one in found), *others),
+        guesses=(),
         implied_meaning=gist_in_words(first) if is_told else reading.implied_meaning,
     )
 

@@ -17,6 +17,7 @@ from core.cards.own import in_need_of_source
 from core.errors import ModelUnavailable
 from core.i18n.sentences import Sentence, sentence
 from core.llm.budget import MeteredModel
+from core.llm.short_prompts import Task
 from core.models import Brief, Draft, Evidence, Intent, Origin, Receipt, Scores, Verdict
 from core.ports import Inference, Scorer
 from core.scoring.checking import Read, check_reply, read_drafts
@@ -58,6 +59,7 @@ class Assessor:
 
     Attributes:
         cards: the arguments that answer the post, with the prepared sentences for it.
+        guesses: those that may answer it, likewise.
         allowed: the intents that the community wants.
         recent: replies posted lately.
         scorers: the rewards that ask no language model.
@@ -86,18 +88,25 @@ class Assessor:
     notes: list[str] = field(default_factory=list)
     larger: LargeReader | None = None
     writer: Pooling = field(default_factory=shipped)
+    guesses: Sequence[Card] = ()
 
     def __post_init__(self) -> None:
         self._by = self.larger or LargeReader(self.model, shipped())
-        self.prepared = prepared_sentences(self.cards)
+        self._known = [*self.cards, *self.guesses]
+        self.prepared = prepared_sentences(self._known)
         self._failed = set[str]()
         self.without_receipt = self.prepared - in_need_of_source(self.cards, self.brief.language)
 
     async def best(self, candidates: Sequence[Candidate]) -> list[Candidate]:
-        """The candidates that pass the gates, the best of each intent, enough of each to fill the list."""
+        """The candidates that pass the gates, the best of each intent, enough of each to fill the list.
+
+        One more of each is kept of the prepared ones that hardly miss the post.
+        """
         each, passed = -(-MAX_DRAFTS // len(self.allowed)), await self.passing(candidates)
         clear, contested = [c for c in passed if not c.contested], [c for c in passed if c.contested]
-        return [*best_of_each_intent(clear, each), *best_of_each_intent(contested, each)]
+        kept = best_of_each_intent(clear, each)
+        more = [c for c in best_of_each_intent(clear, each + 1) if c not in kept and c.is_prepared and not c.may_miss]
+        return [*kept, *more, *best_of_each_intent(contested, each)]
 
     async def passing(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         """The candidates that pass the gates, in their order, with the rewards that cost no call of the model."""
@@ -143,7 +152,8 @@ class Assessor:
             if not self._passes(sentence("reads as hateful") if is_hate else None):
                 continue
             stands_in = candidate.is_prepared and self.writer.is_larger
-            done = replace(candidate, doubts=by_rules.warnings, stands_in=stands_in)
+            may_miss = candidate.may_miss or not (candidate.is_prepared or self.is_good_writer)
+            done = replace(candidate, doubts=by_rules.warnings, stands_in=stands_in, may_miss=may_miss)
             if read is None:
                 kept.append(done)
                 continue
@@ -154,6 +164,11 @@ class Assessor:
             elif self._passes(fault):
                 kept.append(replace(done, doubt=reader_doubt(read.signs, read.limits) or ""))
         return kept
+
+    @property
+    def is_good_writer(self) -> bool:
+        """Whether what the model writes is more than a try: it is larger than the one that ships, or was trained."""
+        return self.writer.is_larger or Task.REPLY in self.model.trained
 
     @property
     def _may_overrule(self) -> bool:
@@ -267,7 +282,7 @@ class Assessor:
 
     def draft(self, rank: int, candidate: Candidate) -> Draft:
         """The candidate as a moderator is shown it."""
-        prepared = prepared_in(candidate.text, self.cards)
+        prepared = prepared_in(candidate.text, self._known)
         of = {sentence: Origin.EVIDENCE for passage in self.brief.evidence for sentence in sentences(passage.text)}
         of |= {sentence: Origin.PREPARED for text in prepared for sentence in sentences(text)}
         return Draft(
@@ -316,6 +331,8 @@ class Assessor:
         answers, scores = self._answers(candidate), candidate.scores
         if not candidate.is_prepared:
             yield sentence("The model wrote it for this post.")
+        elif answers and candidate.card in self.guesses:
+            yield sentence("It was prepared for posts that say: {what}. That this one does is a guess.", what=answers)
         elif answers:
             yield sentence("It was prepared for posts that say: {what}.", what=answers)
         else:

@@ -15,12 +15,14 @@ class Candidate:
     """A draft during the search.
 
     ``is_prepared``: it was put together from prepared sentences of a ``card`` and evidence; the model may have
-    summarised a long passage. It ``stands_in`` where a larger model writes: only until that one's drafts pass.
-    ``rewrites`` is the text that it rewords; "" where it is not a rewrite. ``doubts``: what a moderator is warned of
-    before any receipt (``core.scoring.gates``). ``signs``: what the small reader says of it, ``None`` in a language
-    that it does not know; ``doubt``: what the readers think likely, "" for nothing. ``contested``: why the small reader
-    would refuse it, while a larger model has still to be asked; ``is_heard``: that model was asked. ``read_by``: whose
-    word this is. ``no_quality``: why no model told how well it argues, where one was to.
+    summarised a long passage. It ``may_miss`` what the post says where it was prepared for some posts of its
+    stereotype, or written by the model that ships, which was not trained for it. It ``stands_in`` where a larger model
+    writes: only until that one's drafts pass. ``rewrites`` is the text that it rewords; "" where it is not a rewrite.
+    ``doubts``: what a moderator is warned of before any receipt (``core.scoring.gates``). ``signs``: what the small
+    reader says of it, ``None`` in a language that it does not know; ``doubt``: what the readers think likely, "" for
+    nothing. ``contested``: why the small reader would refuse it, while a larger model has still to be asked;
+    ``is_heard``: that model was asked. ``read_by``: whose word this is. ``no_quality``: why no model told how well it
+    argues, where one was to.
     """
 
     text: str
@@ -38,6 +40,7 @@ class Candidate:
     read_by: ReadBy = ReadBy.RULES
     card: Card | None = field(default=None, compare=False)
     stands_in: bool = False
+    may_miss: bool = False
     no_quality: Missing | None = None
 
     @property
@@ -56,9 +59,9 @@ class Candidate:
         return self.stands_in, self.is_unsupported + len(self.doubts) + bool(self.doubt)
 
     @property
-    def order(self) -> tuple[bool, int, float]:
+    def order(self) -> tuple[bool, int, bool, float]:
         """By this candidates are sorted, the best first."""
-        return *self.last, -self.energy
+        return *self.last, self.may_miss, -self.energy
 
     @property
     def energy(self) -> float:

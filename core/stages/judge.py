@@ -33,10 +33,19 @@ def best_of_each_intent(candidates: Sequence[Candidate], each: int = 1) -> list[
 
 
 def seeded(candidates: Sequence[Candidate], count: int) -> list[Candidate]:
-    """The candidates that enter the tournament: the best of each intent first, then the others by reward."""
+    """The candidates that enter the tournament: those that hardly miss the post, and one place for another at least.
+
+    Of both kinds the best of each intent come first, then the others by reward.
+    """
+    sure, others = (_by_intent([c for c in candidates if c.may_miss is missing]) for missing in (False, True))
+    most = max(count - 1, len({candidate.intent for candidate in sure})) if others else count
+    return [*sure[:most], *others, *sure[most:]][:count]
+
+
+def _by_intent(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """The best of each intent, then the others by reward."""
     first = best_of_each_intent(candidates)
-    rest = sorted((c for c in candidates if c not in first), key=lambda c: c.order)
-    return [*first, *rest][:count]
+    return [*first, *sorted((c for c in candidates if c not in first), key=lambda c: c.order)]
 
 
 async def judge(candidates: Sequence[Candidate], brief: Brief, by: Judge) -> Noted[list[Candidate]]:
@@ -138,11 +147,10 @@ def ranked(
     """Best first: by what sends a draft down the list (``Candidate.last``), then by the mean of reward and judge.
 
     The first of all is one that nobody doubts, of the first intent of ``leading`` that has one, even if it only stands
-    in. A draft that rests on
-    a passage of ``far``, which may be beside the point, comes after the others. The mean is used because the
-    verdicts of a small judge say little: where it is unsure the rewards decide. Only the rewards decide where the
-    judge did not score every candidate, since its marks are lower than the rewards. In the published algorithm only
-    the judge decides.
+    in. A draft that may miss what the post says comes after the others, and so does one that rests on a passage of
+    ``far``, which may be beside the point. The mean is used because the verdicts of a small judge say little: where it
+    is unsure the rewards decide. Only the rewards decide where the judge did not score every candidate, since its marks
+    are lower than the rewards. In the published algorithm only the judge decides.
     """
     order = _order(candidates, far, by_judge_alone=by_judge_alone)
     found = sorted(candidates, key=order)
@@ -174,23 +182,25 @@ def why_first(
         return sentence("It stands above one with a higher score: it was written for this post.")
     if first.last != highest.last:
         return sentence("It stands above one with a higher score: there is less doubt about it.")
-    if order(first)[2] is not order(highest)[2]:
+    if first.may_miss is not highest.may_miss:
+        return sentence("It stands above one with a higher score, which may take up what this post does not say.")
+    if order(first)[3] is not order(highest)[3]:
         return sentence("It stands above one with a higher score, whose evidence may be beside the point.")
     return sentence("It stands above one with a higher score: the judge prefers it.")
 
 
 def _order(
     candidates: Sequence[Candidate], far: frozenset[str], *, by_judge_alone: bool
-) -> Callable[[Candidate], tuple[bool, int, bool, float]]:
-    """By what candidates are sorted: what sends each down, whether its evidence is far, and its mark."""
+) -> Callable[[Candidate], tuple[bool, int, bool, bool, float]]:
+    """What candidates are sorted by: what sends each down, if it may miss, if its evidence is far, its mark."""
     all_judged = all(candidate.scores.judge is not None for candidate in candidates)
 
-    def order(candidate: Candidate) -> tuple[bool, int, bool, float]:
+    def order(candidate: Candidate) -> tuple[bool, int, bool, bool, float]:
         scores = candidate.scores
         judged = scores.judge if all_judged else None
         reward = None if by_judge_alone and judged is not None else scores.total
         marks = [mark for mark in (reward, judged) if mark is not None]
         is_far = any(receipt.evidence_id in far for receipt in candidate.receipts)
-        return *candidate.last, is_far, -(fmean(marks) if marks else 0.0)
+        return *candidate.last, candidate.may_miss, is_far, -(fmean(marks) if marks else 0.0)
 
     return order

@@ -72,16 +72,17 @@ def prepared(data: Path = DATA, seed: int = 0) -> Iterator[Group]:
     """Prepared replies of the cards, and their claims, under each post whose stereotype is known.
 
     So the writer learns what answers a stereotype in whatever words it comes. Half of the replies are learnt without,
-    half with the claim that they make.
+    half with the claim that they make; those that fit under any post of the stereotype make none of the claims.
     """
     chance = random.Random(seed)  # nosec B311 # noqa: S311 - repeatable, no secret
     for post, language, stereotype in with_stereotype(data):
         cards = [card for card in cards_on(stereotype, language) if card.is_translated]
         if cards:
             card = chance.choice(cards)
-            texts = [(intent, text) for intent, those in card.replies.items() for text in those]
             told = {"gist": gist_in_words(card.stereotype), "claim": card.claim}
             known = {name: told[name] for name in chance.choice(_KNOWN)}
+            broad = () if known else tuple(one.broad for one in cards)
+            texts = [(i, text) for kind in (card.replies, *broad) for i, those in kind.items() for text in those]
             some = chance.sample(texts, min(REPLIES_A_POST, len(texts)))
             yield tuple(_reply(post, intent, text, language, "cards", **known) for intent, text in some)
             prompt = claims_prompt(post, len(cards), language)

@@ -52,6 +52,7 @@ class ReadingPart(_Part):
     reason: Annotated[str, Field(description="Why, in a sentence.")]
     read_by: Annotated[ReadBy | None, Field(description="Whose word it is that the post is hateful, or not.")]
     stereotypes: list[str]
+    guesses: Annotated[list[str], Field(description="What it may put forward, where nobody is sure.")]
     forced: Annotated[bool, Field(description="Drafts were forced against the advice.")]
 
 

@@ -78,6 +78,12 @@ class Arguing:
         cards = with_own_cards(cards, self.own, reading.stereotypes, language)
         return sorted(cards, key=lambda card: self.claim not in {card.claim, card.argument})
 
+    def guesses(self, reading: Reading) -> list[Card]:
+        """The cards on what the post may put forward, for drafts alone: no claim and no fact comes from a guess."""
+        language = reading.language or "en"
+        found = [card for name in reading.guesses for card in cards_on(name, language)]
+        return changed(found, language, self.prepared)
+
     async def evidence(
         self, queries: Sequence[str], reading: Reading, claim: str, cards: Sequence[Card]
     ) -> Noted[list[Evidence]]:

@@ -43,18 +43,22 @@ _WRAPPING = re.compile(r"^(?:reply|answer|counterspeech)\s*:\s*", re.IGNORECASE)
 
 
 def compose(brief: Brief, cards: Sequence[Card], intents: Sequence[Intent], chance: random.Random) -> list[Candidate]:
-    """Drafts from prepared replies and evidence, without any model: at most two replies of each card for each intent.
+    """Drafts from prepared replies and evidence, without any model: at most four replies of each card for each intent.
 
-    A reply stands as it was written. For the informative intent a card's argument with the fact that it rests on comes
-    instead, where there is one; a card for any post about the group takes the first passage that bears on the post. The
-    community's own replies for an intent leave no room for others.
+    A reply stands as it was written. All that fit under any post of the stereotype are offered, of the others two. For
+    the informative intent a card's argument with the fact that it rests on comes instead, where there is one; a card
+    for any post about the group takes the first passage that bears on the post. The community's own replies for an
+    intent leave no room for others.
     """
     found: dict[str, Candidate] = {}
+    answered = {card.stereotype.id for card in cards if any(card.broad.values())}
     for intent in intents:
         for card in _first_choice(cards, intent, brief):
             for text in _texts(card, intent, brief, chance):
                 if len(sentences(text)) <= MAX_SENTENCES:
-                    found.setdefault(text, Candidate(text, intent, is_prepared=True, card=card))
+                    may_miss = card.stereotype.id in answered and text in card.replies[intent]
+                    draft = Candidate(text, intent, is_prepared=True, card=card, may_miss=may_miss)
+                    found.setdefault(text, draft)
     return list(found.values())
 
 
@@ -79,10 +83,12 @@ def _sourced(card: Card, brief: Brief) -> str:
 
 
 def _openings(card: Card, intent: Intent, chance: random.Random) -> list[str]:
-    """Two replies of a card, the community's own first."""
+    """Two replies of a card, the community's own first, and without two of those all that fit any post as well."""
     own, others = card.own.get(intent, ()), card.replies[intent]
     mine = chance.sample(own, min(_OPENINGS, len(own)))
-    return [*mine, *chance.sample(others, min(_OPENINGS - len(mine), len(others)))]
+    if len(mine) == _OPENINGS:
+        return mine
+    return [*mine, *card.broad.get(intent, ()), *chance.sample(others, min(_OPENINGS - len(mine), len(others)))]
 
 
 def _fact_for(card: Card, brief: Brief) -> str:
@@ -173,7 +179,8 @@ async def write_at_once(
 
 def _fitting(cards: Sequence[Card], intent: Intent) -> list[str]:
     """A prepared reply of each of the first cards."""
-    replies = ([*card.own.get(intent, ()), *card.replies[intent]] for card in cards if not card.stereotype.is_general)
+    told = (card for card in cards if not card.stereotype.is_general)
+    replies = ([*card.own.get(intent, ()), *card.broad.get(intent, ()), *card.replies[intent]] for card in told)
     return [texts[0] for texts in replies if texts][:_EXAMPLES]
 
 

@@ -9,16 +9,18 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TypeVar
 
+from core.cards.bank import Card
 from core.i18n.sentences import sentence
 from core.llm.profiles import Profile
 from core.models import Intent
 from core.scoring.gates import intent_fault
-from core.stages.assessing import Assessor
+from core.stages.assessing import MAX_DRAFTS, Assessor
 from core.stages.candidates import Candidate
+from core.stages.judge import LEADING
 from core.stages.judge_formats import Judge
 from core.stages.outcomes import Noted, Search
 from core.stages.search.anneal import anneal
@@ -68,7 +70,7 @@ class DraftSearch:
         await self.show(start)
         if self._profile.is_one_call:
             return Search(await self._in_one_call() or start, 0, sentence("one call"))
-        async for written in self._written(weakest(self.assessor.allowed, start)):
+        async for written in self._written([] if self._is_filled(start) else weakest(self.assessor.allowed, start)):
             known = {candidate.text for candidate in start}
             start += await self.assessor.best([candidate for candidate in written if candidate.text not in known])
             await self.show(start)
@@ -77,14 +79,43 @@ class DraftSearch:
         self._report_search(found)
         return found
 
+    def _is_filled(self, start: Sequence[Candidate]) -> bool:
+        """Whether nobody needs more: without a judge, what an untrained model writes seldom is better."""
+        profile = self._profile
+        return not (self.assessor.is_good_writer or profile.verdicts) and len(start) >= profile.judge_candidates
+
     async def _prepared(self) -> list[Candidate]:
-        """Prepared drafts of the first stereotype that still has some: a community may have posted all of one."""
+        """Prepared drafts of the first stereotype that still has some: a community may have posted all of one.
+
+        Where that is only the group, those for what the post may say stand beside them.
+        """
         brief, intents = self.assessor.brief, self.assessor.allowed
-        for _, cards in groupby(self.assessor.cards, key=lambda card: card.stereotype.id):
-            found = await self.assessor.best(compose(brief, [*cards], intents, self.chance))
-            if found:
-                return found
+        for _, cards in _by_stereotype(self.assessor.cards):
+            found = await self.assessor.best(compose(brief, cards, intents, self.chance))
+            if not cards[0].stereotype.is_general:
+                if found:
+                    return found
+            else:
+                guessed = await self._guessed()
+                return [*self._beside(found, len(guessed)), *guessed]
         return []
+
+    @staticmethod
+    def _beside(found: Sequence[Candidate], guesses: int) -> Sequence[Candidate]:
+        """What answers any post about the group: all of it, or as much as fills the list with guesses, two at least."""
+        sure = [draft for draft in found if not draft.may_miss]
+        sure.sort(key=lambda draft: (draft.intent not in LEADING, draft.order))
+        return (sure or found)[: max(MAX_DRAFTS - guesses, 2)] if guesses else found
+
+    async def _guessed(self) -> list[Candidate]:
+        """One prepared draft for each stereotype that the post may put forward."""
+        found = list[Candidate]()
+        for _, cards in _by_stereotype(self.assessor.guesses):
+            drafts = compose(self.assessor.brief, cards, self.assessor.allowed, self.chance)
+            passed = await self.assessor.passing(drafts)
+            leading = sorted(passed, key=lambda draft: (draft.may_miss, draft.intent is not LEADING[0], draft.order))
+            found += [replace(draft, may_miss=True) for draft in leading[:1]]
+        return found
 
     async def _written(self, intents: Sequence[Intent]) -> AsyncIterator[list[Candidate]]:
         """What the model writes: a larger one for all intents at once, the one that ships as long as there is time."""
@@ -157,3 +188,8 @@ class DraftSearch:
     def _noting(self, noted: Noted[list[T]]) -> list[T]:
         self.assessor.notes += noted.notes
         return noted.value
+
+
+def _by_stereotype(cards: Sequence[Card]) -> list[tuple[str, list[Card]]]:
+    """The cards of each stereotype, in their order."""
+    return [(id_, list(found)) for id_, found in groupby(cards, key=lambda card: card.stereotype.id)]

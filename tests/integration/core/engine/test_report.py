@@ -28,7 +28,7 @@ FIELDS = {
     "post": {"text", "language"},
     "reading": {
         "target_group", "offensiveness", "speaker_intent", "power_dynamics", "implied_meaning", "emotional_reaction",
-        "cognitive_reaction", "severity", "recommended_action", "reason", "read_by", "stereotypes", "forced",
+        "cognitive_reaction", "severity", "recommended_action", "reason", "read_by", "stereotypes", "guesses", "forced",
     },
     "claims": {"text", "votes"},
     "evidence": {"id", "text", "summary", "source", "scores", "target_group", "caution", "confirmed"},

@@ -146,6 +146,25 @@ def test_a_stereotype_with_replies_has_every_intent(language: str) -> None:
         assert card.claim or not any(card.replies.values()), card.id
 
 
+def test_each_stereotype_has_english_replies_that_fit_under_any_post_of_it() -> None:
+    """What leads must not depend on what else a post says; they stand on the first card alone, so once."""
+    for id_ in load_stereotypes():
+        first, *others = cards_on(id_, "en")
+        assert len(first.broad[Intent.DENOUNCING]) >= 2, id_
+        assert first.broad[Intent.INFORMATIVE], id_
+        assert not any(card.broad for card in others), id_
+        assert set(first.broad[Intent.DENOUNCING]) <= {text for _, text in first.texts}, id_
+
+
+def test_a_community_takes_out_a_reply_that_fits_under_any_post() -> None:
+    """Like every other prepared text, by its id."""
+    first = cards_on("migrants/jobs", "en")[0]
+    text = first.broad[Intent.DENOUNCING][0]
+    (kept, *_) = changed([first], "en", Changes(hidden=frozenset({prepared_id("en", text)})))
+    assert kept.broad[Intent.DENOUNCING] == first.broad[Intent.DENOUNCING][1:]
+    assert text not in {said for _, said in kept.texts}
+
+
 def test_an_english_card_lacks_one_intent_at_most() -> None:
     """The search for a draft starts from each card; reviewers took out a reply that did not fit, and no more."""
     lacking = {card.id: [intent for intent in Intent if not card.replies[intent]] for card in load_cards("en")}

@@ -8,7 +8,9 @@ from dataclasses import replace
 import pytest
 
 from core.cards.bank import Card, prepared_id
+from core.llm.budget import Budget, MeteredModel
 from core.llm.profiles import QUICK
+from core.llm.short_prompts import Task
 from core.models import Brief, Intent, Origin, ReadBy, Scores, Verdict
 from core.ports import Message
 from core.scoring.readers.asking import LargeReader
@@ -306,6 +308,23 @@ async def test_a_prepared_draft_stands_in_until_a_larger_model_has_written() -> 
         assert [c.stands_in for c in passed] == [is_larger, False]
         first = min(passed, key=lambda candidate: candidate.order)
         assert first.is_prepared is not is_larger
+
+
+async def test_only_what_the_model_that_ships_writes_untrained_may_miss_the_post() -> None:
+    """It misses as particular replies do; a larger one, or one that was trained to reply, is not held back for it."""
+    texts = (_candidate(OWN[0], is_prepared=True), _candidate(OWN[1]))
+    for is_larger, tasks, expected in (
+        (False, frozenset[Task](), True),
+        (False, frozenset({Task.CLAIMS}), True),
+        (False, frozenset({Task.REPLY}), False),
+        (True, frozenset[Task](), False),
+    ):
+        assessor = _assessor(pooling=replace(LARGE, is_larger=is_larger))
+        assessor.model = MeteredModel(FakeModel(), Budget(QUICK), tasks)
+        passed = await assessor.passing(texts)
+        assert [candidate.may_miss for candidate in passed] == [False, expected], (is_larger, tasks)
+        told = await assessor.passing([replace(texts[0], may_miss=True)])
+        assert [candidate.may_miss for candidate in told] == [True]
 
 
 async def test_a_draft_says_what_speaks_for_it() -> None:

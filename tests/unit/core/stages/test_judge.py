@@ -296,6 +296,10 @@ def test_a_reply_that_takes_a_stand_leads() -> None:
             [_candidate("a", 9.0, receipts=(Receipt("x", "far", Verdict.SUPPORTED, 0.9),)), _candidate("b", 7.0)],
             ", whose evidence may be beside the point.",
         ),
+        (
+            [replace(_candidate("a", 9.0), may_miss=True), _candidate("b", 7.0)],
+            ", which may take up what this post does not say.",
+        ),
     ],
 )
 def test_a_first_draft_with_a_lower_score_says_why_it_leads(drafts: list[Candidate], why: str) -> None:
@@ -305,6 +309,28 @@ def test_a_first_draft_with_a_lower_score_says_why_it_leads(drafts: list[Candida
     assert _texts(found) == ["b", "a"]
     assert why_first(found, 2, far=far) == f"It stands above one with a higher score{why}"
     assert why_first(found, 1, far=far) is None
+
+
+def test_what_may_take_up_what_the_post_does_not_say_comes_after_what_fits_it() -> None:
+    """Also among those of one intent, of which only the best is shown; but before what is doubted."""
+    particular = replace(_candidate("terrace", 9.0), may_miss=True)
+    doubted = replace(_candidate("doubted", 9.5), doubt="Look twice.")
+    drafts = [doubted, particular, _candidate("written", 6.0), _candidate("broad", 7.0)]
+    assert _texts(ranked(drafts)) == ["broad", "written", "terrace", "doubted"]
+    assert _texts(best_of_each_intent(drafts, 2)) == ["broad", "written"]
+
+
+def test_what_hardly_misses_the_post_takes_the_places_but_one() -> None:
+    """A moderator gets the replies that fit, and one of another kind to choose from."""
+    fits = [_candidate("denounces", 7.0, Intent.DENOUNCING), _candidate("denounces too", 6.0, Intent.DENOUNCING)]
+    fits.append(_candidate("informs", 6.5, Intent.INFORMATIVE))
+    others = [replace(_candidate(f"other {n}", 9.0 - n), may_miss=True) for n in range(3)]
+    assert _texts(seeded([*others, *fits], 4)) == ["denounces", "informs", "denounces too", "other 0"]
+    assert _texts(seeded([*others, *fits], 3)) == ["denounces", "informs", "other 0"]
+    assert _texts(seeded(fits, 2)) == ["denounces", "informs"]
+    assert _texts(seeded(others, 2)) == ["other 0", "other 1"]
+    every = [_candidate(intent.value, intent=intent) for intent in Intent]
+    assert _texts(seeded([*others, *every], 5)) == [intent.value for intent in Intent]
 
 
 def test_the_draft_with_the_highest_score_needs_no_reason_to_lead() -> None:

@@ -92,6 +92,23 @@ def test_two_replies_of_each_card_are_taken() -> None:
     assert [draft.card for draft in drafts] == [rich, rich, OTHER]
 
 
+def test_replies_that_fit_under_any_post_of_the_stereotype_are_all_offered_and_the_others_marked() -> None:
+    """A reply with a terrace in it looks foolish under a post about a chess club."""
+    broad = {Intent.DENOUNCING: ("They may live here.", "Nobody is a guest at home.", "Leave them in peace.")}
+    card = replace(CARD, broad=broad)
+    drafts = compose(brief_of(), [card], [Intent.DENOUNCING, Intent.EMPATHETIC], random.Random(1))
+    told = {draft.text: draft.may_miss for draft in drafts}
+    assert told == {
+        **dict.fromkeys(broad[Intent.DENOUNCING], False),
+        **dict.fromkeys(REPLIES[Intent.DENOUNCING] + REPLIES[Intent.EMPATHETIC], True),
+    }
+    own = replace(card, own={Intent.DENOUNCING: ("Come and meet us.",)})
+    drafts = compose(brief_of(), [own], [Intent.DENOUNCING], random.Random(1))
+    assert [draft.text for draft in drafts][:2] == ["Come and meet us.", broad[Intent.DENOUNCING][0]]
+    assert not drafts[0].may_miss
+    assert not compose(brief_of(passage()), [CARD], [Intent.INFORMATIVE], random.Random(1))[0].may_miss
+
+
 def test_a_communitys_own_replies_come_before_the_projects() -> None:
     """They were written for this very place; of the project's as many are taken as there is room for."""
     mine = ("Come to the harbour with us. We will show you around.", "We like our neighbours. We say it, too.")
