@@ -121,15 +121,24 @@ class Assessor:
         self.notes += failed.values()
         self._failed |= failed.keys()
         is_read = self.readers.drafts.knows(self.brief.language)
-        kept = list[Candidate]()
-        for candidate, scores in zip(passed, scored, strict=True):
+        near, kept = await self._near([c.text for c in passed]), list[Candidate]()
+        for candidate, scores, cosine in zip(passed, scored, near, strict=True):
             fault = None if candidate.is_prepared else score_fault(scores, is_read=is_read)
-            done = replace(candidate, scores=scores)
+            about = scores.faithfulness_post
+            suits = cosine + about if candidate.is_prepared and about is not None and cosine is not None else None
+            done = replace(candidate, scores=scores, suits=suits)
             if fault and self._may_overrule and any(isinstance(scorer, NonToxicityScorer) for scorer in self.scorers):
                 kept.append(replace(done, contested=done.contested or fault))
             elif self._passes(fault):
                 kept.append(done)
         return kept
+
+    async def _near(self, texts: Sequence[str]) -> list[float | None]:
+        """The cosine of each text with the post; nothing in a language that the embedder does not know."""
+        if self.brief.language not in self.readers.embedder.languages:
+            return [None] * len(texts)
+        post, *vectors = await asyncio.to_thread(self.readers.embedder.encode, [self.brief.post.text, *texts])
+        return [float(vector @ post) for vector in vectors]
 
     async def _checked(self, candidates: Sequence[Candidate], context: GateContext) -> list[Candidate]:
         """Those that rules and reader would show, each with its doubts; of prepared ones the reader reads no whole.

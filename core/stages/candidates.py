@@ -15,8 +15,9 @@ class Candidate:
     """A draft during the search.
 
     ``is_prepared``: it was put together from prepared sentences of a ``card`` and evidence; the model may have
-    summarised a long passage. It ``may_miss`` what the post says where it was prepared for some posts of its
-    stereotype, or written by the model that ships, which was not trained for it. It ``stands_in`` where a larger model
+    summarised a long passage. It ``may_miss`` what the post says where it answers a guess, is of an intent whose
+    prepared replies seldom fit, or was written by the model that ships, which was not trained for it. ``suits``: of a
+    prepared one how close it is to the post and how surely about it, in [-1, 2]. It ``stands_in`` where a larger model
     writes: only until that one's drafts pass. ``rewrites`` is the text that it rewords; "" where it is not a rewrite.
     ``doubts``: what a moderator is warned of before any receipt (``core.scoring.gates``). ``signs``: what the small
     reader says of it, ``None`` in a language that it does not know; ``doubt``: what the readers think likely, "" for
@@ -41,6 +42,7 @@ class Candidate:
     card: Card | None = field(default=None, compare=False)
     stands_in: bool = False
     may_miss: bool = False
+    suits: float | None = None
     no_quality: Missing | None = None
 
     @property
@@ -61,7 +63,12 @@ class Candidate:
     @property
     def order(self) -> tuple[bool, int, bool, float]:
         """By this candidates are sorted, the best first."""
-        return *self.last, self.may_miss, -self.energy
+        return *self.last, self.may_miss, -self.merit
+
+    @property
+    def merit(self) -> float:
+        """How good it is on the 0-10 scale: how well it suits the post, where it is prepared and that is known."""
+        return self.energy if self.suits is None else 5 * self.suits
 
     @property
     def energy(self) -> float:

@@ -186,6 +186,8 @@ def why_first(
         return sentence("It stands above one with a higher score, which may take up what this post does not say.")
     if order(first)[3] is not order(highest)[3]:
         return sentence("It stands above one with a higher score, whose evidence may be beside the point.")
+    if first.suits is not None and highest.suits is not None and first.suits > highest.suits:
+        return sentence("It stands above one with a higher score: it is closer to what this post says.")
     return sentence("It stands above one with a higher score: the judge prefers it.")
 
 
@@ -198,7 +200,8 @@ def _order(
     def order(candidate: Candidate) -> tuple[bool, int, bool, bool, float]:
         scores = candidate.scores
         judged = scores.judge if all_judged else None
-        reward = None if by_judge_alone and judged is not None else scores.total
+        total = scores.total if all_judged or scores.total is None else candidate.merit
+        reward = None if by_judge_alone and judged is not None else total
         marks = [mark for mark in (reward, judged) if mark is not None]
         is_far = any(receipt.evidence_id in far for receipt in candidate.receipts)
         return *candidate.last, candidate.may_miss, is_far, -(fmean(marks) if marks else 0.0)

@@ -24,6 +24,7 @@ from core.ports import Generation
 from core.scoring.gates import MAX_SENTENCES
 from core.stages.arguing.evidence import far_from
 from core.stages.candidates import Candidate
+from core.stages.judge import LEADING
 from core.stages.outcomes import Noted
 from core.wording.language import detect, name_of
 from core.wording.text import join, sentences
@@ -56,7 +57,8 @@ def compose(brief: Brief, cards: Sequence[Card], intents: Sequence[Intent], chan
         for card in _first_choice(cards, intent, brief):
             for text in _texts(card, intent, brief, chance):
                 if len(sentences(text)) <= MAX_SENTENCES:
-                    may_miss = card.stereotype.id in answered and text in card.replies[intent]
+                    is_rare = card.stereotype.id in answered and intent not in LEADING
+                    may_miss = is_rare and text in card.replies[intent]
                     draft = Candidate(text, intent, is_prepared=True, card=card, may_miss=may_miss)
                     found.setdefault(text, draft)
     return list(found.values())

@@ -300,6 +300,10 @@ def test_a_reply_that_takes_a_stand_leads() -> None:
             [replace(_candidate("a", 9.0), may_miss=True), _candidate("b", 7.0)],
             ", which may take up what this post does not say.",
         ),
+        (
+            [replace(_candidate("a", 9.0), suits=1.1), replace(_candidate("b", 7.0), suits=1.2)],
+            ": it is closer to what this post says.",
+        ),
     ],
 )
 def test_a_first_draft_with_a_lower_score_says_why_it_leads(drafts: list[Candidate], why: str) -> None:
