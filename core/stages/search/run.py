@@ -20,7 +20,7 @@ from core.models import Intent
 from core.scoring.gates import intent_fault
 from core.stages.assessing import MAX_DRAFTS, Assessor
 from core.stages.candidates import Candidate
-from core.stages.judge import LEADING
+from core.stages.judge import LEADING, seeded
 from core.stages.judge_formats import Judge
 from core.stages.outcomes import Noted, Search
 from core.stages.search.anneal import anneal
@@ -103,9 +103,12 @@ class DraftSearch:
     @staticmethod
     def _beside(found: Sequence[Candidate], guesses: int) -> Sequence[Candidate]:
         """What answers any post about the group: all of it, or as much as fills the list with guesses, two at least."""
-        sure = [draft for draft in found if not draft.may_miss]
-        sure.sort(key=lambda draft: (draft.intent not in LEADING, draft.order))
-        return (sure or found)[: max(MAX_DRAFTS - guesses, 2)] if guesses else found
+        if not guesses:
+            return found
+        sure = seeded([draft for draft in found if not draft.may_miss] or found, len(found))
+        best = {draft.intent: draft for draft in reversed(sure)}
+        leading = [best[intent] for intent in LEADING if intent in best]
+        return [*leading, *(draft for draft in sure if draft not in leading)][: max(MAX_DRAFTS - guesses, 2)]
 
     async def _guessed(self) -> list[Candidate]:
         """One prepared draft for each stereotype that the post may put forward."""

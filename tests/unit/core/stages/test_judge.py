@@ -324,6 +324,16 @@ def test_what_may_take_up_what_the_post_does_not_say_comes_after_what_fits_it() 
     assert _texts(best_of_each_intent(drafts, 2)) == ["broad", "written"]
 
 
+def test_a_guess_does_not_lead_before_what_answers_any_post_about_the_group() -> None:
+    """What answers any post about the group comes first, unless nothing of it is of such a kind."""
+    guess = replace(_candidate("guess", 9.0, Intent.DENOUNCING), may_miss=True)
+    general = _candidate("general", 5.0, Intent.INFORMATIVE)
+    assert _texts(ranked([guess, general], leading=LEADING)) == ["general", "guess"]
+    asks = _candidate("asks", 5.0, Intent.QUESTIONING)
+    assert _texts(ranked([guess, asks], leading=LEADING))[0] == "guess"
+    assert _texts(ranked([guess], leading=LEADING)) == ["guess"]
+
+
 def test_what_hardly_misses_the_post_takes_the_places_but_one() -> None:
     """A moderator gets the replies that fit, and one of another kind to choose from."""
     fits = [_candidate("denounces", 7.0, Intent.DENOUNCING), _candidate("denounces too", 6.0, Intent.DENOUNCING)]
