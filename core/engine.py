@@ -250,6 +250,7 @@ class _Run:
             brief,
             cards=cards,
             guesses=guesses,
+            is_claim_chosen=self.request.claim is not None,
             allowed=voice.intents,
             max_characters=voice.max_characters,
             recent=self.request.recent,

@@ -60,6 +60,7 @@ class Assessor:
     Attributes:
         cards: the arguments that answer the post, with the prepared sentences for it.
         guesses: those that may answer it, likewise.
+        is_claim_chosen: a person chose what the drafts argue.
         allowed: the intents that the community wants.
         recent: replies posted lately.
         scorers: the rewards that ask no language model.
@@ -89,6 +90,7 @@ class Assessor:
     larger: LargeReader | None = None
     writer: Pooling = field(default_factory=shipped)
     guesses: Sequence[Card] = ()
+    is_claim_chosen: bool = False
 
     def __post_init__(self) -> None:
         self._by = self.larger or LargeReader(self.model, shipped())
@@ -254,20 +256,23 @@ class Assessor:
     async def entrants(self, pool: Sequence[Candidate], count: int) -> list[Candidate]:
         """The ``count`` best candidates, finished; for each with an unsupported sentence another one is added.
 
-        One that quotes a passage is among them, where there is one: a moderator wants something to show.
+        One that quotes a passage is among them, where there is one: a moderator wants something to show. So is one that
+        argues the claim that a person chose.
         """
         finished = list[Candidate]()
         clear = [candidate for candidate in pool if not candidate.contested]
-        best = seeded([*clear, *await self._overruled(pool, count)], 2 * count)
-        quoting = next((candidate for candidate in best if self._quotes(candidate)), None)
-        if quoting and quoting not in best[:count]:
-            best = [*best[: count - 1], quoting, *(c for c in best[count - 1 :] if c is not quoting)]
+        every = seeded([*clear, *await self._overruled(pool, count)], len(pool))
+        best = with_one(every[: 2 * count], count, [c for c in every[: 2 * count] if self._quotes(c)])
+        if self.is_claim_chosen:
+            best = with_one(best, count, sorted((c for c in every if argues(c.scores)), key=lambda c: c.order))
         for candidate in best:
             done = await self.finish(candidate)
             finished += [done] if self._passes(done.contested or self._ungrounded_fault(done)) else []
             if sum(not candidate.is_unsupported for candidate in finished) == count:
                 break
         chosen = seeded(finished, count)
+        if self.is_claim_chosen:
+            chosen = with_one(chosen, count, [c for c in finished if argues(c.scores)])[:count]
         sourced = [candidate for candidate in finished if candidate.receipts and not candidate.is_doubted]
         if sourced and not any(candidate.receipts for candidate in chosen):
             chosen = [*chosen[:-1], sourced[0]]
@@ -376,6 +381,13 @@ class Assessor:
         if fault:
             self.faults[fault] += 1
         return not fault
+
+
+def with_one(best: Sequence[Candidate], count: int, wanted: Sequence[Candidate]) -> list[Candidate]:
+    """The candidates with the first of those that are wanted among the first ``count``, if there is any."""
+    if not wanted or any(candidate in wanted for candidate in best[:count]):
+        return list(best)
+    return [*best[: count - 1], wanted[0], *(c for c in best[count - 1 :] if c is not wanted[0])]
 
 
 def argues(scores: Scores) -> bool:

@@ -82,7 +82,8 @@ class DraftSearch:
     def _is_filled(self, start: Sequence[Candidate]) -> bool:
         """Whether nobody needs more: without a judge, what an untrained model writes seldom is better."""
         profile = self._profile
-        return not (self.assessor.is_good_writer or profile.verdicts) and len(start) >= profile.judge_candidates
+        asks = self.assessor.is_good_writer or profile.verdicts or self.assessor.is_claim_chosen
+        return not asks and len(start) >= profile.judge_candidates
 
     async def _prepared(self) -> list[Candidate]:
         """Prepared drafts of the first stereotype that still has some: a community may have posted all of one.

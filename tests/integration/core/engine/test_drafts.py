@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import cycle, pairwise
 
-from core.cards.bank import Changes, cards_on, general_cards, load_cards, prepared_id
+from core.cards.bank import Changes, cards_on, general_cards, load_cards, load_stereotypes, prepared_id
+from core.cards.routing import Router
 from core.engine import Engine
-from core.llm.profiles import PROFILES
+from core.llm.profiles import LIVE, PROFILES
 from core.llm.short_prompts import Task
 from core.models import Intent, Kind, Origin, TargetGroup
 from core.ports import EvidenceSource
@@ -18,7 +19,7 @@ from core.stages.judge_formats import JudgeFormat
 from core.wording.text import sentences
 from tests.fakes.engine.brief import EXPLAINED, PATIENT, POST, post_of
 from tests.fakes.engine.model import FakeModel
-from tests.fakes.engine.router import router_to
+from tests.fakes.engine.router import FakeRouting, router_to
 from tests.fakes.engine.suggesting import GOOD, NEVER, PUBLISHED, SURELY, helpful, suggest
 
 
@@ -261,3 +262,51 @@ async def test_a_first_draft_with_a_lower_score_says_why(readers: Readers, knowl
         assert not any(reason.startswith("It stands above") for draft in others for reason in draft.reasons)
         told.add(is_lower)
     assert True in told
+
+
+async def test_what_a_post_may_say_is_answered_as_a_guess_after_what_answers_any_post(
+    readers: Readers, knowledge: EvidenceSource
+) -> None:
+    """Nobody is sure of either stereotype: one draft each, which says so, and no claim or fact comes from them."""
+    router = Router(FakeRouting({"migrants/jobs": 0.6, "migrants/benefits": 0.4}, limit=0.9, told=0.95))
+    suggestion, _ = await suggest(readers, knowledge, helpful(), router=router, profile=LIVE)
+    reading, drafts = suggestion.reading, [draft for draft in suggestion.drafts if draft.kind is Kind.REPLY]
+    assert (reading.stereotypes, reading.guesses) == ((), ("migrants/jobs", "migrants/benefits"))
+    assert reading.implied_meaning is None
+    known = load_stereotypes()
+    guessed = {known[name].told for name in reading.guesses}
+    assert [draft.answers in guessed for draft in drafts] == [False, False, True, True]
+    assert {draft.answers for draft in drafts[2:]} == guessed
+    assert all(any("is a guess" in reason for reason in draft.reasons) for draft in drafts[2:])
+    assert not any("is a guess" in reason for draft in drafts[:2] for reason in draft.reasons)
+    arguments = {card.claim for name in reading.guesses for card in cards_on(name, "en")}
+    assert arguments.isdisjoint(claim.text for claim in suggestion.claims)
+
+
+async def test_a_guess_that_a_community_took_out_is_no_draft(readers: Readers, knowledge: EvidenceSource) -> None:
+    """It removed every reply to the one stereotype."""
+    router = Router(FakeRouting({"migrants/jobs": 0.6, "migrants/benefits": 0.4}, limit=0.9, told=0.95))
+    gone = frozenset(prepared_id("en", text) for card in cards_on("migrants/jobs", "en") for _, text in card.texts)
+    asked = {"router": router, "profile": LIVE, "prepared": Changes(hidden=gone)}
+    suggestion, _ = await suggest(readers, knowledge, helpful(), **asked)  # type: ignore[arg-type]
+    answered = {draft.answers for draft in suggestion.drafts}
+    assert load_stereotypes()["migrants/benefits"].told in answered
+    assert load_stereotypes()["migrants/jobs"].told not in answered
+
+
+async def test_a_model_that_was_not_trained_to_reply_is_not_waited_for_where_nobody_judges(
+    readers: Readers, knowledge: EvidenceSource
+) -> None:
+    """In live, where prepared drafts fill the list. A judge, a larger model, or too few of them, and it is asked."""
+
+    async def wrote(*, is_larger: bool = False, **request: object) -> bool:
+        model, pooling = helpful(draft=GOOD), Pooling("great-70b", is_fitted=True) if is_larger else None
+        router = router_to("migrants/jobs")
+        await suggest(readers, knowledge, model, router=router, pooling=pooling, **request)  # type: ignore[arg-type]
+        return "draft" in [kind for kind, _, _ in model.asked]
+
+    assert not await wrote(profile=LIVE)
+    assert await wrote(profile=LIVE, is_larger=True)
+    assert await wrote(profile=replace(LIVE, verdicts=2))
+    texts = [text for card in load_cards("en") for _, text in card.texts]
+    assert await wrote(profile=LIVE, prepared=Changes(hidden=frozenset(prepared_id("en", text) for text in texts)))

@@ -141,3 +141,16 @@ async def test_nobody_is_answered_about_a_group_that_was_only_guessed() -> None:
     unsure = replace(SIGNALS, target_group=None, signs=None)
     found, _ = await with_gist(reading, "They all lie.", router_to("other/roma-thieves"), unsure)
     assert (found.stereotypes, found.implied_meaning) == ((), None)
+
+
+async def test_where_no_stereotype_is_sure_the_two_likeliest_are_guesses() -> None:
+    """From a quarter up; none beside one that is sure, and none where silence is advised."""
+    odds = {"women/vote": 1.0, "women/office": 0.6, "women/obey": 0.5, "women/home": -4.0}
+    unsure = Router(FakeRouting(odds, limit=0.9, told=0.95))
+    found, _ = await gisted(unsure)
+    assert (found.stereotypes, found.guesses) == ((), ("women/vote", "women/office"))
+    likely = Router(FakeRouting({"women/vote": 2.0, "women/office": 0.0}, limit=0.9, told=0.95))
+    assert (await gisted(likely)).value.guesses == ("women/vote",)
+    assert (await gisted(router_to("women/vote"))).value.guesses == ()
+    silent = replace(reading_of(), recommended_action=Action.STAY_SILENT)
+    assert (await with_gist(silent, "Nice bread.", unsure, SIGNALS)).value.guesses == ()
