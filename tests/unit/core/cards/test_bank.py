@@ -150,10 +150,9 @@ def test_each_stereotype_has_english_replies_that_fit_under_any_post_of_it() -> 
     """What leads must not depend on what else a post says; they stand on the first card alone, so once."""
     for id_ in load_stereotypes():
         first, *others = cards_on(id_, "en")
-        assert first.broad[Intent.DENOUNCING], id_
-        assert first.broad[Intent.INFORMATIVE], id_
+        assert first.broad.get(Intent.DENOUNCING) or first.broad.get(Intent.INFORMATIVE), id_
         assert not any(card.broad for card in others), id_
-        assert set(first.broad[Intent.DENOUNCING]) <= {text for _, text in first.texts}, id_
+        assert {text for texts in first.broad.values() for text in texts} <= {text for _, text in first.texts}, id_
 
 
 def test_a_community_takes_out_a_reply_that_fits_under_any_post() -> None:
