@@ -8,9 +8,11 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from core.cards.bank import cards_on, load_stereotypes, prepared_id
 from core.models import TargetGroup
 from core.scoring.readers.outputs import DRAFT_OUTPUTS, POST_OUTPUTS, DraftFault
 from training.corpus import (
+    DATA,
     DRAFT_WRITERS_OF_TESTS,
     POST_WRITERS_OF_TESTS,
     agreed,
@@ -20,11 +22,23 @@ from training.corpus import (
     ordinary,
     post_values,
     posts,
+    rows_of,
 )
 
 
 def _said(label: str) -> dict[str, float]:
     return dict(zip(POST_OUTPUTS, map(float, post_values(label)), strict=True))
+
+
+def test_what_fits_under_a_post_is_a_prepared_reply_to_its_stereotype() -> None:
+    """A reply whose words change is another one, of which nobody has said anything."""
+    rows = list(rows_of(DATA / "fitting"))
+    ids = {id_: {prepared_id("en", t) for c in cards_on(id_, "en") for _, t in c.texts} for id_ in load_stereotypes()}
+    assert all(set(row["fits"]) | set(row["others"]) <= ids[row["stereotype"]] for row in rows)
+    assert not any(set(row["fits"]) & set(row["others"]) for row in rows)
+    assert {row["reader"] for row in rows} == {"group", "a", "b", "c"}
+    apart = [(row["stereotype"], row["post"]) for row in rows]
+    assert len(set(apart)) == len(apart), "what one reader read, the others did not"
 
 
 def test_a_label_of_a_post_says_all_its_outputs() -> None:

@@ -1,0 +1,104 @@
+"""How often readers would post the prepared reply that comes first, by several ways to choose it.
+
+    python -m bench.retrieval.prepared [--out FILE]
+
+``training/data/fitting`` says which prepared replies readers would post under which post. Those readers count who knew
+neither whose a reply was nor which one others chose. Compared are a reply by chance, the sum of all rewards without a
+language model, the cosine with the post, being about it by the reader of drafts, and the last two added, as the engine
+sorts (``Candidate.suits``); and the best that could be chosen. A minute; no language model.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Final
+
+from bench.measuring.output import Row, save, show
+from core.cards.bank import cards_on, prepared_id
+from core.llm.backends.embeddings import SentenceEmbedder
+from core.models import Intent
+from core.scoring.checking import context_for
+from core.scoring.readers.readers import Readers
+from core.scoring.rewards import WEIGHTS, embedded_scorers, evaluate
+from training.corpus import DATA
+
+_KNOW_NOTHING: Final = frozenset("abc")
+"""The readers to whom nobody had said whose a reply was."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A prepared reply under a post: would a reader post it, and what is it sorted by?"""
+
+    intent: Intent
+    is_postable: bool
+    total: float
+    cosine: float
+    about: float
+
+
+WAYS: Final[dict[str, Callable[[Choice], float]]] = {
+    "sum of the rewards": lambda one: one.total,
+    "closeness": lambda one: one.cosine,
+    "about the post": lambda one: one.about,
+    "closeness + about the post": lambda one: one.cosine + one.about,
+    "the best that there is": lambda one: float(one.is_postable),
+}
+
+
+def read(readers: Readers, file: Path = DATA / "fitting" / "en.jsonl") -> list[list[Choice]]:
+    """The replies under each post."""
+    scorers, found = embedded_scorers(readers), list[list[Choice]]()
+    for line in file.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        if row["reader"] not in _KNOW_NOTHING:
+            continue
+        cards = cards_on(row["stereotype"], "en")
+        known = {prepared_id("en", text): (intent, text) for card in cards for intent, text in card.texts if intent}
+        said = [(id_, id_ in row["fits"]) for id_ in (*row["fits"], *row["others"]) if id_ in known]
+        texts = [known[id_][1] for id_, _ in said]
+        brief = context_for(row["post"], "en").brief
+        scores, _ = asyncio.run(evaluate(brief, texts, scorers, WEIGHTS))
+        post, *vectors = readers.embedder.encode([row["post"], *texts])
+        found.append(
+            [
+                Choice(known[id_][0], fits, one.total or 0.0, float(vector @ post), one.faithfulness_post or 0.0)
+                for (id_, fits), one, vector in zip(said, scores, vectors, strict=True)
+            ]
+        )
+    return found
+
+
+def shares(posts: Sequence[Sequence[Choice]], intents: frozenset[Intent]) -> list[Row]:
+    """For each way the share of posts whose first reply of these intents a reader would post."""
+    some = [[one for one in replies if one.intent in intents] for replies in posts]
+    some = [replies for replies in some if replies]
+    rows: list[Row] = [{"first by": "chance", "postable": fmean(fmean(o.is_postable for o in r) for r in some)}]
+    return rows + [
+        {"first by": name, "postable": fmean(max(replies, key=way).is_postable for replies in some)}
+        for name, way in WAYS.items()
+    ]
+
+
+def main() -> None:
+    """Print the tables, and write them where it is wanted."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path)
+    options = parser.parse_args()
+    posts = read(Readers.load(SentenceEmbedder()))
+    kinds = {"denounces": {Intent.DENOUNCING}, "denounces or informs": {Intent.DENOUNCING, Intent.INFORMATIVE}}
+    tables = {name: shares(posts, frozenset(intents)) for name, intents in kinds.items()}
+    for name, rows in tables.items():
+        show(f"{len(posts)} posts, the first reply that {name}", rows)
+    if options.out:
+        save(options.out, {**tables, "posts": len(posts)})
+
+
+if __name__ == "__main__":
+    main()
