@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -108,14 +109,14 @@ def test_the_memory_of_this_process_stays_flat(outcomes):
         ("xml: elements nested 200,000 deep", "nested too deeply"),
         ("html: elements nested 300,000 deep", "takes longer"),
         ("text: 100 MB", "larger than 64 MiB"),
-        ("pdf: a drawing that draws itself", "takes longer"),
+        ("pdf: a drawing that draws itself", "takes longer|lack of memory"),  # a quick machine fills its memory first
         ("pdf: cut in the middle", "damaged PDF"),
     ],
 )
 def test_the_reason_is_said_in_words(name, reason, outcomes):
     result = outcomes[name].result
     assert isinstance(result, DocumentRefused)
-    assert reason in result.message
+    assert re.search(reason, result.message)
 
 
 @pytest.mark.parametrize("kind", ["pdf", "docx", "html"])
