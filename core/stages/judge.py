@@ -182,7 +182,8 @@ def why_first(
         return sentence("It stands above one with a higher score: nobody doubts it.")
     if order(first) > order(highest):
         return sentence("It stands above one with a higher score: a reply of its kind serves best as the first.")
-    if first.stands_in is not highest.stands_in:
+    is_written = highest.is_prepared and not first.is_prepared and first.scores.judge is None
+    if first.stands_in is not highest.stands_in or (is_written and first.last == highest.last):
         return sentence("It stands above one with a higher score: it was written for this post.")
     if first.last != highest.last:
         return sentence("It stands above one with a higher score: there is less doubt about it.")

@@ -44,12 +44,12 @@ _WRAPPING = re.compile(r"^(?:reply|answer|counterspeech)\s*:\s*", re.IGNORECASE)
 
 
 def compose(brief: Brief, cards: Sequence[Card], intents: Sequence[Intent], chance: random.Random) -> list[Candidate]:
-    """Drafts from prepared replies and evidence, without any model: at most four replies of each card for each intent.
+    """Drafts from prepared replies and evidence, without any model.
 
-    A reply stands as it was written. All that fit under any post of the stereotype are offered, of the others two. For
-    the informative intent a card's argument with the fact that it rests on comes instead, where there is one; a card
-    for any post about the group takes the first passage that bears on the post. The community's own replies for an
-    intent leave no room for others.
+    A reply stands as it was written. For each intent all that fit under any post of the stereotype are offered, and
+    two others of each card. For the informative intent a card's argument with the fact that it rests on comes instead,
+    where there is one; a card for any post about the group takes the first passage that bears on the post. The
+    community's own replies for an intent leave no room for others.
     """
     found: dict[str, Candidate] = {}
     answered = {card.stereotype.id for card in cards if any(card.broad.values())}
@@ -85,12 +85,11 @@ def _sourced(card: Card, brief: Brief) -> str:
 
 
 def _openings(card: Card, intent: Intent, chance: random.Random) -> list[str]:
-    """Two replies of a card, the community's own first, and without two of those all that fit any post as well."""
+    """Two replies of a card, the community's own first; where it has none, all that fit under any post as well."""
     own, others = card.own.get(intent, ()), card.replies[intent]
     mine = chance.sample(own, min(_OPENINGS, len(own)))
-    if len(mine) == _OPENINGS:
-        return mine
-    return [*mine, *card.broad.get(intent, ()), *chance.sample(others, min(_OPENINGS - len(mine), len(others)))]
+    broad = () if mine else card.broad.get(intent, ())
+    return [*mine, *broad, *chance.sample(others, min(_OPENINGS - len(mine), len(others)))]
 
 
 def _fact_for(card: Card, brief: Brief) -> str:

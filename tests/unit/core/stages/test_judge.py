@@ -301,6 +301,10 @@ def test_a_reply_that_takes_a_stand_leads() -> None:
             ", which may take up what this post does not say.",
         ),
         (
+            [replace(_candidate("a", 9.0), is_prepared=True, suits=1.1), _candidate("b", 7.0)],
+            ": it was written for this post.",
+        ),
+        (
             [replace(_candidate("a", 9.0), suits=1.1), replace(_candidate("b", 7.0), suits=1.2)],
             ": it is closer to what this post says.",
         ),
