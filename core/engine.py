@@ -41,7 +41,7 @@ from core.scoring.rewards import BUILT_IN, Scorers
 from core.scoring.unscored import note_of_missing
 from core.stages.arguing.arguing import Arguing, Argument
 from core.stages.arguing.evidence import far_from
-from core.stages.assessing import MAX_DRAFTS, Assessor, argues
+from core.stages.assessing import MAX_DRAFTS, Assessor
 from core.stages.candidates import Candidate
 from core.stages.gist import with_gist
 from core.stages.judge import LEADING, judge, ranked, why_first
@@ -281,16 +281,16 @@ class _Run:
         """Stage 5: the judge's tournament among the best, and at most four drafts."""
         entrants = await assessor.entrants(pool, self.request.profile.judge_candidates)
         judged = self._noting(await judge(entrants, assessor.brief, self.judge))
-        if unscored := note_of_missing([assessor.unscored(candidate) for candidate in judged]):
+        if unscored := note_of_missing([assessor.teller.unscored(candidate) for candidate in judged]):
             self.degraded.append(unscored)
         is_published = self.request.profile.is_published_loop
         far = frozenset[str]() if is_published else far_from(assessor.brief.evidence)
         found = ranked(judged, far=far, by_judge_alone=is_published, leading=self.leading)
         best, why = found[:MAX_DRAFTS], why_first(found, MAX_DRAFTS, far=far, by_judge_alone=is_published)
-        if self.request.claim and best and not any(argues(candidate.scores) for candidate in best):
+        if self.request.claim and best and not any(candidate.argues for candidate in best):
             self.degraded.append(sentence("claims: no draft argues the claim that was chosen"))
         self._report("judge", f"{self.budget.judge_calls} comparisons")
-        drafts = [assessor.draft(rank, candidate) for rank, candidate in enumerate(best, start=1)]
+        drafts = [assessor.teller.draft(rank, candidate) for rank, candidate in enumerate(best, start=1)]
         if why:
             drafts[0] = replace(drafts[0], reasons=(why, *drafts[0].reasons))
         reading = assessor.brief.reading
@@ -325,7 +325,7 @@ class _Run:
         if best and best.text != self.shown:
             self.shown = best.text
             self.budget.saw_draft()
-            draft = assessor.draft(1, await assessor.finish(best, asks_model=False))
+            draft = assessor.teller.draft(1, await assessor.finish(best, asks_model=False))
             brief = assessor.brief
             self.on_progress(Progress("draft", best.text, self.budget.seconds, draft, brief.reading, brief.evidence))
 

@@ -1,4 +1,4 @@
-"""What becomes of a candidate: the gates, the rewards, the receipts, and who may enter the tournament.
+"""What becomes of a candidate: the gates, the rewards, the receipts, and which ones enter the tournament.
 
 Owns the order of these checks, the cheap ones first: the wording, the small reader, the rewards that ask no model, the
 scores, and only for the best candidates the checks that cost a call. Where a language model is larger than the one that
@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from core.cards.bank import Card, prepared_id, prepared_in, prepared_sentences
+from core.cards.bank import Card, prepared_sentences
 from core.cards.own import in_need_of_source
 from core.errors import ModelUnavailable
-from core.i18n.sentences import Sentence, sentence
+from core.i18n.sentences import sentence
 from core.llm.budget import MeteredModel
 from core.llm.short_prompts import Task
-from core.models import Brief, Draft, Evidence, Intent, Origin, Receipt, Scores, Verdict
+from core.models import Brief, Intent
 from core.ports import Inference, Scorer
 from core.scoring.checking import Read, check_reply, read_drafts
 from core.scoring.gates import (
@@ -38,17 +38,16 @@ from core.scoring.readers.pooling import Pooling, Question, read_by, shipped
 from core.scoring.readers.readers import Readers
 from core.scoring.receipts import factuality, verify, warnings_of
 from core.scoring.rewards import WEIGHTS, NonToxicityScorer, argument_quality, evaluate, with_total
-from core.scoring.unscored import Circumstances, Missing, unanswered, unscored, why_in_words
+from core.scoring.unscored import unanswered
 from core.stages.candidates import Candidate
 from core.stages.judge import best_of_each_intent, seeded
-from core.wording.reading_level.reading_level import hard_to_read
+from core.stages.telling import Teller, cautions_of
 from core.wording.text import sentences, words
 
 _LEAST_LIKENESS = 0.5
 _MOST_ASKED_WHY = 4
 """So many faults a larger model is asked about to name the reason why a draft is refused or doubted."""
 _IS_SO = 0.5
-_CARRIES = 0.6
 MAX_DRAFTS = 4
 """The most drafts that a moderator is shown."""
 
@@ -94,9 +93,18 @@ class Assessor:
 
     def __post_init__(self) -> None:
         self._by = self.larger or LargeReader(self.model, shipped())
-        self._known = [*self.cards, *self.guesses]
-        self.prepared = prepared_sentences(self._known)
+        self.prepared = prepared_sentences([*self.cards, *self.guesses])
         self._failed = set[str]()
+        self.teller = Teller(
+            self.brief,
+            self.cards,
+            self.guesses,
+            self.readers,
+            self.writer,
+            is_judged=bool(self.model.budget.profile.verdicts),
+            scored_by=frozenset(scorer.name for scorer in self.scorers),
+            failed=self._failed,
+        )
         self.without_receipt = self.prepared - in_need_of_source(self.cards, self.brief.language)
 
     async def best(self, candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -249,7 +257,7 @@ class Assessor:
             no_quality = unanswered(model.budget) if quality is None else None
         scores = replace(candidate.scores, argument_quality=quality, factuality=factuality(receipts))
         doubts = (candidate.doubt, *candidate.doubts) if candidate.doubt else candidate.doubts
-        warnings = (*doubts, *warnings_of(receipts), *_cautions(receipts, self.brief.evidence))
+        warnings = (*doubts, *warnings_of(receipts), *cautions_of(receipts, self.brief.evidence))
         scores = with_total(scores, self.weights)
         return replace(candidate, scores=scores, receipts=receipts, warnings=warnings, no_quality=no_quality)
 
@@ -264,7 +272,7 @@ class Assessor:
         every = seeded([*clear, *await self._overruled(pool, count)], len(pool))
         best = with_one(every[: 2 * count], count, [c for c in every[: 2 * count] if self._quotes(c)])
         if self.is_claim_chosen:
-            best = with_one(best, count, sorted((c for c in every if argues(c.scores)), key=lambda c: c.order))
+            best = with_one(best, count, sorted((c for c in every if c.argues), key=lambda c: c.order))
         for candidate in best:
             done = await self.finish(candidate)
             finished += [done] if self._passes(done.contested or self._ungrounded_fault(done)) else []
@@ -272,7 +280,7 @@ class Assessor:
                 break
         chosen = seeded(finished, count)
         if self.is_claim_chosen:
-            chosen = with_one(chosen, count, [c for c in finished if argues(c.scores)])[:count]
+            chosen = with_one(chosen, count, [c for c in finished if c.argues])[:count]
         sourced = [candidate for candidate in finished if candidate.receipts and not candidate.is_doubted]
         if sourced and not any(candidate.receipts for candidate in chosen):
             chosen = [*chosen[:-1], sourced[0]]
@@ -293,78 +301,6 @@ class Assessor:
                 scores = replace(read.scores, stance=None, non_toxicity=None, fit=None, faithfulness_post=None)
                 shown.append(replace(read, scores=with_total(scores, self.weights), is_heard=True))
         return shown
-
-    def draft(self, rank: int, candidate: Candidate) -> Draft:
-        """The candidate as a moderator is shown it."""
-        prepared = prepared_in(candidate.text, self._known)
-        of = {sentence: Origin.EVIDENCE for passage in self.brief.evidence for sentence in sentences(passage.text)}
-        of |= {sentence: Origin.PREPARED for text in prepared for sentence in sentences(text)}
-        return Draft(
-            rank,
-            candidate.text,
-            candidate.intent,
-            candidate.scores,
-            candidate.receipts,
-            candidate.warnings,
-            origins=tuple(of.get(sentence, Origin.MODEL) for sentence in sentences(candidate.text)),
-            prepared=tuple(prepared_id(self.brief.language, text) for text in prepared),
-            read_by=candidate.read_by,
-            answers=self._answers(candidate),
-            caution=Sentence(candidate.card.caution) if candidate.card and candidate.card.caution else None,
-            language=self.brief.language,
-            writer=None if candidate.is_prepared else self.writer.model,
-            reasons=tuple(self._reasons(candidate)),
-            unscored={name: why_in_words(why) for name, why in self.unscored(candidate).items()},
-        )
-
-    def unscored(self, candidate: Candidate) -> dict[str, Missing]:
-        """Why each score that a candidate lacks is missing, by its name."""
-        known = Circumstances(
-            asks_judge=bool(self.model.budget.profile.verdicts),
-            states_fact=bool(candidate.receipts),
-            is_overruled=candidate.is_heard,
-            quality=candidate.no_quality or self._unasked_quality(),
-            failed=self._failed,
-        )
-        return unscored(candidate.scores, self.brief, self.readers, known)
-
-    def _unasked_quality(self) -> Missing | None:
-        """Why the argument quality is missing where no model was asked: a configured scorer gave none."""
-        return Missing.LANGUAGE if any(scorer.name == "argument_quality" for scorer in self.scorers) else None
-
-    def _answers(self, candidate: Candidate) -> str | None:
-        """The gist of the stereotype that a draft answers, where that is known."""
-        card = candidate.card or next(iter(self.cards), None)
-        return card.stereotype.told if card and not card.stereotype.is_general else None
-
-    def _reasons(self, candidate: Candidate) -> Iterator[str]:
-        """Why a moderator is shown a draft: who wrote it against what, what it rests on, what was read in it.
-
-        That it is hard to read is only told: it moves no draft up or down.
-        """
-        answers, scores = self._answers(candidate), candidate.scores
-        if not candidate.is_prepared:
-            yield sentence("The model wrote it for this post.")
-        elif answers and candidate.card in self.guesses:
-            yield sentence("It was prepared for posts that say: {what}. That this one does is a guess.", what=answers)
-        elif answers:
-            yield sentence("It was prepared for posts that say: {what}.", what=answers)
-        else:
-            yield sentence("It was prepared for any post about this group: say something about this one.")
-        sources = {p.id: p.source.publisher for p in self.brief.evidence}
-        carried = (r.evidence_id for r in candidate.receipts if r.verdict is Verdict.SUPPORTED and r.evidence_id)
-        if found := list(dict.fromkeys(sources[one] for one in carried if one in sources)):
-            yield sentence("Its fact is in the evidence ({publishers}).", publishers=", ".join(found))
-        if scores.faithfulness_claim is not None and argues(scores):
-            yield sentence("It carries the counter-claim.")
-        if scores.fit is not None and scores.stance is not None:
-            yield sentence(
-                "The reader of drafts: {opposes} likely to oppose the post, {fit} fit to be posted.",
-                opposes=f"{scores.stance:.0%}",
-                fit=f"{scores.fit:.0%}",
-            )
-        if hard := hard_to_read(candidate.text, self.brief.language):
-            yield hard
 
     async def _drift_fault(self, candidate: Candidate) -> str | None:
         """Find a rewrite that says something else, as a small model's sometimes does."""
@@ -388,17 +324,3 @@ def with_one(best: Sequence[Candidate], count: int, wanted: Sequence[Candidate])
     if not wanted or any(candidate in wanted for candidate in best[:count]):
         return list(best)
     return [*best[: count - 1], wanted[0], *(c for c in best[count - 1 :] if c is not wanted[0])]
-
-
-def argues(scores: Scores) -> bool:
-    """Whether a draft carries the counter-claim, as far as that is known."""
-    return scores.faithfulness_claim is None or scores.faithfulness_claim >= _CARRIES
-
-
-def _cautions(receipts: Sequence[Receipt], evidence: Sequence[Evidence]) -> tuple[str, ...]:
-    used = {receipt.evidence_id for receipt in receipts if receipt.verdict is not Verdict.UNSUPPORTED}
-    return tuple(
-        sentence("Caution ({passage}): {caution}", passage=p.id, caution=Sentence(p.caution))
-        for p in evidence
-        if p.caution and p.id in used
-    )

@@ -9,6 +9,8 @@ from core.models import Intent, ReadBy, Receipt, Scores, Verdict
 from core.scoring.readers.readers import DraftSigns
 from core.scoring.unscored import Missing
 
+_CARRIES = 0.6
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
@@ -54,6 +56,11 @@ class Candidate:
     def is_doubted(self) -> bool:
         """Whether a moderator is warned of it, or it states a fact without evidence."""
         return bool(self.doubts or self.doubt) or self.is_unsupported
+
+    @property
+    def argues(self) -> bool:
+        """Whether it carries the counter-claim, as far as that is known."""
+        return self.scores.faithfulness_claim is None or self.scores.faithfulness_claim >= _CARRIES
 
     @property
     def last(self) -> tuple[bool, int]:

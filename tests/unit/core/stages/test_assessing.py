@@ -121,7 +121,7 @@ def test_a_draft_says_where_each_sentence_comes_from() -> None:
     reply = REPLIES[Intent.DENOUNCING][0]
     assessor = replace(_assessor(brief_of(passage())), cards=(CARD,))
     found = {
-        text: assessor.draft(1, _candidate(text)).origins
+        text: assessor.teller.draft(1, _candidate(text)).origins
         for text in (f"{reply} {CLAIM}", f"{CLAIM} {HARBOUR}", f"{PARENT} {HARBOUR}", PARENT)
     }
     assert list(found.values()) == [
@@ -131,13 +131,13 @@ def test_a_draft_says_where_each_sentence_comes_from() -> None:
         (Origin.MODEL,),
     ]
     ids = (prepared_id("en", CLAIM), prepared_id("en", reply))
-    assert assessor.draft(1, _candidate(f"{reply} {CLAIM}")).prepared == ids
+    assert assessor.teller.draft(1, _candidate(f"{reply} {CLAIM}")).prepared == ids
 
 
 def test_half_a_prepared_reply_is_none() -> None:
     """Who reviewed a reply stands for all of it: a model that took one sentence out of it wrote another one."""
     whole = REPLIES[Intent.POSITIVE][0]
-    draft = replace(_assessor(), cards=(CARD,)).draft(1, _candidate(sentences(whole)[0]))
+    draft = replace(_assessor(), cards=(CARD,)).teller.draft(1, _candidate(sentences(whole)[0]))
     assert (draft.origins, draft.prepared) == ((Origin.MODEL,), ())
 
 
@@ -153,7 +153,7 @@ def test_half_a_prepared_reply_is_none() -> None:
 def test_a_draft_says_what_it_answers(card: Card | None, is_prepared: bool, answers: str | None, reason: str) -> None:
     """A moderator sees at once whether it aims at this post, who wrote it, and in what language."""
     assessor = replace(_assessor(), cards=(CARD, GENERAL))
-    draft = assessor.draft(1, replace(_candidate(PARENT, is_prepared=is_prepared), card=card))
+    draft = assessor.teller.draft(1, replace(_candidate(PARENT, is_prepared=is_prepared), card=card))
     assert (draft.answers, draft.language, draft.reasons[0]) == (answers, "en", reason)
     assert draft.writer == (None if is_prepared else DEAF.model)
 
@@ -163,7 +163,7 @@ async def test_that_a_draft_is_hard_to_read_is_told_and_moves_nothing() -> None:
     hard = "Our neighbours demonstrate extraordinary hospitality and continuous determination."
     assessor = _assessor(model=FakeModel(shares={"quality": YES}), pooling=LARGE)
     both = [await assessor.finish(_candidate(text), asks_model=False) for text in (hard, PARENT)]
-    drafts = [assessor.draft(1, candidate) for candidate in both]
+    drafts = [assessor.teller.draft(1, candidate) for candidate in both]
     assert [[why for why in draft.reasons if "hard to read" in why] for draft in drafts] == [
         ["It is hard to read: US grade 25.9 (aim: 9 at most)."],
         [],
@@ -176,16 +176,16 @@ def test_a_draft_takes_the_caution_of_its_card_along() -> None:
     """A moderator reads it before they use the draft; it is no reason to show one, and no warning."""
     careful = replace(CARD, caution="The figure is of 2011.")
     assessor = replace(_assessor(), cards=(careful,))
-    draft = assessor.draft(1, replace(_candidate(PARENT, is_prepared=True), card=careful))
+    draft = assessor.teller.draft(1, replace(_candidate(PARENT, is_prepared=True), card=careful))
     assert (draft.caution, draft.warnings) == ("The figure is of 2011.", ())
     assert not any("2011" in reason for reason in draft.reasons)
-    assert assessor.draft(1, _candidate(PARENT)).caution is None
+    assert assessor.teller.draft(1, _candidate(PARENT)).caution is None
 
 
 def test_where_no_stereotype_is_known_a_draft_answers_none() -> None:
     """No gist is better than a wrong one."""
-    assert replace(_assessor(), cards=(GENERAL,)).draft(1, _candidate(PARENT)).answers is None
-    assert _assessor().draft(1, _candidate(PARENT)).answers is None
+    assert replace(_assessor(), cards=(GENERAL,)).teller.draft(1, _candidate(PARENT)).answers is None
+    assert _assessor().teller.draft(1, _candidate(PARENT)).answers is None
 
 
 LARGE = Pooling("great-70b", is_fitted=True)
@@ -214,7 +214,7 @@ async def test_a_larger_model_shows_what_the_small_reader_alone_would_refuse() -
         (ReadBy.BOTH, "", None)
     }
     assert model.calls["fit"] == 3
-    assert assessor.draft(1, entrants[0]).read_by is ReadBy.BOTH
+    assert assessor.teller.draft(1, entrants[0]).read_by is ReadBy.BOTH
 
 
 async def test_the_model_that_ships_overrules_nobody() -> None:
@@ -284,7 +284,7 @@ async def test_who_waits_does_not_wait_for_a_small_models_taste(is_larger: bool,
     entrant = (await _entrants(assessor, _candidate(OWN[0])))[0]
     assert model.calls["quality"] == asked
     assert entrant.scores.argument_quality == (1.0 if asked else None)
-    assert ("argument_quality" in assessor.draft(1, entrant).unscored) is not bool(asked)
+    assert ("argument_quality" in assessor.teller.draft(1, entrant).unscored) is not bool(asked)
 
 
 @pytest.mark.parametrize(
@@ -296,7 +296,7 @@ async def test_an_answer_that_did_not_come_is_the_reason(down: list[str], spent:
     assessor = _assessor(model=FakeModel(down=down))
     assessor.model.budget.model_calls = spent
     entrant = (await _entrants(assessor, _candidate(OWN[0])))[0]
-    assert assessor.draft(1, entrant).unscored["argument_quality"] == why
+    assert assessor.teller.draft(1, entrant).unscored["argument_quality"] == why
 
 
 async def test_a_prepared_draft_stands_in_until_a_larger_model_has_written() -> None:
@@ -332,9 +332,9 @@ async def test_a_draft_says_what_speaks_for_it() -> None:
     assessor = _assessor(brief_of(passage()))
     shown = await assessor.finish(_candidate(HARBOUR, is_prepared=True), asks_model=False)
     scored = replace(shown, scores=Scores(stance=0.991, fit=0.87, faithfulness_claim=0.6))
-    assert list(assessor.draft(1, scored).reasons)[1:] == [
+    assert list(assessor.teller.draft(1, scored).reasons)[1:] == [
         "Its fact is in the evidence (Town hall).",
         "It carries the counter-claim.",
         "The reader of drafts: 99% likely to oppose the post, 87% fit to be posted.",
     ]
-    assert len(assessor.draft(1, replace(scored, receipts=(), scores=Scores(fit=0.5, stance=None))).reasons) == 1
+    assert len(assessor.teller.draft(1, replace(scored, receipts=(), scores=Scores(fit=0.5, stance=None))).reasons) == 1
