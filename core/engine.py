@@ -44,8 +44,8 @@ from core.stages.arguing.evidence import far_from
 from core.stages.assessing import MAX_DRAFTS, Assessor
 from core.stages.candidates import Candidate
 from core.stages.gist import with_gist
-from core.stages.judge import LEADING, judge, ranked, why_first
-from core.stages.judge_formats import Judge, JudgeFormat
+from core.stages.judging.judge import LEADING, judge, ranked, why_first
+from core.stages.judging.judge_formats import Judge, JudgeFormat
 from core.stages.kinds.notice import with_notice
 from core.stages.kinds.support import Supporter, led_by
 from core.stages.outcomes import Noted

@@ -23,7 +23,7 @@ from core.engine import Engine
 from core.llm.budget import Budget, MeteredModel
 from core.llm.profiles import PAPER
 from core.scoring.rewards import argument_quality
-from core.stages.judge_formats import Judge
+from core.stages.judging.judge_formats import Judge
 
 PAIR = "pair"
 Opinion = Callable[[Mapping[str, Any]], float]

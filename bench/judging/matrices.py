@@ -17,7 +17,7 @@ from core.llm.profiles import PAPER
 from core.models import Brief, Intent
 from core.scoring.rewards import embedded_scorers, evaluate
 from core.stages.arguing.evidence import find_evidence
-from core.stages.judge_formats import Comparison, Judge
+from core.stages.judging.judge_formats import Comparison, Judge
 from core.stages.search.drafting import compose
 
 MATRIX = "matrix"

@@ -23,8 +23,8 @@ from scipy.optimize import minimize
 
 from bench.measuring.output import Row
 from core.llm.profiles import VERDICTS_EACH
-from core.stages import ranking
-from core.stages.ranking import Tournament
+from core.stages.judging import ranking
+from core.stages.judging.ranking import Tournament
 
 Matrix = Mapping[tuple[int, int], float]
 """The logit of the share that goes to the first of an ordered pair."""

@@ -32,7 +32,7 @@ from core.ports import EvidenceSource, LanguageModel, Message
 from core.scoring.readers.pooling import Pooling, pooling_of
 from core.scoring.readers.readers import Readers
 from core.scoring.rewards import Scorers
-from core.stages.judge_formats import JudgeFormat
+from core.stages.judging.judge_formats import JudgeFormat
 from core.wording.language import detect, name_of
 from kb.library.library import Library
 from kb.library.schema import FILE as LIBRARY_FILE

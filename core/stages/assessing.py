@@ -40,7 +40,7 @@ from core.scoring.receipts import factuality, verify, warnings_of
 from core.scoring.rewards import WEIGHTS, NonToxicityScorer, argument_quality, evaluate, with_total
 from core.scoring.unscored import unanswered
 from core.stages.candidates import Candidate
-from core.stages.judge import best_of_each_intent, seeded
+from core.stages.judging.judge import best_of_each_intent, seeded
 from core.stages.telling import Teller, cautions_of
 from core.wording.text import sentences, words
 

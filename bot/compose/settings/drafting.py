@@ -20,7 +20,7 @@ from bot.compose.settings.kinds import (
 from core.llm.profiles import LIVE, ONE_CALL, PAPER, QUICK, STANDARD, THOROUGH, Profile
 from core.llm.short_prompts import Task
 from core.models import Intent
-from core.stages.judge_formats import JudgeFormat
+from core.stages.judging.judge_formats import JudgeFormat
 
 
 class LlmSettings(Section):

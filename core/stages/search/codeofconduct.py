@@ -22,7 +22,7 @@ from core.llm.budget import MeteredModel
 from core.llm.prompting import load_prompt, quoted
 from core.models import Brief
 from core.ports import Generation
-from core.stages.judge_formats import Judge, Rubric
+from core.stages.judging.judge_formats import Judge, Rubric
 from core.stages.outcomes import Search
 from core.stages.search.anneal import weights_of
 from core.stages.search.drafting import tidy

@@ -24,7 +24,7 @@ from core.ports import Generation
 from core.scoring.gates import MAX_SENTENCES
 from core.stages.arguing.evidence import far_from
 from core.stages.candidates import Candidate
-from core.stages.judge import LEADING
+from core.stages.judging.judge import LEADING
 from core.stages.outcomes import Noted
 from core.wording.language import detect, name_of
 from core.wording.text import join, sentences

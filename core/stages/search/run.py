@@ -20,8 +20,8 @@ from core.models import Intent
 from core.scoring.gates import intent_fault
 from core.stages.assessing import MAX_DRAFTS, Assessor
 from core.stages.candidates import Candidate
-from core.stages.judge import LEADING, seeded
-from core.stages.judge_formats import Judge
+from core.stages.judging.judge import LEADING, seeded
+from core.stages.judging.judge_formats import Judge
 from core.stages.outcomes import Noted, Search
 from core.stages.search.anneal import anneal
 from core.stages.search.codeofconduct import search, word_list

@@ -14,7 +14,7 @@ from bench.judging.agreement import accuracy, agreement, balanced_accuracy, judg
 from bench.judging.tournaments import Trial, bradley_terry, logit_sums, recorded_trials, savings, simulated, swept
 from bench.measuring.samples import Log
 from core.engine import Engine
-from core.stages import ranking
+from core.stages.judging import ranking
 from tests.fakes.engine.evidence import FakeEvidence
 from tests.fakes.engine.model import FakeModel
 from tests.fakes.engine.readers import readers_saying

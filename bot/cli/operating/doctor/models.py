@@ -14,7 +14,7 @@ from bot.runtime.findings import Finding, finding_of
 from bot.serving.vllm.versions import vllm_version
 from core.errors import AntiphonError
 from core.ports import Generation, LanguageModel, Message
-from core.stages.judge_formats import JudgeFormat
+from core.stages.judging.judge_formats import JudgeFormat
 
 _QUESTION: Final = [Message("user", "Is water wet? Answer Yes or No.")]
 _SECONDS: Final = 60.0

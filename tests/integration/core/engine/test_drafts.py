@@ -15,7 +15,7 @@ from core.ports import EvidenceSource
 from core.request import Request, Voice
 from core.scoring.readers.pooling import Pooling
 from core.scoring.readers.readers import Readers
-from core.stages.judge_formats import JudgeFormat
+from core.stages.judging.judge_formats import JudgeFormat
 from core.wording.text import sentences
 from tests.fakes.engine.brief import EXPLAINED, PATIENT, POST, post_of
 from tests.fakes.engine.model import FakeModel

@@ -13,7 +13,7 @@ import pytest
 from core.llm.budget import MeteredModel
 from core.llm.profiles import PAPER, Profile
 from core.ports import Message
-from core.stages.judge_formats import Judge
+from core.stages.judging.judge_formats import Judge
 from core.stages.search.codeofconduct import APPENDED_WORDS, search, word_list
 from tests.fakes.engine.brief import brief_of, metered
 from tests.fakes.engine.model import Choice, FakeModel, Shares

@@ -17,9 +17,9 @@ from core.errors import ModelUnavailable
 from core.i18n.sentences import Sentence, sentence
 from core.models import Brief, Intent
 from core.stages.candidates import Candidate
-from core.stages.judge_formats import HIGHEST, Comparison, Judge
+from core.stages.judging.judge_formats import HIGHEST, Comparison, Judge
+from core.stages.judging.ranking import Tournament
 from core.stages.outcomes import Noted
-from core.stages.ranking import Tournament
 
 _UNREADABLE = sentence("judge: a pair of drafts got no readable answer")
 

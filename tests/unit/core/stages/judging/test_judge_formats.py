@@ -9,7 +9,7 @@ import pytest
 
 from core.llm.prompting import load_prompt
 from core.models import Brief
-from core.stages.judge_formats import Judge, JudgeFormat, Rubric, read_scores
+from core.stages.judging.judge_formats import Judge, JudgeFormat, Rubric, read_scores
 from tests.fakes.engine.brief import brief_of, metered
 from tests.fakes.engine.model import FakeModel, Shares
 

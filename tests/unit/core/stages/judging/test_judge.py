@@ -12,8 +12,8 @@ from core.llm.profiles import QUICK, Profile
 from core.models import Intent, Receipt, Scores, Verdict
 from core.ports import Message
 from core.stages.candidates import Candidate
-from core.stages.judge import LEADING, best_of_each_intent, judge, ranked, seeded, why_first
-from core.stages.judge_formats import Judge
+from core.stages.judging.judge import LEADING, best_of_each_intent, judge, ranked, seeded, why_first
+from core.stages.judging.judge_formats import Judge
 from tests.fakes.engine.brief import PATIENT, brief_of, metered
 from tests.fakes.engine.model import Choice, FakeModel, Shares
 
