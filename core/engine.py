@@ -36,6 +36,7 @@ from core.ports import EvidenceSource, LanguageModel
 from core.request import Request
 from core.scoring.readers.asking import LargeReader
 from core.scoring.readers.pooling import Pooling, shipped
+from core.scoring.readers.probe import Probe
 from core.scoring.readers.readers import Readers
 from core.scoring.rewards import BUILT_IN, Scorers
 from core.scoring.unscored import note_of_missing
@@ -70,7 +71,8 @@ class Engine:
     ``writer`` which one ``model`` is: what a larger one writes comes before what was prepared.
     ``trained`` are the tasks for which ``model`` has trained adapters, by the adapter's name; "" names that of the
     installation.
-    ``router`` tells which stereotypes a post puts forward; the shipped one where none is named.
+    ``router`` tells which stereotypes a post puts forward; the shipped one where none is named. ``probe`` reads posts
+    by the hidden states of ``model``, where that is the one that ships.
     """
 
     model: LanguageModel
@@ -84,10 +86,11 @@ class Engine:
     writer: Pooling = field(default_factory=shipped)
     trained: Mapping[str, frozenset[Task]] = field(default_factory=dict)
     router: Router = field(default=None)  # type: ignore[assignment]  # set below
+    probe: Probe | None = None
 
     def __post_init__(self) -> None:
         if self.router is None:
-            self.router = shipped_router()
+            self.router = shipped_router(self.probe)
 
     async def suggest(self, request: Request, on_progress: OnProgress = lambda _: None) -> Suggestion:
         """Read the post, and unless that advises against it, draft, improve, judge and rank replies.
@@ -104,7 +107,7 @@ class Engine:
             return refused
         budget, checked = Budget(request.profile, turn=request.turn), check_text(request.post.text)
         post, expected = replace(request.post, text=checked.value), request.voice.language
-        signals = await read_signals(post, self.readers.posts, expected=expected, language=request.language)
+        signals = await read_signals(post, self.readers.posts, self.probe, expected=expected, language=request.language)
         notes = [*self.scorers.notes, *checked.notes, *signals.notes]
         return await _Run(self, request, on_progress, budget, post, signals, notes).suggest()
 

@@ -167,6 +167,17 @@ class TextClassifier(Protocol):
         ...
 
 
+class HiddenStates(Protocol):
+    """What a language model makes of a text before it writes a word."""
+
+    def of(self, text: str) -> NDArray[np.float32] | None:
+        """The mean of the last layer's vectors and the last of them, shape (2 * width,); ``None`` for a long text.
+
+        Blocking: call it in a thread. Raises ``ModelUnavailable``.
+        """
+        ...
+
+
 class HateDetector(Protocol):
     """A classifier that is fast enough for every message of a watched channel.
 

@@ -24,12 +24,14 @@ from core.llm.backends.embeddings import SentenceEmbedder
 from core.llm.backends.llamacpp import EmbeddedServer
 from core.llm.backends.prompt_cache import warm
 from core.llm.backends.servers.calls import OnCall, tell_nobody
+from core.llm.backends.states import EmbeddedStates
 from core.llm.backends.toxicity import DetoxifyScorer
 from core.llm.backends.trained import TrainedWriter, find_writer
 from core.llm.backends.weights import WeightsWanted, find_weights
 from core.llm.prompting import load_prompt
 from core.ports import EvidenceSource, LanguageModel, Message
 from core.scoring.readers.pooling import Pooling, pooling_of
+from core.scoring.readers.probe import Probe, belongs_to
 from core.scoring.readers.readers import Readers
 from core.scoring.rewards import Scorers
 from core.stages.judging.judge_formats import JudgeFormat
@@ -203,6 +205,8 @@ async def open_model(
                 for name, one in found.items()
             }
             chat = _embedded(stack, server, llm, on_call, writers)
+            if await asyncio.to_thread(belongs_to, weights, settings.cache_folder):
+                chat.hidden = EmbeddedStates(server)
         else:
             adapters = {"": llm.adapter} if llm.adapter else {}
             adapters |= {name: name for name in llm.writers}
@@ -352,6 +356,7 @@ async def open_engine(
             pooling=open_pooling(settings),
             writer=writer_of(settings),
             trained={name: one.tasks for name, one in model.writers.items()},
+            probe=Probe(model.hidden) if model.hidden else None,
         )
 
 

@@ -13,11 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.cards.bank import Stereotype, load_stereotypes
-from core.cards.routing import MOST, MOST_WORDS
+from core.cards.routing import MOST, as_routed
 from core.models import TargetGroup
 from core.ports import Embedder
 from core.wording.near_duplicates import NEAR_IDENTICAL, unbanded_likeness_of
-from core.wording.readable import readable
 
 CLOSE: Final = 0.5
 """The least cosine of a post and the nearest wording of a stereotype that it puts forward.
@@ -64,7 +63,7 @@ def put_forward(
 
 def vectors_of(texts: Sequence[str], language: str, embedder: Embedder) -> NDArray[np.float32]:
     """The vectors of posts as the router reads them: without disguises, and the first words of long ones."""
-    return embedder.encode([" ".join(readable(text, language).split()[:MOST_WORDS]) for text in texts])
+    return embedder.encode([as_routed(text, language) for text in texts])
 
 
 def nearest(post: NDArray[np.float32], wordings: NDArray[np.float32]) -> float:

@@ -1,8 +1,9 @@
 """Which stereotype a post puts forward, among those about the group that it attacks.
 
-Owns how the shipped weights are read and what their numbers mean. The router abstains where it is not sure: no card is
-better than a wrong one. How sure it has to be, to answer a post and to say what the post claims, was fixed for each
-language on labelled posts (``python -m training.heads.routing``); in a language without limits it always abstains.
+Owns how the shipped weights are read and what their numbers mean, alone and beside what another model says of the same
+stereotypes. The router abstains where it is not sure: no card is better than a wrong one. How sure it has to be, to
+answer a post and to say what the post claims, was fixed for each language on labelled posts
+(``python -m training.heads.routing``); in a language without limits it always abstains.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,27 +42,68 @@ class Route:
     probability: float
 
 
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """What was fitted on labelled posts of a language.
+
+    Attributes:
+        slope, offset: make the log-odds of a share the probability that a reader sees the stereotype.
+        least, told: the probabilities from which a stereotype is answered, and told as the gist of a post.
+    """
+
+    slope: float
+    offset: float
+    least: float
+    told: float
+
+
+class SecondOpinion(Protocol):
+    """Another model's word on the stereotypes that a post puts forward."""
+
+    def on_stereotypes(self, shown: str, language: str | None) -> tuple[NDArray[np.float32], Fitted] | None:
+        """What is added to the router's outputs, in their order, and what was fitted for the sums.
+
+        ``None`` where it says nothing of the language or the text. Blocking.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """The outputs for a text, and what was fitted for them; ``fitted`` is ``None`` in an unknown language."""
+
+    digest: bytes
+    logits: NDArray[np.float32]
+    fitted: Fitted | None
+
+
 class Router:
     """Tells which stereotypes a post puts forward. Blocking: call it in a thread.
 
     Args:
         classifier: gives one output for each stereotype, and one for each group's posts that hold none of them.
+        beside: is asked of each post, too, where there is one.
     """
 
-    def __init__(self, classifier: TextClassifier) -> None:
-        self._classifier = classifier
-        self._last: tuple[bytes, NDArray[np.float32]] | None = None
+    def __init__(self, classifier: TextClassifier, beside: SecondOpinion | None = None) -> None:
+        self._classifier, self._beside = classifier, beside
+        self._last: _Said | None = None
+
+    @property
+    def alone(self) -> Router:
+        """This router without a second opinion, for words that are no post."""
+        return Router(self._classifier)
 
     def route(self, text: str, language: str | None, group: TargetGroup, *, violent: bool = False) -> list[Route]:
         """The stereotypes that the post surely enough puts forward; two at most, otherwise as ``guesses``."""
-        least, _ = self.limits(language)
         found = self.guesses(text, language, group, violent=violent)[:MOST]
+        least, _ = self.limits(text, language)
         return [one for one in found if one.probability >= least]
 
-    def limits(self, language: str | None) -> tuple[float, float]:
+    def limits(self, text: str, language: str | None) -> tuple[float, float]:
         """The probabilities from which a stereotype is answered, and told as the gist of a post."""
-        least, told = self._classifier.about["limits"].get(language, _NEVER)
-        return least, told
+        fitted = self._said(text, language).fitted
+        return (fitted.least, fitted.told) if fitted else _NEVER
 
     def guesses(self, text: str, language: str | None, group: TargetGroup, *, violent: bool = False) -> list[Route]:
         """Every stereotype about the group with its probability, the likeliest first; none in unknown languages.
@@ -73,9 +115,8 @@ class Router:
         Raises:
             IndexUnavailable: the weights are missing or damaged.
         """
-        about, known = self._classifier.about, load_stereotypes()
-        fitted = about["calibration"].get(language)
-        if fitted is None:
+        said, about, known = self._said(text, language), self._classifier.about, load_stereotypes()
+        if said.fitted is None:
             return []
         of_group = (known[name] for name in about["outputs"] if name in known and known[name].target_group is group)
         names = [one.id for one in of_group if violent or not one.is_violent]
@@ -83,9 +124,8 @@ class Router:
             return []
         places = {name: at for at, name in enumerate(about["outputs"])}
         none = f"{names[0].split('/')[0]}/{NONE}"
-        logits = self._logits(" ".join(readable(text, language).split()[:MOST_WORDS]))
-        shares = shares_among(logits[[places[name] for name in (*names, none)]])[:-1]
-        chances = _probability(_odds(shares) * fitted[0] + fitted[1])
+        shares = shares_among(said.logits[[places[name] for name in (*names, none)]])[:-1]
+        chances = _probability(_odds(shares) * said.fitted.slope + said.fitted.offset)
         found = [Route(known[name], float(chance)) for name, chance in zip(names, chances, strict=True)]
         return sorted(found, key=lambda one: -one.probability)
 
@@ -97,28 +137,47 @@ class Router:
         Raises:
             IndexUnavailable: the weights are missing or damaged.
         """
-        about = self._classifier.about
-        if language not in about["calibration"]:
+        said = self._said(text, language)
+        if said.fitted is None:
             return {}
         groups = {name.split("/")[0]: one.target_group for name, one in load_stereotypes().items()}
-        shares = shares_among(self._logits(" ".join(readable(text, language).split()[:MOST_WORDS])))
         found = dict.fromkeys(groups.values(), 0.0)
-        for name, share in zip(about["outputs"], shares, strict=True):
+        for name, share in zip(self._classifier.about["outputs"], shares_among(said.logits), strict=True):
             found[groups[name.split("/")[0]]] += float(share)
         return found
 
-    def _logits(self, shown: str) -> NDArray[np.float32]:
-        """The outputs for a text; those of the last one are kept by a digest, since each stage asks for the same."""
-        digest, last = hashlib.blake2b(shown.encode()).digest(), self._last
-        if last is None or last[0] != digest:
-            self._last = last = (digest, self._classifier.logits([(shown,)])[0])
-        return last[1]
+    def _said(self, text: str, language: str | None) -> _Said:
+        """What is said of a text; that of the last one is kept by a digest, since each stage asks for the same."""
+        shown = as_routed(text, language)
+        digest, last = hashlib.blake2b(f"{language}\0{shown}".encode()).digest(), self._last
+        if last is None or last.digest != digest:
+            self._last = last = self._asked(digest, shown, language)
+        return last
+
+    def _asked(self, digest: bytes, shown: str, language: str | None) -> _Said:
+        about = self._classifier.about
+        if language not in about["calibration"]:
+            return _Said(digest, np.empty(0, dtype=np.float32), None)
+        logits = self._classifier.logits([(shown,)])[0]
+        second = self._beside.on_stereotypes(shown, language) if self._beside else None
+        if second is not None:
+            return _Said(digest, logits + second[0], second[1])
+        return _Said(digest, logits, Fitted(*about["calibration"][language], *about["limits"].get(language, _NEVER)))
+
+
+def as_routed(text: str, language: str | None) -> str:
+    """A post as its stereotypes are looked for: without disguises, and the first words of a long one."""
+    return " ".join(readable(text, language).split()[:MOST_WORDS])
+
+
+def shipped_router(beside: SecondOpinion | None = None) -> Router:
+    """The router with the shipped weights, which are loaded at the first use, once for all engines of a process."""
+    return Router(_shipped(), beside)
 
 
 @cache
-def shipped_router() -> Router:
-    """The router with the shipped weights, which are loaded at the first use, once for all engines of a process."""
-    return Router(SmallEncoder(WEIGHTS))
+def _shipped() -> SmallEncoder:
+    return SmallEncoder(WEIGHTS)
 
 
 def outputs_of(stereotypes: Iterable[Stereotype]) -> list[str]:

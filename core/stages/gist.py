@@ -62,7 +62,7 @@ async def with_gist(
         return Noted(replace(reading, implied_meaning=None), [])
     is_violent = reading.severity == _CALLS_FOR_VIOLENCE
     routes = await asyncio.to_thread(router.guesses, text, reading.language, group, violent=is_violent)
-    limits, notes = router.limits(reading.language), list[str]()
+    limits, notes = router.limits(text, reading.language), list[str]()
     if larger is not None and routes and _is_worth_asking(larger.pooling):
         chosen = await _chosen(text, routes[:PROPOSED], larger)
         notes += chosen.notes
@@ -72,7 +72,7 @@ async def with_gist(
     found = [one for one in routes[:MOST] if one.probability >= least]
     is_told = bool(found) and found[0].probability >= told
     if not is_told and reading.implied_meaning:
-        meant = await asyncio.to_thread(router.route, reading.implied_meaning, "en", group, violent=is_violent)
+        meant = await asyncio.to_thread(router.alone.route, reading.implied_meaning, "en", group, violent=is_violent)
         is_told = bool(routes) and routes[0].stereotype in [one.stereotype for one in meant]
         found = found or routes[:is_told]
     settled = replace(
@@ -106,7 +106,7 @@ async def _chosen(text: str, routes: Sequence[Route], larger: LargeReader) -> No
 
 def _settled(reading: Reading, text: str, router: Router, signals: Signals) -> tuple[TargetGroup | None, bool]:
     """The group, and whether the router's word settled it."""
-    if signals.signs is None:
+    if signals.signs is None and not signals.is_probed:
         return reading.target_group, False
     shares = router.groups(text, reading.language)
     likeliest = max(shares, key=lambda group: shares[group], default=None)

@@ -85,8 +85,14 @@ async def read_post(
     Raises:
         ModelUnavailable: no call was ever answered (a budget that is spent, or a model that dies, only degrades).
     """
+    is_unread = signals.is_probed and signals.signs is None
     said = Opinions(
-        signals.hateful, signals.signs, signals.language, post.text, larger or LargeReader(model, shipped())
+        None if is_unread else signals.hateful,
+        signals.signs,
+        signals.language,
+        post.text,
+        larger or LargeReader(model, shipped()),
+        said=[signals.hateful] if signals.is_probed else [],
     )
     is_larger = said.larger.pooling.is_larger
     hateful = await said.on(Question.HATEFUL, signals.hateful, is_open=is_larger or not signals.is_sure)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from core.errors import BadInput
 from core.i18n.sentences import sentence
 from core.models import FlaggedPost, ReadBy, TargetGroup
+from core.scoring.readers.probe import Probe
 from core.scoring.readers.readers import PostReader, PostSigns, Sureness
 from core.stages.outcomes import Noted
 from core.wording.code import is_code
@@ -77,11 +78,11 @@ _ADDRESS = re.compile(
 class Signals:
     """What is known of a post before the language model is asked.
 
-    ``hateful`` and ``signs`` are ``None`` where the small reader does not know the language. ``calls_for_violence``: by
-    the small reader, for which words are a hint, or by the words where it does not know the language.
-    ``unlikely_groups``: neither the reader nor a word hints at them. ``is_sure``: the reader is sure whether the post
-    is hateful. ``read_by``: whose word the probabilities are. ``is_code``: it is code or data, and no word in it names
-    a group, insults or calls for violence.
+    ``signs`` is ``None`` where the small reader does not know the language, and so is ``hateful`` without a probe.
+    ``calls_for_violence``: by the small reader, for which words are a hint, or by the words where it does not know the
+    language. ``unlikely_groups``: neither the reader nor a word hints at them. ``is_sure``: it is sure whether the post
+    is hateful. ``is_probed``: the hidden states of the model that ships had a word in that. ``read_by``: whose word the
+    probabilities are. ``is_code``: it is code or data, and no word in it names a group, insults or calls for violence.
     """
 
     language: str | None
@@ -94,6 +95,7 @@ class Signals:
     unlikely_groups: frozenset[TargetGroup] = frozenset()
     signs: PostSigns | None = None
     is_sure: bool = False
+    is_probed: bool = False
     read_by: ReadBy = ReadBy.RULES
     is_code: bool = False
 
@@ -142,14 +144,18 @@ def check_text(text: str) -> Noted[str]:
     return Noted(cleaned, notes)
 
 
-async def read_signals(post: FlaggedPost, reader: PostReader, *, expected: str, language: str | None) -> Signals:
-    """Language, hatefulness, target group and calls for violence, within a fraction of a second.
+async def read_signals(
+    post: FlaggedPost, reader: PostReader, probe: Probe | None = None, *, expected: str, language: str | None
+) -> Signals:
+    """Language, hatefulness, target group and calls for violence, within a second.
 
     Args:
+        probe: has a word, too, in whether a post is hateful.
         expected: the community's language, assumed for posts whose language is unclear.
         language: the language that a person named, which needs no detection.
     """
-    return await asyncio.to_thread(_signals, post.text, reader, expected, language)
+    signals = await asyncio.to_thread(_signals, post.text, reader, expected, language)
+    return signals if probe is None else await asyncio.to_thread(_probed, signals, post.text, reader, probe)
 
 
 def signals_of_words(text: str, expected: str, named: str | None) -> Signals:
@@ -189,6 +195,20 @@ def _signals(text: str, reader: PostReader, expected: str, named: str | None) ->
         is_sure=reader.sureness(signs.hateful) is not Sureness.NOT_SURE,
         read_by=ReadBy.SMALL,
     )
+
+
+def _probed(signals: Signals, text: str, reader: PostReader, probe: Probe) -> Signals:
+    """The signals with the probe's word on hate pooled in, where it has one."""
+    language = signals.language
+    if not signals.is_readable:
+        return signals
+    small = signals.hateful if signals.hateful is not None else float(reader.hateful([text], language)[0])
+    found = probe.on_hate(undisguised(text, language), language, small)
+    if found is None:
+        return signals
+    is_sure = found.sureness is not Sureness.NOT_SURE
+    read_by = ReadBy.LARGE if signals.signs is None else ReadBy.BOTH
+    return replace(signals, hateful=found.hateful, is_sure=is_sure, is_probed=True, read_by=read_by)
 
 
 def attacked(text: str, language: str | None, shares: Mapping[TargetGroup, float]) -> TargetGroup | None:

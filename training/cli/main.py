@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 
 from core.errors import BadInput
-from training.cli.options import Out, need_extra
+from training.cli.options import Base, Out, need_extra
 from training.cli.stages import online, preferences, reranker, writer
 from training.cli.texts import data, samples
 
@@ -37,6 +37,23 @@ def heads(out: Out) -> None:
     from training.heads.routing import train_router
 
     train_router(out)
+
+
+@app.command()
+def probe(
+    out: Out,
+    base: Base,
+    states: Annotated[
+        Path,
+        typer.Option("--states", metavar="FOLDER", help="Keeps hidden states; a killed run goes on there."),
+    ] = Path("states"),
+    most: Annotated[int, typer.Option("--most", metavar="N", help="Texts of each kind; 0 takes all.")] = 0,
+) -> None:
+    """Train what reads posts by the hidden states of the embedded model, and write it to OUT."""
+    need_extra()
+    from training.probe.run import train_probe
+
+    train_probe(out, base, states, most)
 
 
 @app.command()

@@ -50,7 +50,7 @@ A reply to a stereotype that the post does not put forward is hardly ever postab
 SAID: Final = 0.9
 """The same where it is told as the gist of the post."""
 _FEW: Final = 20
-_ENOUGH: Final = 200
+ENOUGH: Final = 200
 """Posts of the development split; of a language with fewer nothing is told."""
 _EPOCHS: Final = 5
 _FASTER: Final = 4.0
@@ -161,11 +161,12 @@ def loss_of(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
 
 def calibrated(shares: NDArray[np.float64], right: NDArray[np.bool_]) -> tuple[float, float]:
     """Slope and offset that make the log-odds of a share the probability that a reader sees the same."""
-    fit = LogisticRegression(C=100.0).fit(_odds(shares).reshape(-1, 1), right)
+    fit = LogisticRegression(C=100.0).fit(odds(shares).reshape(-1, 1), right)
     return round(float(fit.coef_[0, 0]), 4), round(float(fit.intercept_[0]), 4)
 
 
-def _odds(shares: NDArray[np.float64]) -> NDArray[np.float64]:
+def odds(shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The log-odds of shares, cut where a share is 0 or 1."""
     inside = np.clip(shares, 1e-6, 1 - 1e-6)
     return np.asarray(np.log(inside / (1 - inside)))
 
@@ -228,10 +229,10 @@ def measured(
             if split == "dev":
                 about["calibration"][language] = calibrated(shares, right)
             slope, start = about["calibration"][language]
-            chances = 1 / (1 + np.exp(-(_odds(shares) * slope + start)))
+            chances = 1 / (1 + np.exp(-(odds(shares) * slope + start)))
             if split == "dev":
                 found = [limit(chances, right, wanted) for wanted in (RIGHT, SAID)]
-                about["limits"][language] = found if len(mine) >= _ENOUGH else [1.0, 1.0]
+                about["limits"][language] = found if len(mine) >= ENOUGH else [1.0, 1.0]
             routed, told = (chances >= least for least in about["limits"][language])
             table.append(
                 {

@@ -7,10 +7,13 @@ process, keep a conversation for the next one, or print. ``weights`` finds the f
 from __future__ import annotations
 
 import atexit
+import json
 import logging
 import os
 import secrets
 import socket
+import urllib.error
+import urllib.request
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from types import TracebackType
@@ -86,6 +89,24 @@ class EmbeddedServer:
         self._server = None
         _RUNNING.discard(self)
 
+    def call(self, path: str, timeout_seconds: float, **body: Any) -> Any:
+        """What the server answers beside its conversations, or ``None`` if it refuses; blocking.
+
+        Raises:
+            OSError, ValueError: it does not answer, or not in time, or not in JSON.
+        """
+        request = urllib.request.Request(  # noqa: S310 - this process's own server, on the loopback interface
+            self.base_url.removesuffix("/v1") + path,
+            json.dumps(body).encode(),
+            {"Authorization": f"Bearer {self.api_key}", "Content-Type": "application/json"},
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=timeout_seconds) as answer:  # nosec B310 # noqa: S310 - as above
+                return json.load(answer)
+        except urllib.error.HTTPError as err:
+            logger.debug("The embedded model refused %s: %s", path, err)
+            return None
+
     def __enter__(self) -> Self:
         return self
 
@@ -113,6 +134,9 @@ def _params(context_tokens: int, parallel: int, threads: int) -> Any:
     params.n_batch, params.n_ubatch = BATCH_TOKENS, MICRO_BATCH_TOKENS
     params.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_ENABLED
     params.cpuparams.n_threads = threads
+    # Beside its answers it gives the last layer's vector of each token, as it is (core.llm.backends.states).
+    params.embedding, params.pooling_type = True, xllamacpp.llama_pooling_type.LLAMA_POOLING_TYPE_NONE
+    params.embd_normalize = -1
     params.verbosity = 0
     return params
 

@@ -8,16 +8,13 @@ before the post is kept. It must be called before the server has seen any post, 
 from __future__ import annotations
 
 import hashlib
-import json
 import logging
 import os
 import time
-import urllib.error
-import urllib.request
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from importlib import metadata
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from core.llm.backends.llamacpp import EmbeddedServer
 from core.ports import Message
@@ -80,7 +77,9 @@ def _restore(server: EmbeddedServer, slot: int, key: str) -> bool:
     """Whether a stored state was found, was whole, and was loaded; a damaged one is removed."""
     folder = server.slots_folder or Path()
     for file in folder.glob(f"{key}-*.bin"):
-        if file.stem == f"{key}-{_digest(file)}" and _call(server, f"/slots/{slot}?action=restore", filename=file.name):
+        if file.stem == f"{key}-{_digest(file)}" and server.call(
+            f"/slots/{slot}?action=restore", CALL_SECONDS, filename=file.name
+        ):
             os.utime(file)
             return True
         file.unlink(missing_ok=True)
@@ -89,11 +88,13 @@ def _restore(server: EmbeddedServer, slot: int, key: str) -> bool:
 
 def _read_and_keep(server: EmbeddedServer, slot: int, key: str, messages: Sequence[Message]) -> None:
     turns = [{"role": message.role, "content": message.content} for message in messages]
-    if not _call(server, "/v1/chat/completions", messages=turns, max_tokens=1, id_slot=slot, cache_prompt=True):
+    if not server.call(
+        "/v1/chat/completions", CALL_SECONDS, messages=turns, max_tokens=1, id_slot=slot, cache_prompt=True
+    ):
         raise OSError("the model did not read it")
     folder = server.slots_folder or Path()
     draft = folder / f"{key}.{os.getpid()}.part"
-    if not _call(server, f"/slots/{slot}?action=save", filename=draft.name):
+    if not server.call(f"/slots/{slot}?action=save", CALL_SECONDS, filename=draft.name):
         draft.unlink(missing_ok=True)
         raise OSError(f"its state could not be written to {folder}")
     draft.replace(folder / f"{key}-{_digest(draft)}.bin")
@@ -110,19 +111,3 @@ def _forget_old(folder: Path) -> None:
     for file in folder.iterdir():
         if file.stat().st_mtime < oldest:
             file.unlink(missing_ok=True)
-
-
-def _call(server: EmbeddedServer, path: str, **body: Any) -> Mapping[str, Any] | None:
-    """The server's answer, or ``None`` if it refuses."""
-    request = urllib.request.Request(  # noqa: S310 - this process's own server, on the loopback interface
-        server.base_url.removesuffix("/v1") + path,
-        json.dumps(body).encode(),
-        {"Authorization": f"Bearer {server.api_key}", "Content-Type": "application/json"},
-    )
-    try:
-        with urllib.request.urlopen(request, timeout=CALL_SECONDS) as answer:  # nosec B310 # noqa: S310 - as above
-            found: Mapping[str, Any] = json.load(answer)
-            return found
-    except urllib.error.HTTPError as err:
-        logger.debug("The embedded model refused %s: %s", path, err)
-        return None

@@ -15,7 +15,7 @@ from typing import Any, Final
 from openai.types.chat import ChatCompletion
 
 from core.llm.short_prompts import Task
-from core.ports import Answer, Generation, Message
+from core.ports import Answer, Generation, HiddenStates, Message
 
 LIKELY_TOKENS: Final = 20
 LEAST_MASS: Final = 0.05
@@ -56,10 +56,12 @@ class Writer:
 class ChatProtocol(ABC):
     """``core.ports.LanguageModel`` in the words of the protocol, over one server or several.
 
-    ``writers`` are its trained adapters, by their names; "" names that of the installation.
+    ``writers`` are its trained adapters, by their names; "" names that of the installation. ``hidden`` gives its hidden
+    states, where it runs here and something that ships reads them.
     """
 
     writers: Mapping[str, Writer] = MappingProxyType({})
+    hidden: HiddenStates | None = None
 
     async def generate(self, messages: Sequence[Message], how: Generation, timeout_seconds: float) -> Answer:
         """Write ``how.n`` answers; ``completion_tokens`` counts those of all of them.

@@ -19,7 +19,7 @@ from core.stages.judging.judge_formats import Rubric
 FILES = prompt_names()
 BLANK = re.compile(r"\{([a-z_]+)\}")
 NAMED_BY_VARIABLE = {"PROMPTS[question]": tuple(PROMPTS.values()), "rubric": tuple(Rubric)}
-"""``core.scoring.readers.asking`` asks four prompts in the same way, ``core.stages.judging.judge_formats`` its rubrics."""
+"""``core.scoring.readers.asking`` asks four prompts in one way, ``core.stages.judging.judge_formats`` its rubrics."""
 WITHOUT_SYSTEM_TEXT = ("judgelm",)
 """JudgeLM knows no roles: all of its prompt is one text."""
 

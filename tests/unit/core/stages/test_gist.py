@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from core.cards.routing import Router
 from core.llm.budget import Budget, MeteredModel
@@ -12,11 +13,13 @@ from core.models import Action, Reading, TargetGroup
 from core.ports import Message
 from core.scoring.readers.asking import LargeReader
 from core.scoring.readers.pooling import Pooling, shipped
+from core.scoring.readers.probe import Probe
 from core.stages.gist import with_gist
 from core.stages.outcomes import Noted
 from core.stages.signals import Signals
 from tests.fakes.engine.brief import reading_of
 from tests.fakes.engine.model import FakeModel
+from tests.fakes.engine.probes import ABOUT, FakeStates, probe_file
 from tests.fakes.engine.readers import readers_saying
 from tests.fakes.engine.router import FakeRouting, router_to
 
@@ -154,3 +157,17 @@ async def test_where_no_stereotype_is_sure_the_two_likeliest_are_guesses() -> No
     assert (await gisted(router_to("women/vote"))).value.guesses == ()
     silent = replace(reading_of(), recommended_action=Action.STAY_SILENT)
     assert (await with_gist(silent, "Nice bread.", unsure, SIGNALS)).value.guesses == ()
+
+
+async def test_where_the_small_reader_knows_no_language_the_group_is_told_by_what_is_said(tmp_path: Path) -> None:
+    """As soon as the probe read the post; before, whatever the model called it counted alone."""
+    text = "Nunca debieron darles el voto."
+    about = {**ABOUT, "stereotypes": {"es": ABOUT["stereotypes"]["en"]}}
+    probe = Probe(FakeStates({text: (3.0, 4.0)}), probe_file(tmp_path / "probe.safetensors", about=about))
+    router = Router(FakeRouting({}, languages=("es",)), probe)
+    reading = reading_of(group=TargetGroup.MIGRANTS, language="es")
+    for is_probed, group in ((True, TargetGroup.WOMEN), (False, TargetGroup.MIGRANTS)):
+        signals = Signals("es", 0.9, None, calls_for_violence=False, notes=(), is_probed=is_probed)
+        found, _ = await with_gist(reading, text, router, signals)
+        assert found.target_group is group
+        assert (found.stereotypes == ("women/vote",)) is is_probed

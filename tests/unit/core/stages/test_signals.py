@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from core.errors import BadInput
@@ -15,6 +17,7 @@ from core.stages.signals import check_text, read_signals
 from core.wording.text import MAX_POST_CHARACTERS
 from tests.fakes.engine.brief import EXPLAINED, metered, post_of
 from tests.fakes.engine.model import FakeModel
+from tests.fakes.engine.probes import FakeStates, probe_saying
 from tests.fakes.engine.readers import FakeClassifier, readers_saying
 
 NO = {"yes": 0.1, "no": 0.9}
@@ -239,3 +242,33 @@ def test_instructions_in_a_post_are_noticed(text: str) -> None:
 def test_ordinary_words_may_be_noticed_but_never_refused(text: str) -> None:
     """A wrong suspicion costs a note, not the post."""
     assert check_text(text)[0] == text
+
+
+async def test_the_probe_has_a_word_in_whether_a_post_is_hateful(tmp_path: Path) -> None:
+    """A hint that the small reader takes for harmless; who read it is told."""
+    text = "Funny how they always find the money."
+    post, probe, readers = post_of(text), FakeStates({text: (3.0, 0.0)}), readers_saying(hate=0.1)
+    alone = await read_signals(post, readers.posts, expected="en", language=None)
+    both = await read_signals(post, readers.posts, probe_saying(probe, tmp_path), expected="en", language=None)
+    assert decide(alone, {}).recommended_action is Action.STAY_SILENT
+    assert decide(both, {}).recommended_action is Action.REPLY
+    assert (alone.read_by, both.read_by) == (ReadBy.SMALL, ReadBy.BOTH)
+    assert both.is_sure
+    reading, notes = await read_post(post, both, metered(FakeModel(texts={"reading": EXPLAINED})))
+    assert reading.read_by is ReadBy.BOTH
+    assert notes == []
+
+
+async def test_where_the_small_reader_knows_no_language_the_probe_speaks_for_the_model(tmp_path: Path) -> None:
+    """In Spanish nobody else is asked whether the post is hateful, and the note says whose word it is."""
+    text = "Esta gente solo viene a vivir del cuento."
+    post, model = post_of(text), FakeModel(texts={"reading": EXPLAINED})
+    probe = probe_saying(FakeStates({text: (2.0, 0.0)}), tmp_path)
+    signals = await read_signals(post, readers_saying(hate=0.1).posts, probe, expected="es", language="es")
+    assert signals.hateful == pytest.approx(0.8808, abs=1e-3)
+    assert signals.signs is None
+    asked = metered(model)
+    reading, notes = await read_post(post, signals, asked)
+    assert asked.budget.model_calls == 1, "the explanations alone"
+    assert reading.read_by is ReadBy.LARGE
+    assert any("language model's word alone" in str(note) for note in notes)

@@ -1,0 +1,62 @@
+"""A probe over hidden states that a test names, with two outputs of the router that can be reckoned by hand."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors.numpy import save_file
+
+from core.cards.bank import load_stereotypes
+from core.cards.routing import outputs_of
+from core.errors import ModelUnavailable
+from core.scoring.readers.probe import Probe
+
+ABOUT: Mapping[str, Any] = {
+    "weights": {"sha256": "0" * 64, "bytes": 3},
+    "hateful": {
+        "en": {"pooling": [0.5, 1.0, 2.0], "unsure": [0.4, 0.7]},
+        "es": {"pooling": [0.0, 0.0, 1.0], "unsure": [0.4, 0.7]},
+    },
+    "stereotypes": {"en": {"weight": 2.0, "calibration": [1.0, 0.0], "limits": [0.6, 0.8]}},
+}
+"""In Spanish it speaks alone of hate, and says nothing of stereotypes."""
+
+
+class FakeStates:
+    """Two numbers for each text: the log-odds of hate, and how strongly it puts forward the stereotype of the test."""
+
+    def __init__(self, said: Mapping[str, tuple[float, float] | None], *, is_away: bool = False) -> None:
+        self.said, self.is_away, self.asked = said, is_away, list[str]()
+
+    def of(self, text: str) -> NDArray[np.float32] | None:
+        """What the test said of it; ``None`` for a text that is too long."""
+        self.asked.append(text)
+        if self.is_away:
+            raise ModelUnavailable("It is away.")
+        found = self.said[text]
+        return None if found is None else np.array(found, dtype=np.float32)
+
+
+def probe_file(file: Path, stereotype: str = "women/vote", about: Mapping[str, Any] = ABOUT) -> Path:
+    """Outputs that repeat the two numbers."""
+    names = ["hateful", *outputs_of(load_stereotypes().values())]
+    weight = np.zeros((len(names), 2), dtype=np.float16)
+    weight[0, 0] = weight[names.index(stereotype), 1] = 1.0
+    arrays: dict[str, NDArray[Any]] = {
+        "mean": np.zeros(2, dtype=np.float32),
+        "spread": np.ones(2, dtype=np.float32),
+        "weight": weight,
+        "bias": np.zeros(len(names), dtype=np.float32),
+    }
+    save_file(arrays, file, metadata={"about": json.dumps(about)})
+    return file
+
+
+def probe_saying(states: FakeStates, folder: Path) -> Probe:
+    """A probe over these states."""
+    return Probe(states, probe_file(folder / "probe.safetensors"))
