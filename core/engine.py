@@ -53,7 +53,7 @@ from core.stages.outcomes import Noted
 from core.stages.reading import decide, read_post
 from core.stages.search.drafting import compose
 from core.stages.search.run import DraftSearch
-from core.stages.signals import Signals, check_text, read_signals
+from core.stages.signals import Signals, check_text, probed, read_signals
 from core.stages.unread import STOPPED, without_a_model
 from core.wording.targets.groups import undisguised
 
@@ -90,7 +90,7 @@ class Engine:
 
     def __post_init__(self) -> None:
         if self.router is None:
-            self.router = shipped_router(self.probe)
+            self.router = shipped_router()
 
     async def suggest(self, request: Request, on_progress: OnProgress = lambda _: None) -> Suggestion:
         """Read the post, and unless that advises against it, draft, improve, judge and rank replies.
@@ -107,7 +107,11 @@ class Engine:
             return refused
         budget, checked = Budget(request.profile, turn=request.turn), check_text(request.post.text)
         post, expected = replace(request.post, text=checked.value), request.voice.language
-        signals = await read_signals(post, self.readers.posts, self.probe, expected=expected, language=request.language)
+        signals = await read_signals(post, self.readers.posts, expected=expected, language=request.language)
+        if self.probe:
+            text = undisguised(post.text, signals.language)
+            async with budget.taking_turn():
+                signals = await probed(signals, text, self.readers.posts, self.probe, budget.seconds_left)
         notes = [*self.scorers.notes, *checked.notes, *signals.notes]
         return await _Run(self, request, on_progress, budget, post, signals, notes).suggest()
 

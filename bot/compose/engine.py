@@ -205,8 +205,11 @@ async def open_model(
                 for name, one in found.items()
             }
             chat = _embedded(stack, server, llm, on_call, writers)
-            if await asyncio.to_thread(belongs_to, weights, settings.cache_folder):
-                chat.hidden = EmbeddedStates(server)
+            try:
+                if await asyncio.to_thread(belongs_to, weights, settings.cache_folder):
+                    chat.hidden = EmbeddedStates(server)
+            except (IndexUnavailable, OSError) as err:
+                logger.warning("Hidden states are left out; the small readers read alone: %s", err)
         else:
             adapters = {"": llm.adapter} if llm.adapter else {}
             adapters |= {name: name for name in llm.writers}

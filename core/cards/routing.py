@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,24 +57,33 @@ class Fitted:
     told: float
 
 
-class SecondOpinion(Protocol):
-    """Another model's word on the stereotypes that a post puts forward."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Beside:
+    """What another model says of the stereotypes that a post puts forward.
 
-    def on_stereotypes(self, shown: str, language: str | None) -> tuple[NDArray[np.float32], Fitted] | None:
-        """What is added to the router's outputs, in their order, and what was fitted for the sums.
+    Attributes:
+        added: to the router's outputs, in their order.
+        fitted: for the sums.
+        scale: makes the sums as sure of a group as the router's outputs are, for which limits are known.
+    """
 
-        ``None`` where it says nothing of the language or the text. Blocking.
-        """
-        ...
+    added: NDArray[np.float32]
+    fitted: Fitted
+    scale: float
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
-    """The outputs for a text, and what was fitted for them; ``fitted`` is ``None`` in an unknown language."""
+class Routed:
+    """Every stereotype about a group, the likeliest first; ``least`` and ``told`` as in ``Fitted``."""
 
-    digest: bytes
-    logits: NDArray[np.float32]
-    fitted: Fitted | None
+    routes: tuple[Route, ...] = ()
+    least: float = 1.0
+    told: float = 1.0
+
+    @property
+    def sure(self) -> list[Route]:
+        """The stereotypes that the post surely enough puts forward; two at most."""
+        return [one for one in self.routes[:MOST] if one.probability >= self.least]
 
 
 class Router:
@@ -82,87 +91,84 @@ class Router:
 
     Args:
         classifier: gives one output for each stereotype, and one for each group's posts that hold none of them.
-        beside: is asked of each post, too, where there is one.
     """
 
-    def __init__(self, classifier: TextClassifier, beside: SecondOpinion | None = None) -> None:
-        self._classifier, self._beside = classifier, beside
-        self._last: _Said | None = None
-
-    @property
-    def alone(self) -> Router:
-        """This router without a second opinion, for words that are no post."""
-        return Router(self._classifier)
+    def __init__(self, classifier: TextClassifier) -> None:
+        self._classifier = classifier
+        self._last: tuple[bytes, NDArray[np.float32]] | None = None
 
     def route(self, text: str, language: str | None, group: TargetGroup, *, violent: bool = False) -> list[Route]:
-        """The stereotypes that the post surely enough puts forward; two at most, otherwise as ``guesses``."""
-        found = self.guesses(text, language, group, violent=violent)[:MOST]
-        least, _ = self.limits(text, language)
-        return [one for one in found if one.probability >= least]
+        """The stereotypes that the post surely enough puts forward, by the router alone."""
+        return self.read(text, language, group, violent=violent).sure
 
-    def limits(self, text: str, language: str | None) -> tuple[float, float]:
-        """The probabilities from which a stereotype is answered, and told as the gist of a post."""
-        fitted = self._said(text, language).fitted
-        return (fitted.least, fitted.told) if fitted else _NEVER
-
-    def guesses(self, text: str, language: str | None, group: TargetGroup, *, violent: bool = False) -> list[Route]:
-        """Every stereotype about the group with its probability, the likeliest first; none in unknown languages.
+    def read(
+        self,
+        text: str,
+        language: str | None,
+        group: TargetGroup,
+        beside: Beside | None = None,
+        *,
+        violent: bool = False,
+    ) -> Routed:
+        """Every stereotype about the group with its probability; none in unknown languages.
 
         Args:
+            beside: what another model says of the same post, which counts, too.
             violent: whether calls for violence are among them: nobody is told that lives are precious who only said
                 something mild.
 
         Raises:
             IndexUnavailable: the weights are missing or damaged.
         """
-        said, about, known = self._said(text, language), self._classifier.about, load_stereotypes()
-        if said.fitted is None:
-            return []
+        about, known = self._classifier.about, load_stereotypes()
+        fitted = beside.fitted if beside else self._fitted(language)
+        if fitted is None:
+            return Routed()
         of_group = (known[name] for name in about["outputs"] if name in known and known[name].target_group is group)
         names = [one.id for one in of_group if violent or not one.is_violent]
         if not names:
-            return []
+            return Routed()
         places = {name: at for at, name in enumerate(about["outputs"])}
         none = f"{names[0].split('/')[0]}/{NONE}"
-        shares = shares_among(said.logits[[places[name] for name in (*names, none)]])[:-1]
-        chances = _probability(_odds(shares) * said.fitted.slope + said.fitted.offset)
+        logits = self._logits(as_routed(text, language)) + (beside.added if beside else 0)
+        shares = shares_among(logits[[places[name] for name in (*names, none)]])[:-1]
+        chances = _probability(_odds(shares) * fitted.slope + fitted.offset)
         found = [Route(known[name], float(chance)) for name, chance in zip(names, chances, strict=True)]
-        return sorted(found, key=lambda one: -one.probability)
+        return Routed(tuple(sorted(found, key=lambda one: -one.probability)), fitted.least, fitted.told)
 
-    def groups(self, text: str, language: str | None) -> dict[TargetGroup, float]:
+    def groups(self, text: str, language: str | None, beside: Beside | None = None) -> dict[TargetGroup, float]:
         """How likely each group is the one that a hateful post is about, by all stereotypes; none in unknown languages.
 
         The shares sum to 1: the router cannot say that a post attacks nobody.
 
+        Args:
+            beside: what another model says of the same post, which counts, too.
+
         Raises:
             IndexUnavailable: the weights are missing or damaged.
         """
-        said = self._said(text, language)
-        if said.fitted is None:
+        if self._fitted(language) is None:
             return {}
         groups = {name.split("/")[0]: one.target_group for name, one in load_stereotypes().items()}
+        logits = self._logits(as_routed(text, language))
+        shares = shares_among((logits + beside.added) * beside.scale if beside else logits)
         found = dict.fromkeys(groups.values(), 0.0)
-        for name, share in zip(self._classifier.about["outputs"], shares_among(said.logits), strict=True):
+        for name, share in zip(self._classifier.about["outputs"], shares, strict=True):
             found[groups[name.split("/")[0]]] += float(share)
         return found
 
-    def _said(self, text: str, language: str | None) -> _Said:
-        """What is said of a text; that of the last one is kept by a digest, since each stage asks for the same."""
-        shown = as_routed(text, language)
-        digest, last = hashlib.blake2b(f"{language}\0{shown}".encode()).digest(), self._last
-        if last is None or last.digest != digest:
-            self._last = last = self._asked(digest, shown, language)
-        return last
-
-    def _asked(self, digest: bytes, shown: str, language: str | None) -> _Said:
+    def _fitted(self, language: str | None) -> Fitted | None:
         about = self._classifier.about
         if language not in about["calibration"]:
-            return _Said(digest, np.empty(0, dtype=np.float32), None)
-        logits = self._classifier.logits([(shown,)])[0]
-        second = self._beside.on_stereotypes(shown, language) if self._beside else None
-        if second is not None:
-            return _Said(digest, logits + second[0], second[1])
-        return _Said(digest, logits, Fitted(*about["calibration"][language], *about["limits"].get(language, _NEVER)))
+            return None
+        return Fitted(*about["calibration"][language], *about["limits"].get(language, _NEVER))
+
+    def _logits(self, shown: str) -> NDArray[np.float32]:
+        """The outputs for a text; those of the last one are kept by a digest, since each stage asks for the same."""
+        digest, last = hashlib.blake2b(shown.encode()).digest(), self._last
+        if last is None or last[0] != digest:
+            self._last = last = (digest, self._classifier.logits([(shown,)])[0])
+        return last[1]
 
 
 def as_routed(text: str, language: str | None) -> str:
@@ -170,14 +176,10 @@ def as_routed(text: str, language: str | None) -> str:
     return " ".join(readable(text, language).split()[:MOST_WORDS])
 
 
-def shipped_router(beside: SecondOpinion | None = None) -> Router:
-    """The router with the shipped weights, which are loaded at the first use, once for all engines of a process."""
-    return Router(_shipped(), beside)
-
-
 @cache
-def _shipped() -> SmallEncoder:
-    return SmallEncoder(WEIGHTS)
+def shipped_router() -> Router:
+    """The router with the shipped weights, which are loaded at the first use, once for all engines of a process."""
+    return Router(SmallEncoder(WEIGHTS))
 
 
 def outputs_of(stereotypes: Iterable[Stereotype]) -> list[str]:

@@ -77,7 +77,7 @@ async def read_post(
 
     One structured call gives the explanations; after a bad answer a second call uses another prompt. What the model
     cannot give stays ``None``. Whether the post is hateful is asked where the small reader is not sure or does not know
-    the language, and always of a model that is larger than the one that ships.
+    the language, unless the probe read the post, and always of a model that is larger than the one that ships.
 
     Args:
         larger: who is asked what the small reader is asked; ``None`` for ``model``, taken for the one that ships.
@@ -85,17 +85,21 @@ async def read_post(
     Raises:
         ModelUnavailable: no call was ever answered (a budget that is spent, or a model that dies, only degrades).
     """
-    is_unread = signals.is_probed and signals.signs is None
+    # A larger model is pooled with the small reader alone, beside which it was fitted.
+    small = signals.hateful if signals.probed is None else signals.signs.hateful if signals.signs else None
     said = Opinions(
-        None if is_unread else signals.hateful,
+        small,
         signals.signs,
         signals.language,
         post.text,
         larger or LargeReader(model, shipped()),
-        said=[signals.hateful] if signals.is_probed else [],
+        is_probed=signals.probed is not None,
     )
     is_larger = said.larger.pooling.is_larger
-    hateful = await said.on(Question.HATEFUL, signals.hateful, is_open=is_larger or not signals.is_sure)
+    is_open = is_larger or not (signals.is_sure or said.is_probed)
+    hateful = await said.on(Question.HATEFUL, small, is_open=is_open)
+    if said.is_probed and not said.said:
+        hateful = signals.hateful
     explained = await _explain(post.text, model)
     is_violent = await _is_violent(signals, said)
     is_personal = not is_violent and await _is_personal(signals, said)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from core.errors import BadInput
 from core.i18n.sentences import sentence
 from core.models import FlaggedPost, ReadBy, TargetGroup
-from core.scoring.readers.probe import Probe
+from core.scoring.readers.probe import Probe, Probed
 from core.scoring.readers.readers import PostReader, PostSigns, Sureness
 from core.stages.outcomes import Noted
 from core.wording.code import is_code
@@ -81,7 +81,7 @@ class Signals:
     ``signs`` is ``None`` where the small reader does not know the language, and so is ``hateful`` without a probe.
     ``calls_for_violence``: by the small reader, for which words are a hint, or by the words where it does not know the
     language. ``unlikely_groups``: neither the reader nor a word hints at them. ``is_sure``: it is sure whether the post
-    is hateful. ``is_probed``: the hidden states of the model that ships had a word in that. ``read_by``: whose word the
+    is hateful. ``probed``: what the probe says, whose word counts in that. ``read_by``: whose word the
     probabilities are. ``is_code``: it is code or data, and no word in it names a group, insults or calls for violence.
     """
 
@@ -95,7 +95,7 @@ class Signals:
     unlikely_groups: frozenset[TargetGroup] = frozenset()
     signs: PostSigns | None = None
     is_sure: bool = False
-    is_probed: bool = False
+    probed: Probed | None = None
     read_by: ReadBy = ReadBy.RULES
     is_code: bool = False
 
@@ -106,8 +106,11 @@ class Signals:
 
     @property
     def calls_for_reply(self) -> bool:
-        """Whether the reader alone shows that a reply will be advised, so a draft may be shown before the reading."""
-        is_of_person = self.may_name_person or (self.signs is not None and self.signs.person >= PERSONAL)
+        """Whether the readers show that a reply will be advised, so that a draft may be shown before the reading.
+
+        They do not where nobody read whether the post threatens, or means one person.
+        """
+        is_of_person = self.may_name_person or self.signs is None or self.signs.person >= PERSONAL
         return (self.hateful or 0.0) >= _LIKELY_HATEFUL and not self.calls_for_violence and not is_of_person
 
 
@@ -144,18 +147,32 @@ def check_text(text: str) -> Noted[str]:
     return Noted(cleaned, notes)
 
 
-async def read_signals(
-    post: FlaggedPost, reader: PostReader, probe: Probe | None = None, *, expected: str, language: str | None
-) -> Signals:
-    """Language, hatefulness, target group and calls for violence, within a second.
+async def read_signals(post: FlaggedPost, reader: PostReader, *, expected: str, language: str | None) -> Signals:
+    """Language, hatefulness, target group and calls for violence, within a fraction of a second.
 
     Args:
-        probe: has a word, too, in whether a post is hateful.
         expected: the community's language, assumed for posts whose language is unclear.
         language: the language that a person named, which needs no detection.
     """
-    signals = await asyncio.to_thread(_signals, post.text, reader, expected, language)
-    return signals if probe is None else await asyncio.to_thread(_probed, signals, post.text, reader, probe)
+    return await asyncio.to_thread(_signals, post.text, reader, expected, language)
+
+
+async def probed(signals: Signals, text: str, reader: PostReader, probe: Probe, most_seconds: float) -> Signals:
+    """The signals with the probe's word on hate pooled in, where it has one.
+
+    Args:
+        text: the post with the names of groups spelled out.
+        most_seconds: so long the model may take.
+    """
+    found = await probe.read(text, signals.language, most_seconds) if signals.is_readable else None
+    if found is None:
+        return signals
+    small = signals.hateful
+    if small is None:  # by itself the small reader is not good enough here, beside the probe it helps
+        small = float((await asyncio.to_thread(reader.hateful, [text], signals.language))[0])
+    both = found.pooled(small)
+    is_sure = both.sureness is not Sureness.NOT_SURE
+    return replace(signals, hateful=both.hateful, is_sure=is_sure, probed=found, read_by=ReadBy.BOTH)
 
 
 def signals_of_words(text: str, expected: str, named: str | None) -> Signals:
@@ -195,20 +212,6 @@ def _signals(text: str, reader: PostReader, expected: str, named: str | None) ->
         is_sure=reader.sureness(signs.hateful) is not Sureness.NOT_SURE,
         read_by=ReadBy.SMALL,
     )
-
-
-def _probed(signals: Signals, text: str, reader: PostReader, probe: Probe) -> Signals:
-    """The signals with the probe's word on hate pooled in, where it has one."""
-    language = signals.language
-    if not signals.is_readable:
-        return signals
-    small = signals.hateful if signals.hateful is not None else float(reader.hateful([text], language)[0])
-    found = probe.on_hate(undisguised(text, language), language, small)
-    if found is None:
-        return signals
-    is_sure = found.sureness is not Sureness.NOT_SURE
-    read_by = ReadBy.LARGE if signals.signs is None else ReadBy.BOTH
-    return replace(signals, hateful=found.hateful, is_sure=is_sure, is_probed=True, read_by=read_by)
 
 
 def attacked(text: str, language: str | None, shares: Mapping[TargetGroup, float]) -> TargetGroup | None:

@@ -166,7 +166,7 @@ class Sample:
         picked, asked = _chance(Question.STEREOTYPE).sample(rows, min(most, len(rows))), list[list[Asked]]()
         router = shipped_router()
         for row in picked:
-            routes = router.guesses(row.text, row.language, row.group, violent=True)[:PROPOSED]
+            routes = router.read(row.text, row.language, row.group, violent=True).routes[:PROPOSED]
             gists = [one.stereotype.gist["en"] for one in routes]
             text = undisguised(row.text, row.language)
             key = hashlib.sha256("\n".join([text, *gists]).encode()).hexdigest()

@@ -24,7 +24,7 @@ Floats = NDArray[np.float32]
 FARTHEST: Final = 8.0
 _STRENGTHS: Final = (3e-4, 1e-3, 3e-3, 1e-2)
 _WEIGHTS: Final = (0.3, 0.5, 0.7, 0.9, 1.2, 1.6)
-_EPOCHS: Final = 16
+EPOCHS: Final = 16
 _RATE: Final = 3e-4
 _DECAY: Final = 0.3
 _DROPPED: Final = 0.7
@@ -52,7 +52,7 @@ def scaled(states: NDArray[Any], mean: Floats, spread: Floats) -> Floats:
     return found
 
 
-def fit(texts: Learnt, states: NDArray[Any], outputs: Outputs) -> Fit:
+def fit(texts: Learnt, states: NDArray[Any], outputs: Outputs, epochs: int = EPOCHS) -> Fit:
     """Both kinds of outputs, learnt from the training split."""
     train = sorted(
         {at for at, _, split, _ in texts.posts if split == "train"}
@@ -62,7 +62,7 @@ def fit(texts: Learnt, states: NDArray[Any], outputs: Outputs) -> Fit:
     spread = states[train].astype(np.float32).std(axis=0) + 1e-4
     far = scaled(states, mean, spread)
     of_hate, its_bias = _hateful(texts, far)
-    weight, bias = _stereotypes(texts, far, outputs)
+    weight, bias = _stereotypes(texts, far, outputs, epochs)
     return Fit(mean, spread, np.concatenate([of_hate, weight]), np.concatenate([its_bias, bias]))
 
 
@@ -82,7 +82,7 @@ def _hateful(texts: Learnt, far: Floats) -> tuple[Floats, Floats]:
     return best.coef_.astype(np.float32), best.intercept_.astype(np.float32)
 
 
-def _stereotypes(texts: Learnt, far: Floats, outputs: Outputs) -> tuple[Floats, Floats]:
+def _stereotypes(texts: Learnt, far: Floats, outputs: Outputs, epochs: int) -> tuple[Floats, Floats]:
     """The outputs of the epoch that is most often right on the development split, in English."""
     import torch
 
@@ -94,11 +94,11 @@ def _stereotypes(texts: Learnt, far: Floats, outputs: Outputs) -> tuple[Floats, 
     layer = torch.nn.Linear(far.shape[1], len(outputs.at))
     torch.nn.init.zeros_(layer.weight)
     optimizer = torch.optim.AdamW(layer.parameters(), lr=_RATE, weight_decay=_DECAY)
-    steps = _EPOCHS * -(-len(rows) // _BATCH)
+    steps = epochs * -(-len(rows) // _BATCH)
     falling = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.0, total_iters=steps)
     order = torch.Generator().manual_seed(SEED)
     tried = list[tuple[float, tuple[Floats, Floats]]]()
-    for epoch in range(1, _EPOCHS + 1):
+    for epoch in range(1, epochs + 1):
         for batch in torch.split(torch.randperm(len(rows), generator=order), _BATCH):
             shown = torch.nn.functional.dropout(inputs[batch], _DROPPED)
             loss = -(targets[batch] * layer(shown).log_softmax(dim=1)).sum() / targets[batch].sum()

@@ -42,7 +42,8 @@ def pooled(
         slope, offset = calibrated(shares, right)
         chances = _chances(shares, slope, offset)
         limits = [limit(chances, right, wanted) for wanted in (RIGHT, SAID)] if len(kept) >= ENOUGH else [1.0, 1.0]
-        fitted = {"weight": weight, "calibration": [slope, offset], "limits": limits}
+        scale = slope / router.about["calibration"]["en"][0]  # as sure of a group as the router alone
+        fitted = {"weight": weight, "calibration": [slope, offset], "limits": limits, "scale": round(scale, 4)}
         about["stereotypes"] |= dict.fromkeys(languages, fitted)
     for language, fitted in about["stereotypes"].items():
         for split in ("dev", "test"):

@@ -30,6 +30,9 @@ MODEL_NAME: Final = "embedded"
 BATCH_TOKENS: Final = 2048
 MICRO_BATCH_TOKENS: Final = 512
 _LISTENING_SECONDS: Final = 60.0
+_ALIKE: Final = 0.025
+"""A request takes the slot whose prompt begins with this share of its tokens. Low enough that hidden states, whose
+prompts share three of at most a hundred, always take the same slot, and push no prepared beginning out of another."""
 # Holds every server until it is closed: a server that is garbage-collected while it runs hangs its process.
 _RUNNING: Final[set[EmbeddedServer]] = set()
 
@@ -66,6 +69,7 @@ class EmbeddedServer:
         self.api_key: Final = secrets.token_urlsafe(32)
         self.parallel: Final = parallel
         self.slots_folder: Final = slots_folder
+        self._is_closing = False
         params = _params(context_tokens, parallel, threads or _usable_cores())
         if adapter is not None:
             _load_beside(params, adapter)
@@ -85,6 +89,7 @@ class EmbeddedServer:
         """
         if self._server is None:
             return
+        self._is_closing = True  # a call that began now would be waited for
         _cut_connections(int(self._server.listening_address.rpartition(":")[2]))
         self._server = None
         _RUNNING.discard(self)
@@ -93,8 +98,10 @@ class EmbeddedServer:
         """What the server answers beside its conversations, or ``None`` if it refuses; blocking.
 
         Raises:
-            OSError, ValueError: it does not answer, or not in time, or not in JSON.
+            OSError, HTTPException, ValueError: it does not answer, or not in time, or not in JSON; or it is closed.
         """
+        if self._is_closing:
+            raise OSError("the embedded model is closed")
         request = urllib.request.Request(  # noqa: S310 - this process's own server, on the loopback interface
             self.base_url.removesuffix("/v1") + path,
             json.dumps(body).encode(),
@@ -137,6 +144,7 @@ def _params(context_tokens: int, parallel: int, threads: int) -> Any:
     # Beside its answers it gives the last layer's vector of each token, as it is (core.llm.backends.states).
     params.embedding, params.pooling_type = True, xllamacpp.llama_pooling_type.LLAMA_POOLING_TYPE_NONE
     params.embd_normalize = -1
+    params.slot_prompt_similarity = _ALIKE
     params.verbosity = 0
     return params
 

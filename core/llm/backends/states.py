@@ -6,6 +6,7 @@ Owns the words around a text and which vectors are taken. ``training.probe`` lea
 from __future__ import annotations
 
 from functools import cached_property
+from http.client import HTTPException
 from typing import Any, Final
 
 import numpy as np
@@ -18,7 +19,7 @@ BEFORE: Final = "Post: "
 AFTER: Final = "\nThe stereotype it repeats:"
 """The last token of these words has read the whole post, and is about to say what it says."""
 MOST_TOKENS: Final = 90
-_CALL_SECONDS: Final = 60.0
+_CALL_SECONDS: Final = 20.0
 
 
 class EmbeddedStates:
@@ -42,8 +43,11 @@ class EmbeddedStates:
         tokens = self._tokens(text)
         if len(tokens) > MOST_TOKENS:
             return None
-        found = self._ask("/embeddings", input=[[*before, *tokens, *after]])
+        whole = [*before, *tokens, *after]
+        found = self._ask("/embeddings", input=[whole])
         vectors = np.asarray(found[0]["embedding"], dtype=np.float32)
+        if len(vectors) != len(whole):
+            raise ModelUnavailable("The embedded language model gave other vectors than it was asked for.")
         return np.concatenate([vectors[1:].mean(axis=0), vectors[-1]])
 
     @cached_property
@@ -56,7 +60,7 @@ class EmbeddedStates:
     def _ask(self, path: str, **body: Any) -> Any:
         try:
             found = self._server.call(path, _CALL_SECONDS, **body)
-        except (OSError, ValueError) as err:
+        except (OSError, ValueError, HTTPException) as err:
             raise ModelUnavailable("The embedded language model does not answer.") from err
         if found is None:
             raise ModelUnavailable("The embedded language model does not answer.")

@@ -22,8 +22,9 @@ _GROUP_IS_CLEAR = 0.5
 class Opinions:
     """What the small reader and the language model say of one post together.
 
-    ``hateful`` and ``signs`` are ``None`` where the small reader does not know the language. ``said`` holds the model's
-    own answers, ``notes`` why there are not more of them.
+    ``hateful`` and ``signs`` are the small reader's, ``None`` where it does not know the language. ``said`` holds the
+    model's own answers, ``notes`` why there are not more of them. ``is_probed``: the probe read the post, which is
+    pooled elsewhere.
     """
 
     hateful: float | None
@@ -33,6 +34,7 @@ class Opinions:
     larger: LargeReader
     said: list[object] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    is_probed: bool = False
 
     async def on(self, question: Question, small: float | None, *, is_open: bool) -> float | None:
         """The pooled probability; ``small`` as it is where the question is not open or the model's word adds nothing.
@@ -81,7 +83,7 @@ class Opinions:
 
     def told_by(self) -> ReadBy:
         """Whose word the opinions are."""
-        return read_by(self.hateful, self.said or None)
+        return ReadBy.BOTH if self.is_probed and not self.said else read_by(self.hateful, self.said or None)
 
     def notes_on_readers(self) -> list[str]:
         """What a moderator should know about who read the post."""
@@ -97,7 +99,12 @@ class Opinions:
                 "hateful; only rules looked at it",
                 language=name_of(language),
             )
-            found.append(alone if self.said else nobody)
+            probed = sentence(
+                "reading: the small reader is not good enough in {language} by itself; whether the post is hateful was "
+                "read with the language model, threats and attacks on one person by words alone",
+                language=name_of(language),
+            )
+            found.append(alone if self.said else probed if self.is_probed else nobody)
         if self.said and self.larger.pooling.is_larger and not self.larger.pooling.is_fitted:
             found.append(_unfitted(self.larger))
         return found

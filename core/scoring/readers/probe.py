@@ -7,7 +7,7 @@ were fitted in. ``README.md`` beside this file has what they learnt and what was
 
 from __future__ import annotations
 
-import hashlib
+import asyncio
 import json
 import logging
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.cards.routing import Fitted, as_routed
+from core.cards.routing import Beside, Fitted, as_routed
 from core.errors import IndexUnavailable, ModelUnavailable
 from core.i18n.sentences import sentence
 from core.llm.backends.weight_files import has_hash
@@ -33,6 +33,7 @@ logger = logging.getLogger(__name__)
 PROBE: Final = Path(str(resources.files("core.scoring.readers"))) / "probe.safetensors"
 HATEFUL: Final = "hateful"
 """The first output; those of the router follow, in its order."""
+MOST_SECONDS: Final = 10.0
 _FARTHEST: Final = 8.0
 """So many standard deviations from the mean a state counts at most: a strange text is no proof of anything."""
 
@@ -45,8 +46,30 @@ class Pooled:
     sureness: Sureness
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Probed:
+    """What the probe says of one post.
+
+    Attributes:
+        beside: what it says of stereotypes, for the router.
+    """
+
+    hate: float
+    pooling: tuple[float, float, float]
+    unsure: tuple[float, float]
+    beside: Beside | None
+
+    def pooled(self, small: float) -> Pooled:
+        """How hateful the post is, given the small reader's probability."""
+        bias, of_small, of_probe = self.pooling
+        chance = probability(bias + of_small * log_odds(small) + of_probe * self.hate)
+        low, high = self.unsure
+        middle = Sureness.NOT_SURE if chance < high else Sureness.HATEFUL
+        return Pooled(chance, Sureness.NOT_HATEFUL if chance < low else middle)
+
+
 class Probe:
-    """Reads posts by the hidden states of the model that ships. Blocking: call it in a thread.
+    """Reads posts by the hidden states of the model that ships. One post at a time: the others wait.
 
     Args:
         states: of the weights that the outputs were fitted for.
@@ -55,61 +78,43 @@ class Probe:
 
     def __init__(self, states: HiddenStates, file: Path = PROBE) -> None:
         self._states, self._file = states, file
-        self._last: tuple[bytes, NDArray[np.float32] | None] | None = None
+        self._free = asyncio.Semaphore(1)
 
     @property
     def about(self) -> Mapping[str, Any]:
         """What was kept beside the outputs: the weights that they belong to, languages, pooling and limits."""
-        found: Mapping[str, Any] = self._read[0]
-        return found
+        return self._read[0]
 
-    def on_hate(self, text: str, language: str | None, small: float) -> Pooled | None:
-        """How hateful a post is, given the small reader's probability; ``None`` where it says nothing.
+    async def read(self, text: str, language: str | None, most_seconds: float) -> Probed | None:
+        """What it says of a post; nothing in a language that it was not fitted in, or without states of the post.
 
-        Raises:
-            IndexUnavailable: the outputs are missing or damaged.
-        """
-        fitted = self.about[HATEFUL].get(language)
-        outputs = self._outputs(as_routed(text, language)) if fitted else None
-        if fitted is None or outputs is None:
-            return None
-        bias, of_small, of_probe = fitted["pooling"]
-        chance = probability(bias + of_small * log_odds(small) + of_probe * float(outputs[0]))
-        low, high = fitted["unsure"]
-        middle = Sureness.NOT_SURE if chance < high else Sureness.HATEFUL
-        return Pooled(chance, Sureness.NOT_HATEFUL if chance < low else middle)
-
-    def on_stereotypes(self, shown: str, language: str | None) -> tuple[NDArray[np.float32], Fitted] | None:
-        """What is added to the router's outputs, and what was fitted for the sums (``SecondOpinion``).
+        Args:
+            most_seconds: longer than this, or than ``MOST_SECONDS``, nobody waits.
 
         Raises:
             IndexUnavailable: the outputs are missing or damaged.
         """
-        fitted = self.about["stereotypes"].get(language)
-        outputs = self._outputs(shown) if fitted else None
-        if fitted is None or outputs is None:
+        if language is None or language not in self.about[HATEFUL]:
             return None
-        return fitted["weight"] * outputs[1:], Fitted(*fitted["calibration"], *fitted["limits"])
-
-    def _outputs(self, shown: str) -> NDArray[np.float32] | None:
-        """The outputs for a text, kept by a digest of the last one; ``None`` where there are no states of it."""
-        digest, last = hashlib.blake2b(shown.encode()).digest(), self._last
-        if last is None or last[0] != digest:
-            self._last = last = (digest, self._asked(shown))
-        return last[1]
-
-    def _asked(self, shown: str) -> NDArray[np.float32] | None:
         try:
-            states = self._states.of(shown)
-        except ModelUnavailable as err:  # the small readers' word stands, as it does without this model
-            logger.warning("The hidden states of a post could not be had: %s", err)
+            async with asyncio.timeout(max(0.0, min(MOST_SECONDS, most_seconds))), self._free:
+                states = await asyncio.to_thread(self._states.of, as_routed(text, language))
+        except (ModelUnavailable, TimeoutError) as err:  # the small readers' word stands, as without this model
+            logger.warning("The hidden states of a post could not be had (%s): %s", type(err).__name__, err)
             return None
-        if states is None:
-            return None
-        _, arrays = self._read
+        return None if states is None else self.said(states, language)
+
+    def said(self, states: NDArray[np.float32], language: str) -> Probed:
+        """What the outputs say of states, in one of the languages that they were fitted in."""
+        about, arrays = self._read
         far = np.clip((states - arrays["mean"]) / arrays["spread"], -_FARTHEST, _FARTHEST)
-        found: NDArray[np.float32] = arrays["weight"] @ far + arrays["bias"]
-        return found
+        outputs = arrays["weight"] @ far + arrays["bias"]
+        fitted, beside = about["stereotypes"].get(language), None
+        if fitted:
+            its = Fitted(*fitted["calibration"], *fitted["limits"])
+            beside = Beside(fitted["weight"] * outputs[1:], its, fitted["scale"])
+        of_hate = about[HATEFUL][language]
+        return Probed(float(outputs[0]), tuple(of_hate["pooling"]), tuple(of_hate["unsure"]), beside)
 
     @cached_property
     def _read(self) -> tuple[Mapping[str, Any], Mapping[str, NDArray[np.float32]]]:

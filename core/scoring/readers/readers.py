@@ -2,7 +2,7 @@
 
 Owns how the shipped weights are found, what the readers see of a text, and what their numbers mean. ``README.md``
 beside this file is their card: data, figures and limits. They are valid for the languages that they were measured in,
-which ``knows`` tells; in others only a larger model's word counts.
+which ``knows`` tells; in others only the word of a language model counts, and of theirs what the probe makes of it.
 """
 
 from __future__ import annotations

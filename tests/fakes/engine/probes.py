@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ ABOUT: Mapping[str, Any] = {
         "en": {"pooling": [0.5, 1.0, 2.0], "unsure": [0.4, 0.7]},
         "es": {"pooling": [0.0, 0.0, 1.0], "unsure": [0.4, 0.7]},
     },
-    "stereotypes": {"en": {"weight": 2.0, "calibration": [1.0, 0.0], "limits": [0.6, 0.8]}},
+    "stereotypes": {"en": {"weight": 2.0, "calibration": [1.0, 0.0], "limits": [0.6, 0.8], "scale": 0.5}},
 }
 """In Spanish it speaks alone of hate, and says nothing of stereotypes."""
 
@@ -32,10 +33,17 @@ class FakeStates:
 
     def __init__(self, said: Mapping[str, tuple[float, float] | None], *, is_away: bool = False) -> None:
         self.said, self.is_away, self.asked = said, is_away, list[str]()
+        self.go_on = threading.Event()
+        self.go_on.set()
+        self.most_at_once = self._at_once = 0
 
     def of(self, text: str) -> NDArray[np.float32] | None:
-        """What the test said of it; ``None`` for a text that is too long."""
+        """What the test said of it, once it may ``go_on``; ``None`` for a text that is too long."""
         self.asked.append(text)
+        self._at_once += 1
+        self.most_at_once = max(self.most_at_once, self._at_once)
+        self.go_on.wait(30)
+        self._at_once -= 1
         if self.is_away:
             raise ModelUnavailable("It is away.")
         found = self.said[text]

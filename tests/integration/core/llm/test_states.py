@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 
 from core.errors import ModelUnavailable
 from core.llm.backends.llamacpp import EmbeddedServer
+from core.llm.backends.prompt_cache import warm
 from core.llm.backends.servers.chat import ChatModel
 from core.llm.backends.states import EmbeddedStates
 from core.ports import Generation, Message
@@ -40,7 +42,7 @@ def _says(server: EmbeddedServer) -> str:
 
 
 def test_states_are_of_the_text_alone(server: EmbeddedServer) -> None:
-    """What was asked before, or meanwhile, changes neither them nor the answers."""
+    """What was asked before changes neither them nor the answers."""
     states, before = EmbeddedStates(server), _says(server)
     first, other, again = states.of(HATEFUL), states.of(HARMLESS), states.of(HATEFUL)
     assert first is not None
@@ -53,21 +55,47 @@ def test_states_are_of_the_text_alone(server: EmbeddedServer) -> None:
     assert _says(server) == before
 
 
+def test_while_an_answer_is_written_they_are_the_same(server: EmbeddedServer) -> None:
+    """One server does both, in one batch."""
+    states = EmbeddedStates(server)
+    quiet = states.of(HATEFUL)
+    with ThreadPoolExecutor(1) as beside:
+        saying = beside.submit(_says, server)
+        busy = [states.of(HATEFUL) for _ in range(3)]
+        assert saying.result()
+    assert quiet is not None
+    for one in busy:
+        assert one is not None
+        np.testing.assert_allclose(quiet, one, rtol=0.05, atol=0.5)
+
+
 def test_a_long_text_has_none(server: EmbeddedServer) -> None:
     assert EmbeddedStates(server).of("word " * 200) is None
 
 
-def test_the_shipped_probe_reads_them(server: EmbeddedServer, weights: Path, tmp_path: Path) -> None:
+def test_prepared_beginnings_stay_where_they_are(weights: Path, tmp_path: Path) -> None:
+    """However many posts are read: a beginning that is pushed out has to be read again, which takes seconds."""
+    begun = [Message("system", "You name three colours, in one line, with commas between them, and nothing else.")]
+    turns = [{"role": "system", "content": begun[0].content}, {"role": "user", "content": "Go."}]
+    with EmbeddedServer(weights, context_tokens=1024, parallel=3, threads=2, slots_folder=tmp_path) as running:
+        warm(running, weights, [begun])
+        states = EmbeddedStates(running)
+        for text in (HATEFUL, HARMLESS, HINT, f"{HARMLESS} {HINT}", "bread", f"{HATEFUL} {HARMLESS}"):
+            assert states.of(text) is not None
+        said = running.call("/v1/chat/completions", 120, messages=turns, max_tokens=1)
+    assert said["usage"]["prompt_tokens_details"]["cached_tokens"] > 15
+
+
+async def test_the_shipped_probe_reads_them(server: EmbeddedServer, weights: Path, tmp_path: Path) -> None:
     """It tells hate from talk where the small reader says nothing either way, in the languages that it names."""
     assert belongs_to(weights, tmp_path)
     probe = Probe(EmbeddedStates(server))
-    said = {text: probe.on_hate(text, "en", 0.5) for text in (HATEFUL, HARMLESS)}
-    hateful, harmless = said[HATEFUL], said[HARMLESS]
+    hateful, harmless = [await probe.read(text, "en", 60) for text in (HATEFUL, HARMLESS)]
     assert hateful is not None
     assert harmless is not None
-    assert hateful.hateful > 0.5 > harmless.hateful
-    assert probe.on_hate(HINT, "es", 0.5) is not None
-    assert probe.on_hate(HINT, "eu", 0.5) is None
+    assert hateful.pooled(0.5).hateful > 0.5 > harmless.pooled(0.5).hateful
+    assert await probe.read(HINT, "es", 60) is not None
+    assert await probe.read(HINT, "eu", 60) is None
 
 
 def test_a_server_that_is_gone_is_told(weights: Path) -> None:

@@ -46,7 +46,7 @@ def test_the_router_tells_stereotypes_apart_that_it_learnt(network: Any, rows: l
     pack(network, about, tmp_path / "w")
     kept_rows = [one for one in rows if one.split == "dev"]
     router = Router(SmallEncoder(tmp_path / "w"))
-    first = [router.guesses(one.text, "en", TargetGroup.WOMEN)[0].stereotype.id in one.seen for one in kept_rows]
+    first = [router.read(one.text, "en", TargetGroup.WOMEN).routes[0].stereotype.id in one.seen for one in kept_rows]
     assert np.mean(first) == pytest.approx(kept["likeliest right"])
     assert router.route(kept_rows[0].text, "en", TargetGroup.WOMEN) == []
 

@@ -18,7 +18,7 @@ from training.heads.routing import Labelled, Outputs
 from training.probe.learning import fit, write
 from training.probe.run import train_probe
 from training.probe.states import states_of
-from training.probe.texts import LANGUAGES, Learnt, learnt
+from training.probe.texts import Learnt, learnt
 
 TEXTS = ["they take all", "we bake bread", "they never learn a word", "bread"]
 
@@ -97,7 +97,7 @@ def _made() -> tuple[Learnt, Any]:
 
 def test_both_kinds_of_outputs_are_learnt_and_come_back_from_the_file(tmp_path: Path) -> None:
     (texts, states), outputs = _made(), Outputs.of_taxonomy()
-    found = fit(texts, states, outputs)
+    found = fit(texts, states, outputs, epochs=80)
     told = found.outputs(states)
     hateful = np.array([share > 0.5 for *_, share in texts.posts])
     assert ((told[:, 0] > 0) == hateful).mean() > 0.95
@@ -109,9 +109,12 @@ def test_both_kinds_of_outputs_are_learnt_and_come_back_from_the_file(tmp_path: 
     np.testing.assert_allclose(arrays["weight"], found.weight, atol=1e-3)
 
 
-def test_a_text_is_read_once_whatever_is_known_of_it() -> None:
-    texts = learnt(most=60)
-    assert len(set(texts.texts)) == len(texts.texts)
-    assert {language for _, language, *_ in texts.posts} <= set(LANGUAGES)
-    assert {one.language for _, one in texts.stereotypes} <= set(LANGUAGES)
-    assert len(texts.texts) < len(texts.posts) + len(texts.stereotypes) + 1
+def test_a_text_is_read_once_and_never_on_both_sides() -> None:
+    """Posts whose stereotypes are labelled stand in both lists, and their split is the same in both."""
+    texts = learnt()
+    split_of = {at: split for at, _, split, _ in texts.posts}
+    shared = [(at, one) for at, one in texts.stereotypes if at in split_of]
+    assert len(shared) > 5000
+    assert len(texts.texts) < len(texts.posts) + len(texts.stereotypes) - 5000
+    splits = {(split_of[at], one.split) for at, one in shared}
+    assert {pair for pair in splits if "test" in pair} == {("test", "test")}

@@ -25,7 +25,7 @@ def test_no_card_is_better_than_a_wrong_one() -> None:
     """Below the limit the router abstains, and so it does where the post claims what the taxonomy lacks."""
     unsure = Router(FakeRouting({"women/vote": 1.0, "women/office": 0.9}, limit=0.6))
     assert unsure.route(POST, "en", TargetGroup.WOMEN) == []
-    assert unsure.guesses(POST, "en", TargetGroup.WOMEN)[0].stereotype.id == "women/vote"
+    assert unsure.read(POST, "en", TargetGroup.WOMEN).routes[0].stereotype.id == "women/vote"
     other = Router(FakeRouting({"women/vote": 2.0, f"women/{NONE}": 5.0}))
     assert other.route(POST, "en", TargetGroup.WOMEN) == []
 
@@ -50,7 +50,7 @@ def test_at_most_two_are_told() -> None:
 def test_of_an_unknown_language_nothing_is_told(language: str | None) -> None:
     """The network is not even asked."""
     routing = FakeRouting({"women/vote": 9.0})
-    assert Router(routing).guesses(POST, language, TargetGroup.WOMEN) == []
+    assert Router(routing).read(POST, language, TargetGroup.WOMEN).routes == ()
     assert routing.calls == []
 
 

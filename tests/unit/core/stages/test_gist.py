@@ -163,11 +163,11 @@ async def test_where_the_small_reader_knows_no_language_the_group_is_told_by_wha
     """As soon as the probe read the post; before, whatever the model called it counted alone."""
     text = "Nunca debieron darles el voto."
     about = {**ABOUT, "stereotypes": {"es": ABOUT["stereotypes"]["en"]}}
-    probe = Probe(FakeStates({text: (3.0, 4.0)}), probe_file(tmp_path / "probe.safetensors", about=about))
-    router = Router(FakeRouting({}, languages=("es",)), probe)
+    probe = Probe(FakeStates({text: (3.0, 6.0)}), probe_file(tmp_path / "probe.safetensors", about=about))
+    router, said = Router(FakeRouting({}, languages=("es",))), await probe.read(text, "es", 5)
     reading = reading_of(group=TargetGroup.MIGRANTS, language="es")
-    for is_probed, group in ((True, TargetGroup.WOMEN), (False, TargetGroup.MIGRANTS)):
-        signals = Signals("es", 0.9, None, calls_for_violence=False, notes=(), is_probed=is_probed)
+    for probed, group in ((said, TargetGroup.WOMEN), (None, TargetGroup.MIGRANTS)):
+        signals = Signals("es", 0.9, None, calls_for_violence=False, notes=(), probed=probed)
         found, _ = await with_gist(reading, text, router, signals)
         assert found.target_group is group
-        assert (found.stereotypes == ("women/vote",)) is is_probed
+        assert (found.stereotypes == ("women/vote",)) is (probed is not None)

@@ -13,7 +13,7 @@ from core.scoring.readers.outputs import POST_OUTPUTS
 from core.scoring.readers.pooling import Pooling, Question, Weights
 from core.scoring.readers.readers import PostReader
 from core.stages.reading import decide, parse_explanations, read_post
-from core.stages.signals import check_text, read_signals
+from core.stages.signals import Signals, check_text, probed, read_signals
 from core.wording.text import MAX_POST_CHARACTERS
 from tests.fakes.engine.brief import EXPLAINED, metered, post_of
 from tests.fakes.engine.model import FakeModel
@@ -244,31 +244,52 @@ def test_ordinary_words_may_be_noticed_but_never_refused(text: str) -> None:
     assert check_text(text)[0] == text
 
 
+async def _signals(text: str, said: float, folder: Path, language: str = "en", hate: float = 0.1) -> Signals:
+    """What a small reader and a probe say of a post together."""
+    readers, probe = readers_saying(hate=hate), probe_saying(FakeStates({text: (said, 0.0)}), folder)
+    alone = await read_signals(post_of(text), readers.posts, expected=language, language=language)
+    return await probed(alone, text, readers.posts, probe, 5)
+
+
 async def test_the_probe_has_a_word_in_whether_a_post_is_hateful(tmp_path: Path) -> None:
     """A hint that the small reader takes for harmless; who read it is told."""
     text = "Funny how they always find the money."
-    post, probe, readers = post_of(text), FakeStates({text: (3.0, 0.0)}), readers_saying(hate=0.1)
-    alone = await read_signals(post, readers.posts, expected="en", language=None)
-    both = await read_signals(post, readers.posts, probe_saying(probe, tmp_path), expected="en", language=None)
+    alone = await read_signals(post_of(text), readers_saying(hate=0.1).posts, expected="en", language=None)
+    both = await _signals(text, 3.0, tmp_path)
     assert decide(alone, {}).recommended_action is Action.STAY_SILENT
     assert decide(both, {}).recommended_action is Action.REPLY
     assert (alone.read_by, both.read_by) == (ReadBy.SMALL, ReadBy.BOTH)
     assert both.is_sure
-    reading, notes = await read_post(post, both, metered(FakeModel(texts={"reading": EXPLAINED})))
+    assert both.calls_for_reply
+    reading, notes = await read_post(post_of(text), both, metered(FakeModel(texts={"reading": EXPLAINED})))
     assert reading.read_by is ReadBy.BOTH
     assert notes == []
 
 
-async def test_where_the_small_reader_knows_no_language_the_probe_speaks_for_the_model(tmp_path: Path) -> None:
-    """In Spanish nobody else is asked whether the post is hateful, and the note says whose word it is."""
+async def test_where_the_small_reader_knows_no_language_the_probe_reads_with_it(tmp_path: Path) -> None:
+    """In Spanish nobody else is asked whether the post is hateful, and the note says what nobody read."""
     text = "Esta gente solo viene a vivir del cuento."
-    post, model = post_of(text), FakeModel(texts={"reading": EXPLAINED})
-    probe = probe_saying(FakeStates({text: (2.0, 0.0)}), tmp_path)
-    signals = await read_signals(post, readers_saying(hate=0.1).posts, probe, expected="es", language="es")
+    signals = await _signals(text, 2.0, tmp_path, "es")
     assert signals.hateful == pytest.approx(0.8808, abs=1e-3)
     assert signals.signs is None
-    asked = metered(model)
-    reading, notes = await read_post(post, signals, asked)
+    assert not signals.calls_for_reply, "nobody read whether it threatens: no draft before the reading"
+    asked = metered(FakeModel(texts={"reading": EXPLAINED}))
+    reading, notes = await read_post(post_of(text), signals, asked)
     assert asked.budget.model_calls == 1, "the explanations alone"
-    assert reading.read_by is ReadBy.LARGE
-    assert any("language model's word alone" in str(note) for note in notes)
+    assert reading.read_by is ReadBy.BOTH
+    assert reading.recommended_action is Action.REPLY
+    assert any("threats and attacks on one person by words alone" in str(note) for note in notes)
+
+
+@pytest.mark.parametrize(("answer", "action"), [(NO, Action.STAY_SILENT), (None, Action.REPLY)])
+async def test_a_larger_model_is_pooled_with_the_small_reader_it_was_fitted_beside(
+    answer: dict[str, float] | None, action: Action, tmp_path: Path
+) -> None:
+    """What the probe said counts where that model does not answer, and is not taken for its word."""
+    text = "Funny how they always find the money."
+    signals = await _signals(text, 3.0, tmp_path)
+    model = metered(FakeModel(texts={"reading": EXPLAINED}, shares={"hateful": answer}))
+    larger = LargeReader(model, Pooling("great-70b", is_fitted=True))
+    reading, _ = await read_post(post_of(text), signals, model, larger)
+    assert reading.recommended_action is action
+    assert reading.read_by is ReadBy.BOTH

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,7 @@ from core.cards.bank import load_stereotypes
 from core.cards.routing import Router, outputs_of
 from core.errors import IndexUnavailable
 from core.models import TargetGroup
-from core.scoring.readers.probe import PROBE, Probe, belongs_to, read_outputs
+from core.scoring.readers.probe import PROBE, Probe, Probed, belongs_to, read_outputs
 from core.scoring.readers.readers import Sureness
 from tests.fakes.engine.probes import FakeStates, probe_file, probe_saying
 from tests.fakes.engine.router import FakeRouting
@@ -23,69 +25,95 @@ def _chance(odds: float) -> float:
     return 1 / (1 + math.exp(-odds))
 
 
-def test_its_word_is_added_to_that_of_the_small_reader(tmp_path: Path) -> None:
+async def _read(states: FakeStates, folder: Path, language: str | None = "en", most: float = 5) -> Probed | None:
+    return await probe_saying(states, folder).read(POST, language, most)
+
+
+async def test_its_word_is_added_to_that_of_the_small_reader(tmp_path: Path) -> None:
     """Log-odds: 0.5 + 1 * those of the small reader + 2 * its own."""
-    found = probe_saying(FakeStates({POST: (0.3, 0.0)}), tmp_path).on_hate(POST, "en", 0.25)
+    found = await _read(FakeStates({POST: (0.3, 0.0)}), tmp_path)
     assert found is not None
-    assert found.hateful == pytest.approx(_chance(0.5 + math.log(0.25 / 0.75) + 2 * 0.3), abs=1e-6)
-    assert found.sureness is Sureness.NOT_SURE
+    both = found.pooled(0.25)
+    assert both.hateful == pytest.approx(_chance(0.5 + math.log(0.25 / 0.75) + 2 * 0.3), abs=1e-6)
+    assert both.sureness is Sureness.NOT_SURE
 
 
 @pytest.mark.parametrize(
     ("said", "sureness"), [(-1.0, Sureness.NOT_HATEFUL), (0.0, Sureness.NOT_SURE), (1.0, Sureness.HATEFUL)]
 )
-def test_where_the_small_reader_does_not_count_it_speaks_alone(said: float, sureness: Sureness, tmp_path: Path) -> None:
-    found = probe_saying(FakeStates({POST: (said, 0.0)}), tmp_path).on_hate(POST, "es", 0.9)
+async def test_it_says_how_sure_both_are(said: float, sureness: Sureness, tmp_path: Path) -> None:
+    """In the Spanish of the test the small reader has the weight 0."""
+    found = await _read(FakeStates({POST: (said, 0.0)}), tmp_path, "es")
     assert found is not None
-    assert found.hateful == pytest.approx(_chance(said), abs=1e-6)
-    assert found.sureness is sureness
+    assert found.pooled(0.9).hateful == pytest.approx(_chance(said), abs=1e-6)
+    assert found.pooled(0.9).sureness is sureness
+    assert found.beside is None, "nothing was fitted for stereotypes in this language"
 
 
-def test_a_strange_state_counts_for_no_more_than_a_far_one(tmp_path: Path) -> None:
-    near, far = (
-        probe_saying(FakeStates({POST: (said, 0.0)}), tmp_path).on_hate(POST, "es", 0.5) for said in (8.0, 800.0)
-    )
-    assert near == far
+async def test_a_strange_state_counts_for_no_more_than_a_far_one(tmp_path: Path) -> None:
+    near, far = [await _read(FakeStates({POST: (said, 0.0)}), tmp_path) for said in (8.0, 800.0)]
+    assert near is not None
+    assert far is not None
+    assert near.hate == far.hate
 
 
-def test_in_a_language_that_it_was_not_fitted_in_the_model_is_not_asked(tmp_path: Path) -> None:
+@pytest.mark.parametrize("language", ["eu", None])
+async def test_in_a_language_that_it_was_not_fitted_in_the_model_is_not_asked(
+    language: str | None, tmp_path: Path
+) -> None:
     states = FakeStates({})
-    probe = probe_saying(states, tmp_path)
-    assert probe.on_hate(POST, "eu", 0.5) is None
-    assert probe.on_stereotypes(POST, "es") is None
+    assert await _read(states, tmp_path, language) is None
     assert states.asked == []
 
 
 @pytest.mark.parametrize("is_away", [False, True])
-def test_without_states_the_small_readers_word_stands(is_away: bool, tmp_path: Path) -> None:
+async def test_without_states_it_says_nothing(is_away: bool, tmp_path: Path) -> None:
     """A post is too long, or the model does not answer: neither ends the reading."""
-    probe = probe_saying(FakeStates({POST: None}, is_away=is_away), tmp_path)
-    assert probe.on_hate(POST, "en", 0.5) is None
-    assert probe.on_stereotypes(POST, "en") is None
-    routing = FakeRouting({"women/office": 5.0}, limit=0.1)
-    assert Router(routing, probe).limits(POST, "en") == (0.1, 0.3)
+    assert await _read(FakeStates({POST: None}, is_away=is_away), tmp_path) is None
 
 
-def test_the_model_reads_a_post_once(tmp_path: Path) -> None:
-    """Hate, group and stereotypes are all told from the same states."""
+async def test_nobody_waits_longer_than_there_is_time(tmp_path: Path) -> None:
+    """The model is busy, or stuck: the small reader's word stands."""
     states = FakeStates({POST: (1.0, 1.0)})
+    states.go_on.clear()
+    try:
+        assert await _read(states, tmp_path, most=0.05) is None
+    finally:
+        states.go_on.set()
+
+
+async def test_posts_at_once_are_read_one_after_the_other(tmp_path: Path) -> None:
+    """Each gets what was said of it, and no more than one thread waits for the model."""
+    other = "Another post."
+    states = FakeStates({POST: (1.0, 0.0), other: (-1.0, 0.0)})
     probe = probe_saying(states, tmp_path)
-    router = Router(FakeRouting({}), probe)
-    probe.on_hate(POST, "en", 0.5)
-    router.groups(POST, "en")
-    router.route(POST, "en", TargetGroup.WOMEN)
-    assert states.asked == [POST]
+    found = await asyncio.gather(*(probe.read(text, "en", 5) for text in (POST, other) * 4))
+    assert [one.hate for one in found if one] == [1.0, -1.0] * 4
+    assert states.most_at_once == 1
 
 
-def test_the_router_adds_its_word_and_takes_the_limits_of_both(tmp_path: Path) -> None:
+async def test_the_router_adds_its_word_and_takes_the_limits_of_both(tmp_path: Path) -> None:
     """The router alone likes another stereotype better; what was fitted for it alone no longer holds."""
-    routing = FakeRouting({"women/vote": 1.0, "women/office": 3.0}, limit=0.1)
-    router = Router(routing, probe_saying(FakeStates({POST: (0.0, 3.0)}), tmp_path))
-    assert [one.stereotype.id for one in router.route(POST, "en", TargetGroup.WOMEN)] == ["women/vote"]
-    assert router.limits(POST, "en") == (0.6, 0.8)
-    assert router.groups(POST, "en")[TargetGroup.WOMEN] > 0.9
-    alone = router.alone.route(POST, "en", TargetGroup.WOMEN)
-    assert alone[0].stereotype.id == "women/office", "what a model says in its own words is no post"
+    router = Router(FakeRouting({"women/vote": 1.0, "women/office": 3.0}, limit=0.1))
+    found = await _read(FakeStates({POST: (0.0, 3.0)}), tmp_path)
+    assert found is not None
+    both = router.read(POST, "en", TargetGroup.WOMEN, found.beside)
+    assert [one.stereotype.id for one in both.sure] == ["women/vote"]
+    assert (both.least, both.told) == (0.6, 0.8)
+    assert router.route(POST, "en", TargetGroup.WOMEN)[0].stereotype.id == "women/office"
+
+
+async def test_a_group_is_told_by_both_and_no_surer_than_the_router_would_be(tmp_path: Path) -> None:
+    """The sums are larger numbers, and would be surer of everything: they are scaled."""
+    router = Router(FakeRouting({"women/vote": 1.0, "migrants/vote": 2.0}))
+    found = await _read(FakeStates({POST: (0.0, 3.0)}), tmp_path)
+    assert found is not None
+    assert found.beside is not None
+    alone, both = router.groups(POST, "en"), router.groups(POST, "en", found.beside)
+    assert alone[TargetGroup.MIGRANTS] > alone[TargetGroup.WOMEN]
+    assert both[TargetGroup.WOMEN] > both[TargetGroup.MIGRANTS]
+    unscaled = router.groups(POST, "en", replace(found.beside, scale=1.0))
+    assert both[TargetGroup.WOMEN] < unscaled[TargetGroup.WOMEN]
 
 
 def test_it_belongs_to_one_file_of_weights(tmp_path: Path) -> None:
@@ -99,12 +127,12 @@ def test_it_belongs_to_one_file_of_weights(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [None, b"", b"no tensors"])
-def test_a_damaged_file_is_told(content: bytes | None, tmp_path: Path) -> None:
+async def test_a_damaged_file_is_told(content: bytes | None, tmp_path: Path) -> None:
     file = tmp_path / "probe.safetensors"
     if content is not None:
         file.write_bytes(content)
     with pytest.raises(IndexUnavailable, match="cannot be read") as refused:
-        Probe(FakeStates({}), file).on_hate(POST, "en", 0.5)
+        await Probe(FakeStates({}), file).read(POST, "en", 5)
     assert refused.value.remedy
 
 
