@@ -55,8 +55,8 @@ CODES: Final = {
     "reading: the post's language was not recognised": "language_unknown",
     "reading: the small reader does not know {language}, and no language model said whether the post is hateful; only "
     "rules looked at it": "read_by_rules_only",
-    "reading: the small reader is not good enough in {language} by itself; whether the post is hateful was read with the "
-    "language model, threats and attacks on one person by words alone": "read_by_words_in_part",
+    "reading: the small reader is not good enough in {language} by itself; whether the post is hateful was read with "
+    "the language model, threats and attacks on one person by words alone": "read_by_words_in_part",
     "reading: the small reader does not know {language}; what the post does is the language model's word alone": (
         "read_by_model_only"
     ),
