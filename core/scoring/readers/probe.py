@@ -33,7 +33,7 @@ logger = logging.getLogger(__name__)
 PROBE: Final = Path(str(resources.files("core.scoring.readers"))) / "probe.safetensors"
 HATEFUL: Final = "hateful"
 """The first output; those of the router follow, in its order."""
-MOST_SECONDS: Final = 10.0
+MOST_SECONDS: Final = 20.0
 _FARTHEST: Final = 8.0
 """So many standard deviations from the mean a state counts at most: a strange text is no proof of anything."""
 
@@ -100,7 +100,7 @@ class Probe:
             async with asyncio.timeout(max(0.0, min(MOST_SECONDS, most_seconds))), self._free:
                 states = await asyncio.to_thread(self._states.of, as_routed(text, language))
         except (ModelUnavailable, TimeoutError) as err:  # the small readers' word stands, as without this model
-            logger.warning("The hidden states of a post could not be had (%s): %s", type(err).__name__, err)
+            logger.info("The hidden states of a post could not be had (%s): %s", type(err).__name__, err)
             return None
         return None if states is None else self.said(states, language)
 
