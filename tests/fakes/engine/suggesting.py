@@ -12,6 +12,7 @@ from core.models import Progress, Suggestion
 from core.ports import EvidenceSource
 from core.request import Request
 from core.scoring.readers.pooling import Pooling, shipped
+from core.scoring.readers.probe import Probe
 from core.scoring.readers.readers import Readers
 from core.wording.text import sentences
 from tests.fakes.engine.brief import EXPLAINED, PATIENT, POST, post_of
@@ -34,12 +35,13 @@ async def suggest(
     post: str = POST,
     router: Router | None = None,
     pooling: Pooling | None = None,
+    probe: Probe | None = None,
     **request: object,
 ) -> tuple[Suggestion, list[Progress]]:
     """What the engine suggests for a post, and the progress that it told on the way; with the shipped router."""
     seen: list[Progress] = []
     asked = replace(Request(post_of(post), PATIENT), **request)  # type: ignore[arg-type]
-    by = Engine(model, knowledge, readers, pooling=pooling or shipped(), writer=pooling or shipped())
+    by = Engine(model, knowledge, readers, pooling=pooling or shipped(), writer=pooling or shipped(), probe=probe)
     by.router = router or by.router
     return await by.suggest(asked, seen.append), seen
 

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import cycle, pairwise
+from pathlib import Path
 
 from core.cards.bank import Changes, cards_on, general_cards, load_cards, load_stereotypes, prepared_id
 from core.cards.routing import Router
 from core.engine import Engine
 from core.llm.profiles import LIVE, PROFILES
 from core.llm.short_prompts import Task
-from core.models import Intent, Kind, Origin, TargetGroup
+from core.models import Intent, Kind, Origin, ReadBy, TargetGroup
 from core.ports import EvidenceSource
 from core.request import Request, Voice
 from core.scoring.readers.pooling import Pooling
+from core.scoring.readers.probe import Probe
 from core.scoring.readers.readers import Readers
 from core.stages.judging.judge_formats import JudgeFormat
 from core.wording.text import sentences
 from tests.fakes.engine.brief import EXPLAINED, PATIENT, POST, post_of
 from tests.fakes.engine.model import FakeModel
+from tests.fakes.engine.probes import FakeStates, probe_file
 from tests.fakes.engine.router import FakeRouting, router_to
 from tests.fakes.engine.suggesting import GOOD, NEVER, PUBLISHED, SURELY, helpful, suggest
 
@@ -203,6 +206,24 @@ async def test_a_post_is_answered_by_the_cards_on_its_stereotype(readers: Reader
         assert draft.reasons
         assert (draft.writer is None) is bool(draft.prepared)
     assert any(draft.prepared for draft in suggestion.drafts)
+
+
+async def test_the_probe_is_asked_once_and_heard_in_every_stage(
+    readers: Readers, knowledge: EvidenceSource, tmp_path: Path
+) -> None:
+    """The router alone knows nothing of the post: group, gist, claim and the first draft come from the probe's word."""
+    states = FakeStates({POST: (4.0, 6.0)})
+    probe = Probe(states, probe_file(tmp_path / "probe.safetensors", "migrants/benefits"))
+    router = Router(FakeRouting({}, limit=0.9, told=0.95))
+    said, events = await suggest(readers, knowledge, helpful(), router=router, probe=probe)
+    assert states.asked == [POST]
+    assert said.reading.read_by is ReadBy.BOTH
+    assert said.reading.stereotypes == ("migrants/benefits",)
+    assert said.claims[0].text in {card.claim for card in cards_on("migrants/benefits", "en")}
+    assert events[0].draft is not None
+    assert events[0].draft.answers == "migrants live on benefits and pay nothing in"
+    alone, _ = await suggest(readers, knowledge, helpful(), router=router)
+    assert (alone.reading.read_by, alone.reading.stereotypes) == (ReadBy.SMALL, ())
 
 
 async def test_without_a_route_the_gist_is_absent_and_the_drafts_are_general(

@@ -1,0 +1,49 @@
+"""The probe is there beside the weights that it was fitted for, and left out without ending the start."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import pytest
+
+from bot.compose import engine
+from bot.compose.engine import open_engine, open_model
+from bot.compose.settings.loading import load_settings
+from bot.compose.settings.settings import Settings
+from core.errors import IndexUnavailable
+
+
+@pytest.fixture
+def settings(weights: Path, tmp_path: Path) -> Settings:
+    """The embedded model, small."""
+    file = tmp_path / "config.toml"
+    file.write_text(
+        f"[llm]\nmodel_path = '{weights}'\ncontext_tokens = 2048\nparallel = 2\nthreads = 1\n"
+        f"[kb]\ncache_folder = '{tmp_path / 'cache'}'\n"
+    )
+    return load_settings(file, {})
+
+
+async def test_the_engine_reads_with_it_where_the_model_that_ships_runs(settings: Settings) -> None:
+    async with open_engine(settings) as opened:
+        assert opened.probe is not None
+        assert await opened.probe.read("They never work.", "en", 60) is not None
+
+
+@pytest.mark.parametrize("fault", [False, IndexUnavailable("The weights of a reader cannot be read."), OSError("full")])
+async def test_other_weights_or_a_damaged_file_leave_it_out(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, fault: Exception | bool
+) -> None:
+    """Nothing else is lost: the small readers read alone."""
+
+    def belongs(weights: Path, folder: Path) -> bool:
+        if isinstance(fault, Exception):
+            raise fault
+        return fault
+
+    monkeypatch.setattr(engine, "belongs_to", belongs)
+    with caplog.at_level(logging.WARNING):
+        async with open_model(settings) as model:
+            assert model.hidden is None
+    assert ("Hidden states are left out" in caplog.text) is isinstance(fault, Exception)
