@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 from bot.compose.settings.drafting import LlmSettings
 from bot.compose.settings.settings import Settings
 from core.engine import Engine
-from core.errors import IndexUnavailable, ScorerUnavailable, StoreUnavailable
+from core.errors import IndexUnavailable, ModelUnavailable, ScorerUnavailable, StoreUnavailable
 from core.i18n.sentences import Sentence, sentence
 from core.llm.backends.cross_encoders import NliCrossEncoder, QualityCrossEncoder, RelevanceCrossEncoder
 from core.llm.backends.embeddings import SentenceEmbedder
@@ -31,7 +31,7 @@ from core.llm.backends.weights import WeightsWanted, find_weights
 from core.llm.prompting import load_prompt
 from core.ports import EvidenceSource, LanguageModel, Message
 from core.scoring.readers.pooling import Pooling, pooling_of
-from core.scoring.readers.probe import Probe, belongs_to
+from core.scoring.readers.probe import Probe, adapter_for
 from core.scoring.readers.readers import Readers
 from core.scoring.rewards import Scorers
 from core.stages.judging.judge_formats import JudgeFormat
@@ -206,9 +206,10 @@ async def open_model(
             }
             chat = _embedded(stack, server, llm, on_call, writers)
             try:
-                if await asyncio.to_thread(belongs_to, weights, settings.cache_folder):
-                    chat.hidden = EmbeddedStates(server)
-            except (IndexUnavailable, OSError) as err:
+                if adapter := await asyncio.to_thread(adapter_for, weights, settings.cache_folder):
+                    reading = EmbeddedServer(weights, threads=llm.threads, adapter=adapter, reads_only=True)
+                    chat.hidden = EmbeddedStates(stack.enter_context(reading))
+            except (IndexUnavailable, ModelUnavailable, OSError) as err:
                 logger.warning("Hidden states are left out; the small readers read alone: %s", err)
         else:
             adapters = {"": llm.adapter} if llm.adapter else {}

@@ -33,12 +33,12 @@ of the test split; 38 in 100 guesses are right, in Spanish, Italian and Basque 4
 _CALLS_FOR_VIOLENCE: Final = 5
 _ROUTED: Final = 0.5
 """The share of all stereotypes from which a group is taken that the reader is not sure of: of 67 posts of the test
-split taken for 60 and right for 46 by the router alone, for 56 and 52 with the probe (19 of 26 in Spanish, 15 of 21 in
-Italian). What is less likely was a guess, and is left to the reading."""
+split taken for 60 and right for 46 by the router alone, for 62 and 57 with the probe (21 of 28 in Spanish, 18 of 22 in
+Italian, 9 of 16 in Basque). What is less likely was a guess, and is left to the reading."""
 _ROUTED_ELSEWHERE: Final = 0.95
 """The same against a reader that is sure: 6 posts of both splits, the router right for 5 of them, the reader for 1."""
 _PROBED_ELSEWHERE: Final = 0.9
-"""The same with the probe: 7 posts of both splits, right for 6 of them, the reader for 1."""
+"""The same with the probe: 17 posts of both splits, right for 13 of them, the reader for 3."""
 
 
 async def with_gist(

@@ -12,9 +12,10 @@ import typer
 from rich.console import Console
 
 from core.errors import BadInput
-from training.cli.options import Base, Out, need_extra
+from training.cli.options import Base, Out, Set, need_extra
 from training.cli.stages import online, preferences, reranker, writer
 from training.cli.texts import data, samples
+from training.cli.values import changed_by, refuse_unknown
 
 app = typer.Typer(help="Train the small models, and a writer of your own.", no_args_is_help=True)
 for command in (data, writer, samples, preferences, online, reranker):
@@ -43,17 +44,23 @@ def heads(out: Out) -> None:
 def probe(
     out: Out,
     base: Base,
-    states: Annotated[
+    run: Annotated[
         Path,
-        typer.Option("--states", metavar="FOLDER", help="Keeps hidden states; a killed run goes on there."),
-    ] = Path("states"),
-    most: Annotated[int, typer.Option("--most", metavar="N", help="Texts of each kind; 0 takes all.")] = 0,
+        typer.Option("--run", metavar="FOLDER", help="Keeps states and checkpoints; a killed run goes on there."),
+    ] = Path("runs/probe"),
+    set_: Set = None,
+    most: Annotated[
+        int, typer.Option("--most", metavar="N", help="Texts of each kind, language and split; 0: all.")
+    ] = 0,
 ) -> None:
-    """Train what reads posts by the hidden states of the embedded model, and write it to OUT."""
+    """Train what reads posts by the embedded model: outputs, written to OUT, and an adapter beside it."""
     need_extra()
+    from training.probe.adapting import Values
     from training.probe.run import train_probe
 
-    train_probe(out, base, states, most)
+    values = changed_by(Values(), set_)
+    refuse_unknown(set_, values)
+    train_probe(out, base, run, values, most)
 
 
 @app.command()

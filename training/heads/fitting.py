@@ -53,9 +53,14 @@ def _surely(right: NDArray[np.bool_]) -> float:
 def unsure_between(chances: NDArray[np.float64], said: NDArray[np.bool_]) -> tuple[float, float]:
     """The probabilities between which the reader is not sure: outside, nine in ten of what it says are right."""
     grid = np.linspace(0.02, 0.98, 97)
-    high = next((p for p in grid if p >= 0.5 and said[chances >= p].mean() >= SURE), 0.98)
-    low = next((p for p in grid[::-1] if p <= 0.5 and (~said)[chances < p].mean() >= SURE), 0.02)
+    high = next((p for p in grid if p >= 0.5 and _share(said[chances >= p]) >= SURE), 0.98)
+    low = next((p for p in grid[::-1] if p <= 0.5 and _share(~said[chances < p]) >= SURE), 0.02)
     return round(float(low), 2), round(float(high), 2)
+
+
+def _share(right: NDArray[np.bool_]) -> float:
+    """The share that is right; none of nothing."""
+    return float(right.mean()) if right.size else 0.0
 
 
 def false_alarms(logits: NDArray[np.float64]) -> tuple[list[float], list[float]]:

@@ -24,7 +24,7 @@ from training.heads.routing import ENOUGH, RIGHT, SAID, Labelled, Outputs, calib
 from training.probe.learning import Fit, Floats
 from training.probe.texts import LANGUAGES, TOGETHER, Learnt
 
-_WEIGHTS: Final = (0.3, 0.5, 0.7, 0.9, 1.2, 1.6)
+_WEIGHTS: Final = (0.3, 0.5, 0.7, 0.9, 1.2, 1.6, 2.2, 3.0)
 
 
 def pooled(

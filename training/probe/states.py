@@ -1,4 +1,4 @@
-"""The hidden states of many texts, by the dequantised weights of the very file that the application serves.
+"""The hidden states of many texts, by the weights of the file that the application serves, with an adapter or without.
 
 Owns how they are computed and kept. A run that was killed goes on with the texts that it had not read.
 """
@@ -21,21 +21,26 @@ _BATCH_TOKENS: Final = 400
 _FILE, _ABOUT = "states.npy", "states.json"
 
 
+Load = Callable[[], tuple[Any, Any]]
+"""Gives a model of transformers without its last output, and a tokenizer."""
+
+
 def states_of(
-    texts: Sequence[str], base: str, base_hash: str, folder: Path, on_progress: Callable[[int, int], None]
+    texts: Sequence[str], by: str, load: Load, folder: Path, on_progress: Callable[[int, int], None]
 ) -> NDArray[np.float16]:
     """The states of each text, shape (len(texts), 2 * width); what stands in the folder is not computed again.
 
     Of a text with more than ``MOST_TOKENS`` the first ones are read.
 
     Args:
-        base: as ``training.writer.base.load_base`` takes it.
+        by: a hash of the model.
+        load: is called where there is something to compute.
         on_progress: is called with the texts that were read, and all.
 
     Raises:
         BadInput: the folder holds the states of other texts or another model.
     """
-    about = {"base": base_hash, "texts": hashlib.sha256("\0".join(texts).encode()).hexdigest(), "count": len(texts)}
+    about = {"base": by, "texts": hashlib.sha256("\0".join(texts).encode()).hexdigest(), "count": len(texts)}
     file, stated = folder / _FILE, folder / _ABOUT
     if stated.exists():
         if json.loads(stated.read_text(encoding="utf-8")) != about:
@@ -45,23 +50,16 @@ def states_of(
         found = np.load(file, mmap_mode="r+")
         if found.any(axis=1).all():
             return np.asarray(found)
-        model, tokenizer = _loaded(base)
+        model, tokenizer = load()
     else:
         folder.mkdir(parents=True, exist_ok=True)
-        model, tokenizer = _loaded(base)
+        model, tokenizer = load()
         shape = (len(texts), 2 * int(model.config.hidden_size))
         found = np.lib.format.open_memmap(file, mode="w+", dtype=np.float16, shape=shape)
         found.flush()
         stated.write_text(json.dumps(about), encoding="utf-8")
-    _read(texts, found, model, tokenizer, on_progress)
+    _read(texts, found, model.eval(), tokenizer, on_progress)
     return np.asarray(found)
-
-
-def _loaded(base: str) -> tuple[Any, Any]:
-    from training.writer.base import load_base
-
-    model, tokenizer = load_base(base)
-    return model.eval(), tokenizer
 
 
 def _read(
@@ -84,7 +82,7 @@ def _read(
             mask[row, : len(tokens[at])] = 1
         with torch.inference_mode():
             given = {"input_ids": ids.to(model.device), "attention_mask": mask.to(model.device)}
-            vectors = model.base_model(**given, use_cache=False).last_hidden_state.float().cpu()
+            vectors = model(**given, use_cache=False).last_hidden_state.float().cpu()
         for row, at in enumerate(batch):
             mine = vectors[row, : len(tokens[at])]
             found[at] = torch.cat([mine[1:].mean(dim=0), mine[-1]]).numpy()

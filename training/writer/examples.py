@@ -39,7 +39,7 @@ def groups(split: str, data: Path = DATA) -> list[Group]:
     """All groups of a split, ``train`` or ``dev``. Cards, facts and explanations are learnt only."""
     found = [*replies(split, data)]
     if split == "train":
-        found += [*prepared(data), *sourced(data), *explained(data)]
+        found += [*answered(data), *prepared(data), *sourced(data), *explained(data)]
     return found
 
 
@@ -97,6 +97,16 @@ def with_stereotype(data: Path = DATA) -> Iterator[tuple[str, str, str]]:
             yield row["text"], row["language"], row["id"]
         elif known[row["post"]].split == "train" and row["labels"][0] != ["none"]:
             yield known[row["post"]].text, known[row["post"]].language, row["labels"][0][0]
+
+
+def answered(data: Path = DATA) -> Iterator[Group]:
+    """Plain replies that were written for one post each, in an intent that was asked for, without and with its gist."""
+    for row in rows_of(data / "answered"):
+        intent, gist = Intent(row["intent"]), row["gist"]
+        yield tuple(
+            _reply(row["post"], intent, row["text"], row["language"], "answered", **known)
+            for known in ({}, {"gist": gist})
+        )
 
 
 def sourced(data: Path = DATA) -> Iterator[Group]:

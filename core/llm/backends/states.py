@@ -23,7 +23,7 @@ _CALL_SECONDS: Final = 20.0
 
 
 class EmbeddedStates:
-    """The hidden states of a running ``EmbeddedServer``. A post of thirty words takes half a second on two cores.
+    """The hidden states of an ``EmbeddedServer`` that only reads. Thirty words take half a second on two cores.
 
     The three parts are tokenised each by itself, so that a post's own words never merge with those around it.
     """

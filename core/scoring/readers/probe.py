@@ -1,13 +1,14 @@
-"""A second word on a post from the model that ships: linear outputs over its hidden states.
+"""A second word on a post from the model that ships: linear outputs over its hidden states, read through an adapter.
 
-Owns how the shipped outputs are read and how their word is pooled with that of the small readers. They were fitted for
-one file of weights (``Probe.weights``), say nothing over the states of another, and count in the languages that they
-were fitted in. ``README.md`` beside this file has what they learnt and what was measured.
+Owns how the shipped outputs are read and how their word is pooled with that of the small readers. Outputs and adapter
+were learnt together for one file of weights, say nothing over another, and count in the languages that they were fitted
+in. ``README.md`` beside this file has what they learnt and what was measured.
 """
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import logging
 from collections.abc import Mapping
@@ -31,6 +32,7 @@ from core.scoring.readers.readers import Sureness
 logger = logging.getLogger(__name__)
 
 PROBE: Final = Path(str(resources.files("core.scoring.readers"))) / "probe.safetensors"
+ADAPTER: Final = PROBE.with_suffix(".gguf")
 HATEFUL: Final = "hateful"
 """The first output; those of the router follow, in its order."""
 MOST_SECONDS: Final = 20.0
@@ -134,18 +136,34 @@ def read_outputs(file: Path) -> tuple[Mapping[str, Any], Mapping[str, NDArray[np
             about: Mapping[str, Any] = json.loads(opened.metadata()["about"])
             arrays = {name: opened.get_tensor(name).astype(np.float32) for name in opened.keys()}  # noqa: SIM118
     except (OSError, KeyError, ValueError, SafetensorError) as err:
-        raise IndexUnavailable(
-            sentence("The weights of a reader cannot be read ({kind}).", kind=type(err).__name__),
-            remedy=sentence('Install Antiphon again, with its extra "server" or "embedded".'),
-        ) from err
+        raise _unreadable(err) from err
     return about, arrays
 
 
-def belongs_to(weights: Path, folder: Path, file: Path = PROBE) -> bool:
-    """Whether a probe was fitted for the states of these very weights; ``folder`` keeps what was hashed. Blocking.
+def adapter_for(weights: Path, folder: Path, file: Path = PROBE, adapter: Path = ADAPTER) -> Path | None:
+    """The adapter through which the probe reads these very weights; ``None`` for others. Blocking.
+
+    Args:
+        folder: keeps the hash of weights that were hashed.
 
     Raises:
-        IndexUnavailable: the outputs are missing or damaged.
+        IndexUnavailable: the outputs or the adapter are missing or damaged.
     """
-    wanted = read_outputs(file)[0]["weights"]
-    return weights.stat().st_size == wanted["bytes"] and has_hash(weights, wanted["sha256"], folder)
+    about = read_outputs(file)[0]
+    if weights.stat().st_size != about["weights"]["bytes"] or not has_hash(weights, about["weights"]["sha256"], folder):
+        return None
+    try:
+        with adapter.open("rb") as stored:
+            found = hashlib.file_digest(stored, "sha256").hexdigest()
+    except OSError as err:
+        raise _unreadable(err) from err
+    if found != about["adapter"]["sha256"]:
+        raise _unreadable(ValueError())
+    return adapter
+
+
+def _unreadable(err: Exception) -> IndexUnavailable:
+    return IndexUnavailable(
+        sentence("The weights of a reader cannot be read ({kind}).", kind=type(err).__name__),
+        remedy=sentence('Install Antiphon again, with its extra "server" or "embedded".'),
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import threading
 from collections.abc import Mapping
@@ -17,8 +18,11 @@ from core.cards.routing import outputs_of
 from core.errors import ModelUnavailable
 from core.scoring.readers.probe import Probe
 
+WEIGHTS, LORA = b"the weights", b"an adapter"
+"""What the files hold that the outputs belong to."""
 ABOUT: Mapping[str, Any] = {
-    "weights": {"sha256": "0" * 64, "bytes": 3},
+    "weights": {"sha256": hashlib.sha256(WEIGHTS).hexdigest(), "bytes": len(WEIGHTS)},
+    "adapter": {"sha256": hashlib.sha256(LORA).hexdigest(), "bytes": len(LORA)},
     "hateful": {
         "en": {"pooling": [0.5, 1.0, 2.0], "unsure": [0.4, 0.7]},
         "es": {"pooling": [0.0, 0.0, 1.0], "unsure": [0.4, 0.7]},

@@ -31,19 +31,18 @@ async def test_the_engine_reads_with_it_where_the_model_that_ships_runs(settings
         assert await opened.probe.read("They never work.", "en", 60) is not None
 
 
-@pytest.mark.parametrize("fault", [False, IndexUnavailable("The weights of a reader cannot be read."), OSError("full")])
+@pytest.mark.parametrize("fault", [None, IndexUnavailable("The weights of a reader cannot be read."), OSError("full")])
 async def test_other_weights_or_a_damaged_file_leave_it_out(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, fault: Exception | bool
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, fault: Exception | None
 ) -> None:
     """Nothing else is lost: the small readers read alone."""
 
-    def belongs(weights: Path, folder: Path) -> bool:
-        if isinstance(fault, Exception):
+    def adapter(weights: Path, folder: Path) -> None:
+        if fault is not None:
             raise fault
-        return fault
 
-    monkeypatch.setattr(engine, "belongs_to", belongs)
+    monkeypatch.setattr(engine, "adapter_for", adapter)
     with caplog.at_level(logging.WARNING):
         async with open_model(settings) as model:
             assert model.hidden is None
-    assert ("Hidden states are left out" in caplog.text) is isinstance(fault, Exception)
+    assert ("Hidden states are left out" in caplog.text) is (fault is not None)

@@ -15,10 +15,12 @@ from core.models import TargetGroup
 from core.scoring.readers.probe import read_outputs
 from tests.fakes.training.tiny import tiny_model, tiny_tokenizer
 from training.heads.routing import Labelled, Outputs
+from training.probe.adapting import Values
 from training.probe.learning import fit, write
 from training.probe.run import train_probe
 from training.probe.states import states_of
 from training.probe.texts import Learnt, learnt
+from training.writer.base import load_base
 
 TEXTS = ["they take all", "we bake bread", "they never learn a word", "bread"]
 
@@ -38,13 +40,15 @@ def _silent(done: int, total: int) -> None:
 
 
 def _states(base: str, folder: Path, texts: list[str] = TEXTS) -> Any:
-    return states_of(texts, base, "hash", folder, _silent)
+    def load() -> tuple[Any, Any]:
+        model, tokenizer = load_base(base)
+        return model.base_model, tokenizer
+
+    return states_of(texts, "hash", load, folder, _silent)
 
 
 def test_states_are_the_mean_and_the_last_vector_of_the_last_layer(base: str, tmp_path: Path) -> None:
     """As one forward pass over one text gives them, without the others of its batch."""
-    from training.writer.base import load_base
-
     found, (model, tokenizer) = _states(base, tmp_path / "states"), load_base(base)
     for row, text in zip(found, TEXTS, strict=True):
         parts = (tokenizer.encode(part) for part in ("Post: ", text, "\nThe stereotype it repeats:"))
@@ -76,7 +80,7 @@ def test_the_states_of_other_texts_are_refused(base: str, tmp_path: Path) -> Non
 
 def test_only_the_embedded_model_is_probed(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="embedded model"):
-        train_probe(tmp_path / "out", "a/folder", tmp_path / "states")
+        train_probe(tmp_path / "out", "a/folder", tmp_path / "run", Values())
 
 
 def _made() -> tuple[Learnt, Any]:

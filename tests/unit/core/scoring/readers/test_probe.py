@@ -13,9 +13,9 @@ from core.cards.bank import load_stereotypes
 from core.cards.routing import Router, outputs_of
 from core.errors import IndexUnavailable
 from core.models import TargetGroup
-from core.scoring.readers.probe import PROBE, Probe, Probed, belongs_to, read_outputs
+from core.scoring.readers.probe import PROBE, Probe, Probed, adapter_for, read_outputs
 from core.scoring.readers.readers import Sureness
-from tests.fakes.engine.probes import FakeStates, probe_file, probe_saying
+from tests.fakes.engine.probes import LORA, WEIGHTS, FakeStates, probe_file, probe_saying
 from tests.fakes.engine.router import FakeRouting
 
 POST = "Women should never have been given the vote."
@@ -116,14 +116,36 @@ async def test_a_group_is_told_by_both_and_no_surer_than_the_router_would_be(tmp
     assert both[TargetGroup.WOMEN] < unscaled[TargetGroup.WOMEN]
 
 
-def test_it_belongs_to_one_file_of_weights(tmp_path: Path) -> None:
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path, Path]:
+    """Weights, outputs and adapter that belong together."""
+    weights, adapter = tmp_path / "weights.gguf", tmp_path / "probe.gguf"
+    weights.write_bytes(WEIGHTS)
+    adapter.write_bytes(LORA)
+    return weights, probe_file(tmp_path / "probe.safetensors"), adapter
+
+
+@pytest.mark.parametrize("content", [WEIGHTS[::-1], WEIGHTS + b"more"])
+def test_it_belongs_to_one_file_of_weights(content: bytes, files: tuple[Path, Path, Path], tmp_path: Path) -> None:
     """Over the states of another model its word would be noise, so size and hash are compared."""
-    outputs = probe_file(tmp_path / "probe.safetensors")
-    other, longer = tmp_path / "other.gguf", tmp_path / "longer.gguf"
-    other.write_bytes(b"abc")
-    longer.write_bytes(b"abcd")
-    assert not belongs_to(other, tmp_path, outputs)
-    assert not belongs_to(longer, tmp_path, outputs)
+    weights, outputs, adapter = files
+    assert adapter_for(weights, tmp_path, outputs, adapter) == adapter
+    other = tmp_path / "other.gguf"
+    other.write_bytes(content)
+    assert adapter_for(other, tmp_path, outputs, adapter) is None
+
+
+@pytest.mark.parametrize("content", [None, b"half an ad"])
+def test_an_adapter_that_is_missing_or_damaged_is_told(
+    content: bytes | None, files: tuple[Path, Path, Path], tmp_path: Path
+) -> None:
+    weights, outputs, adapter = files
+    adapter.unlink()
+    if content is not None:
+        adapter.write_bytes(content)
+    with pytest.raises(IndexUnavailable, match="cannot be read") as refused:
+        adapter_for(weights, tmp_path, outputs, adapter)
+    assert refused.value.remedy
 
 
 @pytest.mark.parametrize("content", [None, b"", b"no tensors"])
