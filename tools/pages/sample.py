@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import os
 import platform
-import resource
 import subprocess  # nosec B404 # programs of our own choice, never through a shell
 import sys
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 from typing import Final
+
+import psutil
 
 ROOT: Final = Path(__file__).parent.parent.parent
 RECORD: Final = ROOT / "docs" / "samples" / "draft.txt"
@@ -30,15 +31,32 @@ def record() -> str:
     """The output of a run now, below three lines that say where it comes from."""
     run = [sys.executable, "-c", "from bot.cli.main import main; main()", "draft", POST]
     environment = os.environ | {"COLUMNS": str(_COLUMNS), "PYTHONPATH": str(ROOT), "ANTIPHON__LLM__WARM_MINUTES": "0"}
-    done = subprocess.run(run, env=environment, capture_output=True, text=True, check=True, cwd=ROOT)  # nosec B603 # programs of our own choice, never through a shell
-    version, now = metadata.version("antiphon"), datetime.now(UTC)
-    load, peak = os.getloadavg()[0], resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024 / 1e9
+    with subprocess.Popen(run, env=environment, stdout=subprocess.PIPE, text=True, cwd=ROOT) as begun:  # nosec B603 # programs of our own choice, never through a shell
+        peak, said = _watched(begun)
+    version, now, load = metadata.version("antiphon"), datetime.now(UTC), os.getloadavg()[0]
     head = (
         f'$ antiphon draft "{POST}"',
         f"# antiphon {version}, {now:%d %B %Y}, embedded model, profile live",
-        f"# {os.cpu_count()} cores ({platform.machine()}), load {load:.1f} at the end; peak memory {peak:.1f} GB",
+        f"# {os.cpu_count()} cores ({platform.machine()}), load {load:.1f} at the end; peak memory {peak / 1e9:.1f} GB",
     )
-    return "\n".join(line.rstrip() for line in (*head, "", *done.stdout.splitlines())) + "\n"
+    return "\n".join(line.rstrip() for line in (*head, "", *said.splitlines())) + "\n"
+
+
+def _watched(begun: subprocess.Popen[str]) -> tuple[int, str]:
+    """The most memory that a program had, looked at ten times a second, and what it said.
+
+    Pages that it mapped twice, such as the weights of two servers, count once.
+    """
+    process, peak = psutil.Process(begun.pid), 0
+    while True:
+        try:
+            said, _ = begun.communicate(timeout=0.1)
+        except subprocess.TimeoutExpired:
+            peak = max(peak, process.memory_full_info().pss)
+        else:
+            if begun.returncode:
+                raise subprocess.CalledProcessError(begun.returncode, begun.args)
+            return peak, said
 
 
 def excerpt(whole: str) -> str:

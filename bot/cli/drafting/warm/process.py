@@ -186,7 +186,7 @@ class WarmModels:
             self._since,
             self._engine.done(),
             self._drafted,
-            psutil.Process().memory_info().rss,
+            psutil.Process().memory_full_info().pss,  # weights that two servers share count once
             self._idle_seconds / 60,
             key == self._key,
         )
