@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -231,15 +231,3 @@ def adapt(
     model.save_pretrained(folder / "adapter")
     weight, bias = (one.detach().float().cpu().numpy() for one in (reading.outputs.weight, reading.outputs.bias))
     return Fit(begun.mean, begun.spread, weight, bias)
-
-
-def losses(model: Any, begun: Fit, texts: Sequence[Labelled], tokens: int) -> Mapping[str, float]:
-    """The mean loss of texts over their sequences, and its parts."""
-    reading = Reading(model, begun).to(next(model.parameters()).device).eval()
-    of, found = {id(one.tree): one for one in texts}, dict[str, list[float]]()
-    for trees in fill([one.tree for one in texts], tokens):
-        batch = {name: one.to(model.device) for name, one in collated([of[id(tree)] for tree in trees]).items()}
-        with torch.no_grad():
-            for name, value in reading(**batch).items():
-                found.setdefault(name, []).append(value.item())
-    return {name: float(np.mean(values)) for name, values in found.items()}

@@ -144,12 +144,12 @@ def test_a_run_leaves_two_files_that_belong_together_and_to_the_weights(
 
     monkeypatch.setattr(bases, "load_base", load)
     out, values = tmp_path / "probe.safetensors", Values(epochs=1, sequences_a_step=64)
-    train_probe(out, str(weights), tmp_path / "run", values, most=30)
+    train_probe(out, str(weights), tmp_path / "run", values, most=12)
     assert adapter_for(weights, tmp_path, out, out.with_suffix(".gguf")) == out.with_suffix(".gguf")
     about, arrays = read_outputs(out)
     assert about["outputs"] == ["hateful", *OUTPUTS.at]
     assert arrays["weight"].shape == (len(about["outputs"]), 64)
     assert '"area"' in capsys.readouterr().out
     read = len(loaded)
-    train_probe(out, str(weights), tmp_path / "run", values, most=30)
+    train_probe(out, str(weights), tmp_path / "run", values, most=12)
     assert len(loaded) == read + 1, "the states that stand there are not computed again"

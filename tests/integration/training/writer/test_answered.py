@@ -32,8 +32,7 @@ def test_they_are_short_and_of_every_intent() -> None:
 
 def test_the_prompt_is_the_engine_s_without_and_with_the_gist() -> None:
     for row, group in zip(ROWS, answered(), strict=True):
-        known = {"style": STYLE}
-        plain = reply_prompt(row["post"], Intent(row["intent"]), "en", **known)
-        told = reply_prompt(row["post"], Intent(row["intent"]), "en", **known, gist=row["gist"])
+        plain = reply_prompt(row["post"], Intent(row["intent"]), "en", style=STYLE)
+        told = reply_prompt(row["post"], Intent(row["intent"]), "en", style=STYLE, gist=row["gist"])
         assert [list(one.prompt) for one in group] == [plain, told]
         assert {one.answer for one in group} == {row["text"]}
