@@ -6,7 +6,7 @@ import json
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,9 @@ from training.probe.texts import Learnt, learnt
 from training.runs.base import hash_of_base
 from training.runs.run import Run, Started, hash_of
 
+LEAST: Final = 12
+"""How many texts of each kind, language and split there must be, so that each has some of both answers."""
+
 
 def train_probe(out: Path, base: str, folder: Path, values: Values, most: int = 0) -> None:
     """Train the probe of a GGUF file: write its outputs to ``out``, its adapter beside it, and print what was measured.
@@ -30,15 +33,20 @@ def train_probe(out: Path, base: str, folder: Path, values: Values, most: int = 
     Args:
         folder: keeps states and checkpoints, which take most of the time.
         values: how the adapter learns.
-        most: texts of each kind; 0 takes all.
+        most: texts of each kind, language and split; 0 takes all.
 
     Raises:
-        BadInput: the base is no GGUF file, or the folder holds something else.
+        BadInput: the base is no GGUF file, the folder holds something else, or the texts are too few.
     """
     if not base.endswith(".gguf"):
         raise BadInput(
             "A probe reads the hidden states of the embedded model.",
             remedy="Name its GGUF file, which the first `antiphon demo` puts into ~/.cache/antiphon/models.",
+        )
+    if 0 < most < LEAST:
+        raise BadInput(
+            f"{most} texts of each kind are too few to fit pooling and limits on.",
+            remedy=f"Take {LEAST} or more for a try, or all.",
         )
     from training.writer.base import Lora, load_base, with_adapter
     from training.writer.export import to_gguf

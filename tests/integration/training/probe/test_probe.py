@@ -83,6 +83,12 @@ def test_only_the_embedded_model_is_probed(tmp_path: Path) -> None:
         train_probe(tmp_path / "out", "a/folder", tmp_path / "run", Values())
 
 
+def test_a_few_texts_are_refused_before_hours_of_work(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="too few") as refused:
+        train_probe(tmp_path / "out", "model.gguf", tmp_path / "run", Values(), most=3)
+    assert refused.value.remedy
+
+
 def _made() -> tuple[Learnt, Any]:
     """Texts whose first number says whether they are hateful, and whose other numbers which stereotype they repeat."""
     chance = np.random.default_rng(5)
