@@ -4,7 +4,7 @@
 
 On texts of ``training/data`` by the writers of tests that chose nothing: is a post hateful, and is the likeliest
 stereotype one that a reader saw? The peers in the same run are the small readers alone. Also the seconds that the probe
-takes for a post. Half a second to a second for each text, so that 300 of each kind and language take twenty minutes.
+takes for a post. Half a second to a second for each text, so that 300 of each kind and language take half an hour.
 """
 
 from __future__ import annotations

@@ -56,6 +56,11 @@ class Fitted:
     least: float
     told: float
 
+    @property
+    def is_ever_sure(self) -> bool:
+        """Whether there were enough posts to fix a limit on."""
+        return self.least < _NEVER[0]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Beside:

@@ -10,6 +10,7 @@ import os
 import platform
 import subprocess  # nosec B404 # programs of our own choice, never through a shell
 import sys
+from contextlib import suppress
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -52,7 +53,8 @@ def _watched(begun: subprocess.Popen[str]) -> tuple[int, str]:
         try:
             said, _ = begun.communicate(timeout=0.1)
         except subprocess.TimeoutExpired:
-            peak = max(peak, process.memory_full_info().pss)
+            with suppress(psutil.NoSuchProcess):  # it ended just now
+                peak = max(peak, process.memory_full_info().pss)
         else:
             if begun.returncode:
                 raise subprocess.CalledProcessError(begun.returncode, begun.args)

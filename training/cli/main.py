@@ -50,7 +50,7 @@ def probe(
     ] = Path("runs/probe"),
     set_: Set = None,
     most: Annotated[
-        int, typer.Option("--most", metavar="N", help="Texts of each kind, language and split; 0: all.")
+        int, typer.Option("--most", min=0, metavar="N", help="Texts of each kind, language and split; 0: all.")
     ] = 0,
 ) -> None:
     """Train what reads posts by the embedded model: outputs, written to OUT, and an adapter beside it."""

@@ -1,1 +1,1 @@
-"""The probe: linear outputs over the hidden states of the model that ships, for reading posts."""
+"""The probe: an adapter through which the model that ships reads posts, and linear outputs over its hidden states."""

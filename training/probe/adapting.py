@@ -130,7 +130,9 @@ class Reading(nn.Module):
         inner = self.model.get_base_model()
         given = {"input_ids": input_ids, "attention_mask": attention_mask, "position_ids": position_ids}
         hidden = inner.base_model(**given, use_cache=False).last_hidden_state[0]
-        said = self.outputs(functional.dropout(self._scaled(hidden, spans), _DROPPED, self.training))
+        shown = functional.dropout(self._scaled(hidden, spans), _DROPPED, self.training)
+        with torch.autocast(shown.device.type, enabled=False):  # in 32 bits, as in use
+            said = self.outputs(shown)
         parts = dict[str, Tensor]()
         asked = ~hateful.isnan()
         if asked.any():

@@ -23,7 +23,6 @@ from training.probe.texts import Learnt
 Floats = NDArray[np.float32]
 FARTHEST: Final = 8.0
 _STRENGTHS: Final = (3e-4, 1e-3, 3e-3, 1e-2)
-_WEIGHTS: Final = (0.3, 0.5, 0.7, 0.9, 1.2, 1.6)
 EPOCHS: Final = 16
 _RATE: Final = 3e-4
 _DECAY: Final = 0.3

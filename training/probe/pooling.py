@@ -83,8 +83,13 @@ def _pool_hate(
 
 
 def _weight(texts: Learnt, states: NDArray[Any], found: Fit, outputs: Outputs, router: SmallEncoder) -> float:
-    """How far the probe counts beside the router: what is most often right on the English development split."""
-    kept = _rows(texts, "en", "dev")
+    """How far the probe counts beside the router: what is most often right on the development split.
+
+    The languages that get limits choose it together, since each alone has too few posts to tell weights apart.
+    """
+    split = ([row for language in languages for row in _rows(texts, language, "dev")] for languages in TOGETHER)
+    every = list(split)
+    kept = [row for rows in every if len(rows) >= ENOUGH for row in rows] or every[0]
     small, probe = _both(texts, states, found, router, kept)
     right = {weight: _said(outputs, (small, probe), weight, kept)[1].mean() for weight in _WEIGHTS}
     return max(right, key=lambda weight: right[weight])

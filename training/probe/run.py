@@ -36,13 +36,21 @@ def train_probe(out: Path, base: str, folder: Path, values: Values, most: int = 
         most: texts of each kind, language and split; 0 takes all.
 
     Raises:
-        BadInput: the base is no GGUF file, the folder holds something else, or the texts are too few.
+        BadInput: the base is no GGUF file, a file cannot be written where it should, the folder holds something else,
+            or the texts are too few.
     """
     if not base.endswith(".gguf"):
         raise BadInput(
             "A probe reads the hidden states of the embedded model.",
             remedy="Name its GGUF file, which the first `antiphon demo` puts into ~/.cache/antiphon/models.",
         )
+    adapter = out.with_suffix(".gguf")
+    if out.suffix == ".gguf" or adapter.resolve() == Path(base).resolve():
+        raise BadInput(
+            f"The adapter would be written over {adapter}.", remedy="Name another OUT, such as probe.safetensors."
+        )
+    if not out.parent.is_dir():
+        raise BadInput(f"There is no folder {out.parent}.", remedy="Make it, or name another OUT.")
     if 0 < most < LEAST:
         raise BadInput(
             f"{most} texts of each kind are too few to fit pooling and limits on.",
@@ -61,9 +69,11 @@ def train_probe(out: Path, base: str, folder: Path, values: Values, most: int = 
     adapted = adapt(
         with_adapter(model, Lora(), values.seed), begun, labelled(texts, outputs, tokenizer), folder, values, run.note
     )
-    adapter = to_gguf(folder / "adapter", out.with_suffix(".gguf"), Path(base))
+    del model  # it is loaded once more below, and takes 3 GB
+    to_gguf(folder / "adapter", adapter, Path(base))
     stated = hash_of_base(str(adapter))
-    states = _of_those_measured(texts, stated, lambda: _through(folder / "adapter", base), folder / "adapted")
+    measured = folder / f"adapted-{stated[:8]}"
+    states = _of_those_measured(texts, stated, lambda: _through(folder / "adapter", base), measured)
     about, table = pooled(texts, states, adapted, outputs)
     about |= {
         "outputs": [HATEFUL, *outputs.at],

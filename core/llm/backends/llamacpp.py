@@ -80,10 +80,14 @@ class EmbeddedServer:
             _load_beside(params, adapter)
         _serve_this_process_only(params, self.api_key, slots_folder)
         self._server: Any = _start(params, weights)
-        _wait_until_listening(self._server.listening_address)
+        _RUNNING.add(self)
+        try:
+            _wait_until_listening(self._server.listening_address)
+        except ModelUnavailable:
+            self.close()
+            raise
         self.base_url: Final = f"{self._server.listening_address}/v1"
         self.model: Final = MODEL_NAME
-        _RUNNING.add(self)
         logger.info("The embedded language model %s listens on %s.", weights.name, self.base_url)
 
     def close(self) -> None:

@@ -12,6 +12,7 @@ from bot.compose.engine import open_engine, open_model
 from bot.compose.settings.loading import load_settings
 from bot.compose.settings.settings import Settings
 from core.errors import IndexUnavailable
+from core.ports import Generation, Message
 
 
 @pytest.fixture
@@ -46,3 +47,17 @@ async def test_other_weights_or_a_damaged_file_leave_it_out(
         async with open_model(settings) as model:
             assert model.hidden is None
     assert ("Hidden states are left out" in caplog.text) is (fault is not None)
+
+
+async def test_an_adapter_that_cannot_be_loaded_leaves_it_out(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    """The model that writes is there all the same."""
+    broken = tmp_path / "broken.gguf"
+    broken.write_bytes(b"GGUF, or what is left of it")
+    monkeypatch.setattr(engine, "adapter_for", lambda weights, folder: broken)
+    with caplog.at_level(logging.WARNING):
+        async with open_model(settings) as model:
+            assert model.hidden is None
+            assert (await model.generate([Message("user", "Say yes.")], Generation(max_tokens=2), 120)).texts
+    assert "Hidden states are left out" in caplog.text

@@ -48,9 +48,9 @@ def _says(server: EmbeddedServer) -> str:
     return asyncio.run(ask())
 
 
-def test_states_are_of_the_text_alone(server: EmbeddedServer, writing: EmbeddedServer) -> None:
-    """What was asked before does not change them, and they change no answer."""
-    states, before = EmbeddedStates(server), _says(writing)
+def test_states_are_of_the_text_alone(server: EmbeddedServer) -> None:
+    """What was asked before does not change them."""
+    states = EmbeddedStates(server)
     first, other, again = states.of(HATEFUL), states.of(HARMLESS), states.of(HATEFUL)
     assert first is not None
     assert other is not None
@@ -59,7 +59,6 @@ def test_states_are_of_the_text_alone(server: EmbeddedServer, writing: EmbeddedS
     assert first.shape == other.shape == (width,)
     np.testing.assert_allclose(first, again, rtol=0.02, atol=0.2)
     assert not np.allclose(first, other, rtol=0.02, atol=0.2)
-    assert _says(writing) == before
 
 
 def test_while_an_answer_is_written_they_are_the_same(server: EmbeddedServer, writing: EmbeddedServer) -> None:

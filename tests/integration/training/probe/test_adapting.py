@@ -50,8 +50,9 @@ def _start() -> tuple[Any, Any, Fit]:
     chance = np.random.default_rng(3)
     width = 2 * model.config.hidden_size
     weight = chance.normal(0, 0.1, (1 + len(OUTPUTS.at), width)).astype(np.float32)
-    zeros = np.zeros(width, np.float32)
-    return model, tokenizer, Fit(zeros, zeros + 1, weight, np.zeros(len(weight), np.float32))
+    mean, spread = chance.normal(0, 0.2, width), chance.uniform(0.5, 2, width)
+    bias = chance.normal(0, 0.2, len(weight))
+    return model, tokenizer, Fit(*(one.astype(np.float32) for one in (mean, spread, weight, bias)))
 
 
 def test_what_is_learnt_is_the_post_with_the_words_that_ask_and_the_stereotype_in_words() -> None:
@@ -77,10 +78,10 @@ def test_the_loss_of_two_texts_is_that_of_each_alone() -> None:
             branch = one.tree.branches[0]
             ids = torch.tensor([[*one.tree.stem, *branch.tokens]])
             vectors = model.get_base_model().base_model(input_ids=ids).last_hidden_state[0]
-            rows.append(torch.cat([vectors[1 : one.point + 1].mean(dim=0), vectors[one.point]]).clamp(-8, 8))
+            rows.append(torch.cat([vectors[1 : one.point + 1].mean(dim=0), vectors[one.point]]).numpy())
             said = model(input_ids=ids).logits[0].log_softmax(dim=-1)
             words += [-said[at - 1, ids[0, at]] for at in range(one.point + 1, ids.shape[1])]
-        logits = torch.stack(rows) @ torch.from_numpy(begun.weight).T
+        logits = torch.from_numpy(begun.outputs(np.stack(rows)))
     at = OUTPUTS.at[NAMES[0]], OUTPUTS.at[NAMES[1]]
     wanted = -np.mean([logits[row, 1:].log_softmax(0)[at[row]].item() for row in range(2)])
     hateful = np.mean([math.log1p(math.exp(z)) - z * one.hateful for z, one in zip(logits[:, 0], texts, strict=True)])

@@ -89,6 +89,15 @@ def test_a_few_texts_are_refused_before_hours_of_work(tmp_path: Path) -> None:
     assert refused.value.remedy
 
 
+@pytest.mark.parametrize(
+    ("out", "said"), [("model.safetensors", "written over"), ("out.gguf", "written over"), ("no/out", "no folder")]
+)
+def test_nothing_is_written_over_the_weights(out: str, said: str, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=said) as refused:
+        train_probe(tmp_path / out, str(tmp_path / "model.gguf"), tmp_path / "run", Values())
+    assert refused.value.remedy
+
+
 def _made() -> tuple[Learnt, Any]:
     """Texts whose first number says whether they are hateful, and whose other numbers which stereotype they repeat."""
     chance = np.random.default_rng(5)

@@ -171,3 +171,19 @@ async def test_where_the_small_reader_knows_no_language_the_group_is_told_by_wha
         found, _ = await with_gist(reading, text, router, signals)
         assert found.target_group is group
         assert (found.stereotypes == ("women/vote",)) is (probed is not None)
+
+
+async def test_where_no_reader_speaks_words_name_the_group_and_a_probe_without_limits_names_none(
+    tmp_path: Path,
+) -> None:
+    """However sure the probe is of another one; the first post is Spanish, the second one Basque."""
+    text = "Emakumeek ez lukete botorik izan behar."
+    fitted = {"weight": 2.0, "calibration": [1.0, 0.0], "scale": 5.0}
+    for least, named in (([0.6, 0.8], TargetGroup.MIGRANTS), ([1.0, 1.0], None)):
+        about = {**ABOUT, "stereotypes": {"es": {**fitted, "limits": least}}}
+        probe = Probe(FakeStates({text: (3.0, 8.0)}), probe_file(tmp_path / "probe.safetensors", about=about))
+        said = await probe.read(text, "es", 5)
+        signals = Signals("es", 0.9, named, calls_for_violence=False, notes=(), probed=said)
+        reading = replace(reading_of(group=TargetGroup.MIGRANTS), language="es")
+        found, _ = await with_gist(reading, text, Router(FakeRouting({}, languages=("es",))), signals)
+        assert found.target_group is TargetGroup.MIGRANTS, least
