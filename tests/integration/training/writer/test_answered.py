@@ -17,7 +17,7 @@ def test_each_answers_a_post_that_may_be_learnt_and_none_stands_twice() -> None:
     kept = {row.text for row in posts() if row.split != "train"}
     assert not [row for row in ROWS if row["post"] in kept]
     assert {row["stereotype"] for row in ROWS} <= load_stereotypes().keys() | {"none"}
-    assert len({(row["post"], row["intent"]) for row in ROWS}) == len(ROWS) > 5900
+    assert len({(row["post"], row["intent"]) for row in ROWS}) == len(ROWS) > 5000
 
 
 def test_they_are_short_and_of_every_intent() -> None:
