@@ -24,7 +24,7 @@ from core.scoring.readers.asking import LargeReader
 from core.scoring.readers.opinions import Opinions
 from core.scoring.readers.pooling import Question, shipped
 from core.stages.outcomes import Noted
-from core.stages.signals import PERSONAL, THREATENS, Signals, names_violence
+from core.stages.signals import THREATENS, Signals, names_violence
 from core.wording.language import NAMES
 
 EXPLANATIONS = (
@@ -128,12 +128,12 @@ async def _is_violent(signals: Signals, said: Opinions) -> bool:
 
 
 async def _is_personal(signals: Signals, said: Opinions) -> bool:
-    """Whether the post attacks one person, which a name or an account only suggests."""
+    """Whether the post attacks one person who may read along, which a name or an account only suggests."""
     small = signals.signs.person if signals.signs else None
     is_suspect = signals.may_name_person
     if said.larger.pooling.is_larger:
         is_suspect = is_suspect or signals.addresses_somebody or (small or 0.0) >= _PERHAPS
-    return (await said.on(Question.PERSON, small, is_open=is_suspect) or 0.0) >= PERSONAL
+    return signals.is_personal(await said.on(Question.PERSON, small, is_open=is_suspect) or 0.0)
 
 
 async def _explain(text: str, model: MeteredModel) -> Noted[Mapping[str, Any]]:
@@ -230,10 +230,12 @@ def _advice(signals: Signals, advised: Action | None, *, violent: bool, personal
         return Action.STAY_SILENT, sentence(
             "The post is in a language that Antiphon cannot check; it writes {known}.", known=listed([*NAMES.values()])
         )
-    if personal:
+    if personal and signals.may_name_person:
         return Action.SUPPORT_TARGET, sentence(
             "The post names a person: stand by that person, and take the name out of sight."
         )
+    if personal:
+        return Action.SUPPORT_TARGET, sentence("The post seems to attack one person: stand by that person.")
     is_unread, is_unsure = signals.signs is None, (signals.hateful or 0) < _SURELY_HATEFUL
     if is_unread and is_unsure and advised is Action.SUPPORT_TARGET and signals.addresses_somebody:
         return Action.SUPPORT_TARGET, sentence("The post seems to attack one person: stand by that person.")

@@ -72,6 +72,14 @@ _ADDRESS = re.compile(
     re.IGNORECASE,
 )
 """Somebody is spoken to, in any of the four languages."""
+_ANOTHER = re.compile(
+    r"\b(?:he|she|him|his|hers?|(?:he|she)'?s|(?:my|our|their|an?|another|some|that|this|the|one)\s+\w+)\b", re.IGNORECASE
+)
+"""Somebody is spoken of. English only: elsewhere a verb alone can speak to a person."""
+_FIRST_NAME = re.compile(
+    r"(?<=[a-z,;] )[A-Z][a-z]{2,}\b|(?:^|(?<=[.!?] ))[A-Z][a-z]{2,}(?= (?:is|was|has|in|on|at|from|who|and)\b)", re.MULTILINE
+)
+"""A word that may be a first name: capital within a sentence, or as its subject."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +87,7 @@ class Signals:
     """What is known of a post before the language model is asked.
 
     ``signs`` is ``None`` where the small reader does not know the language, and so is ``hateful`` without a probe.
+    ``speaks_of_another``: who is named nowhere and not spoken to, as in a tale of a neighbour.
     ``calls_for_violence``: by the small reader, for which words are a hint, or by the words where it does not know the
     language. ``unlikely_groups``: neither the reader nor a word hints at them. ``is_sure``: it is sure whether the post
     is hateful. ``probed``: what the probe says, whose word counts in that. ``read_by``: whose word the
@@ -92,6 +101,7 @@ class Signals:
     notes: tuple[str, ...]
     may_name_person: bool = False
     addresses_somebody: bool = False
+    speaks_of_another: bool = False
     unlikely_groups: frozenset[TargetGroup] = frozenset()
     signs: PostSigns | None = None
     is_sure: bool = False
@@ -110,8 +120,15 @@ class Signals:
 
         They do not where nobody read whether the post threatens, or means one person.
         """
-        is_of_person = self.may_name_person or self.signs is None or self.signs.person >= PERSONAL
+        is_of_person = self.may_name_person or self.signs is None or self.is_personal(self.signs.person)
         return (self.hateful or 0.0) >= _LIKELY_HATEFUL and not self.calls_for_violence and not is_of_person
+
+    def is_personal(self, chance: float) -> bool:
+        """Whether a post attacks a person who may read along, given how likely it attacks one at all.
+
+        Who tells of a neighbour puts down the neighbour's group; nobody is there to stand by.
+        """
+        return chance >= PERSONAL and not self.speaks_of_another
 
 
 def check_text(text: str) -> Noted[str]:
@@ -181,16 +198,26 @@ def signals_of_words(text: str, expected: str, named: str | None) -> Signals:
     is_only_code = is_code(text) and not (by_words or groups_named(text) or slurs_in(text))
     language = named or (None if is_only_code else language_of_post(text, expected))  # a program's words are of none
     group = attacked(undisguised(text, language), language, {})
+    is_named, is_addressed = bool(people_named(text, language)), bool(_ADDRESS.search(text))
     return Signals(
         language,
         None,
         group,
         by_words,
         () if language or is_only_code else (sentence("reading: the post's language was not recognised"),),
-        may_name_person=bool(people_named(text, language)),
-        addresses_somebody=bool(_ADDRESS.search(text)),
+        may_name_person=is_named,
+        addresses_somebody=is_addressed,
+        speaks_of_another=language == "en" and not (is_named or is_addressed) and _is_of_another(text),
         is_code=is_only_code,
     )
+
+
+def _is_of_another(text: str) -> bool:
+    """Whether an English post speaks of somebody who has no name."""
+    known = stop_words("en") | _NO_PERSON
+    first = (match.group() for match in _FIRST_NAME.finditer(text))
+    names = [name for name in first if name.lower() not in known and not groups_named(name, "en")]
+    return not names and bool(_ANOTHER.search(text))
 
 
 def _signals(text: str, reader: PostReader, expected: str, named: str | None) -> Signals:

@@ -127,6 +127,28 @@ async def test_whether_a_post_speaks_to_somebody(text: str, addresses: bool) -> 
     assert signals.addresses_somebody is addresses
 
 
+@pytest.mark.parametrize(
+    ("text", "language", "is_personal"),
+    [
+        ("Hired an autistic lad at the garage. We won't make that mistake twice.", "en", False),
+        ("my cousin says she is bi now", "en", False),
+        ("You and my cousin should both be ashamed.", "en", True),
+        ("Our coach Peter Miller has a husband, so I have questions.", "en", True),
+        ("@ada our coach has a husband", "en", True),
+        ("Fatima on reception is a slave to her husband", "en", True),
+        ("So our dear Dana wears a wig.", "en", True),
+        ("My new dentist is Jewish, so I want another one.", "en", False),
+        ("Shut up, nobody asked.", "en", True),
+        ("Mi prima dice que ahora es bisexual.", "es", True),
+    ],
+)
+async def test_who_tells_of_a_neighbour_speaks_of_a_group(text: str, language: str, is_personal: bool) -> None:
+    """There is nobody to stand by where somebody is spoken of who has no name; who is spoken to may read along."""
+    signals = await read_signals(post_of(text), readers_saying().posts, expected="en", language=language)
+    assert signals.is_personal(0.9) is is_personal
+    assert not signals.is_personal(0.5)
+
+
 async def test_signals_of_a_known_language() -> None:
     """The readers say how hateful and against whom; an unsure group is left open."""
     signals = await read_signals(post_of(), readers_saying(hate=0.8).posts, expected="en", language=None)
