@@ -221,7 +221,7 @@ class _Run:
         """Show a prepared draft with evidence before the model is asked for one, unless a draft is shown already."""
         if self.shown or reading.target_group is None or reading.language is None:
             return
-        cards = self.arguing.cards(reading)
+        cards = await self.arguing.cards(reading)
         if not cards:
             return
         claim = next((card.claim for card in cards if card.claim), "")

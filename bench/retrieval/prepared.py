@@ -4,8 +4,9 @@
 
 ``training/data/fitting`` says which prepared replies readers would post under which post. Those readers count who knew
 neither whose a reply was nor which one others chose. Compared are a reply by chance, the sum of all rewards without a
-language model, the cosine with the post, being about it by the reader of drafts, and the last two added, as the engine
-sorts (``Candidate.suits``); and the best that could be chosen. A minute; no language model.
+language model, the cosine with the post, being about it by the reader of drafts, the last two added, and before these a
+reply to the facet that the post is about, as the engine sorts (``Candidate.suits``, ``Candidate.near``); and the best
+that could be chosen. A minute; no language model.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from statistics import fmean
 from typing import Final
 
 from bench.measuring.output import Row, save, show
-from core.cards.bank import cards_on, prepared_id
+from core.cards.bank import Facet, cards_on, prepared_id
+from core.cards.facets import with_facets
 from core.llm.backends.embeddings import SentenceEmbedder
 from core.models import Intent
 from core.scoring.checking import context_for
@@ -28,8 +30,10 @@ from core.scoring.readers.readers import Readers
 from core.scoring.rewards import WEIGHTS, embedded_scorers, evaluate
 from training.corpus import DATA
 
-_KNOW_NOTHING: Final = frozenset("abc")
-"""The readers to whom nobody had said whose a reply was."""
+_OF_WORDINGS: Final = frozenset("abc")
+"""The readers, to whom nobody had said whose a reply was, of our own wordings; before there were facets."""
+_OF_STRANGERS: Final = frozenset("de")
+"""The readers of posts by writers who knew nothing of Antiphon, routed by the engine: two for each post."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +45,7 @@ class Choice:
     total: float
     cosine: float
     about: float
+    near: float
 
 
 WAYS: Final[dict[str, Callable[[Choice], float]]] = {
@@ -48,18 +53,22 @@ WAYS: Final[dict[str, Callable[[Choice], float]]] = {
     "closeness": lambda one: one.cosine,
     "about the post": lambda one: one.about,
     "closeness + about the post": lambda one: one.cosine + one.about,
+    "the facet, then both": lambda one: 10 * (one.near > 0) + one.cosine + one.about,
     "the best that there is": lambda one: float(one.is_postable),
 }
 
 
-def read(readers: Readers, file: Path = DATA / "fitting" / "en.jsonl") -> list[list[Choice]]:
-    """The replies under each post."""
+def read(
+    readers: Readers, by: frozenset[str] = _OF_WORDINGS, file: Path = DATA / "fitting" / "en.jsonl"
+) -> list[list[Choice]]:
+    """The replies under each post, of its facets those of the nearest alone."""
     scorers, found = embedded_scorers(readers), list[list[Choice]]()
     for line in file.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
-        if row["reader"] not in _KNOW_NOTHING:
+        if row["reader"] not in by:
             continue
-        cards = cards_on(row["stereotype"], "en")
+        cards = with_facets(cards_on(row["stereotype"], "en"), row["post"], "en", readers.embedder)
+        near = {text: facet.near for card in cards for facet in card.facets for text in _replies(facet)}
         known = {prepared_id("en", text): (intent, text) for card in cards for intent, text in card.texts if intent}
         said = [(id_, id_ in row["fits"]) for id_ in (*row["fits"], *row["others"]) if id_ in known]
         texts = [known[id_][1] for id_, _ in said]
@@ -68,11 +77,22 @@ def read(readers: Readers, file: Path = DATA / "fitting" / "en.jsonl") -> list[l
         post, *vectors = readers.embedder.encode([row["post"], *texts])
         found.append(
             [
-                Choice(known[id_][0], fits, one.total or 0.0, float(vector @ post), one.faithfulness_post or 0.0)
+                Choice(
+                    known[id_][0],
+                    fits,
+                    one.total or 0.0,
+                    float(vector @ post),
+                    one.faithfulness_post or 0.0,
+                    near.get(known[id_][1], 0.0),
+                )
                 for (id_, fits), one, vector in zip(said, scores, vectors, strict=True)
             ]
         )
     return found
+
+
+def _replies(facet: Facet) -> list[str]:
+    return [text for texts in facet.replies.values() for text in texts]
 
 
 def shares(posts: Sequence[Sequence[Choice]], intents: frozenset[Intent]) -> list[Row]:
@@ -91,13 +111,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
-    posts = read(Readers.load(SentenceEmbedder()))
+    readers = Readers.load(SentenceEmbedder())
+    posts, strangers = read(readers), read(readers, _OF_STRANGERS)
     kinds = {"denounces": {Intent.DENOUNCING}, "denounces or informs": {Intent.DENOUNCING, Intent.INFORMATIVE}}
-    tables = {name: shares(posts, frozenset(intents)) for name, intents in kinds.items()}
+    tables = {f"wordings, {name}": shares(posts, frozenset(intents)) for name, intents in kinds.items()}
+    tables["strangers' posts, any intent"] = shares(strangers, frozenset(Intent))
     for name, rows in tables.items():
-        show(f"{len(posts)} posts, the first reply that {name}", rows)
+        show(f"the first reply: {name}", rows)
+    counts = {"posts": len(posts), "readings of strangers' posts": len(strangers)}
+    show("counted", [counts])
     if options.out:
-        save(options.out, {**tables, "posts": len(posts)})
+        save(options.out, {**tables, **counts})
 
 
 if __name__ == "__main__":

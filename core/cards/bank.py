@@ -80,6 +80,22 @@ class Stereotype:
 
 
 @dataclass(frozen=True, slots=True)
+class Facet:
+    """One of the things that posts say or hint which put a stereotype forward, and replies to just that.
+
+    Attributes:
+        says: what such posts say, in a sentence.
+        posts: two that do.
+        near: how near the post is that is answered, in [-1, 1]; 0 before that was looked at (``core.cards.facets``).
+    """
+
+    says: str
+    posts: tuple[str, ...]
+    replies: Mapping[Intent, tuple[str, ...]]
+    near: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Card:
     """One argument against a stereotype, with what carries it, in one language.
 
@@ -93,6 +109,7 @@ class Card:
         replies: prepared replies of the project, which may take up what not every post says that puts the stereotype
             forward.
         broad: those that fit under any such post; they stand on the first card of each stereotype.
+        facets: what such posts say in particular, with replies, likewise on the first card (``core.cards.facets``).
         own: replies that the community added, which come before all others.
         reviews: who read the card; nobody, where there are none.
         is_translated: whether the claim is in the card's language.
@@ -108,6 +125,7 @@ class Card:
     replies: Mapping[Intent, tuple[str, ...]]
     reviews: tuple[Review, ...] = ()
     broad: Mapping[Intent, tuple[str, ...]] = field(default_factory=lambda: _NO_REPLIES)
+    facets: tuple[Facet, ...] = ()
     own: Mapping[Intent, tuple[str, ...]] = field(default_factory=lambda: _NO_REPLIES)
     is_translated: bool = True
 
@@ -121,7 +139,7 @@ class Card:
         """Every prepared text of the card, with its intent: the claim, which has none, and the replies."""
         if self.claim and self.is_translated:
             yield None, self.claim
-        for replies in (self.own, self.broad, self.replies):
+        for replies in (self.own, *(facet.replies for facet in self.facets), self.broad, self.replies):
             yield from ((intent, text) for intent, texts in replies.items() for text in texts)
 
 
@@ -193,6 +211,10 @@ def _changed(card: Card, language: str, changes: Changes, *, is_first: bool) -> 
         claim="".join(kept([card.claim])),
         replies={intent: kept(texts) for intent, texts in card.replies.items()},
         broad={intent: kept(texts) for intent, texts in card.broad.items()},
+        facets=tuple(
+            replace(facet, replies={intent: kept(texts) for intent, texts in facet.replies.items()})
+            for facet in card.facets
+        ),
         own=own if is_first else _NO_REPLIES,
     )
 
@@ -212,7 +234,11 @@ def load_cards(language: str) -> tuple[Card, ...]:
     if language not in LANGUAGES:
         return ()
     known = load_stereotypes()
-    return tuple(_card(card, known[row["id"]], language) for row in _rows() for card in row["cards"])
+    return tuple(
+        replace(_card(card, known[row["id"]], language), facets=() if number else _facets(row, language))
+        for row in _rows()
+        for number, card in enumerate(row["cards"])
+    )
 
 
 @cache
@@ -247,6 +273,17 @@ def _card(row: Mapping[str, Any], stereotype: Stereotype, language: str) -> Card
         replies={intent: tuple(replies.get(intent, ())) for intent in Intent},
         broad={Intent(intent): tuple(texts) for intent, texts in broad.items()},
         reviews=tuple(Review(**review) for review in row["reviews"]),
+    )
+
+
+def _facets(row: Mapping[str, Any], language: str) -> tuple[Facet, ...]:
+    return tuple(
+        Facet(
+            one["says"],
+            tuple(one["posts"]),
+            {Intent(intent): tuple(texts) for intent, texts in one["replies"].items()},
+        )
+        for one in row.get("facets", {}).get(language, ())
     )
 
 

@@ -39,7 +39,7 @@ from core.scoring.readers.readers import Readers
 from core.scoring.receipts import factuality, verify, warnings_of
 from core.scoring.rewards import WEIGHTS, NonToxicityScorer, argument_quality, evaluate, with_total
 from core.scoring.unscored import unanswered
-from core.stages.candidates import Candidate
+from core.stages.candidates import POINTING, Candidate, points_at_the_post
 from core.stages.judging.judge import best_of_each_intent, seeded
 from core.stages.telling import Teller, cautions_of
 from core.wording.text import sentences, words
@@ -135,7 +135,9 @@ class Assessor:
         for candidate, scores, cosine in zip(passed, scored, near, strict=True):
             fault = None if candidate.is_prepared else score_fault(scores, is_read=is_read)
             about = scores.faithfulness_post
-            suits = cosine + about if candidate.is_prepared and about is not None and cosine is not None else None
+            suits = None
+            if candidate.is_prepared and about is not None and cosine is not None:
+                suits = cosine + about + candidate.near - POINTING * points_at_the_post(candidate.text)
             done = replace(candidate, scores=scores, suits=suits)
             if fault and self._may_overrule and any(isinstance(scorer, NonToxicityScorer) for scorer in self.scorers):
                 kept.append(replace(done, contested=done.contested or fault))

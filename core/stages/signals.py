@@ -73,11 +73,13 @@ _ADDRESS = re.compile(
 )
 """Somebody is spoken to, in any of the four languages."""
 _ANOTHER = re.compile(
-    r"\b(?:he|she|him|his|hers?|(?:he|she)'?s|(?:my|our|their|an?|another|some|that|this|the|one)\s+\w+)\b", re.IGNORECASE
+    r"\b(?:he|she|him|his|hers?|(?:he|she)'?s|(?:my|our|their|an?|another|some|that|this|the|one)\s+\w+)\b",
+    re.IGNORECASE,
 )
 """Somebody is spoken of. English only: elsewhere a verb alone can speak to a person."""
 _FIRST_NAME = re.compile(
-    r"(?<=[a-z,;] )[A-Z][a-z]{2,}\b|(?:^|(?<=[.!?] ))[A-Z][a-z]{2,}(?= (?:is|was|has|in|on|at|from|who|and)\b)", re.MULTILINE
+    r"(?<=[a-z,;] )[A-Z][a-z]{2,}\b|(?:^|(?<=[.!?] ))[A-Z][a-z]{2,}(?= (?:is|was|has|in|on|at|from|who|and)\b)",
+    re.MULTILINE,
 )
 """A word that may be a first name: capital within a sentence, or as its subject."""
 

@@ -96,7 +96,8 @@ class Teller:
         elif answers and candidate.card in self.guesses:
             yield sentence("It was prepared for posts that say: {what}. That this one does is a guess.", what=answers)
         elif answers:
-            yield sentence("It was prepared for posts that say: {what}.", what=answers)
+            what = candidate.facet.says.removesuffix(".") if candidate.facet else answers
+            yield sentence("It was prepared for posts that say: {what}.", what=what)
         else:
             yield sentence("It was prepared for any post about this group: say something about this one.")
         sources = {p.id: p.source.publisher for p in self.brief.evidence}

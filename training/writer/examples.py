@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from core.cards.bank import LANGUAGES, cards_on, gist_in_words
+from core.cards.bank import LANGUAGES, cards_on, gist_in_words, load_cards
 from core.llm.short_prompts import claims_prompt, reading_prompt, reply_prompt
 from core.models import Action, Intent
 from core.request import Voice
@@ -39,7 +39,7 @@ def groups(split: str, data: Path = DATA) -> list[Group]:
     """All groups of a split, ``train`` or ``dev``. Cards, facts and explanations are learnt only."""
     found = [*replies(split, data)]
     if split == "train":
-        found += [*answered(data), *prepared(data), *sourced(data), *explained(data)]
+        found += [*answered(data), *faceted(), *prepared(data), *sourced(data), *explained(data)]
     return found
 
 
@@ -107,6 +107,19 @@ def answered(data: Path = DATA) -> Iterator[Group]:
             _reply(row["post"], intent, row["text"], row["language"], "answered", **known)
             for known in ({}, {"gist": gist})
         )
+
+
+def faceted() -> Iterator[Group]:
+    """The replies to each facet of a stereotype, under each post that shows it, without and with what it says."""
+    for card in load_cards("en"):
+        for facet in card.facets:
+            said = [(intent, text) for intent, texts in facet.replies.items() for text in texts]
+            for post in facet.posts:
+                yield tuple(
+                    _reply(post, intent, text, "en", "facets", **known)
+                    for known in ({}, {"gist": facet.says})
+                    for intent, text in said
+                )
 
 
 def sourced(data: Path = DATA) -> Iterator[Group]:

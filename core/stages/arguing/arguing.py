@@ -6,11 +6,13 @@ Owns which cards answer a post, whether claims are written beside the reading, a
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from core.cards.bank import UNCHANGED, Card, Changes, cards_on, changed, general_cards
+from core.cards.facets import with_facets
 from core.cards.own import OwnCard, with_own_cards
 from core.llm.budget import MeteredModel
 from core.models import Brief, Claim, Evidence, FlaggedPost, Reading, TargetGroup
@@ -67,19 +69,20 @@ class Arguing:
     prepared: Changes = UNCHANGED
     own: Sequence[OwnCard] = ()
 
-    def cards(self, reading: Reading) -> list[Card]:
+    async def cards(self, reading: Reading) -> list[Card]:
         """What answers the post: the cards on its stereotypes, and last those for any post about the group.
 
-        The card whose argument a person chose comes first.
+        The card whose argument a person chose comes first. Of a stereotype's facets a card has that of the post.
         """
         language, group = reading.language or "en", reading.target_group or TargetGroup.OTHER
         found = [card for name in reading.stereotypes for card in cards_on(name, language)]
         cards = changed([*found, *general_cards(group, language)], language, self.prepared)
         cards = with_own_cards(cards, self.own, reading.stereotypes, language)
+        cards = await asyncio.to_thread(with_facets, cards, self.post.text, language, self.readers.embedder)
         return sorted(cards, key=lambda card: self.claim not in {card.claim, card.argument})
 
     def guesses(self, reading: Reading) -> list[Card]:
-        """The cards on what the post may put forward, for drafts alone: no claim and no fact comes from a guess."""
+        """The cards on what the post may put forward, for drafts alone: no claim, fact or facet comes from a guess."""
         language = reading.language or "en"
         found = [card for name in reading.guesses for card in cards_on(name, language)]
         return changed(found, language, self.prepared)
@@ -100,7 +103,7 @@ class Arguing:
         is_long = len(self.post.text) > MOST_CHARACTERS_BESIDE
         if is_long or likely is None or likely.target_group is None or likely.language is None:
             return None
-        cards = self.cards(likely)
+        cards = await self.cards(likely)
         return EarlyClaims(cards, await self._claims(likely.language, cards)) if cards else None
 
     async def argue(
@@ -112,7 +115,7 @@ class Arguing:
             early: used if it is for the same cards.
             report: is told the stage and what came of it.
         """
-        cards = self.cards(reading)
+        cards = await self.cards(reading)
         fits = early is not None and early.cards == cards
         claims = early.claims if early and fits else await self._claims(reading.language or "en", cards)
         claim = claims.value[0].text if claims.value else ""

@@ -147,7 +147,8 @@ def ranked(
     """Best first: by what sends a draft down the list (``Candidate.last``), then by the mean of reward and judge.
 
     The first of all is one that nobody doubts and that hardly misses the post, where there is one, of the first intent
-    of ``leading`` that has one, even if it only stands in. A draft that may miss what the post says comes after the
+    of ``leading`` that has one, even if it only stands in; before others one that was written for just what the post
+    says (``Candidate.facet``). A draft that may miss what the post says comes after the
     others, and so does one that rests on a passage of ``far``, which may be beside the point. The mean is used because
     the verdicts of a small judge say little: where it is unsure the rewards decide. Only the rewards decide where the
     judge did not score every candidate, since its marks are lower than the rewards. In the published algorithm only the
@@ -158,7 +159,11 @@ def ranked(
     sure = [candidate for candidate in found if not candidate.is_doubted]
     fits = [candidate for candidate in sure if not candidate.may_miss]
     preferred = (
-        candidate for some in (fits, sure) for intent in leading for candidate in some if candidate.intent is intent
+        candidate
+        for some in ([candidate for candidate in fits if candidate.facet], fits, sure)
+        for intent in leading
+        for candidate in some
+        if candidate.intent is intent
     )
     first = next(preferred, next(iter(sure), None))
     return [first, *(candidate for candidate in found if candidate is not first)] if first else found

@@ -10,10 +10,10 @@ from __future__ import annotations
 import asyncio
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from core.cards.bank import Card
+from core.cards.bank import Card, Facet
 from core.errors import ModelUnavailable
 from core.i18n.sentences import sentence
 from core.llm.budget import MeteredModel
@@ -48,10 +48,13 @@ def compose(brief: Brief, cards: Sequence[Card], intents: Sequence[Intent], chan
 
     A reply stands as it was written. For each intent all that fit under any post of the stereotype are offered, and
     two others of each card. For the informative intent a card's argument with the fact that it rests on comes instead,
-    where there is one; a card for any post about the group takes the first passage that bears on the post. The
-    community's own replies for an intent leave no room for others.
+    where there is one; a card for any post about the group takes the first passage that bears on the post. First come
+    the replies to the facet that the post is about. The community's own replies for an intent leave no room for others.
     """
     found: dict[str, Candidate] = {}
+    for intent, card, facet, text in _on_facets(cards, intents):
+        draft = Candidate(text, intent, is_prepared=True, card=card, facet=facet)
+        found.setdefault(text, draft)
     answered = {card.stereotype.id for card in cards if any(card.broad.values())}
     for intent in intents:
         for card in _first_choice(cards, intent, brief):
@@ -62,6 +65,16 @@ def compose(brief: Brief, cards: Sequence[Card], intents: Sequence[Intent], chan
                     draft = Candidate(text, intent, is_prepared=True, card=card, may_miss=may_miss)
                     found.setdefault(text, draft)
     return list(found.values())
+
+
+def _on_facets(cards: Sequence[Card], intents: Sequence[Intent]) -> Iterator[tuple[Intent, Card, Facet, str]]:
+    """The replies to the facets that the post is about, with their cards, the nearest facet first."""
+    own = {intent for card in cards for intent, texts in card.own.items() if texts}
+    facets = [(card, facet) for card in cards for facet in card.facets if facet.near]
+    for card, facet in sorted(facets, key=lambda found: -found[1].near):
+        for intent in intents:
+            if intent not in own:
+                yield from ((intent, card, facet, text) for text in facet.replies.get(intent, ()))
 
 
 def _first_choice(cards: Sequence[Card], intent: Intent, brief: Brief) -> Sequence[Card]:

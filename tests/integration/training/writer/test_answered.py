@@ -1,14 +1,14 @@
-"""Replies that were written for one post each: of posts that may be learnt, plain, and asked for as in use."""
+"""Replies that were written for one post or one facet: of posts that may be learnt, plain, and asked for as in use."""
 
 from __future__ import annotations
 
 from collections import Counter
 
-from core.cards.bank import load_stereotypes
+from core.cards.bank import load_cards, load_stereotypes
 from core.llm.short_prompts import reply_prompt
 from core.models import Intent
 from training.corpus import DATA, posts, rows_of
-from training.writer.examples import STYLE, answered
+from training.writer.examples import STYLE, answered, faceted
 
 ROWS = list(rows_of(DATA / "answered"))
 
@@ -36,3 +36,19 @@ def test_the_prompt_is_the_engine_s_without_and_with_the_gist() -> None:
         told = reply_prompt(row["post"], Intent(row["intent"]), "en", style=STYLE, gist=row["gist"])
         assert [list(one.prompt) for one in group] == [plain, told]
         assert {one.answer for one in group} == {row["text"]}
+
+
+def test_replies_to_a_facet_are_learnt_under_its_posts() -> None:
+    """Each once without and once with what the facet says; of no post that is kept to measure on."""
+    kept = {row.text for row in posts() if row.split != "train"}
+    facets = {post: facet for card in load_cards("en") for facet in card.facets for post in facet.posts}
+    assert not kept & facets.keys()
+    groups = list(faceted())
+    assert len(groups) == len(facets) > 3500
+    for group, (post, facet) in zip(groups, facets.items(), strict=True):
+        assert {one.source for one in group} == {"facets"}
+        answers = [(intent, text) for intent, texts in facet.replies.items() for text in texts]
+        assert [one.answer for one in group] == [text for _, text in answers] * 2
+        intent, _ = answers[0]
+        assert list(group[0].prompt) == reply_prompt(post, intent, "en", style=STYLE)
+        assert list(group[len(answers)].prompt) == reply_prompt(post, intent, "en", style=STYLE, gist=facet.says)

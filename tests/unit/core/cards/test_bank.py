@@ -33,6 +33,7 @@ from core.scoring.gates import MAX_SENTENCES, GateContext, doubts_of, fault_of, 
 from core.scoring.grounding.grounding import NAME, unsupported
 from core.wording.language import NAMES, detect
 from core.wording.reading_level.reading_level import hard_to_read
+from core.wording.targets.slurs import slurs_in
 from core.wording.text import clean, sentences
 from tests.fakes.engine.brief import brief_of
 
@@ -40,13 +41,15 @@ FACTS = Path(__file__).parents[4] / "kb" / "starter" / "facts.jsonl"
 SHORTEST_LIMIT = 280
 VIOLENT = frozenset(one.id for one in load_stereotypes().values() if one.is_violent)
 SUBJECTS = frozenset(
-    "Asia Asians Europe Holocaust Holocausto India Israel Israel's Israele Israelek Israelen Jesus Olocausto Ramadán "
-    "Russia Russians Ukrainians".split()
+    "Asia Asians Bulgaria China Dalits Down Europe Holocaust Holocausto India Israel Israel's Israele Israelek "
+    "Israelen Jesus Lebanese Muhammad Olocausto Poland Ramadán Romania Russia Russians Traveller Ukrainians".split()
 )
 """Names that hateful posts name, so that a reply to them must: whom they are about, and what they deny."""
-ORDINARY_NAMES = frozenset("CV Estado Grandma's Grandpa Mondays Mum Sundays West".split())
+ORDINARY_NAMES = frozenset(
+    "Ages CV Estado Grandma's Grandpa IQ Middle Mondays Mum Saturdays Sundays West Year's".split()
+)
 """Names that state nothing. A prepared sentence names no other person, place or organisation."""
-NO_NAMES = frozenset("Faith Loyalty Maturity Tolerance Treating Whoever".split())
+NO_NAMES = frozenset("Faith Loyalty Maturity Skin Tolerance Treating Whoever You".split())
 """Words at the head of a sentence that are taken for names before "shows", "says" or "reports"."""
 
 
@@ -153,6 +156,26 @@ def test_each_stereotype_has_english_replies_that_fit_under_any_post_of_it() -> 
         assert first.broad.get(Intent.DENOUNCING) or first.broad.get(Intent.INFORMATIVE), id_
         assert not any(card.broad for card in others), id_
         assert {text for texts in first.broad.values() for text in texts} <= {text for _, text in first.texts}, id_
+
+
+def test_each_stereotype_has_facets_with_replies_to_just_these() -> None:
+    """Of several intents, on the first card alone; no two facets say the same, and each has a post that shows it."""
+    for one in stereotypes():
+        first, *others = cards_on(one.id, "en")
+        assert 4 <= len(first.facets) <= 6, one.id
+        assert not any(card.facets for card in others), one.id
+        assert len({facet.says for facet in first.facets}) == len(first.facets), one.id
+        for facet in first.facets:
+            assert facet.posts, facet.says
+            assert sum(map(len, facet.replies.values())) == 2, facet.says
+    assert not any(card.facets for language in LANGUAGES[1:] for card in load_cards(language))
+
+
+def test_no_post_of_a_facet_is_one_of_another() -> None:
+    """Nor a slur stands in one: moderators may read them."""
+    told = [post for card in load_cards("en") for facet in card.facets for post in facet.posts]
+    assert len(set(told)) == len(told)
+    assert [post for post in told if slurs_in(post)] == []
 
 
 def test_a_community_takes_out_a_reply_that_fits_under_any_post() -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.cards.bank import Card, prepared_id
+from core.cards.bank import Card, Facet, prepared_id
 from core.llm.budget import Budget, MeteredModel
 from core.llm.profiles import QUICK
 from core.llm.short_prompts import Task
@@ -16,8 +16,9 @@ from core.ports import Message
 from core.scoring.readers.asking import LargeReader
 from core.scoring.readers.pooling import Pooling, Question, Weights
 from core.scoring.readers.readers import Readers
+from core.scoring.rewards import embedded_scorers
 from core.stages.assessing import Assessor
-from core.stages.candidates import Candidate
+from core.stages.candidates import POINTING, Candidate, points_at_the_post
 from core.wording.text import sentences
 from tests.fakes.engine.arguments import card_of
 from tests.fakes.engine.brief import CLAIM, HARBOUR, brief_of, metered, passage
@@ -156,6 +157,25 @@ def test_a_draft_says_what_it_answers(card: Card | None, is_prepared: bool, answ
     draft = assessor.teller.draft(1, replace(_candidate(PARENT, is_prepared=is_prepared), card=card))
     assert (draft.answers, draft.language, draft.reasons[0]) == (answers, "en", reason)
     assert draft.writer == (None if is_prepared else DEAF.model)
+
+
+def test_a_draft_says_for_which_facet_it_was_prepared() -> None:
+    """A moderator sees what it takes up; what it answers is still the stereotype."""
+    facet = Facet("Newcomers fill the waiting room.", (), {}, near=0.5)
+    candidate = replace(_candidate(PARENT, is_prepared=True), card=CARD, facet=facet)
+    draft = replace(_assessor(), cards=(CARD,)).teller.draft(1, candidate)
+    assert draft.answers == "migrants live on welfare"
+    assert draft.reasons[0] == "It was prepared for posts that say: Newcomers fill the waiting room."
+
+
+async def test_a_reply_to_a_near_facet_suits_the_post_better() -> None:
+    """By how near it is, beside how close and how surely about the post the reply itself is."""
+    facet = Facet("Newcomers fill the waiting room.", (), {}, near=0.5)
+    plain = _candidate(PARENT, is_prepared=True)
+    assessor = replace(_assessor(), scorers=embedded_scorers(readers_saying()))
+    broad, particular = await assessor.passing([plain, replace(plain, facet=facet)])
+    assert broad.suits is not None
+    assert particular.suits == pytest.approx(broad.suits + 0.5)
 
 
 async def test_that_a_draft_is_hard_to_read_is_told_and_moves_nothing() -> None:
@@ -338,3 +358,30 @@ async def test_a_draft_says_what_speaks_for_it() -> None:
         "The reader of drafts: 99% likely to oppose the post, 87% fit to be posted.",
     ]
     assert len(assessor.teller.draft(1, replace(scored, receipts=(), scores=Scores(fit=0.5, stance=None))).reasons) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "points"),
+    [
+        ("Calling migrants lazy makes work invisible.", True),
+        ("To call them lazy is unfair.", True),
+        ("This post puts a whole street under suspicion.", True),
+        ("Neighbours are put under suspicion, and this line helps nobody.", True),
+        ("Nobody chooses where they are born.", False),
+        ("Someone who lives here is one of us. This is their home, too.", False),
+    ],
+)
+def test_what_speaks_of_the_post_is_told(text: str, points: bool) -> None:
+    """Under a hint it accuses of what nobody said."""
+    assert points_at_the_post(text) is points
+
+
+async def test_of_two_prepared_replies_the_one_that_points_at_nobody_leads() -> None:
+    """As close and as surely about the post; what a model wrote is not sorted by it."""
+    assessor = replace(_assessor(), scorers=embedded_scorers(readers_saying()))
+    plain = replace(_candidate("Neighbours bake bread.", is_prepared=True), intent=Intent.DENOUNCING)
+    pointing = replace(plain, text="This post: neighbours bake bread.")
+    found = {one.text: one for one in await assessor.passing([pointing, plain])}
+    assert found[plain.text].merit - found[pointing.text].merit > 5 * POINTING - 1
+    written = await assessor.passing([replace(pointing, is_prepared=False)])
+    assert [one.suits for one in written] == [None]

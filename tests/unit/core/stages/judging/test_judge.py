@@ -8,6 +8,7 @@ from itertools import permutations
 
 import pytest
 
+from core.cards.bank import Facet
 from core.llm.profiles import QUICK, Profile
 from core.models import Intent, Receipt, Scores, Verdict
 from core.ports import Message
@@ -326,6 +327,19 @@ def test_what_may_take_up_what_the_post_does_not_say_comes_after_what_fits_it() 
     drafts = [doubted, particular, _candidate("written", 6.0), _candidate("broad", 7.0)]
     assert _texts(ranked(drafts)) == ["broad", "written", "terrace", "doubted"]
     assert _texts(best_of_each_intent(drafts, 2)) == ["broad", "written"]
+
+
+def test_what_was_written_for_just_what_the_post_says_leads() -> None:
+    """Of an intent that may lead, unless somebody doubts it; a larger model's best draft is not held back by it."""
+    facet = Facet("They fill the waiting room.", (), {}, near=0.5)
+    broad = _candidate("broad", 9.0, Intent.DENOUNCING)
+    informs = replace(_candidate("informs", 6.0, Intent.INFORMATIVE), facet=facet)
+    feels = replace(_candidate("feels", 7.0, Intent.EMPATHETIC), facet=facet)
+    assert _texts(ranked([broad, informs, feels], leading=LEADING)) == ["informs", "broad", "feels"]
+    assert _texts(ranked([broad, feels], leading=LEADING)) == ["broad", "feels"]
+    doubted = replace(informs, doubt="Look twice.")
+    assert _texts(ranked([broad, doubted], leading=LEADING)) == ["broad", "informs"]
+    assert _texts(ranked([informs, broad])) == ["broad", "informs"]
 
 
 def test_a_guess_does_not_lead_before_what_answers_any_post_about_the_group() -> None:
