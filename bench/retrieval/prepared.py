@@ -4,9 +4,9 @@
 
 ``training/data/fitting`` says which prepared replies readers would post under which post. Those readers count who knew
 neither whose a reply was nor which one others chose. Compared are a reply by chance, the sum of all rewards without a
-language model, the cosine with the post, being about it by the reader of drafts, the last two added, and before these a
-reply to the facet that the post is about, as the engine sorts (``Candidate.suits``, ``Candidate.near``); and the best
-that could be chosen. A minute; no language model.
+language model, the cosine with the post, being about it by the reader of drafts, the last two added, and these less
+what a reply loses that speaks of the post, as the engine sorts (``Candidate.suits``); before that a reply to the facet
+that the post is about; and the best that could be chosen. A minute; no language model.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from core.models import Intent
 from core.scoring.checking import context_for
 from core.scoring.readers.readers import Readers
 from core.scoring.rewards import WEIGHTS, embedded_scorers, evaluate
+from core.stages.candidates import POINTING, points_at_the_post
 from training.corpus import DATA
 
 _OF_WORDINGS: Final = frozenset("abc")
@@ -46,6 +47,12 @@ class Choice:
     cosine: float
     about: float
     near: float
+    points: bool
+
+    @property
+    def suits(self) -> float:
+        """As ``Candidate.suits``."""
+        return self.cosine + self.about - POINTING * self.points
 
 
 WAYS: Final[dict[str, Callable[[Choice], float]]] = {
@@ -53,7 +60,8 @@ WAYS: Final[dict[str, Callable[[Choice], float]]] = {
     "closeness": lambda one: one.cosine,
     "about the post": lambda one: one.about,
     "closeness + about the post": lambda one: one.cosine + one.about,
-    "the facet, then both": lambda one: 10 * (one.near > 0) + one.cosine + one.about,
+    "these, less what points at the post": lambda one: one.suits,
+    "the facet's first, then so": lambda one: 10 * (one.near > 0) + one.suits,
     "the best that there is": lambda one: float(one.is_postable),
 }
 
@@ -84,6 +92,7 @@ def read(
                     float(vector @ post),
                     one.faithfulness_post or 0.0,
                     near.get(known[id_][1], 0.0),
+                    points_at_the_post(known[id_][1]),
                 )
                 for (id_, fits), one, vector in zip(said, scores, vectors, strict=True)
             ]
@@ -115,7 +124,7 @@ def main() -> None:
     posts, strangers = read(readers), read(readers, _OF_STRANGERS)
     kinds = {"denounces": {Intent.DENOUNCING}, "denounces or informs": {Intent.DENOUNCING, Intent.INFORMATIVE}}
     tables = {f"wordings, {name}": shares(posts, frozenset(intents)) for name, intents in kinds.items()}
-    tables["strangers' posts, any intent"] = shares(strangers, frozenset(Intent))
+    tables["strangers' posts, denounces or informs"] = shares(strangers, frozenset(kinds["denounces or informs"]))
     for name, rows in tables.items():
         show(f"the first reply: {name}", rows)
     counts = {"posts": len(posts), "readings of strangers' posts": len(strangers)}

@@ -137,7 +137,7 @@ class Assessor:
             about = scores.faithfulness_post
             suits = None
             if candidate.is_prepared and about is not None and cosine is not None:
-                suits = cosine + about + candidate.near - POINTING * points_at_the_post(candidate.text)
+                suits = cosine + about - POINTING * points_at_the_post(candidate.text)
             done = replace(candidate, scores=scores, suits=suits)
             if fault and self._may_overrule and any(isinstance(scorer, NonToxicityScorer) for scorer in self.scorers):
                 kept.append(replace(done, contested=done.contested or fault))

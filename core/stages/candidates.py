@@ -12,7 +12,7 @@ from core.scoring.readers.readers import DraftSigns
 from core.scoring.unscored import Missing
 
 _CARRIES = 0.6
-POINTING: Final = 0.5
+POINTING: Final = 0.1
 """What a prepared reply loses in ``suits`` that speaks of the post or of what its author does.
 
 Under the routed ones of 60 posts by writers who knew nothing of Antiphon two readers would post 46 of 100 denouncing
@@ -35,13 +35,13 @@ class Candidate:
     summarised a long passage. It ``may_miss`` what the post says where it answers a guess, is of an intent whose
     prepared replies seldom fit, or was written by the model that ships, which was not trained for it. ``facet``: the
     part of its stereotype that it was written for; ``None`` where it was written for any post. ``suits``: of a prepared
-    one how close it is to the post, how surely about it and how near the post is to the facet, less ``POINTING`` where
-    it speaks of the post, in [-1.5, 3]. It ``stands_in`` where a larger model writes: only until that one's drafts
-    pass. ``rewrites`` is the text that it rewords; "" where it is not a rewrite. ``doubts``: what a moderator is warned
-    of before any receipt (``core.scoring.gates``). ``signs``: what the small reader says of it, ``None`` in a language
-    that it does not know; ``doubt``: what the readers think likely, "" for nothing. ``contested``: why the small reader
-    would refuse it, while a larger model has still to be asked; ``is_heard``: that model was asked. ``read_by``: whose
-    word this is. ``no_quality``: why no model told how well it argues, where one was to.
+    one how close it is to the post and how surely about it, less ``POINTING`` where it speaks of the post, in [-1.1,
+    2]. It ``stands_in`` where a larger model writes: only until that one's drafts pass. ``rewrites`` is the text that
+    it rewords; "" where it is not a rewrite. ``doubts``: what a moderator is warned of before any receipt
+    (``core.scoring.gates``). ``signs``: what the small reader says of it, ``None`` in a language that it does not know;
+    ``doubt``: what the readers think likely, "" for nothing. ``contested``: why the small reader would refuse it, while
+    a larger model has still to be asked; ``is_heard``: that model was asked. ``read_by``: whose word this is.
+    ``no_quality``: why no model told how well it argues, where one was to.
     """
 
     text: str
@@ -63,11 +63,6 @@ class Candidate:
     suits: float | None = None
     facet: Facet | None = field(default=None, compare=False)
     no_quality: Missing | None = None
-
-    @property
-    def near(self) -> float:
-        """How near the post is to the facet, in [-1, 1]; 0 where it was written for any post."""
-        return self.facet.near if self.facet else 0.0
 
     @property
     def is_unsupported(self) -> bool:

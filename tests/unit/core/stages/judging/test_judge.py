@@ -8,7 +8,6 @@ from itertools import permutations
 
 import pytest
 
-from core.cards.bank import Facet
 from core.llm.profiles import QUICK, Profile
 from core.models import Intent, Receipt, Scores, Verdict
 from core.ports import Message
@@ -329,17 +328,18 @@ def test_what_may_take_up_what_the_post_does_not_say_comes_after_what_fits_it() 
     assert _texts(best_of_each_intent(drafts, 2)) == ["broad", "written"]
 
 
-def test_what_was_written_for_just_what_the_post_says_leads() -> None:
-    """Of an intent that may lead, unless somebody doubts it; a larger model's best draft is not held back by it."""
-    facet = Facet("They fill the waiting room.", (), {}, near=0.5)
-    broad = _candidate("broad", 9.0, Intent.DENOUNCING)
-    informs = replace(_candidate("informs", 6.0, Intent.INFORMATIVE), facet=facet)
-    feels = replace(_candidate("feels", 7.0, Intent.EMPATHETIC), facet=facet)
-    assert _texts(ranked([broad, informs, feels], leading=LEADING)) == ["informs", "broad", "feels"]
-    assert _texts(ranked([broad, feels], leading=LEADING)) == ["broad", "feels"]
+def test_what_suits_the_post_best_leads_among_the_intents_that_may() -> None:
+    """Where it is known how well each suits; a community's own order of intents comes before that."""
+    draws = replace(_candidate("draws a line", 9.0, Intent.DENOUNCING), is_prepared=True, suits=0.9)
+    informs = replace(_candidate("informs", 6.0, Intent.INFORMATIVE), is_prepared=True, suits=1.2)
+    feels = replace(_candidate("feels", 7.0, Intent.EMPATHETIC), is_prepared=True, suits=1.4)
+    assert _texts(ranked([draws, informs, feels], leading=LEADING)) == ["informs", "feels", "draws a line"]
+    own = (Intent.DENOUNCING, Intent.INFORMATIVE, Intent.EMPATHETIC)
+    assert _texts(ranked([draws, informs, feels], leading=own)) == ["draws a line", "feels", "informs"]
+    unknown = [replace(one, suits=None) for one in (draws, informs)]
+    assert _texts(ranked(unknown[::-1], leading=LEADING)) == ["draws a line", "informs"]
     doubted = replace(informs, doubt="Look twice.")
-    assert _texts(ranked([broad, doubted], leading=LEADING)) == ["broad", "informs"]
-    assert _texts(ranked([informs, broad])) == ["broad", "informs"]
+    assert _texts(ranked([draws, doubted], leading=LEADING)) == ["draws a line", "informs"]
 
 
 def test_a_guess_does_not_lead_before_what_answers_any_post_about_the_group() -> None:
