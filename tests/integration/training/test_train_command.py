@@ -142,7 +142,7 @@ def test_decisions_that_are_not_learnt_judge_a_writer_and_its_card_says_what_the
 def test_own_samples_become_pairs_to_go_on_with(trained: Path, base: Path, tmp_path: Path) -> None:
     out = tmp_path / "pairs.jsonl"
     wanted = ["--base", base, "--adapter", trained / "adapter"]
-    quick = ["--most", 2, "--set", "replies=2", "--set", "most_tokens=6", "--set", "margin=0"]
+    quick = ["--most", 3, "--set", "replies=4", "--set", "most_tokens=6", "--set", "margin=0"]
     code, told = _call("samples", out, *wanted, *quick)
     assert code == 0, told
     found = from_file(out)

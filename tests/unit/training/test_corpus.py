@@ -36,9 +36,12 @@ def test_what_fits_under_a_post_is_a_prepared_reply_to_its_stereotype() -> None:
     ids = {id_: {prepared_id("en", t) for c in cards_on(id_, "en") for _, t in c.texts} for id_ in load_stereotypes()}
     assert all(set(row["fits"]) | set(row["others"]) <= ids[row["stereotype"]] for row in rows)
     assert not any(set(row["fits"]) & set(row["others"]) for row in rows)
-    assert {row["reader"] for row in rows} == {"group", "a", "b", "c"}
-    apart = [(row["stereotype"], row["post"]) for row in rows]
+    assert {row["reader"] for row in rows} == {"group", "a", "b", "c", "d", "e"}
+    apart = [(row["stereotype"], row["post"]) for row in rows if row["reader"] not in "de"]
     assert len(set(apart)) == len(apart), "what one reader read, the others did not"
+    both = {reader: {row["post"] for row in rows if row["reader"] == reader} for reader in "de"}
+    assert both["d"] == both["e"]
+    assert not both["d"] & {post for _, post in apart}
 
 
 def test_a_label_of_a_post_says_all_its_outputs() -> None:
