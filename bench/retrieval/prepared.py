@@ -21,7 +21,7 @@ from statistics import fmean
 from typing import Final
 
 from bench.measuring.output import Row, save, show
-from core.cards.bank import Facet, cards_on, prepared_id
+from core.cards.bank import cards_on, prepared_id
 from core.cards.facets import with_facets
 from core.llm.backends.embeddings import SentenceEmbedder
 from core.models import Intent
@@ -76,7 +76,7 @@ def read(
         if row["reader"] not in by:
             continue
         cards = with_facets(cards_on(row["stereotype"], "en"), row["post"], "en", readers.embedder)
-        near = {text: facet.near for card in cards for facet in card.facets for text in _replies(facet)}
+        near = {text: facet.near for card in cards for facet in card.facets for _, text in facet.texts}
         known = {prepared_id("en", text): (intent, text) for card in cards for intent, text in card.texts if intent}
         said = [(id_, id_ in row["fits"]) for id_ in (*row["fits"], *row["others"]) if id_ in known]
         texts = [known[id_][1] for id_, _ in said]
@@ -98,10 +98,6 @@ def read(
             ]
         )
     return found
-
-
-def _replies(facet: Facet) -> list[str]:
-    return [text for texts in facet.replies.values() for text in texts]
 
 
 def shares(posts: Sequence[Sequence[Choice]], intents: frozenset[Intent]) -> list[Row]:

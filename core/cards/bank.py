@@ -94,6 +94,11 @@ class Facet:
     replies: Mapping[Intent, tuple[str, ...]]
     near: float = 0.0
 
+    @property
+    def texts(self) -> list[tuple[Intent, str]]:
+        """Every reply with its intent."""
+        return [(intent, text) for intent, texts in self.replies.items() for text in texts]
+
 
 @dataclass(frozen=True, slots=True)
 class Card:

@@ -45,7 +45,7 @@ def _kept(card: Card, nearest: Facet | None) -> tuple[Facet, ...]:
 
 def _nearest(facets: Sequence[Facet], text: str, language: str, embedder: Embedder) -> Facet | None:
     post, *_ = vectors_of([text], language, embedder)
-    texts = [(facet.says, *facet.posts, *_replies(facet)) for facet in facets]
+    texts = [(facet.says, *facet.posts, *(text for _, text in facet.texts)) for facet in facets]
     vectors = iter(vectors_of([one for some in texts for one in some], language, embedder) @ post)
     cosines = [np.array([next(vectors) for _ in some]) for some in texts]
     near = [_near(facet, some) for facet, some in zip(facets, cosines, strict=True)]
@@ -58,7 +58,3 @@ def _near(facet: Facet, cosines: NDArray[np.float32]) -> float:
     posts, replies = cosines[1 : 1 + len(facet.posts)], cosines[1 + len(facet.posts) :]
     weights = 2 + _OF_REPLIES * len(replies)
     return float((cosines[0] + posts.max() + _OF_REPLIES * replies.sum()) / weights)
-
-
-def _replies(facet: Facet) -> list[str]:
-    return [text for texts in facet.replies.values() for text in texts]

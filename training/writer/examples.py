@@ -113,12 +113,11 @@ def faceted() -> Iterator[Group]:
     """The replies to each facet of a stereotype, under each post that shows it, without and with what it says."""
     for card in load_cards("en"):
         for facet in card.facets:
-            said = [(intent, text) for intent, texts in facet.replies.items() for text in texts]
             for post in facet.posts:
                 yield tuple(
                     _reply(post, intent, text, "en", "facets", **known)
                     for known in ({}, {"gist": facet.says})
-                    for intent, text in said
+                    for intent, text in facet.texts
                 )
 
 
