@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Any, Final
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from bot.store.cases.documents import suggestion_from_json
 from bot.store.engine.database import Database, Session
@@ -40,12 +40,22 @@ async def lessons(database: Database, community_id: str) -> AsyncIterator[dict[s
             )
         await write(session, LESSONS, actor="terminal", reason=f"wrote the lessons of {community_id}")
 
+    newest = (
+        select(SuggestionRow.id)
+        .where(SuggestionRow.case_id == ApprovalRow.case_id, SuggestionRow.created_at <= ApprovalRow.approved_at)
+        .order_by(SuggestionRow.created_at.desc())
+        .limit(1)
+        .correlate(ApprovalRow)
+        .scalar_subquery()
+    )
+    shown = func.coalesce(ApprovalRow.suggestion_id, newest)  # who writes in words of one's own names no draft
+
     async def page(session: Session) -> list[tuple[ApprovalRow, CaseRow, str | None]]:
         query = (
             select(ApprovalRow, CaseRow, SuggestionRow.document)
             .join(CaseRow, CaseRow.id == ApprovalRow.case_id)
             .join(PersonRow, PersonRow.id == CaseRow.author)
-            .join(SuggestionRow, SuggestionRow.id == ApprovalRow.suggestion_id, isouter=True)
+            .join(SuggestionRow, SuggestionRow.id == shown, isouter=True)
             .where(CaseRow.community_id == community_id, CaseRow.erased_at.is_(None), ApprovalRow.id > after)
             .order_by(ApprovalRow.id)
             .limit(_PAGE)

@@ -113,7 +113,9 @@ def _pairs_from(lessons: Path, out: Path | None) -> None:
     for one in trusted:
         table.add_row(one.moderator, str(one.decisions), f"{one.agreed:.2f}", f"{one.weight:.2f}")
     Console().print(table)
-    learnt, held_out = split_by_post(kept(found, trusted, np.random.default_rng(0).random(len(found))))
+    counted = kept(found, trusted, np.random.default_rng(0).random(len(found)))
+    check_enough(counted)
+    learnt, held_out = split_by_post(counted)
     Console().print(f"{len(learnt)} pairs to learn from, {len(held_out)} held out.")
     if out is not None:
         community = one_community(rows)

@@ -23,8 +23,11 @@ from training.online.rewards import ReadsDrafts
 
 LEAST_DECISIONS: Final = 60
 LEAST_MODERATORS: Final = 2
+_SURE: Final = 0.5
+"""Where even the largest weight is below this, nobody's decisions all count."""
+_CHANCE: Final = 0.5
 _PRIOR: Final = 5.0
-"""So many decisions at even odds are added to each moderator's: few decisions say little."""
+"""So many decisions at even odds are added to each moderator's: few decisions say little, and have little voice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,43 +50,69 @@ def check_enough(found: Sequence[Decision]) -> None:
     if len(found) < LEAST_DECISIONS or people < LEAST_MODERATORS:
         raise BadInput(
             f"{len(found)} decisions that prefer one reply, by {people} moderators, are too few to learn from.",
-            remedy=f"It takes {LEAST_DECISIONS} by {LEAST_MODERATORS}; unedited first drafts prefer nothing.",
+            remedy=f"It takes {LEAST_DECISIONS} by {LEAST_MODERATORS}. Unedited first drafts prefer nothing, and those "
+            "who decide as nobody else does count less.",
         )
 
 
 def trust(found: Sequence[Decision], reader: ReadsDrafts) -> list[Trusted]:
-    """Each moderator's weight: twice the share of agreement above one half, drawn to one half where there is little."""
+    """Each moderator's weight: twice the share of agreement above one half, drawn to one half where there is little.
+
+    Who agrees least, and less than by chance, has the weight 0 and is left out before the others are compared again:
+    one moderator against all must not make the others look as if they disagreed among themselves. Nor do many decisions
+    make many voices: of the others each counts nearly alike.
+    """
     features = np.stack([_difference(one, reader) for one in found])
     makers = np.array([one.moderator for one in found])
+    counts, agreed = Counter(makers.tolist()), dict[str, tuple[float, float]]()
+    left = set(counts)
+    while left:
+        among = np.isin(makers, sorted(left))
+        now = dict[str, tuple[float, float]]()
+        for one in sorted(left):
+            others = among & (makers != one)
+            voices = [1 / (counts[maker] + _PRIOR) for maker in makers[others].tolist()]
+            now[one] = _agreement(features[others], np.array(voices), features[makers == one])
+        agreed |= now
+        worst = min(now, key=lambda one: now[one])
+        if now[worst][0] >= _CHANCE:
+            break
+        left.remove(worst)
     trusted = []
-    for moderator, count in Counter(makers.tolist()).items():
-        mine = makers == moderator
-        agreed = _agreement(features[~mine], features[mine])
-        drawn = (agreed * count + 0.5 * _PRIOR) / (count + _PRIOR)
-        trusted.append(Trusted(moderator, count, round(agreed, 3), round(max(0.0, 2 * drawn - 1), 3)))
+    for moderator, count in counts.items():
+        share, _ = agreed[moderator]
+        drawn = (share * count + _CHANCE * _PRIOR) / (count + _PRIOR)
+        trusted.append(Trusted(moderator, count, round(share, 3), round(max(0.0, 2 * drawn - 1), 3)))
     return sorted(trusted, key=lambda one: -one.weight)
 
 
 def kept(found: Sequence[Decision], trusted: Sequence[Trusted], chance: NDArray[np.float64]) -> list[Decision]:
-    """The decisions that are learnt from: each with the probability of its moderator's weight.
+    """The decisions that count: all of the moderator with the largest weight, of each other one a share by theirs.
 
     Args:
         found: all of them.
         trusted: the weights.
         chance: a number in [0, 1) for each decision.
     """
-    weight = {one.moderator: one.weight for one in trusted}
-    return [one for one, drawn in zip(found, chance, strict=True) if drawn < weight[one.moderator]]
+    largest = max(_SURE, *(one.weight for one in trusted))
+    share = {one.moderator: one.weight / largest for one in trusted}
+    return [one for one, drawn in zip(found, chance, strict=True) if drawn < share[one.moderator]]
 
 
-def _agreement(others: NDArray[np.float64], mine: NDArray[np.float64]) -> float:
-    """The share of one moderator's preferences that the taste of the others has, too."""
+def _agreement(
+    others: NDArray[np.float64], voices: NDArray[np.float64], mine: NDArray[np.float64]
+) -> tuple[float, float]:
+    """The share of one moderator's preferences that the taste of the others has, too, and how surely (mean log-odds).
+
+    ``voices``: how far each decision of the others counts, in proportion.
+    """
     if len(others) == 0:
-        return 0.5
+        return _CHANCE, 0.0
     both = np.concatenate([others, -others])
     said = np.concatenate([np.ones(len(others)), np.zeros(len(others))])
-    taste = LogisticRegression(C=1.0, fit_intercept=False).fit(both, said)
-    return float((mine @ taste.coef_[0] > 0).mean())
+    taste = LogisticRegression(C=1.0, fit_intercept=False).fit(both, said, np.tile(voices / voices.mean(), 2))
+    surely = mine @ taste.coef_[0]
+    return float((surely > 0).mean()), float(surely.mean())
 
 
 def _difference(one: Decision, reader: ReadsDrafts) -> NDArray[np.float64]:

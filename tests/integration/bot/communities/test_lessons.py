@@ -12,11 +12,12 @@ from bot.compose.desk import Desk
 from bot.drafting.queue import DraftQueue
 from bot.store.engine.database import Database
 from core.errors import BadInput
-from core.models import FlaggedPost
+from core.models import FlaggedPost, Kind
 from core.moderation.roles import Operator
 from tests.fakes.desk.audit_log import lines_of
 from tests.fakes.desk.decisions import approve, drafted
 from tests.fakes.desk.people import COMMUNITY_ID, MODERATOR
+from tests.fakes.engine.suggestions import suggestion_for
 
 
 async def _consent(database: Database, is_on: bool = True) -> None:
@@ -46,6 +47,9 @@ async def test_a_lesson_has_what_was_shown_and_what_was_approved(
     assert row["reply"] == "We all pay in.", "the footer is Antiphon's own"
     assert row["community"] == COMMUNITY_ID
     assert row["post"] == post.text
+    drafts = [(one.rank, one.text) for one in suggestion_for(post).drafts if one.kind is Kind.REPLY]
+    assert [(one["rank"], one["text"]) for one in row["drafts"]] == drafts, "own words were preferred to these"
+    assert row["draft_rank"] is None
     assert row["is_edited"] is True
     assert row["moderator"].startswith("p-")
     said = json.dumps(row)

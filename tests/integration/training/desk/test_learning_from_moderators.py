@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from core.models import Intent
 from core.scoring.readers.outputs import DraftFault
 from core.scoring.readers.readers import DraftSigns
 from training.desk.decisions import decisions_of, one_community, read_lessons, split_by_post
-from training.desk.trust import check_enough, kept, trust
+from training.desk.trust import Trusted, check_enough, kept, trust
 
 POST = "They take everything."
 DRAFTS = [
@@ -112,7 +113,9 @@ def test_one_moderator_who_approves_bad_replies_teaches_nothing() -> None:
     found = list(decisions_of(rows, never))
     check_enough(found)
     weights = {one.moderator: one.weight for one in trust(found, _Reader())}
-    assert weights["p-mallory"] == 0.0
+    without = [one for one in found if one.moderator != "p-mallory"]
+    assert weights == {"p-mallory": 0.0} | {one.moderator: one.weight for one in trust(without, _Reader())}
+    assert min(weights["p-a"], weights["p-b"]) > 0.8
     chance = np.random.default_rng(1).random(len(found))
     assert {one.moderator for one in kept(found, trust(found, _Reader()), chance)} <= {"p-a", "p-b"}
 
@@ -134,3 +137,14 @@ def test_too_few_are_refused_with_what_it_takes(rows: list[dict[str, Any]]) -> N
         check_enough(list(decisions_of(rows, never)))
     assert refused.value.remedy is not None
     assert "60 by 2" in refused.value.remedy
+
+
+def test_the_moderator_who_agrees_most_counts_whole_and_the_others_beside() -> None:
+    """Two of good taste whose tastes differ in part; where nobody agrees, nothing counts."""
+    rows = [*_made("p-a", 300, "good", "a bad one"), *_made("p-b", 300, "good", "a bad one")]
+    found = list(decisions_of(rows, never))
+    chance = np.random.default_rng(1).random(len(found))
+    for first, second, shares in ((0.6, 0.3, (1, 0.5)), (0.2, 0.1, (0.4, 0.2)), (0.0, 0.0, (0, 0))):
+        trusted = [Trusted("p-a", 300, 0.8, first), Trusted("p-b", 300, 0.6, second)]
+        counts = Counter(one.moderator for one in kept(found, trusted, chance))
+        assert (counts["p-a"] / 300, counts["p-b"] / 300) == pytest.approx(shares, abs=0.06)
