@@ -10,10 +10,11 @@ from __future__ import annotations
 import json
 import re
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,7 @@ from core.errors import BadInput
 from core.models import Intent, TargetGroup
 from core.scoring.readers.outputs import DRAFT_OUTPUTS, INTENTS, POST_OUTPUTS, DraftFault
 
+T = TypeVar("T")
 DATA: Final = Path(__file__).with_name("data")
 GROUP_LETTERS: Final = dict(zip("wcdmujlo", TargetGroup, strict=True))
 """The letters of the target groups in labels, in the order of ``TargetGroup``."""
@@ -83,15 +85,25 @@ def rows_of(folder: Path) -> Iterable[dict[str, Any]]:
     Raises:
         BadInput: this is an installation, which has no texts.
     """
+    _need_texts()
+    for file in sorted(folder.glob("*.jsonl")):
+        yield from rows_in(file)
+
+
+def rows_in(file: Path) -> Iterable[dict[str, Any]]:
+    """The rows of one file; errors as of ``rows_of``."""
+    _need_texts()
+    for line in file.read_text(encoding="utf-8").splitlines():
+        if line.strip():
+            yield json.loads(line)
+
+
+def _need_texts() -> None:
     if not DATA.is_dir():
         raise BadInput(
             "The texts to learn from are not part of an installation.",
             remedy="Run this in a clone of the repository, which has them in training/data.",
         )
-    for file in sorted(folder.glob("*.jsonl")):
-        for line in file.read_text(encoding="utf-8").splitlines():
-            if line.strip():
-                yield json.loads(line)
 
 
 def posts(folder: Path = DATA / "posts") -> list[PostRow]:
@@ -117,6 +129,20 @@ def ordinary(which: str, folder: Path = DATA / "ordinary") -> Iterable[str]:
         for line in file.read_text(encoding="utf-8").splitlines():
             if line.strip() and not line.startswith("#"):
                 yield line
+
+
+def spread(rows: Sequence[T], most: int, kind: Callable[[T], tuple[str, ...]]) -> list[T]:
+    """At most so many of each kind, evenly spread over them; all of them for 0."""
+    if not most:
+        return list(rows)
+    of = defaultdict[tuple[str, ...], list[T]](list)
+    for row in rows:
+        of[kind(row)].append(row)
+    return [
+        mine[at * len(mine) // most] if len(mine) > most else mine[at]
+        for mine in of.values()
+        for at in range(min(most, len(mine)))
+    ]
 
 
 def post_values(label: str) -> NDArray[np.float32]:

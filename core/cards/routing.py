@@ -3,7 +3,7 @@
 Owns how the shipped weights are read and what their numbers mean, alone and beside what another model says of the same
 stereotypes. The router abstains where it is not sure: no card is better than a wrong one. How sure it has to be, to
 answer a post and to say what the post claims, was fixed for each language on labelled posts
-(``python -m training.heads.routing``); in a language without limits it always abstains.
+(``antiphon train heads``); in a language without limits it always abstains.
 """
 
 from __future__ import annotations

@@ -27,7 +27,6 @@ Base = Annotated[
 ]
 Adapter = Annotated[Path, typer.Option("--adapter", metavar="FOLDER", help="The adapter to go on from.")]
 Recipe = Annotated[str, typer.Option("--recipe", metavar="NAME", help="own, or a paper's values: coarl, f2rl.")]
-Out = Annotated[Path, typer.Argument(metavar="OUT", help="The file to write, such as out.safetensors.")]
 Also = Annotated[
     list[str] | None,
     typer.Option("--also", metavar="NAME=FILE", help="A published set, from your own copy; several times for several."),

@@ -35,6 +35,7 @@ from training.cli.values import changed_by, refuse_unknown
 from training.recipes import OWN, by_recipe
 
 _HELD_OUT: Final = 40
+_PER_CENT: Final = 0.01
 
 
 def writer(
@@ -116,9 +117,10 @@ def preferences(
     if community:
         verdict = compare(community, was, margins(model, tokenizer, judged))
         keep(verdict, run / "adapter")
+        often = f"{verdict.chance:.0%}" if verdict.chance >= _PER_CENT else "less than 1%"
         notes = [
             f"{verdict.better} of {verdict.pairs} decisions of {community} that were not learnt prefer the new writer; "
-            f"chance alone gives as many {verdict.chance:.0%} of the time."
+            f"chance alone gives as many {often} of the time."
         ]
         Console().print(*notes)
     steps = [entry for entry in log if "rewards/accuracies" in entry]

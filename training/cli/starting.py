@@ -17,13 +17,22 @@ if TYPE_CHECKING:
 
 
 def start(
-    run: Path, stage: str, recipe: str, values: dict[str, Any], base: str, counts: dict[str, Any], texts: Any
+    run: Path,
+    stage: str,
+    recipe: str,
+    values: dict[str, Any],
+    base: str,
+    counts: dict[str, Any],
+    texts: Any,
+    *,
+    name: str = "",
 ) -> Run:
     """The run in this folder, new or the one that was killed there.
 
     Args:
         counts: how many texts are learnt, by what they are.
         texts: the texts, for their hash.
+        name: of the base; the last part of ``base`` if it is not given.
 
     Raises:
         BadInput: the folder holds a run with other values, another base or other texts.
@@ -31,7 +40,7 @@ def start(
     from training.runs.base import hash_of_base
     from training.runs.run import Run, Started, hash_of
 
-    about = {"model": Path(base).name, "sha256": hash_of_base(base)}
+    about = {"model": name or Path(base).name, "sha256": hash_of_base(base)}
     return Run(run, Started(stage, recipe, values, about, {**counts, "hash": hash_of(texts)}))
 
 

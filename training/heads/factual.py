@@ -19,7 +19,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import KFold, cross_val_predict
 
 from core.scoring.grounding.factual import cues
-from training.corpus import DATA
+from training.corpus import DATA, rows_in
 
 SEED: Final = 7
 OUT: Final = Path("core/scoring/grounding/factual.json")
@@ -32,7 +32,7 @@ _SMALLEST: Final = 0.04
 
 def main() -> None:
     """Fit, write the cues, and print what they do on sentences that they were not fitted on."""
-    rows = [json.loads(line) for line in (DATA / "sentences" / "en.jsonl").read_text(encoding="utf-8").splitlines()]
+    rows = list(rows_in(DATA / "sentences" / "en.jsonl"))
     needs = np.array([row["labels"][0] == "C" for row in rows])
     vectorizer = DictVectorizer()
     counted = vectorizer.fit_transform([cues(row["text"]) for row in rows])

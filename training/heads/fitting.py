@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,16 +33,25 @@ def calibration(logits: NDArray[np.float32], targets: NDArray[np.float32]) -> li
     return found
 
 
-def known_languages(spoken: NDArray[np.str_], said: NDArray[np.bool_], chances: NDArray[np.float64]) -> list[str]:
-    """The languages in which the main output finds enough and refuses little on the development split."""
-    known = []
+def by_language(
+    spoken: NDArray[np.str_], said: NDArray[np.bool_], chances: NDArray[np.float64]
+) -> list[dict[str, Any]]:
+    """What the main output finds and lets pass in each language, and whether it is enough to count there."""
+    rows = []
     for language in sorted(set(spoken)):
         mine = spoken == language
-        recall, specificity = (chances[mine & said] >= 0.5).mean(), (chances[mine & ~said] < 0.5).mean()
-        print(f"{language}: recall {recall:.3f}, specificity {specificity:.3f} of {mine.sum()}", flush=True)  # noqa: T201
-        if min(_surely(chances[mine & said] >= 0.5), _surely(chances[mine & ~said] < 0.5)) >= LEAST_KNOWN:
-            known.append(str(language))
-    return known
+        found, let_pass = chances[mine & said] >= 0.5, chances[mine & ~said] < 0.5
+        is_known = all(part.size and _surely(part) >= LEAST_KNOWN for part in (found, let_pass))
+        rows.append(
+            {
+                "language": str(language),
+                "texts": int(mine.sum()),
+                "recall": _share(found),
+                "specificity": _share(let_pass),
+                "known": is_known,
+            }
+        )
+    return rows
 
 
 def _surely(right: NDArray[np.bool_]) -> float:
@@ -59,7 +68,7 @@ def unsure_between(chances: NDArray[np.float64], said: NDArray[np.bool_]) -> tup
 
 
 def _share(right: NDArray[np.bool_]) -> float:
-    """The share that is right; none of nothing."""
+    """The share that is so; none of nothing."""
     return float(right.mean()) if right.size else 0.0
 
 

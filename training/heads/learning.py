@@ -1,34 +1,73 @@
 """How a small encoder learns: an epoch after the other, of which the best on the development split is kept.
 
-A word vector changes only where its word occurs; the others come with the package and are not shipped again. The same
-data, seed and machine give the same weights; another machine rounds differently.
+Owns the order of the texts, the checkpoint, and which epoch is kept. The same data, seed and machine give the same
+weights, also where the run was killed in between; another machine rounds differently.
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
+from rich.progress import Progress
 
-from core.llm.backends.encoders import TRIED, is_faster, new_network
+from core.errors import BadInput
+from core.llm.backends.encoders import new_network
 
 if TYPE_CHECKING:
     import torch
 
 SEED: Final = 7
-RATE: Final = 1.5e-4
 BATCH: Final = 32
-_WARM: Final = 0.1
-_DECAY: Final = 0.01
 _AVERAGED_EACH: Final = 8
-_KEPT: Final = 0.95
-"""How much of the running mean stays, each time that weights are added to it (every eighth step)."""
+_CHECKPOINT: Final = "checkpoint.pt"
 Texts = tuple[str, ...]
 Example = tuple[Texts, NDArray[np.float32]]
 """One text or a pair, and its targets, shape (outputs,)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """How a small encoder learns. ``faster``: how many times the rate what stands over the encoder learns with."""
+
+    epochs: int
+    learning_rate: float = 1.5e-4
+    faster: float = 1.0
+    seed: int = SEED
+
+
+@dataclass(frozen=True, slots=True)
+class Tuned:
+    """The network after the epoch that scored best, and the scores on the development split before and after."""
+
+    network: Any
+    before: float
+    after: float
+
+
+@dataclass
+class _Place:
+    """How far a run is, and what it keeps.
+
+    Attributes:
+        epoch, batch: what is learnt next.
+        steps: how many there were.
+        chance: as it stood before the order of this epoch was drawn.
+        before, best, kept: the score of fresh outputs, the best one, and the weights that have it.
+    """
+
+    chance: Any
+    before: float
+    epoch: int = 0
+    batch: int = 0
+    steps: int = 0
+    best: float = -1.0
+    kept: Any = None
 
 
 def fine_tuned(
@@ -36,67 +75,70 @@ def fine_tuned(
     shown: Callable[[random.Random], Sequence[Example]],
     loss_of: Callable[[torch.Tensor, torch.Tensor], torch.Tensor],
     score_of: Callable[[Any], float],
+    values: Values,
+    folder: Path,
+    note: Callable[[dict[str, float]], None] = lambda _: None,
     *,
-    epochs: int,
-    rate: float = RATE,
-    faster: float = 1.0,
-) -> Any:
-    """The network after the epoch that scores best.
-
-    What is scored and kept is the running mean of the weights, which errs less than those of the last step.
+    save_steps: int = 200,
+) -> Tuned:
+    """Train a network and keep the epoch that scores best.
 
     Args:
         shown: the examples of one epoch, in the order in which they are learnt.
         loss_of: of logits and targets, both of shape (batch, outputs).
-        faster: how many times the rate what stands over the encoder learns with.
-    """
-    import torch  # reading the labels needs no model library
-    from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
+        score_of: how good a network is on the development split.
+        values: how it learns.
+        folder: holds the checkpoint; a run that was killed goes on from it.
+        note: hears of the loss of each step and the score of each epoch.
+        save_steps: after how many steps a checkpoint is written; one is at the end of each epoch, too.
 
-    torch.manual_seed(SEED)
-    chance = random.Random(SEED)  # nosec B311 # noqa: S311 - a reproducible order, no secret
+    Raises:
+        BadInput: there is no epoch.
+    """
+    if values.epochs < 1:
+        raise BadInput("Nothing is learnt in no epoch.", remedy="Set epochs to 1 or more.")
+    import torch  # reading the labels needs no model library
+
+    from training.heads.learner import Learner
+
+    chance = _chance(values.seed)
+    steps = values.epochs * -(-len(shown(_chance(values.seed))) // BATCH)  # an epoch may show some texts more or fewer
+    learner, file = Learner(outputs, steps, values), folder / _CHECKPOINT
+    if file.exists():
+        saved = torch.load(file, weights_only=True)
+        place = _Place(**saved["place"])
+        learner.go_on_from(saved["learner"])
+    else:
+        place = _Place(chance.getstate(), score_of(learner.mean))
+        note({"step": 0, "development": place.before})
+    chance.setstate(place.chance)
+
+    def save() -> None:
+        beside = file.with_suffix(".new")
+        torch.save({"place": vars(place), "learner": learner.state()}, beside)
+        beside.replace(file)
+
+    with Progress() as progress:
+        bar = progress.add_task("Learning", total=steps, completed=place.steps)
+        while place.epoch < values.epochs:
+            for batch in list(_batches(shown(chance)))[place.batch :]:
+                loss = learner.learn(batch, loss_of, is_averaged=place.batch % _AVERAGED_EACH == 0)
+                place.batch, place.steps = place.batch + 1, place.steps + 1
+                note({"step": place.steps, "loss": loss})
+                progress.update(bar, completed=place.steps)
+                if place.steps % save_steps == 0:
+                    save()
+            score = score_of(learner.mean)
+            note({"step": place.steps, "development": score})
+            progress.update(bar, description=f"Epoch {place.epoch + 1} of {values.epochs}: {score:.3f}")
+            if score > place.best:
+                place.best = score
+                place.kept = {name: tensor.clone() for name, tensor in learner.mean.state_dict().items()}
+            place.epoch, place.batch, place.chance = place.epoch + 1, 0, chance.getstate()
+            save()
     network = new_network(outputs)
-    mean = AveragedModel(network, multi_avg_fn=get_ema_multi_avg_fn(_KEPT))  # type: ignore[no-untyped-call]
-    vectors, *_ = network.parameters()
-    network.encoder.embeddings.word_embeddings.sparse = True  # a step touches few rows of a large table
-    inside = [one for one in network.encoder.parameters() if one is not vectors]
-    over = [one for name, one in network.named_parameters() if not name.startswith("encoder.")]
-    parts: list[dict[str, Any]] = [{"params": inside}, {"params": over, "lr": rate * faster}]
-    optimizers = (
-        torch.optim.AdamW(parts, lr=rate, weight_decay=_DECAY, fused=True),
-        torch.optim.SparseAdam([vectors], lr=rate),
-    )
-    steps = epochs * -(-len(shown(random.Random(SEED))) // BATCH)  # nosec B311 # noqa: S311 - only counted
-    schedules = [torch.optim.lr_scheduler.LambdaLR(one, lambda step: _share(step, steps)) for one in optimizers]
-    real = torch.ones(TRIED)
-    half = real.bfloat16()
-    is_half_fast = is_faster(lambda: half @ half.t(), lambda: real @ real.t())  # with AMX; AVX2 alone is slower at it
-    best, kept = -1.0, network.state_dict()
-    for epoch in range(epochs):
-        network.train()
-        losses = []
-        for at, batch in enumerate(_batches(shown(chance))):
-            tokens = network.tokenized([texts for texts, _ in batch])
-            targets = torch.tensor(np.stack([target for _, target in batch]))
-            with torch.autocast("cpu", dtype=torch.bfloat16, enabled=is_half_fast):
-                logits = network(tokens)
-            loss = loss_of(logits.float(), targets)
-            for learner in optimizers:
-                learner.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]
-            torch.nn.utils.clip_grad_norm_([*inside, *over], 1.0)
-            for stepping, schedule in zip(optimizers, schedules, strict=True):
-                stepping.step()
-                schedule.step()
-            if at % _AVERAGED_EACH == 0:
-                mean.update_parameters(network)
-            losses.append(loss.item())
-        score = score_of(mean.module.eval())
-        print(f"epoch {epoch + 1}: loss {np.mean(losses):.4f}, development {score:.4f}", flush=True)  # noqa: T201
-        if score > best:
-            best, kept = score, {name: tensor.clone() for name, tensor in mean.module.state_dict().items()}
-    network.load_state_dict(kept)
-    return network.eval()
+    network.load_state_dict(place.kept)
+    return Tuned(network.eval(), place.before, place.best)
 
 
 def logits_of(network: Any, texts: Sequence[Texts]) -> NDArray[np.float32]:
@@ -130,7 +172,5 @@ def _batches(examples: Sequence[Any]) -> Iterator[Sequence[Any]]:
         yield examples[start : start + BATCH]
 
 
-def _share(step: int, steps: int) -> float:
-    """The share of the learning rate at a step: a straight rise over the first tenth, then a straight fall."""
-    warm = max(_WARM * steps, 1)
-    return min(step / warm, (steps - step) / max(steps - warm, 1))
+def _chance(seed: int) -> random.Random:
+    return random.Random(seed)  # nosec B311 # noqa: S311 - a reproducible order, no secret

@@ -1,12 +1,11 @@
 """Trains the two small readers of ``core/scoring/readers`` on the texts of ``training/data``.
 
-    python -m training.heads.readers posts
-    python -m training.heads.readers drafts
+    antiphon train reader posts runs/posts
+    antiphon train reader drafts runs/drafts
 
-Each command reads the training split, keeps the epoch that does best on the development split, brings the weights to
-eight bits, fits the calibration on the development split with these, and writes the file that ships. The test split is
-never looked at; ``python -m bench.posts`` and ``python -m bench.reader`` measure on it. The same data, seed and machine
-give the same weights; another machine rounds differently, so that figures move within their noise.
+Each reads the training split, keeps the epoch that does best on the development split, brings the weights to eight
+bits, fits the calibration on the development split with these, and writes the file that ships. The test split is never
+looked at; ``python -m bench.posts`` and ``python -m bench.reader`` measure on it.
 
 What is learnt is in ``training.heads.tasks``, how in ``training.heads.learning``, what is fitted afterwards in
 ``training.heads.fitting``.
@@ -14,10 +13,8 @@ What is learnt is in ``training.heads.tasks``, how in ``training.heads.learning`
 
 from __future__ import annotations
 
-import argparse
-import json
 import random
-import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,23 +24,23 @@ from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 from torch.nn import functional
 
+from core.errors import BadInput
 from core.llm.backends.encoders import SmallEncoder, pack
 from core.scoring.readers.readers import pieces_of
 from core.wording.readable import readable
-from training.corpus import ordinary
 from training.heads.fitting import (
+    by_language,
     calibration,
     false_alarms,
-    known_languages,
     limits,
     long_discount,
     unsure_between,
 )
-from training.heads.learning import RATE, SEED, fine_tuned, logits_of
+from training.heads.learning import SEED, Tuned, Values, fine_tuned, logits_of
 from training.heads.tasks import Task, task_of_drafts, task_of_posts
 
-WEIGHTS: Final = Path("core/scoring/readers")
-_EPOCHS: Final = 6
+VALUES: Final = {"posts": Values(epochs=5), "drafts": Values(epochs=4)}
+"""How the readers that ship were trained."""
 _LINES: Final = 20
 _HIDDEN: Final = 300
 
@@ -55,17 +52,49 @@ def loss_of(logits: torch.Tensor, targets: torch.Tensor, weights: torch.Tensor) 
     return (each * known * weights).sum() / (known * weights).sum()
 
 
-def trained(task: Task, epochs: int, rate: float = RATE) -> Any:
-    """The network after the epoch with the best area under the curve of the main output on the development split."""
+def task_of(which: str, most: int = 0) -> Task:
+    """What a reader learns.
+
+    Args:
+        which: ``posts`` or ``drafts``.
+        most: texts of each language and split, at most; 0 takes all.
+
+    Raises:
+        BadInput: there is no such reader.
+    """
+    if which not in VALUES:
+        raise BadInput(f"There is no reader of {which}.", remedy="Choose posts or drafts.")
+    return task_of_posts(most) if which == "posts" else task_of_drafts(most)
+
+
+def train(
+    task: Task, out: Path, values: Values, note: Callable[[dict[str, float]], None], *, save_steps: int
+) -> tuple[Tuned, list[dict[str, Any]]]:
+    """Train a reader, write its weights with what is fitted beside them, and tell how it does in each language.
+
+    Args:
+        task: what it learns.
+        out: the file to write; the checkpoint stands in its folder.
+        values: how it learns.
+        note: hears of each step.
+        save_steps: after how many steps a checkpoint is written.
+    """
     weights = torch.tensor(task.weights)
-    return fine_tuned(
+    tuned = fine_tuned(
         len(task.outputs),
         task.shown,
         lambda logits, targets: loss_of(logits, targets, weights),
         lambda network: _area(network, task),
-        epochs=epochs,
-        rate=rate,
+        values,
+        out.parent,
+        note,
+        save_steps=save_steps,
     )
+    about = {"outputs": list(task.outputs), "rows": len(task.train), "epochs": values.epochs, "seed": values.seed}
+    pack(tuned.network, about, out)
+    table = measured(task, out, about)
+    pack(tuned.network, about, out)
+    return tuned, table
 
 
 def _area(network: Any, task: Task) -> float:
@@ -74,35 +103,42 @@ def _area(network: Any, task: Task) -> float:
     return float(roc_auc_score(labels, logits_of(network, task.texts(task.dev))[:, at]))
 
 
-def measured(task: Task, out: Path, about: dict[str, Any]) -> None:
-    """Fit what stands beside the weights: calibration, languages, and the limits of use."""
+def measured(task: Task, out: Path, about: dict[str, Any]) -> list[dict[str, Any]]:
+    """Fit what stands beside the weights: calibration, languages, and the limits of use.
+
+    Returns:
+        what the main output finds on the development split, by language.
+    """
     targets = task.targets(task.dev)
     logits = SmallEncoder(out).logits(task.texts(task.dev))
     at = list(task.outputs).index(task.main)
     said, spoken = targets[:, at] > 0.5, np.array([row.language for row in task.dev])
     about["calibration"] = calibration(logits, targets)
-    about["languages"] = known_languages(spoken, said, _probabilities(logits[:, at], about["calibration"][at]))
-    mine = np.isin(spoken, about["languages"])
-    if mine.any():  # in the others its word does not count
-        about["calibration"] = calibration(logits[mine], targets[mine])
+    table = by_language(spoken, said, _probabilities(logits[:, at], about["calibration"][at]))
+    about["languages"] = [row["language"] for row in table if row["known"]]
+    mine = np.isin(spoken, about["languages"] or spoken)  # in the others its word does not count
+    about["calibration"] = calibration(logits[mine], targets[mine])
     slope, offset = about["calibration"][at]
     main = logits[:, at].astype(np.float64) * slope + offset
     chances = _probabilities(logits[:, at], (slope, offset))
     if task.main == "unfit":
         about["limits"] = limits(chances[mine], said[mine])
-        return
+        return table
     about["unsure"] = unsure_between(chances[mine], said[mine])
-    talk = [(readable(text),) for text in ordinary("heldout") if text]
+    talk = [(readable(text),) for text in task.talk]
     found = SmallEncoder(out).logits(talk)[:, at].astype(np.float64) * slope + offset
     about["false_alarms"], about["ordinary"] = false_alarms(found), len(talk)
     chance = random.Random(SEED)  # nosec B311 # noqa: S311 - a reproducible sample, no secret
     hateful = np.flatnonzero(mine & said).tolist()
     hidden = chance.sample(hateful, min(_HIDDEN, len(hateful)))
-    longer = [pieces_of(readable(_amid_talk(task.dev[row].text, chance), task.dev[row].language)) for row in hidden]
+    longer = [
+        pieces_of(readable(_amid_talk(task.dev[row].text, task.talk, chance), task.dev[row].language)) for row in hidden
+    ]
     each = SmallEncoder(out).logits([(piece,) for of_text in longer for piece in of_text])[:, at] * slope + offset
     counts = np.array([len(of_text) for of_text in longer])
     worst = np.maximum.reduceat(each.astype(np.float64), np.cumsum(counts) - counts)
     about["long"] = long_discount(worst, counts, main[hidden])
+    return table
 
 
 def _probabilities(logits: NDArray[np.float32], fitted: tuple[float, float]) -> NDArray[np.float64]:
@@ -110,36 +146,8 @@ def _probabilities(logits: NDArray[np.float32], fitted: tuple[float, float]) -> 
     return found
 
 
-def _amid_talk(text: str, chance: random.Random) -> str:
+def _amid_talk(text: str, talk: Sequence[str], chance: random.Random) -> str:
     """A post somewhere in a message of twenty lines of ordinary talk."""
-    lines = chance.sample(list(ordinary("heldout")), _LINES)
+    lines = chance.sample(talk, _LINES)
     lines.insert(chance.randrange(_LINES + 1), text)
     return "\n".join(lines)
-
-
-def train_reader(which: str, out: Path, epochs: int = _EPOCHS, rate: float = RATE) -> None:
-    """Train the reader of ``posts`` or of ``drafts``, write its weights, and print what was measured."""
-    task = task_of_posts() if which == "posts" else task_of_drafts()
-    network = trained(task, epochs, rate)
-    about = {"outputs": list(task.outputs), "rows": len(task.train), "epochs": epochs, "seed": SEED}
-    pack(network, about, out)
-    measured(task, out, about)
-    pack(network, about, out)
-    json.dump({"file": str(out), "bytes": out.stat().st_size, **about}, sys.stdout, indent=2)
-    sys.stdout.write("\n")
-
-
-def main() -> None:
-    """Train one reader and write its weights."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("reader", choices=("posts", "drafts"))
-    parser.add_argument("--epochs", type=int, default=_EPOCHS)
-    parser.add_argument("--rate", type=float, default=RATE)
-    parser.add_argument("--out", type=Path, default=None)
-    options = parser.parse_args()
-    out = options.out or WEIGHTS / f"{options.reader}.safetensors"
-    train_reader(options.reader, out, options.epochs, options.rate)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,6 +1,6 @@
 """Trains the router of ``core/cards``: which stereotype a post puts forward, among those about its group.
 
-    python -m training.heads.routing
+    antiphon train heads runs/router
 
 A small encoder as the two readers are, with an output for each stereotype; all of them compete as it learns, those of
 one group as it is used. It learns from the wordings of ``core/cards/data``, from more of them in
@@ -12,11 +12,8 @@ texts of the test writers is printed, and chooses nothing.
 
 from __future__ import annotations
 
-import argparse
-import json
-import sys
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -26,13 +23,13 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
 from core.cards.bank import Stereotype, load_stereotypes
-from core.cards.routing import MOST_WORDS, NONE, WEIGHTS, outputs_of, shares_among
+from core.cards.routing import MOST_WORDS, NONE, outputs_of, shares_among
 from core.llm.backends.encoders import SmallEncoder, pack
 from core.models import TargetGroup
 from core.ports import TextClassifier
 from core.wording.readable import readable
-from training.corpus import DATA, POST_WRITERS_OF_TESTS, posts
-from training.heads.learning import RATE, SEED, Texts, fine_tuned, logits_of, shuffled
+from training.corpus import DATA, POST_WRITERS_OF_TESTS, posts, rows_in, spread
+from training.heads.learning import Texts, Tuned, Values, fine_tuned, logits_of, shuffled
 
 if TYPE_CHECKING:
     import torch
@@ -52,9 +49,8 @@ SAID: Final = 0.9
 _FEW: Final = 20
 ENOUGH: Final = 200
 """Posts of the development split; of a language with fewer nothing is told."""
-_EPOCHS: Final = 5
-_FASTER: Final = 4.0
-"""How many times the rate of the encoder its 335 outputs learn with."""
+VALUES: Final = Values(epochs=5, faster=4.0)
+"""How the router that ships was trained."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +70,9 @@ class Labelled:
         return frozenset(one for label in self.labels for one in label)
 
 
-def labelled() -> list[Labelled]:
-    """Everything that is learnt from, and what is measured on."""
-    return [*_wordings(), *_posts()]
+def labelled(most: int = 0) -> list[Labelled]:
+    """Everything that is learnt from, and what is measured on; at most ``most`` of each language and split."""
+    return spread([*_wordings(), *_posts()], most, lambda one: (one.language, one.split))
 
 
 def _wordings() -> Iterator[Labelled]:
@@ -87,7 +83,7 @@ def _wordings() -> Iterator[Labelled]:
         yield from (_of(one, text, language) for language, text in one.gist.items())
         for text in one.near_misses:
             yield Labelled(text, "en", one.target_group, ((NONE,),), "train", _NEAR_MISSES)
-    for row in _rows(DATA / "routing" / "wordings.jsonl"):
+    for row in rows_in(DATA / "routing" / "wordings.jsonl"):
         yield _of(known[row["id"]], row["text"], row["language"])
 
 
@@ -97,16 +93,12 @@ def _of(one: Stereotype, text: str, language: str) -> Labelled:
 
 def _posts() -> Iterator[Labelled]:
     known = {row.id: row for row in posts()}
-    for row in _rows(DATA / "routing" / "labels.jsonl"):
+    for row in rows_in(DATA / "routing" / "labels.jsonl"):
         post = known[row["post"]]
         is_dev = zlib.crc32(post.family.encode()) % _DEVELOPMENT_IS_ONE_IN == 0
         split = "test" if post.writer in POST_WRITERS_OF_TESTS else "dev" if is_dev else "train"
         labels = tuple(tuple(label) for label in row["labels"])
         yield Labelled(post.text, post.language, TargetGroup(row["target_group"]), labels, split)
-
-
-def _rows(file: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
 
 
 @dataclass(frozen=True)
@@ -160,7 +152,12 @@ def loss_of(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
 
 
 def calibrated(shares: NDArray[np.float64], right: NDArray[np.bool_]) -> tuple[float, float]:
-    """Slope and offset that make the log-odds of a share the probability that a reader sees the same."""
+    """Slope and offset that make the log-odds of a share the probability that a reader sees the same.
+
+    (1, 0) where all or none are right.
+    """
+    if right.all() or not right.any():
+        return 1.0, 0.0
     fit = LogisticRegression(C=100.0).fit(odds(shares).reshape(-1, 1), right)
     return round(float(fit.coef_[0, 0]), 4), round(float(fit.intercept_[0]), 4)
 
@@ -179,37 +176,51 @@ def limit(chances: NDArray[np.float64], right: NDArray[np.bool_], wanted: float)
     return round(float(chances[order[enough[-1]]]), 4) if len(enough) else 1.0
 
 
-def train_router(out: Path, epochs: int = _EPOCHS) -> None:
-    """Train the router and fit what stands beside its weights, and print what it does on the texts of test writers."""
-    rows, outputs = labelled(), Outputs.of_taxonomy()
-    about = {"outputs": list(outputs.at), "rows": len(_of_split(rows, "train")), "epochs": epochs, "seed": SEED}
-    about |= {"calibration": {}, "limits": {}}
-    network = trained(rows, outputs, epochs)
-    pack(network, about, out)
-    table = measured(rows, outputs, SmallEncoder(out), about)
-    pack(network, about, out)
-    told_of = {"file": str(out), "bytes": out.stat().st_size, "rows": len(rows), "table": table}
-    json.dump({**told_of, "limits": about["limits"]}, sys.stdout, indent=2, default=float)
-    sys.stdout.write("\n")
+def train(
+    rows: Sequence[Labelled],
+    outputs: Outputs,
+    out: Path,
+    values: Values,
+    note: Callable[[dict[str, float]], None] = lambda _: None,
+    *,
+    save_steps: int = 200,
+) -> tuple[Tuned, list[dict[str, Any]]]:
+    """Train the router, write its weights with what is fitted beside them, and tell how often it is right.
 
+    Args:
+        rows: what it learns, and what it is measured on.
+        outputs: its outputs.
+        out: the file to write; the checkpoint stands in its folder.
+        values: how it learns.
+        note: hears of each step.
+        save_steps: after how many steps a checkpoint is written.
 
-def trained(rows: Sequence[Labelled], outputs: Outputs, epochs: int = _EPOCHS, rate: float = RATE) -> Any:
-    """The network after the epoch that is most often right on the development split."""
+    Returns:
+        the network with the epoch that is most often right on the development split, and a row for each language and
+        split.
+    """
     learnt, kept = _of_split(rows, "train"), _of_split(rows, "dev")
     examples = [(texts, outputs.whole_target(one)) for texts, one in zip(_shown(learnt), learnt, strict=True)]
 
     def share_right(network: Any) -> float:
         return float(np.mean([is_seen for _, is_seen in outputs.said(logits_of(network, _shown(kept)), kept)]))
 
-    return fine_tuned(
+    tuned = fine_tuned(
         len(outputs.at),
         lambda chance: shuffled(examples, chance),
         loss_of,
         share_right,
-        epochs=epochs,
-        rate=rate,
-        faster=_FASTER,
+        values,
+        out.parent,
+        note,
+        save_steps=save_steps,
     )
+    about = {"outputs": list(outputs.at), "rows": len(learnt), "epochs": values.epochs, "seed": values.seed}
+    about |= {"calibration": {}, "limits": {}}
+    pack(tuned.network, about, out)
+    table = measured(rows, outputs, SmallEncoder(out), about)
+    pack(tuned.network, about, out)
+    return tuned, table
 
 
 def measured(
@@ -256,16 +267,3 @@ def _of_split(rows: Sequence[Labelled], split: str) -> list[Labelled]:
 def _shown(rows: Sequence[Labelled]) -> list[Texts]:
     """The texts as they are read in use."""
     return [(" ".join(readable(one.text, one.language).split()[:MOST_WORDS]),) for one in rows]
-
-
-def main() -> None:
-    """Train the router and write its weights."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, default=WEIGHTS)
-    parser.add_argument("--epochs", type=int, default=_EPOCHS)
-    options = parser.parse_args()
-    train_router(options.out, options.epochs)
-
-
-if __name__ == "__main__":
-    main()

@@ -19,7 +19,17 @@ from numpy.typing import NDArray
 from core.models import TargetGroup
 from core.scoring.readers.outputs import DRAFT_OUTPUTS, INTENTS, POST_OUTPUTS, DraftFault
 from core.wording.readable import readable
-from training.corpus import DraftRow, PostRow, draft_targets, draft_values, drafts, ordinary, post_targets, posts
+from training.corpus import (
+    DraftRow,
+    PostRow,
+    draft_targets,
+    draft_values,
+    drafts,
+    ordinary,
+    post_targets,
+    posts,
+    spread,
+)
 from training.heads.disguising import disguised, with_emoji, with_order
 from training.heads.learning import shuffled
 
@@ -70,6 +80,7 @@ class Task:
         shown: the texts and targets of one epoch, in random order.
         texts: the texts as they are read in use.
         weights: shape (outputs,).
+        talk: ordinary messages that are not learnt.
     """
 
     outputs: Sequence[str]
@@ -80,6 +91,7 @@ class Task:
     shown: Callable[[random.Random], list[tuple[tuple[str, ...], NDArray[np.float32]]]]
     weights: NDArray[np.float32]
     main: str
+    talk: Sequence[str] = ()
 
 
 def scaled(targets: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -89,11 +101,14 @@ def scaled(targets: NDArray[np.float32]) -> NDArray[np.float32]:
     return found
 
 
-def task_of_posts() -> Task:
-    """Posts: hateful or not, how, and whom."""
-    rows = posts()
+def task_of_posts(most: int = 0) -> Task:
+    """Posts: hateful or not, how, and whom; at most ``most`` of each language and split, if not 0."""
+    rows = spread(posts(), most, _kind)
     train, dev = _split(rows, "train"), _split(rows, "dev")
     known, talk, replies = scaled(post_targets(train)), list(ordinary("train")), _good_replies()
+    others = list(ordinary("heldout"))
+    if most:
+        talk, others, replies = talk[: 2 * most], others[: 20 * most], replies[:most]
     nothing = np.array([0.0] * _OF_SEVERITY + [np.nan] + [0.0] * len(TargetGroup), np.float32)
 
     def texts(chosen: Sequence[PostRow]) -> list[tuple[str, ...]]:
@@ -122,7 +137,7 @@ def task_of_posts() -> Task:
         return shuffled(found, chance)
 
     weights = np.array([4, 1, 3, 1, 0.5] + [1] * len(TargetGroup), np.float32)  # threats are rare, and matter
-    return Task(POST_OUTPUTS, train, dev, lambda r: scaled(post_targets(r)), texts, shown, weights, "hateful")
+    return Task(POST_OUTPUTS, train, dev, lambda r: scaled(post_targets(r)), texts, shown, weights, "hateful", others)
 
 
 def _good_replies() -> list[DraftRow]:
@@ -146,9 +161,9 @@ def _stretch(talk: Sequence[str], chance: random.Random) -> str:
     return " ".join(chance.sample(talk, chance.choice((2, 3, 4, 5))))
 
 
-def task_of_drafts() -> Task:
-    """Drafts under their posts: fit to be shown or not, and why."""
-    rows = drafts()
+def task_of_drafts(most: int = 0) -> Task:
+    """Drafts under their posts: fit to be shown or not, and why; at most ``most`` of each language and split."""
+    rows = spread(drafts(), most, _kind)
     train, dev = _split(rows, "train"), _split(rows, "dev")
     known = draft_targets(train)
     attacked = {row.id: row.readings or (row.meant,) for row in posts()}
@@ -202,6 +217,10 @@ def _agreeing(hate: str, language: str, chance: random.Random) -> str:
 
 def _groups(label: str) -> str:
     return label.split(":")[1] if label.startswith("h:") else ""
+
+
+def _kind(row: PostRow | DraftRow) -> tuple[str, str]:
+    return row.language, row.split
 
 
 def _split(rows: Sequence[Any], name: str) -> list[Any]:

@@ -65,6 +65,19 @@ def fit(texts: Learnt, states: NDArray[Any], outputs: Outputs, epochs: int = EPO
     return Fit(mean, spread, np.concatenate([of_hate, weight]), np.concatenate([its_bias, bias]))
 
 
+def scores(found: Fit, texts: Learnt, states: NDArray[Any], outputs: Outputs) -> dict[str, float]:
+    """How outputs do on the development split, all languages together."""
+    posts = [(at, share >= 0.5) for at, _, split, share in texts.posts if split == "dev"]
+    routed = [(at, one) for at, one in texts.stereotypes if one.split == "dev"]
+    of_hate = found.outputs(states[[at for at, _ in posts]])[:, 0]
+    of_stereotypes = found.outputs(states[[at for at, _ in routed]])[:, 1:]
+    right = [is_seen for _, is_seen in outputs.said(of_stereotypes, [one for _, one in routed])]
+    return {
+        "area under the curve, hateful": float(roc_auc_score([is_hateful for _, is_hateful in posts], of_hate)),
+        "likeliest stereotype right": float(np.mean(right)),
+    }
+
+
 def _hateful(texts: Learnt, far: Floats) -> tuple[Floats, Floats]:
     """The output that tells hateful posts best on the development split."""
     parts = {}

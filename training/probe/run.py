@@ -2,73 +2,54 @@
 
 from __future__ import annotations
 
-import json
-import sys
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from rich.progress import Progress
 
-from core.errors import BadInput
 from core.scoring.readers.probe import HATEFUL
 from training.heads.routing import Outputs
 from training.probe.adapting import Values, adapt, labelled
-from training.probe.learning import fit, write
+from training.probe.learning import fit, scores, write
 from training.probe.pooling import pooled
 from training.probe.states import Load, states_of
-from training.probe.texts import Learnt, learnt
+from training.probe.texts import Learnt
 from training.runs.base import hash_of_base
-from training.runs.run import Run, Started, hash_of
+from training.runs.run import Run
 
-LEAST: Final = 12
-"""How many texts of each kind, language and split there must be, so that each has some of both answers."""
+OUTPUTS, ADAPTER = "probe.safetensors", "probe.gguf"
 
 
-def train_probe(out: Path, base: str, folder: Path, values: Values, most: int = 0) -> None:
-    """Train the probe of a GGUF file: write its outputs to ``out``, its adapter beside it, and print what was measured.
+def train(
+    run: Run, texts: Learnt, base: str, values: Values, *, save_steps: int = 20
+) -> tuple[dict[str, float], dict[str, float], list[dict[str, Any]]]:
+    """Train the probe of a GGUF file, and leave its outputs as ``probe.safetensors`` and its adapter as ``probe.gguf``.
 
     Args:
-        folder: keeps states and checkpoints, which take most of the time.
+        run: keeps states and checkpoints, which take most of the time.
+        texts: what is learnt and measured on.
+        base: the GGUF file.
         values: how the adapter learns.
-        most: texts of each kind, language and split; 0 takes all.
+        save_steps: after how many steps a checkpoint is written.
 
-    Raises:
-        BadInput: the base is no GGUF file, a file cannot be written where it should, the folder holds something else,
-            or the texts are too few.
+    Returns:
+        scores on the development split, of the outputs over the model without the adapter and with it, and a table of
+        what was measured.
     """
-    if not base.endswith(".gguf"):
-        raise BadInput(
-            "A probe reads the hidden states of the embedded model.",
-            remedy="Name its GGUF file, which the first `antiphon demo` puts into ~/.cache/antiphon/models.",
-        )
-    adapter = out.with_suffix(".gguf")
-    if out.suffix == ".gguf" or adapter.resolve() == Path(base).resolve():
-        raise BadInput(
-            f"The adapter would be written over {adapter}.", remedy="Name another OUT, such as probe.safetensors."
-        )
-    if not out.parent.is_dir():
-        raise BadInput(f"There is no folder {out.parent}.", remedy="Make it, or name another OUT.")
-    if 0 < most < LEAST:
-        raise BadInput(
-            f"{most} texts of each kind are too few to fit pooling and limits on.",
-            remedy=f"Take {LEAST} or more for a try, or all.",
-        )
     from training.writer.base import Lora, load_base, with_adapter
     from training.writer.export import to_gguf
 
-    texts, outputs, digest = learnt(most), Outputs.of_taxonomy(), hash_of_base(base)
-    about_texts = {"texts": len(texts.texts), "hash": hash_of(texts.texts)}
-    run = Run(
-        folder, Started("probe", "own", asdict(values), {"model": Path(base).name, "sha256": digest}, about_texts)
-    )
-    begun = fit(texts, _states(texts.texts, digest, lambda: _inner(*load_base(base)), folder / "begun"), outputs)
+    folder, outputs, digest = run.folder, Outputs.of_taxonomy(), run.started.base["sha256"]
+    out, adapter = folder / OUTPUTS, folder / ADAPTER
+    states = _states(texts.texts, digest, lambda: _inner(*load_base(base)), folder / "begun")
+    begun = fit(texts, states, outputs)
+    before = scores(begun, texts, states, outputs)
     model, tokenizer = load_base(base)
-    adapted = adapt(
-        with_adapter(model, Lora(), values.seed), begun, labelled(texts, outputs, tokenizer), folder, values, run.note
-    )
+    known = labelled(texts, outputs, tokenizer)
+    model = with_adapter(model, Lora(), values.seed)
+    adapted = adapt(model, begun, known, folder, values, run.note, save_steps=save_steps)
     del model  # it is loaded once more below, and takes 3 GB
     to_gguf(folder / "adapter", adapter, Path(base))
     stated = hash_of_base(str(adapter))
@@ -82,9 +63,7 @@ def train_probe(out: Path, base: str, folder: Path, values: Values, most: int = 
         "adapter": {"sha256": stated, "bytes": adapter.stat().st_size},
     }
     write(adapted, about, out)
-    files = {str(file): file.stat().st_size for file in (out, adapter)}
-    json.dump({"files": files, "table": table}, sys.stdout, indent=2, default=float)
-    sys.stdout.write("\n")
+    return before, scores(adapted, texts, states, outputs), table
 
 
 def _of_those_measured(texts: Learnt, by: str, load: Load, folder: Path) -> NDArray[np.float16]:

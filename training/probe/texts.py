@@ -5,16 +5,15 @@ Owns the joining of both: a text is read once, whatever is known of it.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final, TypeVar
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.cards.routing import as_routed
-from training.corpus import post_targets, posts
+from training.corpus import post_targets, posts, spread
 from training.heads.routing import Labelled, labelled
 
 LANGUAGES: Final = ("en", "es", "it", "eu")
@@ -22,8 +21,6 @@ LANGUAGES: Final = ("en", "es", "it", "eu")
 TOGETHER: Final = (("en",), ("es", "it"), ("eu",))
 """Languages that share calibration and limits of stereotypes: Spanish or Italian alone has too few posts, and what
 the model makes of Basque is less sure."""
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -55,8 +52,8 @@ def learnt(most: int = 0) -> Learnt:
         text = as_routed(one.text, one.language)
         is_dev = one.split == "test" and split_of.get(text) == "dev"
         known.append((text, replace(one, split="dev") if is_dev else one))
-    rows = _some(rows, most, lambda row: (row.language, row.split))
-    known = _some(
+    rows = spread(rows, most, lambda row: (row.language, row.split))
+    known = spread(
         [(text, one) for text, one in known if one.language in LANGUAGES],
         most,
         lambda two: (two[1].language, two[1].split),
@@ -79,17 +76,3 @@ def learnt(most: int = 0) -> Learnt:
         [row for row in said if row[2] != "train" or row[0] not in kept],
         [row for row in routed if row[1].split != "train" or row[0] not in kept],
     )
-
-
-def _some(rows: Sequence[T], most: int, kind: Callable[[T], tuple[str, str]]) -> list[T]:
-    """At most so many of each kind, evenly spread over them; all of them for 0."""
-    if not most:
-        return list(rows)
-    of = defaultdict[tuple[str, str], list[T]](list)
-    for row in rows:
-        of[kind(row)].append(row)
-    return [
-        mine[at * len(mine) // most] if len(mine) > most else mine[at]
-        for mine in of.values()
-        for at in range(min(most, len(mine)))
-    ]

@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
+
 from training.recipes import OWN, departures
 from training.runs.run import Run
 
@@ -25,6 +27,7 @@ def write_card(
     after: Mapping[str, float],
     scored: str = "texts that were not learnt",
     notes: Sequence[str] = (),
+    table: Sequence[Mapping[str, Any]] = (),
 ) -> Path:
     """Write ``card.md``: texts and licences, values and each departure, scores before and after.
 
@@ -34,6 +37,7 @@ def write_card(
         after: the same scores after training.
         scored: what they were measured on.
         notes: sentences for those who use the result.
+        table: what else was measured; its rows may have different columns.
     """
     started = run.started
     departed = departures(started.recipe, started.stage, started.values)
@@ -47,6 +51,7 @@ def write_card(
         lines += [f"- {one}" for one in departed] or ["- none"]
     lines += ["", f"## Scores on {scored}", "", "| score | before | after |", "| --- | --- | --- |"]
     lines += [f"| {name} | {_number(before.get(name))} | {_number(value)} |" for name, value in after.items()]
+    lines += _table(table)
     file = run.folder / CARD
     file.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return file
@@ -75,5 +80,19 @@ def plot(run: Run) -> Path | None:
     return file
 
 
+def _table(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The rows as tables of Markdown, one for all that have the same columns."""
+    alike = defaultdict[tuple[str, ...], list[Mapping[str, Any]]](list)
+    for row in rows:
+        alike[tuple(row)].append(row)
+    lines = list[str]()
+    for columns, found in alike.items():
+        lines += ["", f"| {' | '.join(columns)} |", "|" + " --- |" * len(columns)]
+        lines += [f"| {' | '.join(_number(row[name]) for name in columns)} |" for row in found]
+    return lines
+
+
 def _number(value: Any) -> str:
-    return "-" if value is None else f"{value:.4g}"
+    if value is None:
+        return "-"
+    return f"{value:.4g}" if isinstance(value, float | np.floating) else str(value)

@@ -35,7 +35,7 @@ _WORD_VECTORS = "encoder.embeddings.word_embeddings.weight"
 _SCALE = ".scale"
 _ROWS = "rows"
 _PIECE = 1024
-TRIED = (64, 384)
+_TRIED = (64, 384)
 """The shape of the matrix on which products are tried: a text's tokens by the width of the network."""
 _TRIES = 5
 _TOKENIZING = Lock()
@@ -163,7 +163,8 @@ def new_network(outputs: int, *, is_empty: bool = False) -> Any:
             logits: torch.Tensor = self.outputs(self.dropout(hidden))
             return logits
 
-    return Network().eval()
+    with quiet():
+        return Network().eval()
 
 
 def pack(network: Any, about: Mapping[str, Any], file: Path) -> None:
@@ -264,12 +265,12 @@ def _multiplies_eight_bits_fast() -> bool:
     """
     import torch
 
-    whole = torch.ones(TRIED, dtype=torch.int8)
+    whole = torch.ones(_TRIED, dtype=torch.int8)
     real = whole.float()
-    return is_faster(lambda: torch._int_mm(whole, whole.t()), lambda: real @ real.t())
+    return _is_faster(lambda: torch._int_mm(whole, whole.t()), lambda: real @ real.t())
 
 
-def is_faster(one: Callable[[], object], other: Callable[[], object]) -> bool:
+def _is_faster(one: Callable[[], object], other: Callable[[], object]) -> bool:
     """Whether ``one`` takes less time here than ``other``, by the best of some tries each."""
     took = [min(timeit.repeat(tried, number=1, repeat=_TRIES)) for tried in (one, other)]
     return took[0] < took[1]

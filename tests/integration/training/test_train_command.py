@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
-from typing import Any
 
 import gguf
 import pytest
 from transformers import Qwen2ForCausalLM
-from typer.testing import CliRunner
 
-from bot.cli.main import app
 from core.llm.backends.trained import HeldOut, describe, find_writer
 from core.llm.short_prompts import Task
+from tests.fakes.training.command import train
 from tests.fakes.training.tiny import tiny_model, tiny_tokenizer, tiny_weights
 from training.runs.base import hash_of_base
 from training.writer.examples import groups
@@ -32,12 +30,6 @@ _QUICK = [
 ]
 
 
-def _call(*words: Any) -> tuple[int, str]:
-    found = CliRunner().invoke(app, ["train", *map(str, words)])
-    assert found.exception is None or isinstance(found.exception, SystemExit), found.exception
-    return found.exit_code, " ".join(found.output.split())
-
-
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of transformers with a tiny model that knows the words of some examples."""
@@ -53,7 +45,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def trained(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The run of a writer that learnt from twelve posts."""
     run = tmp_path_factory.mktemp("runs") / "writer"
-    code, said = _call("writer", run, "--base", base, "--most", 12, *_QUICK)
+    code, said = train("writer", run, "--base", base, "--most", 12, *_QUICK)
     assert code == 0, said
     return run
 
@@ -71,17 +63,17 @@ def test_a_writer_leaves_its_adapter_log_curves_and_card(trained: Path) -> None:
 
 def test_a_run_goes_on_with_the_same_values_only(trained: Path, base: Path) -> None:
     log = (trained / "log.jsonl").read_text().splitlines()
-    again = _call("writer", trained, "--base", base, "--most", 12, *_QUICK)
+    again = train("writer", trained, "--base", base, "--most", 12, *_QUICK)
     assert again[0] == 0, again[1]
     assert len((trained / "log.jsonl").read_text().splitlines()) == len(log), "a line stands twice"
-    code, said = _call("writer", trained, "--base", base, "--most", 12, *_QUICK, "--set", "rank=4")
+    code, said = train("writer", trained, "--base", base, "--most", 12, *_QUICK, "--set", "rank=4")
     assert code == 2
     assert "holds a run with other values" in said
     assert "name another folder" in said
 
 
 def test_a_recipe_names_what_departs_from_it(base: Path, tmp_path: Path) -> None:
-    code, said = _call("writer", tmp_path, "--base", base, "--most", 4, "--recipe", "coarl", "--set", "epochs=1")
+    code, said = train("writer", tmp_path, "--base", base, "--most", 4, "--recipe", "coarl", "--set", "epochs=1")
     assert code == 0, said
     card = (tmp_path / "card.md").read_text()
     assert "epochs is 1, not 3 (CoARL's public code; the paper's text lost it)" in card
@@ -91,20 +83,20 @@ def test_a_recipe_names_what_departs_from_it(base: Path, tmp_path: Path) -> None
 def test_preferences_and_rewards_go_on_from_the_adapter(trained: Path, base: Path, tmp_path: Path) -> None:
     adapter = trained / "adapter"
     wanted = ["--base", base, "--adapter", adapter, "--most", 4]
-    code, said = _call("preferences", tmp_path / "dpo", *wanted, "--set", "pairs_a_step=2", "--set", "most_tokens=200")
+    code, said = train("preferences", tmp_path / "dpo", *wanted, "--set", "pairs_a_step=2", "--set", "most_tokens=200")
     assert code == 0, said
     assert "pairs ranked right" in (tmp_path / "dpo" / "card.md").read_text()
     quick = ["--method", "ppo", "--recipe", "f2rl", "--set", "steps=2", "--set", "batch=4", "--set", "most_tokens=6"]
-    code, said = _call("online", tmp_path / "never", *wanted, *quick)
+    code, said = train("online", tmp_path / "never", *wanted, *quick)
     assert code == 2
     assert "Name one (--set inference=MODEL), or learn from our own sum" in said
     assert not (tmp_path / "never").exists()
     quick += ["--set", "reward=own"]
-    code, said = _call("online", tmp_path / "never", *wanted, *quick)
+    code, said = train("online", tmp_path / "never", *wanted, *quick)
     assert code == 2
     assert "Lower least_tokens." in said
     quick += ["--set", "least_tokens=2"]
-    code, said = _call("online", tmp_path / "ppo", *wanted, *quick)
+    code, said = train("online", tmp_path / "ppo", *wanted, *quick)
     assert code == 0, said
     card = (tmp_path / "ppo" / "card.md").read_text()
     assert "steps is" not in card, "F2RL gives no number of steps"
@@ -127,15 +119,16 @@ def test_decisions_that_are_not_learnt_judge_a_writer_and_its_card_says_what_the
     tiny_weights(weights, Qwen2ForCausalLM.from_pretrained(base))
     wanted = ["--base", base, "--adapter", trained / "adapter", "--pairs", pairs, "--held-out", pairs]
     quick = ["--set", "pairs_a_step=1", "--set", "learning_rate=0.001", "--set", "epochs=3"]
-    code, told = _call("preferences", tmp_path / "dpo", *wanted, *quick)
+    code, told = train("preferences", tmp_path / "dpo", *wanted, *quick)
     assert code == 0, told
     verdict = "3 of 3 decisions of discord/1 that were not learnt prefer the new writer; chance alone gives as many 12%"
     assert verdict in told
     assert verdict in (tmp_path / "dpo" / "card.md").read_text()
-    assert _call("export", tmp_path / "dpo" / "adapter", out, "--weights", weights)[0] == 0
+    code, told = train("export", tmp_path / "dpo" / "adapter", out, "--weights", weights)
+    assert (code, "Name it in llm.writers" in told) == (0, True), told
     assert describe(out).held_out == HeldOut("discord/1", pairs=3, better=3)
     pairs.write_text(json.dumps(rows[0] | {"community": ""}) + "\n")
-    code, told = _call("preferences", tmp_path / "never", *wanted, *quick)
+    code, told = train("preferences", tmp_path / "never", *wanted, *quick)
     assert (code, "does not hold the decisions of one community" in told) == (2, True)
 
 
@@ -143,7 +136,7 @@ def test_own_samples_become_pairs_to_go_on_with(trained: Path, base: Path, tmp_p
     out = tmp_path / "pairs.jsonl"
     wanted = ["--base", base, "--adapter", trained / "adapter"]
     quick = ["--most", 3, "--set", "replies=4", "--set", "most_tokens=6", "--set", "margin=0"]
-    code, told = _call("samples", out, *wanted, *quick)
+    code, told = train("samples", out, *wanted, *quick)
     assert code == 0, told
     found = from_file(out)
     assert {pair.source for pair in found} == {"best sample against worst", "prepared reply against worst sample"}
@@ -154,17 +147,17 @@ def test_an_export_is_what_the_application_loads(trained: Path, base: Path, tmp_
     """Nothing reads the tiny weights themselves: their shapes and their hash matter here."""
     weights = tiny_weights(tmp_path / "weights.gguf", Qwen2ForCausalLM.from_pretrained(base))
     out = tmp_path / "writer.gguf"
-    code, said = _call("export", trained / "adapter", out, "--weights", weights, "--tasks", "reply,claims")
+    code, said = train("export", trained / "adapter", out, "--weights", weights, "--tasks", "reply,claims")
     assert code == 0, said
     found = find_writer(str(out), weights, tmp_path / "cache")
     assert found.tasks == {Task.REPLY, Task.CLAIMS}
     assert len(gguf.GGUFReader(out).tensors) == 2 * 7 * 2
-    assert _call("export", trained / "adapter", out, "--weights", weights, "--tasks", "poems")[0] == 2
+    assert train("export", trained / "adapter", out, "--weights", weights, "--tasks", "poems")[0] == 2
     for adapter, began, missing in (
         (tmp_path, weights, "adapter"),
         (trained / "adapter", tmp_path / "no", "file of weights"),
     ):
-        code, said = _call("export", adapter, out, "--weights", began)
+        code, said = train("export", adapter, out, "--weights", began)
         assert (code, f"There is no {missing} at" in said) == (2, True), said
 
 
@@ -172,14 +165,14 @@ def test_a_model_that_the_hub_does_not_give_is_named_at_once(tmp_path: Path, mon
     """With what else will do, and without the hub's own tries."""
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     for words in (("writer", tmp_path / "run", "--most", 2), ("reranker", tmp_path / "run2")):
-        code, said = _call(*words, "--base", f"antiphon/none@{'a' * 40}")
+        code, said = train(*words, "--base", f"antiphon/none@{'a' * 40}")
         assert (code, "cannot be fetched from the hub" in said, "Name a GGUF file" in said) == (2, True, True), said
         assert not words[1].exists()
 
 
 def test_a_base_that_is_not_there_leaves_the_folder_as_it_was(tmp_path: Path) -> None:
     """The next try with the right name must not find a run with another base."""
-    code, said = _call("writer", tmp_path / "run", "--base", tmp_path / "typo.gguf", "--most", 2)
+    code, said = train("writer", tmp_path / "run", "--base", tmp_path / "typo.gguf", "--most", 2)
     assert (code, "There is no model at" in said, "Name a GGUF file" in said) == (2, True, True), said
     assert not (tmp_path / "run").exists()
 
@@ -203,14 +196,14 @@ def test_a_folder_is_known_by_its_weights(base: Path, tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_is_refused_with_a_remedy(base: Path, tmp_path: Path, words: list[str], remedy: str) -> None:
-    code, said = _call("writer", tmp_path / "run", "--base", base, *words)
+    code, said = train("writer", tmp_path / "run", "--base", base, *words)
     assert code == 2
     assert remedy in said
     assert not (tmp_path / "run").exists()
 
 
 def test_the_texts_are_listed_with_their_licence(tmp_path: Path) -> None:
-    code, said = _call("data", "--out", tmp_path / "texts.jsonl")
+    code, said = train("data", "--out", tmp_path / "texts.jsonl")
     assert code == 0
     assert "Apache-2.0" in said
     rows = [json.loads(line) for line in (tmp_path / "texts.jsonl").read_text().splitlines()]

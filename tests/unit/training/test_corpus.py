@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from core.cards.bank import cards_on, load_stereotypes, prepared_id
+from core.errors import BadInput
 from core.models import TargetGroup
 from core.scoring.readers.outputs import DRAFT_OUTPUTS, POST_OUTPUTS, DraftFault
 from training.corpus import (
@@ -23,7 +25,9 @@ from training.corpus import (
     post_values,
     posts,
     rows_of,
+    spread,
 )
+from training.heads.routing import labelled
 
 
 def _said(label: str) -> dict[str, float]:
@@ -151,3 +155,19 @@ def test_ordinary_talk_is_split() -> None:
     assert len(learnt) > 1000
     assert len(held) > 1000
     assert not learnt & held
+
+
+def test_an_installation_says_that_it_has_no_texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is to be learnt: a wheel holds the programs alone."""
+    monkeypatch.setattr("training.corpus.DATA", tmp_path / "data")
+    for read in (posts, drafts, labelled):
+        with pytest.raises(BadInput, match="not part of an installation") as refused:
+            list(read())
+        assert "clone" in str(refused.value.remedy)
+
+
+def test_a_try_takes_a_few_of_each_kind() -> None:
+    """Evenly over what there is, and all where there are fewer."""
+    rows = [("a", at) for at in range(100)] + [("b", 0), ("b", 1)]
+    assert spread(rows, 4, lambda row: (row[0],)) == [("a", 0), ("a", 25), ("a", 50), ("a", 75), ("b", 0), ("b", 1)]
+    assert spread(rows, 0, lambda row: (row[0],)) == rows

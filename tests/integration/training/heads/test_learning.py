@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,12 @@ import pytest
 import torch
 
 from core.cards.routing import Router
-from core.llm.backends.encoders import SmallEncoder, pack
+from core.errors import BadInput
+from core.llm.backends.encoders import SmallEncoder
 from core.models import TargetGroup
 from training.heads import readers, routing
-from training.heads.learning import BATCH, fine_tuned, shuffled
-from training.heads.routing import Labelled, Outputs, labelled, measured, trained
+from training.heads.learning import BATCH, Tuned, Values, fine_tuned, shuffled
+from training.heads.routing import Labelled, Outputs, labelled, train
 
 TWO = ("women/driving", "women/gold-diggers")
 
@@ -28,24 +30,17 @@ def rows() -> list[Labelled]:
     return [replace(one, split="dev" if at % 4 == 0 else "train") for at, one in enumerate(mine)]
 
 
-@pytest.fixture(scope="module")
-def network(rows: list[Labelled]) -> Any:
-    """The router after six epochs of these."""
-    return trained(rows, Outputs.of_taxonomy(), epochs=6, rate=4e-4)
-
-
-def test_the_router_tells_stereotypes_apart_that_it_learnt(network: Any, rows: list[Labelled], tmp_path: Path) -> None:
+def test_the_router_tells_stereotypes_apart_that_it_learnt(rows: list[Labelled], tmp_path: Path) -> None:
     """On texts that were kept from it, through the file that ships, and by the limits that are fitted beside it."""
-    outputs = Outputs.of_taxonomy()
-    about: dict[str, Any] = {"outputs": list(outputs.at), "calibration": {}, "limits": {}}
-    pack(network, about, tmp_path / "w")
-    (kept, _) = measured([*rows, *as_of_tests(rows)], outputs, SmallEncoder(tmp_path / "w"), about)
+    file, values = tmp_path / "router.safetensors", Values(epochs=6, learning_rate=4e-4, faster=4.0)
+    tuned, (kept, _) = train([*rows, *as_of_tests(rows)], Outputs.of_taxonomy(), file, values)
     assert kept["likeliest right"] >= 0.8
-    assert about["calibration"]["en"][0] > 0
-    assert about["limits"]["en"] == [1.0, 1.0], "a language with so few posts must not be routed"
-    pack(network, about, tmp_path / "w")
+    assert tuned.before < tuned.after
+    encoder = SmallEncoder(file)
+    assert encoder.about["calibration"]["en"][0] > 0
+    assert encoder.about["limits"]["en"] == [1.0, 1.0], "a language with so few posts must not be routed"
     kept_rows = [one for one in rows if one.split == "dev"]
-    router = Router(SmallEncoder(tmp_path / "w"))
+    router = Router(encoder)
     first = [router.read(one.text, "en", TargetGroup.WOMEN).routes[0].stereotype.id in one.seen for one in kept_rows]
     assert np.mean(first) == pytest.approx(kept["likeliest right"])
     assert router.route(kept_rows[0].text, "en", TargetGroup.WOMEN) == []
@@ -79,15 +74,61 @@ def test_an_epoch_shows_every_text_once_and_like_lengths_together() -> None:
     assert lengths == list(range(lengths[0], lengths[0] + BATCH))
 
 
-def test_the_best_epoch_is_kept() -> None:
-    """Not the last one: here each epoch after the first scores less."""
+EXAMPLES = [((f"a post, the {at}th",), np.array([at % 2, 1 - at % 2], np.float32)) for at in range(BATCH * 3)]
+
+
+def learnt(folder: Path, score: Callable[[Any], float], note: Callable[[Any], None], **options: Any) -> Tuned:
+    """Two outputs that tell even from odd numbers, learnt in three epochs of three steps."""
+    values = Values(epochs=3, learning_rate=1e-3)
+    return fine_tuned(
+        2, lambda chance: shuffled(EXAMPLES, chance), routing.loss_of, score, values, folder, note, **options
+    )
+
+
+def test_the_best_epoch_is_kept(tmp_path: Path) -> None:
+    """Not the last one: here each score is less than the one before. The first is that of fresh outputs."""
     seen = list[torch.Tensor]()
 
     def score(network: Any) -> float:
         seen.append(network.outputs.bias.detach().clone())
         return 1 / len(seen)
 
-    examples = [(("a post",), np.ones(2, np.float32))] * 4
-    found = fine_tuned(2, lambda _: examples, routing.loss_of, score, epochs=3)
-    assert len(seen) == 3
-    assert torch.equal(found.outputs.bias, seen[0])
+    found = learnt(tmp_path, score, lambda _: None)
+    assert len(seen) == 4
+    assert torch.equal(found.network.outputs.bias, seen[1])
+    assert (found.before, found.after) == (1, 1 / 2)
+
+
+@pytest.mark.parametrize("killed_at", [5, 7])
+def test_a_killed_run_goes_on_to_the_same_weights(killed_at: int, tmp_path: Path) -> None:
+    """Amid an epoch and after one; nothing is learnt again that a checkpoint holds."""
+
+    def score(network: Any) -> float:
+        return float(network.outputs.bias.detach().sum().sigmoid())
+
+    logs = dict[str, list[Any]](whole=[], killed=[], resumed=[])
+    (tmp_path / "whole").mkdir()
+    (tmp_path / "killed").mkdir()
+    whole = learnt(tmp_path / "whole", score, logs["whole"].append, save_steps=4)
+
+    def note(entry: Any) -> None:
+        logs["killed"].append(entry)
+        if entry["step"] == killed_at:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        learnt(tmp_path / "killed", score, note, save_steps=4)
+    found = learnt(tmp_path / "killed", score, logs["resumed"].append, save_steps=4)
+    assert (found.before, found.after) == (whole.before, whole.after)
+    for name, tensor in whole.network.state_dict().items():
+        assert torch.equal(tensor, found.network.state_dict()[name]), name
+    assert logs["resumed"] == logs["whole"][-len(logs["resumed"]) :], "it goes on otherwise than it would have"
+    assert logs["resumed"][0]["step"] == killed_at
+    again = list[Any]()
+    assert learnt(tmp_path / "killed", score, again.append).after == whole.after
+    assert again == [], "a run that has ended learns again"
+
+
+def test_no_epoch_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="no epoch"):
+        fine_tuned(2, lambda _: EXAMPLES, routing.loss_of, lambda _: 0.0, Values(epochs=0), tmp_path)

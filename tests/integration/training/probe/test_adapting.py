@@ -15,12 +15,12 @@ from transformers import Trainer, TrainerCallback
 from core.cards.bank import gist_in_words, load_stereotypes
 from core.models import TargetGroup
 from core.scoring.readers.probe import adapter_for, read_outputs
+from tests.fakes.training.command import train
 from tests.fakes.training.tiny import tiny_model, tiny_tokenizer, tiny_weights
 from training.heads import routing
 from training.heads.routing import Outputs
 from training.probe.adapting import Labelled, Reading, Values, adapt, collated, labelled
 from training.probe.learning import Fit
-from training.probe.run import train_probe
 from training.probe.texts import Learnt
 from training.writer import base as bases
 from training.writer.base import Lora, with_adapter
@@ -132,7 +132,7 @@ def test_it_learns_and_a_killed_run_ends_the_same(tmp_path: Path, monkeypatch: p
 
 
 def test_a_run_leaves_two_files_that_belong_together_and_to_the_weights(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """On our own texts, a few of each kind, and a tiny model in the place of the one that ships."""
     _, tokenizer, _ = _start()
@@ -144,13 +144,16 @@ def test_a_run_leaves_two_files_that_belong_together_and_to_the_weights(
         return tiny_model(tokenizer), tokenizer
 
     monkeypatch.setattr(bases, "load_base", load)
-    out, values = tmp_path / "probe.safetensors", Values(epochs=1, sequences_a_step=64)
-    train_probe(out, str(weights), tmp_path / "run", values, most=12)
+    words = ["--base", weights, "--most", 12, "--set", "epochs=1", "--set", "sequences_a_step=64"]
+    out = tmp_path / "run" / "probe.safetensors"
+    train("probe", tmp_path / "run", *words)
     assert adapter_for(weights, tmp_path, out, out.with_suffix(".gguf")) == out.with_suffix(".gguf")
     about, arrays = read_outputs(out)
     assert about["outputs"] == ["hateful", *OUTPUTS.at]
     assert arrays["weight"].shape == (len(about["outputs"]), 64)
-    assert '"area"' in capsys.readouterr().out
+    card = (tmp_path / "run" / "card.md").read_text()
+    assert "| likeliest stereotype right |" in card
+    assert "| of | language | split | posts | by | area | recall | specificity |" in card
     read = len(loaded)
-    train_probe(out, str(weights), tmp_path / "run", values, most=12)
+    train("probe", tmp_path / "run", *words)
     assert len(loaded) == read + 1, "the states that stand there are not computed again"

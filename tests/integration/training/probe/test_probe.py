@@ -15,9 +15,7 @@ from core.models import TargetGroup
 from core.scoring.readers.probe import read_outputs
 from tests.fakes.training.tiny import tiny_model, tiny_tokenizer
 from training.heads.routing import Labelled, Outputs
-from training.probe.adapting import Values
 from training.probe.learning import fit, write
-from training.probe.run import train_probe
 from training.probe.states import states_of
 from training.probe.texts import Learnt, learnt
 from training.writer.base import load_base
@@ -75,26 +73,6 @@ def test_the_states_of_other_texts_are_refused(base: str, tmp_path: Path) -> Non
     _states(base, tmp_path / "states")
     with pytest.raises(BadInput, match="other texts") as refused:
         _states(base, tmp_path / "states", TEXTS[:2])
-    assert refused.value.remedy
-
-
-def test_only_the_embedded_model_is_probed(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="embedded model"):
-        train_probe(tmp_path / "out", "a/folder", tmp_path / "run", Values())
-
-
-def test_a_few_texts_are_refused_before_hours_of_work(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="too few") as refused:
-        train_probe(tmp_path / "out", "model.gguf", tmp_path / "run", Values(), most=3)
-    assert refused.value.remedy
-
-
-@pytest.mark.parametrize(
-    ("out", "said"), [("model.safetensors", "written over"), ("out.gguf", "written over"), ("no/out", "no folder")]
-)
-def test_nothing_is_written_over_the_weights(out: str, said: str, tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=said) as refused:
-        train_probe(tmp_path / out, str(tmp_path / "model.gguf"), tmp_path / "run", Values())
     assert refused.value.remedy
 
 

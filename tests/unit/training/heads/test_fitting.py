@@ -9,9 +9,9 @@ from training.heads.fitting import (
     LOST_IN_LONG,
     REFUSED_OF_GOOD,
     WARNED_OF_GOOD,
+    by_language,
     calibration,
     false_alarms,
-    known_languages,
     limits,
     long_discount,
     unsure_between,
@@ -52,7 +52,15 @@ def test_a_language_is_known_only_where_it_surely_is() -> None:
     spoken = np.array(["en"] * 900 + ["es"] * 20 + ["it"] * 80)
     chances = np.where(np.arange(1000) % 10 == 3, 1 - right, right)
     chances[920:][~said[920:]] = 0.9
-    assert known_languages(spoken, said, chances) == ["en"]
+    rows = {row["language"]: row for row in by_language(spoken, said, chances)}
+    assert [language for language, row in rows.items() if row["known"]] == ["en"]
+    assert (rows["en"]["texts"], rows["en"]["recall"], rows["en"]["specificity"]) == (900, 1.0, pytest.approx(0.8))
+
+
+def test_a_language_of_which_one_kind_is_missing_does_not_count() -> None:
+    """However right its reader seems to be: what it would let pass nobody has seen."""
+    (row,) = by_language(np.array(["en"] * 40), np.ones(40, bool), np.full(40, 0.9))
+    assert (row["recall"], row["known"]) == (1.0, False)
 
 
 def test_outside_the_limits_nine_in_ten_are_right() -> None:

@@ -1,0 +1,64 @@
+"""``antiphon train reader|heads|probe``: a try on a few of our own texts, and what is refused before hours of work."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from core.cards.bank import load_stereotypes
+from core.cards.routing import Router
+from core.llm.backends.encoders import SmallEncoder
+from core.models import TargetGroup
+from tests.fakes.training.command import train
+
+_QUICK = ["--most", 12, "--set", "epochs=1"]
+
+
+def test_a_router_leaves_weights_card_and_curves_and_goes_on_with_the_same_values_only(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    code, said = train("heads", run, *_QUICK)
+    assert (code, "card.md and curves.png" in said) == (0, True), said
+    card = (run / "card.md").read_text()
+    assert "- model: all-MiniLM-L6-v2" in card
+    assert "| likeliest stereotype right |" in card
+    assert "| language | split | posts | likeliest right | routed |" in card
+    assert "Apache-2.0" in card
+    routes = Router(SmallEncoder(run / "router.safetensors")).read("a post", "en", TargetGroup.WOMEN).routes
+    assert {one.stereotype.id for one in routes} <= load_stereotypes().keys()
+    steps = [json.loads(line) for line in (run / "log.jsonl").read_text().splitlines()]
+    assert {"loss", "development"} < {name for step in steps for name in step}
+    assert train("heads", run, *_QUICK)[0] == 0
+    assert len((run / "log.jsonl").read_text().splitlines()) == len(steps), "a run that has ended learns again"
+    code, said = train("heads", run, "--most", 12)
+    assert (code, "holds a run with other values" in said) == (2, True), said
+
+
+@pytest.mark.parametrize(("which", "measured"), [("posts", "hateful"), ("drafts", "unfit")])
+def test_a_reader_leaves_weights_that_say_what_they_know(which: str, measured: str, tmp_path: Path) -> None:
+    code, said = train("reader", which, tmp_path, *_QUICK)
+    assert code == 0, said
+    about = SmallEncoder(tmp_path / f"{which}.safetensors").about
+    assert about["languages"] == [], "so few texts show of no language that it is known"
+    assert len(about["calibration"]) == len(about["outputs"])
+    card = (tmp_path / "card.md").read_text()
+    assert f"| area under the curve, {measured} |" in card
+    assert "| language | texts | recall | specificity | known |" in card
+
+
+@pytest.mark.parametrize(
+    ("words", "remedy"),
+    [
+        (["heads", "RUN", "--most", 3], "Take 12 or more for a try, or all."),
+        (["reader", "poems", "RUN"], "Choose posts or drafts."),
+        (["heads", "RUN", "--set", "colour=red"], "These can be set: "),
+        (["probe", "RUN", "--base", "a/folder"], "Name its GGUF file"),
+        (["probe", "RUN", "--base", "RUN/probe.gguf"], "Name another folder for the run."),
+    ],
+)
+def test_what_cannot_be_is_refused_with_a_remedy(words: list[str], remedy: str, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    code, said = train(*(str(word).replace("RUN", str(run)) for word in words))
+    assert (code, remedy in said) == (2, True), said
+    assert not run.exists()

@@ -1,0 +1,125 @@
+"""The commands that train what reads: ``reader``, ``heads`` and ``probe``.
+
+Owns which texts and values each gets, and what it leaves. The stages themselves know no command line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from core.errors import BadInput
+from training.cli.options import LICENCE, Base, Every, Folder, Set, need_extra
+from training.cli.starting import finish, start
+from training.cli.values import changed_by, refuse_unknown
+from training.recipes import OWN
+
+if TYPE_CHECKING:
+    from training.runs.run import Run
+
+LEAST: Final = 12
+"""How many texts of each language and split there must be, so that each has some of both answers."""
+_ENCODER: Final = "all-MiniLM-L6-v2"
+_DEVELOPMENT: Final = "the development split, by which the epoch was chosen"
+
+Most = Annotated[
+    int, typer.Option("--most", min=0, metavar="N", help="Texts of each kind, language and split; 0: all.")
+]
+
+
+def reader(
+    which: Annotated[str, typer.Argument(metavar="READER", help="posts or drafts.")],
+    run: Folder,
+    set_: Set = None,
+    most: Most = 0,
+    every: Every = 200,
+) -> None:
+    """Train a small reader on the texts that ship; its weights come into RUN as READER.safetensors."""
+    need_extra()
+    _refuse_few(most)
+    from training.heads import readers
+
+    task = readers.task_of(which, most)
+    values = changed_by(readers.VALUES[which], set_)
+    refuse_unknown(set_, values)
+    started = _start(run, f"reader of {which}", values, [" ".join(texts) for texts in task.texts(task.train)])
+    out = run / f"{which}.safetensors"
+    tuned, table = readers.train(task, out, values, started.note, save_steps=every)
+    _finish(started, f"area under the curve, {task.main}", tuned, table)
+
+
+def heads(run: Folder, set_: Set = None, most: Most = 0, every: Every = 200) -> None:
+    """Train the router of stereotypes on the texts that ship; its weights come into RUN as router.safetensors."""
+    need_extra()
+    _refuse_few(most)
+    from training.heads import routing
+
+    rows = routing.labelled(most)
+    values = changed_by(routing.VALUES, set_)
+    refuse_unknown(set_, values)
+    started = _start(run, "router", values, [one.text for one in rows if one.split == "train"])
+    out = run / "router.safetensors"
+    tuned, table = routing.train(rows, routing.Outputs.of_taxonomy(), out, values, started.note, save_steps=every)
+    _finish(started, "likeliest stereotype right", tuned, table)
+
+
+def probe(run: Folder, base: Base, set_: Set = None, most: Most = 0, every: Every = 20) -> None:
+    """Train what reads posts by the embedded model: RUN gets its outputs, probe.safetensors, and their probe.gguf."""
+    need_extra()
+    _refuse_few(most)
+    if not base.endswith(".gguf"):
+        raise BadInput(
+            "A probe reads the hidden states of the embedded model.",
+            remedy="Name its GGUF file, which the first `antiphon demo` puts into ~/.cache/antiphon/models.",
+        )
+    from training.probe.adapting import Values
+    from training.probe.run import ADAPTER, train
+    from training.probe.texts import learnt
+    from training.runs.card import plot, write_card
+
+    if (run / ADAPTER).resolve() == Path(base).resolve():
+        raise BadInput(f"The adapter would be written over {base}.", remedy="Name another folder for the run.")
+    values = changed_by(Values(), set_)
+    refuse_unknown(set_, values)
+    texts = learnt(most)
+    started = start(run, "probe", OWN, asdict(values), base, {"texts": len(texts.texts)}, texts.texts)
+    before, after, table = train(started, texts, base, values, save_steps=every)
+    card = write_card(
+        started, licences={"texts": LICENCE}, before=before, after=after, scored=_DEVELOPMENT, table=table
+    )
+    finish(started, card, plot(started))
+
+
+def _refuse_few(most: int) -> None:
+    """Before hours of work. Raises ``BadInput`` where too few texts are left to fit limits on."""
+    if 0 < most < LEAST:
+        raise BadInput(
+            f"{most} texts of each kind are too few to fit limits on.",
+            remedy=f"Take {LEAST} or more for a try, or all.",
+        )
+
+
+def _start(run: Path, stage: str, values: Any, texts: Sequence[str]) -> Run:
+    """The run of a small encoder."""
+    from core.llm.backends.embeddings import packaged_folder
+
+    base, count = str(packaged_folder()), {"texts": len(texts)}
+    return start(run, stage, OWN, asdict(values), base, count, texts, name=_ENCODER)
+
+
+def _finish(started: Run, score: str, tuned: Any, table: Any) -> None:
+    from training.runs.card import plot, write_card
+
+    card = write_card(
+        started,
+        licences={"texts": LICENCE},
+        before={score: tuned.before},
+        after={score: tuned.after},
+        scored=_DEVELOPMENT,
+        table=table,
+    )
+    finish(started, card, plot(started))
