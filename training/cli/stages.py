@@ -95,6 +95,7 @@ def preferences(
 ) -> None:
     """Go on with pairs of a better and a worse reply (direct preference optimisation)."""
     need_extra()
+    from training.runs.base import hash_of_adapter
     from training.runs.card import plot, write_card
     from training.writer.base import load_base
     from training.writer.dpo import Values, train
@@ -108,7 +109,8 @@ def preferences(
     chance = random.Random(values.seed)  # nosec B311 # noqa: S311 - repeatable, no secret
     found = chance.sample(found, min(most or len(found), len(found)))
     texts = [text for pair in found for text in (pair.chosen, pair.rejected)]
-    started = start(run, "preferences", OWN, asdict(values), base, {"pairs": len(found)}, texts)
+    counts = {"pairs": len(found), "adapter": hash_of_adapter(adapter)}
+    started = start(run, "preferences", OWN, asdict(values), base, counts, texts)
     model, tokenizer = load_base(base)
     model = going_on_from(adapter, model)
     was = margins(model, tokenizer, judged)
@@ -149,6 +151,7 @@ def online(
     """Go on with rewards: several replies to each post, scored by the readers. It needs a GPU to end within a day."""
     need_extra()
     from training.online import learning
+    from training.runs.base import hash_of_adapter
     from training.writer.base import load_base
 
     is_ppo = method == "ppo"
@@ -157,15 +160,22 @@ def online(
     refuse_unknown(set_, values)
     rows = some(learning.rows(values), most)
     learning.refuse_few(rows, values)
-    started = start(
-        run, "online", recipe, {"method": method, **asdict(values)}, base, {"prompts": len(rows)}, map(str, rows)
-    )
+    counts = {"prompts": len(rows), "adapter": hash_of_adapter(adapter)}
+    started = start(run, "online", recipe, {"method": method, **asdict(values)}, base, counts, map(str, rows))
     model, tokenizer = load_base(base)
     model = going_on_from(adapter, model)
-    before, after = learning.learn(model, tokenizer, rows, run, values, started.note, save_steps=every)
+    learning.learn(model, tokenizer, rows, run, values, started.note, save_steps=every)
     from training.runs.card import plot, write_card
 
-    finish(started, write_card(started, licences={"posts": LICENCE}, before=before, after=after), plot(started))
+    before, after = learning.ends(started.log())
+    card = write_card(
+        started,
+        licences={"posts": LICENCE},
+        before=before,
+        after=after,
+        scored="the replies that were learnt from, in the first tenth of the steps and in the last",
+    )
+    finish(started, card, plot(started))
 
 
 def reranker(

@@ -17,9 +17,10 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from training.cli.options import LICENCE, Adapter, Also, Base, Licence, Set, need_extra, some
-from training.cli.starting import going_on_from
+from training.cli.options import LICENCE, Adapter, Also, Base, Folder, Licence, Set, need_extra, some
+from training.cli.starting import finish, going_on_from, start
 from training.cli.values import changed_by, refuse_unknown
+from training.recipes import OWN
 
 if TYPE_CHECKING:
     from training.writer.examples import Group
@@ -58,30 +59,37 @@ def data(
 
 
 def samples(
-    out: Annotated[Path, typer.Argument(metavar="FILE", help="Where the pairs are written, as JSON lines.")],
+    run: Folder,
     base: Base,
     adapter: Adapter,
     set_: Set = None,
     most: Annotated[int, typer.Option("--most", metavar="N", help="Posts to answer, at most; 0 takes all.")] = 0,
 ) -> None:
-    """Let the writer answer posts several times, and pair the best answers with the worst, for `preferences`."""
+    """Let the writer answer posts several times, and pair the best answers with the worst: RUN gets pairs.jsonl."""
     need_extra()
     from training.online import samples as own
     from training.online.learning import readers
     from training.online.rewards import Rewards
+    from training.runs.base import hash_of_adapter
+    from training.runs.card import write_card
     from training.writer.base import load_base
 
     values = changed_by(own.Values(), set_)
     refuse_unknown(set_, values)
+    asked = some(own.wanted(), most)
+    counts = {"posts": len(asked), "adapter": hash_of_adapter(adapter)}
+    started = start(run, "samples", OWN, asdict(values), base, counts, [one.post for one in asked])
     model, tokenizer = load_base(base)
     model = going_on_from(adapter, model)
-    written = dict(track(own.write(model, tokenizer, some(own.wanted(), most), values), "Answering"))
+    answers = own.write(model, tokenizer, asked, values, run / "written.jsonl")
+    written = dict(track(answers, "Answering", total=len(asked)))
     rewards = Rewards(readers().drafts, readers().embedder)
     score, fit = own.scorer(rewards, readers().embedder), own.fitness(rewards, values.fit)
     found = list(own.pairs(written, score, fit, margin=values.margin))
-    _write_pairs(out, found)
-    for source, count in Counter(pair.source for pair in found).items():
-        Console().print(f"{count} pairs: {source}.")
+    _write_pairs(run / "pairs.jsonl", found)
+    notes = [f"{count} pairs: {source}." for source, count in Counter(pair.source for pair in found).items()]
+    Console().print("\n".join(notes))
+    finish(started, write_card(started, licences={"posts": LICENCE}, notes=notes), None)
 
 
 def learnt_and_held_out(also: Sequence[str] | None, licence: str) -> tuple[dict[str, list[Group]], dict[str, str]]:

@@ -6,7 +6,7 @@ Owns the choice; the methods know neither posts nor readers.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -108,26 +108,27 @@ def learn(
     note: Note,
     *,
     save_steps: int = 10,
-) -> tuple[dict[str, float], dict[str, float]]:
-    """Train the adapter; the mean of each reward in the first tenth of the steps and in the last.
+) -> None:
+    """Train the adapter.
 
     Raises:
         BadInput: a part of the reward that was chosen cannot be known.
         ScorerUnavailable: a model that was named for a reward cannot be loaded.
     """
-    noted = list[dict[str, float]]()
 
     def keep(entry: dict[str, float]) -> None:
-        known = {name: value for name, value in entry.items() if math.isfinite(value)}
-        noted.append(known)
-        note(known)
+        note({name: value for name, value in entry.items() if math.isfinite(value)})
 
     rewards = _rewards(values)
     if isinstance(values, ppo.Values):
         _by_ppo(model, tokenizer, found, rewards, run, values, keep, save_steps)
     else:
         groups.train(model, tokenizer, found, rewards.functions(), run, values, note=keep, save_steps=save_steps)
-    told = [{n: v for n, v in entry.items() if n.startswith("reward")} for entry in noted]
+
+
+def ends(log: Iterable[Mapping[str, Any]]) -> tuple[dict[str, float], dict[str, float]]:
+    """The mean of each reward in the first tenth of the steps of a run, over all its starts, and in the last."""
+    told = [{name: value for name, value in entry.items() if name.startswith("reward")} for entry in log]
     told = [entry for entry in told if entry]
     tenth = max(len(told) // 10, 1)
     return _means(told[:tenth]), _means(told[-tenth:])

@@ -7,9 +7,11 @@ of drafts seldom see.
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 import torch
@@ -61,19 +63,24 @@ def wanted(language: str = "en", seed: int = 0) -> list[Wanted]:
     return found
 
 
-def write(model: Any, tokenizer: Any, asked: Sequence[Wanted], values: Values) -> Iterator[tuple[Wanted, list[str]]]:
-    """Different replies to each prompt, as the engine would tidy them.
+def write(
+    model: Any, tokenizer: Any, asked: Sequence[Wanted], values: Values, file: Path
+) -> Iterator[tuple[Wanted, list[str]]]:
+    """Different replies to each prompt, as the engine would tidy them. A run that was killed writes what is left.
 
     Args:
         model: a PEFT model, where it is to run.
         tokenizer: its tokenizer, with a chat template.
         asked: what is to be answered.
         values: how.
+        file: keeps the replies, a line for each prompt.
     """
-    torch.manual_seed(values.seed)
-    model.eval()
     tokenizer.padding_side = "left"
-    for start in range(0, len(asked), values.prompts_at_once):
+    done = _kept(file, len(asked), values.prompts_at_once)
+    yield from zip(asked, done, strict=False)
+    for start in range(len(done), len(asked), values.prompts_at_once):
+        model.eval()
+        torch.manual_seed(values.seed + start)  # of its own, so that it does not matter what this start wrote before
         some = asked[start : start + values.prompts_at_once]
         turns = [[{"role": m.role, "content": m.content} for m in one.prompt] for one in some]
         texts = [tokenizer.apply_chat_template(turn, tokenize=False, add_generation_prompt=True) for turn in turns]
@@ -90,9 +97,23 @@ def write(model: Any, tokenizer: Any, asked: Sequence[Wanted], values: Values) -
                 pad_token_id=tokenizer.pad_token_id,
             )
         answers = tokenizer.batch_decode(written[:, batch["input_ids"].shape[1] :], skip_special_tokens=True)
-        for at, one in enumerate(some):
-            own = answers[at * values.replies : (at + 1) * values.replies]
-            yield one, [text for text in dict.fromkeys(map(tidy, own)) if text]
+        own = [answers[at * values.replies : (at + 1) * values.replies] for at in range(len(some))]
+        tidied = [[text for text in dict.fromkeys(map(tidy, texts)) if text] for texts in own]
+        with file.open("a", encoding="utf-8") as kept:
+            kept.write("".join(json.dumps(texts, ensure_ascii=False) + "\n" for texts in tidied))
+        yield from zip(some, tidied, strict=True)
+
+
+def _kept(file: Path, count: int, at_once: int) -> list[list[str]]:
+    """What an earlier start wrote, in whole batches; what is left of a torn one is dropped."""
+    if not file.exists():
+        return []
+    *lines, _ = file.read_text(encoding="utf-8").split("\n")
+    whole = lines if len(lines) == count else lines[: len(lines) - len(lines) % at_once]
+    beside = file.with_suffix(".new")
+    beside.write_text("".join(f"{line}\n" for line in whole), encoding="utf-8")
+    beside.replace(file)
+    return [json.loads(line) for line in whole]
 
 
 def _end_of_turn(one: Wanted, tokenizer: Any) -> int:

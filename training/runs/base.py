@@ -37,6 +37,17 @@ def folder_of_base(base: str) -> Path:
         raise BadInput(f"{base} cannot be fetched from the hub: {type(err).__name__}.", remedy=_REMEDY) from err
 
 
+def hash_of_adapter(adapter: Path) -> str:
+    """The hash of the weights in a folder of PEFT.
+
+    Raises:
+        BadInput: it is no such folder.
+    """
+    if not (adapter / "adapter_model.safetensors").is_file():
+        raise BadInput(f"There is no adapter at {adapter}.", remedy="Name the folder `adapter` in the folder of a run.")
+    return hash_of_base(str(adapter))
+
+
 def hash_of_base(base: str) -> str:
     """The hash of a GGUF file, or of the weights in a folder; what the hub has is fetched for it.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
@@ -23,8 +24,8 @@ def write_card(
     run: Run,
     *,
     licences: Mapping[str, str],
-    before: Mapping[str, float],
-    after: Mapping[str, float],
+    before: Mapping[str, float] = MappingProxyType({}),
+    after: Mapping[str, float] = MappingProxyType({}),
     scored: str = "texts that were not learnt",
     notes: Sequence[str] = (),
     table: Sequence[Mapping[str, Any]] = (),
@@ -34,7 +35,7 @@ def write_card(
     Args:
         licences: by the source of the texts, and of the base.
         before: scores of the base.
-        after: the same scores after training.
+        after: the same scores after training; none where nothing was trained.
         scored: what they were measured on.
         notes: sentences for those who use the result.
         table: what else was measured; its rows may have different columns.
@@ -49,7 +50,8 @@ def write_card(
     if started.recipe != OWN:
         lines += ["", "## Departures from the paper", ""]
         lines += [f"- {one}" for one in departed] or ["- none"]
-    lines += ["", f"## Scores on {scored}", "", "| score | before | after |", "| --- | --- | --- |"]
+    if after:
+        lines += ["", f"## Scores on {scored}", "", "| score | before | after |", "| --- | --- | --- |"]
     lines += [f"| {name} | {_number(before.get(name))} | {_number(value)} |" for name, value in after.items()]
     lines += _table(table)
     file = run.folder / CARD

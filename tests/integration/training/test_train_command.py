@@ -133,10 +133,10 @@ def test_decisions_that_are_not_learnt_judge_a_writer_and_its_card_says_what_the
 
 
 def test_own_samples_become_pairs_to_go_on_with(trained: Path, base: Path, tmp_path: Path) -> None:
-    out = tmp_path / "pairs.jsonl"
+    out = tmp_path / "run" / "pairs.jsonl"
     wanted = ["--base", base, "--adapter", trained / "adapter"]
     quick = ["--most", 3, "--set", "replies=4", "--set", "most_tokens=6", "--set", "margin=0"]
-    code, told = train("samples", out, *wanted, *quick)
+    code, told = train("samples", out.parent, *wanted, *quick)
     assert code == 0, told
     found = from_file(out)
     assert {pair.source for pair in found} == {"best sample against worst", "prepared reply against worst sample"}
@@ -168,6 +168,21 @@ def test_a_model_that_the_hub_does_not_give_is_named_at_once(tmp_path: Path, mon
         code, said = train(*words, "--base", f"antiphon/none@{'a' * 40}")
         assert (code, "cannot be fetched from the hub" in said, "Name a GGUF file" in said) == (2, True, True), said
         assert not words[1].exists()
+
+
+def test_an_adapter_that_is_not_there_or_is_another_one_is_refused(trained: Path, base: Path, tmp_path: Path) -> None:
+    """Half of the replies by one writer and half by another would be nobody's."""
+    quick = ["--most", 1, "--set", "replies=1", "--set", "most_tokens=2", "--base", base]
+    for command in ("samples", "preferences", "online"):
+        code, said = train(command, tmp_path / "run", "--base", base, "--adapter", tmp_path / "no")
+        assert (code, "There is no adapter at" in said) == (2, True), said
+        assert not (tmp_path / "run").exists()
+    assert train("samples", tmp_path / "run", *quick, "--adapter", trained / "adapter")[0] == 0
+    other = tmp_path / "other"
+    shutil.copytree(trained / "adapter", other)
+    (other / "adapter_model.safetensors").write_bytes(b"other weights")
+    code, said = train("samples", tmp_path / "run", *quick, "--adapter", other)
+    assert (code, "holds a run with other data" in said) == (2, True), said
 
 
 def test_a_base_that_is_not_there_leaves_the_folder_as_it_was(tmp_path: Path) -> None:

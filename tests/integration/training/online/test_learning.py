@@ -14,7 +14,7 @@ from transformers import BertConfig, BertForSequenceClassification, BertTokenize
 from core.errors import BadInput, ScorerUnavailable
 from tests.fakes.training.tiny import tiny_model, tiny_tokenizer
 from training.online import groups, ppo
-from training.online.learning import learn, refuse_few, rows
+from training.online.learning import ends, learn, refuse_few, rows
 from training.online.rewards import Choice
 from training.writer.base import Lora, with_adapter
 
@@ -67,7 +67,8 @@ def test_each_method_learns_each_reward(
     tokenizer = tiny_tokenizer([said["content"] for row in found for said in row["prompt"]])
     model = with_adapter(tiny_model(tokenizer), Lora(), seed=5)
     noted = list[dict[str, Any]]()
-    before, after = learn(model, tokenizer, found, tmp_path, values, noted.append)
+    learn(model, tokenizer, found, tmp_path, values, noted.append)
+    before, after = ends(noted)
     assert {f"rewards/{name}/mean" for name in known} | {"reward"} <= before.keys() & after.keys()
     assert {entry["step"] for entry in noted if "reward" in entry} == {1, 2}
     json.dumps(noted, allow_nan=False)
@@ -87,3 +88,9 @@ def test_fewer_prompts_than_a_step_takes_are_refused_since_nothing_would_be_lear
     assert "--set prompts_a_step=2" in refused.value.remedy
     refuse_few(few, groups.Values(prompts_a_step=2))
     refuse_few(few, ppo.Values())
+
+
+def test_the_ends_of_a_run_are_told_of_all_its_starts() -> None:
+    """Twenty steps, of which a tenth is two; a line without a reward is none."""
+    log = [{"step": at, "loss": 1.0, **({"reward": float(at), "reward_std": 0.5} if at else {})} for at in range(21)]
+    assert ends(log) == ({"reward": 1.5, "reward_std": 0.5}, {"reward": 19.5, "reward_std": 0.5})

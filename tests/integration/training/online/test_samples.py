@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from core.models import Intent
 from tests.fakes.training.tiny import tiny_model, tiny_tokenizer
@@ -24,13 +25,23 @@ def test_posts_come_with_the_claims_and_replies_of_their_cards() -> None:
     assert found == wanted()
 
 
-def test_a_writer_answers_each_post_several_times_and_the_same_again_with_the_same_seed() -> None:
+def test_a_writer_answers_each_post_several_times_and_a_killed_run_the_same(tmp_path: Path) -> None:
     asked = [Wanted(POST, intent) for intent in Intent]
     tokenizer = tiny_tokenizer([m.content for one in asked for m in one.prompt])
     model = with_adapter(tiny_model(tokenizer), Lora(rank=2, alpha=4, targets=("q_proj",)), 0)
     values = Values(replies=3, most_tokens=6, prompts_at_once=2)
-    first, again = (list(write(model, tokenizer, asked, values)) for _ in range(2))
-    assert first == again
+    first = list(write(model, tokenizer, asked, values, tmp_path / "whole"))
+    whole = (tmp_path / "whole").read_text()
+    killed = write(model, tokenizer, asked, values, tmp_path / "killed")
+    assert [next(killed) for _ in range(3)] == first[:3]
+    del killed
+    torn = (tmp_path / "killed").read_text().splitlines(keepends=True)
+    (tmp_path / "killed").write_text("".join([*torn[:3], torn[3][:2]]))
+    assert list(write(model, tokenizer, asked, values, tmp_path / "killed")) == first
+    assert (tmp_path / "killed").read_text() == whole
+    assert list(write(None, tokenizer, asked, values, tmp_path / "killed")) == first, (
+        "what is written is not asked again"
+    )
     assert [one for one, _ in first] == asked
     assert all(0 < len(texts) <= 3 and "<|" not in "".join(texts) for _, texts in first)
     assert len({tuple(texts) for _, texts in first}) > 1
