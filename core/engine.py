@@ -70,7 +70,8 @@ class Engine:
     small readers are asked, except a judge that answers with scores; ``pooling`` says how far that model counts, and
     ``writer`` which one ``model`` is: what a larger one writes comes before what was prepared.
     ``trained`` are the tasks for which ``model`` has trained adapters, by the adapter's name; "" names that of the
-    installation.
+    installation. ``vetted`` are the adapters whose replies people read blind and would post: what others write with the
+    model that ships comes after what was prepared.
     ``router`` tells which stereotypes a post puts forward; the shipped one where none is named. ``probe`` reads posts
     by the hidden states of ``model``, where that is the one that ships.
     """
@@ -85,6 +86,7 @@ class Engine:
     pooling: Pooling = field(default_factory=shipped)
     writer: Pooling = field(default_factory=shipped)
     trained: Mapping[str, frozenset[Task]] = field(default_factory=dict)
+    vetted: frozenset[str] = frozenset()
     router: Router = field(default=None)  # type: ignore[assignment]  # set below
     probe: Probe | None = None
 
@@ -155,7 +157,8 @@ class _Run:
         chosen = request.writer if request.writer in engine.trained else ""
         if chosen != request.writer:
             self.degraded.append(sentence("writing: the writer that this community chose is not loaded"))
-        self.model = MeteredModel(engine.model, budget, engine.trained.get(chosen, UNTRAINED), chosen)
+        tasks, is_vetted = engine.trained.get(chosen, UNTRAINED), chosen in engine.vetted
+        self.model = MeteredModel(engine.model, budget, tasks, chosen, is_vetted=is_vetted)
         judge = MeteredModel(engine.judge or engine.model, budget)
         self.judge = Judge(judge, engine.judge_format, engine.seed)
         reads = self.model if engine.judge_format is JudgeFormat.SCORES else judge

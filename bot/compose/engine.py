@@ -201,7 +201,11 @@ async def open_model(
             )
             await asyncio.to_thread(warm, server, weights, _beginnings(settings), on_prompt=partial(tell, "prompts"))
             writers = {
-                name: Writer(one.tasks, server=_embedded(stack, _server_with(stack, llm, weights, one), llm, on_call))
+                name: Writer(
+                    one.tasks,
+                    server=_embedded(stack, _server_with(stack, llm, weights, one), llm, on_call),
+                    is_vetted=one.is_vetted,
+                )
                 for name, one in found.items()
             }
             chat = _embedded(stack, server, llm, on_call, writers)
@@ -360,6 +364,7 @@ async def open_engine(
             pooling=open_pooling(settings),
             writer=writer_of(settings),
             trained={name: one.tasks for name, one in model.writers.items()},
+            vetted=frozenset(name for name, one in model.writers.items() if one.is_vetted),
             probe=Probe(model.hidden) if model.hidden else None,
         )
 

@@ -117,15 +117,23 @@ class Budget:
 class MeteredModel:
     """A language model under a budget: it refuses a call once a limit is reached, and counts each.
 
-    ``trained`` says for which tasks the model has a trained adapter, and so a short prompt; ``writer`` is its name.
+    ``trained`` says for which tasks the model has a trained adapter, and so a short prompt; ``writer`` is its name, and
+    ``is_vetted`` says that people would post its replies.
     """
 
     def __init__(
-        self, model: LanguageModel, budget: Budget, trained: frozenset[Task] = UNTRAINED, writer: str = ""
+        self,
+        model: LanguageModel,
+        budget: Budget,
+        trained: frozenset[Task] = UNTRAINED,
+        writer: str = "",
+        *,
+        is_vetted: bool = False,
     ) -> None:
         self._model, self._writer = model, writer
         self.budget = budget
         self.trained: Final = trained
+        self.is_vetted: Final = is_vetted
 
     async def generate(self, messages: Sequence[Message], how: Generation, *, judging: bool = False) -> Answer:
         """As ``LanguageModel.generate``, until the deadline; ``judging`` counts it as a judge's call too.

@@ -188,8 +188,8 @@ class Assessor:
 
     @property
     def is_good_writer(self) -> bool:
-        """Whether what the model writes is more than a try: it is larger than the one that ships, or was trained."""
-        return self.writer.is_larger or Task.REPLY in self.model.trained
+        """Whether what the model writes is more than a try: it is larger than the one that ships, or people say so."""
+        return self.writer.is_larger or (Task.REPLY in self.model.trained and self.model.is_vetted)
 
     @property
     def _may_overrule(self) -> bool:

@@ -25,6 +25,8 @@ _FILE: Final = "writer.gguf"
 
 MOST_BY_CHANCE: Final = 0.05
 """A writer is preferred where so many held-out pairs speak for it by chance alone at most this often."""
+LEAST_READ: Final = 40
+LEAST_POSTABLE: Final = 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +55,39 @@ class HeldOut:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadBlind:
+    """What people said of a writer's replies who did not know whose they were: how many they would post.
+
+    From ``LEAST_POSTABLE`` of ``LEAST_READ`` or more on, its drafts may come before what was prepared.
+    """
+
+    replies: int
+    postable: int
+
+    @property
+    def is_good(self) -> bool:
+        """Whether that is enough."""
+        return self.replies >= LEAST_READ and self.postable >= LEAST_POSTABLE * self.replies
+
+
+@dataclass(frozen=True, slots=True)
 class TrainedWriter:
     """An adapter that may be loaded: its file, what it was trained for, and by which name people know it.
 
-    ``held_out``: what a community's decisions say of it, where it was trained on such.
+    ``held_out``: what a community's decisions say of it, where it was trained on such. ``read``: what people say who
+    read its replies.
     """
 
     file: Path
     name: str
     tasks: frozenset[Task]
     held_out: HeldOut | None = None
+    read: ReadBlind | None = None
+
+    @property
+    def is_vetted(self) -> bool:
+        """Whether people would post what it writes."""
+        return self.read is not None and self.read.is_good
 
 
 def find_writer(wanted: str, weights: Path, folder: Path) -> TrainedWriter:
@@ -105,12 +130,13 @@ def _described(file: Path, card: dict[str, Any]) -> TrainedWriter:
     try:
         tasks = frozenset(Task(task) for task in card["tasks"])
         held_out = HeldOut(**card["held_out"]) if "held_out" in card else None
+        read = ReadBlind(**card["read"]) if "read" in card else None
     except (KeyError, TypeError, ValueError) as err:
         raise ModelUnavailable(
             f"The card of {file} says what this version does not know.",
             remedy="Export it again with this version.",
         ) from err
-    return TrainedWriter(file, str(card.get("name", file.stem)), tasks, held_out)
+    return TrainedWriter(file, str(card.get("name", file.stem)), tasks, held_out, read)
 
 
 def card_of(file: Path) -> Path:

@@ -80,7 +80,7 @@ class DraftSearch:
         return found
 
     def _is_filled(self, start: Sequence[Candidate]) -> bool:
-        """Whether nobody needs more: without a judge, what an untrained model writes seldom is better."""
+        """Whether nobody needs more: without a judge, what the model that ships writes seldom is better."""
         profile = self._profile
         asks = self.assessor.is_good_writer or profile.verdicts or self.assessor.is_claim_chosen
         return not asks and len(start) >= profile.judge_candidates

@@ -151,7 +151,15 @@ def test_an_export_is_what_the_application_loads(trained: Path, base: Path, tmp_
     assert code == 0, said
     found = find_writer(str(out), weights, tmp_path / "cache")
     assert found.tasks == {Task.REPLY, Task.CLAIMS}
+    assert not found.is_vetted
     assert len(gguf.GGUFReader(out).tensors) == 2 * 7 * 2
+    for read, is_vetted in (("23/40", False), ("26/40", True), ("3/4", False)):
+        code, said = train("export", trained / "adapter", out, "--weights", weights, "--read", read)
+        assert code == 0, said
+        assert find_writer(str(out), weights, tmp_path / "cache").is_vetted is is_vetted, read
+    for read in ("many", "41/40"):
+        code, said = train("export", trained / "adapter", out, "--weights", weights, "--read", read)
+        assert (code, "Write 26/40 if" in said) == (2, True), said
     assert train("export", trained / "adapter", out, "--weights", weights, "--tasks", "poems")[0] == 2
     for adapter, began, missing in (
         (tmp_path, weights, "adapter"),

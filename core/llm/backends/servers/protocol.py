@@ -45,12 +45,14 @@ class Writer:
     """A trained adapter of a model.
 
     ``tasks``: what it was trained for. ``says``: what a request for it says beside the rest; vLLM knows an adapter as a
-    model of another name. ``server``: what answers such requests, where that is another server.
+    model of another name. ``server``: what answers such requests, where that is another server. ``is_vetted``: people
+    read its replies and would post them.
     """
 
     tasks: frozenset[Task]
     says: Mapping[str, Any] = field(default_factory=dict)
     server: ChatProtocol | None = None
+    is_vetted: bool = False
 
 
 class ChatProtocol(ABC):
