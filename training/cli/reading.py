@@ -46,7 +46,7 @@ def reader(
     task = readers.task_of(which, most)
     values = changed_by(readers.VALUES[which], set_)
     refuse_unknown(set_, values)
-    started = _start(run, f"reader of {which}", values, [" ".join(texts) for texts in task.texts(task.train)])
+    started = _start(run, f"reader of {which}", values, task.train, task.dev)
     out = run / f"{which}.safetensors"
     tuned, table = readers.train(task, out, values, started.note, save_steps=every)
     _finish(started, f"area under the curve, {task.main}", tuned, table)
@@ -61,7 +61,8 @@ def heads(run: Folder, set_: Set = None, most: Most = 0, every: Every = 200) -> 
     rows = routing.labelled(most)
     values = changed_by(routing.VALUES, set_)
     refuse_unknown(set_, values)
-    started = _start(run, "router", values, [one.text for one in rows if one.split == "train"])
+    learnt = [one for one in rows if one.split == "train"]
+    started = _start(run, "router", values, learnt, [one for one in rows if one.split != "train"])
     out = run / "router.safetensors"
     tuned, table = routing.train(rows, routing.Outputs.of_taxonomy(), out, values, started.note, save_steps=every)
     _finish(started, "likeliest stereotype right", tuned, table)
@@ -86,7 +87,8 @@ def probe(run: Folder, base: Base, set_: Set = None, most: Most = 0, every: Ever
     values = changed_by(Values(), set_)
     refuse_unknown(set_, values)
     texts = learnt(most)
-    started = start(run, "probe", OWN, asdict(values), base, {"texts": len(texts.texts)}, texts.texts)
+    known = [*texts.texts, repr(texts.posts), repr(texts.stereotypes)]
+    started = start(run, "probe", OWN, asdict(values), base, {"texts": len(texts.texts)}, known)
     before, after, table = train(started, texts, base, values, save_steps=every)
     card = write_card(
         started, licences={"texts": LICENCE}, before=before, after=after, scored=_DEVELOPMENT, table=table
@@ -103,12 +105,12 @@ def _refuse_few(most: int) -> None:
         )
 
 
-def _start(run: Path, stage: str, values: Any, texts: Sequence[str]) -> Run:
-    """The run of a small encoder."""
+def _start(run: Path, stage: str, values: Any, learnt: Sequence[Any], others: Sequence[Any]) -> Run:
+    """The run of a small encoder, known by the rows that it learns and those it is fitted on, with their labels."""
     from core.llm.backends.embeddings import packaged_folder
 
-    base, count = str(packaged_folder()), {"texts": len(texts)}
-    return start(run, stage, OWN, asdict(values), base, count, texts, name=_ENCODER)
+    base, count = str(packaged_folder()), {"texts": len(learnt)}
+    return start(run, stage, OWN, asdict(values), base, count, map(repr, (*learnt, *others)), name=_ENCODER)
 
 
 def _finish(started: Run, score: str, tuned: Any, table: Any) -> None:
