@@ -48,7 +48,7 @@ async def lessons(database: Database, community_id: str) -> AsyncIterator[dict[s
         .correlate(ApprovalRow)
         .scalar_subquery()
     )
-    shown = func.coalesce(ApprovalRow.suggestion_id, newest)  # who writes in words of one's own names no draft
+    shown = func.coalesce(ApprovalRow.suggestion_id, newest)  # own words name no draft
 
     async def page(session: Session) -> list[tuple[ApprovalRow, CaseRow, str | None]]:
         query = (
