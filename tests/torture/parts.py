@@ -166,7 +166,6 @@ async def _killed_intake(server: URL | None, seed: int) -> Figures:
         "kills": found.kills,
         "updates": found.updates,
         "handed out again": found.again,
-        "by webhook": found.hooked,
         "cases": found.cases.count,
         "ways": dict(found.cases.kinds),
         "forwards twice": found.cases.twice,

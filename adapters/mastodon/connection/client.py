@@ -199,19 +199,13 @@ class _Session(Mastodon):
 
 
 class _Line(requests.Session):
-    """The library's way to the instance, without a list of its own that it sends with ``quote_approval_policy``.
-
-    It ends the connection of a stream that is refused, which the library drops as it stands.
-    """
+    """The library's way to the instance, without a list of its own that it sends with ``quote_approval_policy``."""
 
     def request(self, method: str, url: str | bytes, *args: Any, **kwargs: Any) -> requests.Response:
         """Send what the API knows."""
         if isinstance(kwargs.get("data"), dict):
             kwargs["data"] = {name: value for name, value in kwargs["data"].items() if name not in _NOT_OF_THE_API}
-        answer = super().request(method, url, *args, **kwargs)
-        if kwargs.get("stream") and answer.status_code != requests.codes.ok:
-            answer.close()
-        return answer
+        return super().request(method, url, *args, **kwargs)
 
 
 def session_for(url: str, token: str | None) -> Mastodon:

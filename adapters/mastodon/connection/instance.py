@@ -1,4 +1,4 @@
-"""What an instance says of itself: its software, limits, feeds, rules, and where its streams are.
+"""What an instance says of itself: its software, limits, feeds and rules.
 
 Owns the reading of ``/api/v2/instance`` (of ``v1`` where a server has no other). Changes nothing there.
 """
@@ -45,7 +45,6 @@ class Instance:
         is_mastodon: whether it is Mastodon itself, or a fork that keeps its promises, and no other software.
         max_characters: the longest status, its content warning included.
         url_characters: how many characters each link counts for.
-        streaming: the address of its streams; "" where it names none.
         feeds: who may read which feed, by names such as ``hashtag_feeds.local``; empty where it does not say.
         rules: its rules, in its words.
     """
@@ -55,7 +54,6 @@ class Instance:
     is_mastodon: bool
     max_characters: int = DEFAULT_CHARACTERS
     url_characters: int = DEFAULT_URL_CHARACTERS
-    streaming: str = ""
     feeds: Mapping[str, Feed] = field(default_factory=dict)
     rules: tuple[str, ...] = ()
 
@@ -84,7 +82,6 @@ def instance_of(said: Mapping[str, Any]) -> Instance:
     version = str(said.get("version") or "")
     named = str(said.get("domain") or said.get("uri") or "")
     most = statuses.get("max_characters") or said.get("max_toot_chars") or DEFAULT_CHARACTERS
-    streaming = _part(configuration, "urls").get("streaming") or _part(said, "urls").get("streaming_api") or ""
     rules = tuple(str(rule.get("text", "")) for rule in said.get("rules") or ())
     return Instance(
         domain=(urlsplit(named).hostname or named).casefold(),
@@ -92,7 +89,6 @@ def instance_of(said: Mapping[str, Any]) -> Instance:
         is_mastodon=bool(_RELEASE.match(version)) and "compatible" not in version.casefold(),
         max_characters=int(most),
         url_characters=int(statuses.get("characters_reserved_per_url") or DEFAULT_URL_CHARACTERS),
-        streaming=str(streaming),
         feeds=dict(_feeds(_part(configuration, "timelines_access"))),
         rules=rules,
     )

@@ -1,8 +1,8 @@
 """Asking the instance for notifications: how far they were asked for moves only once they are committed.
 
 Owns that order, how often is asked, and how long a fault of the instance is borne. Mastodon limits how often pages are
-asked for, to 300 in 15 minutes (config/initializers/rack_attack.rb), so that there is a pause even after a nudge. What
-no listener wants is not kept, only counted.
+asked for, to 300 in 15 minutes (config/initializers/rack_attack.rb), so that there is a pause even behind a full page.
+What no listener wants is not kept, only counted.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ class Polling:
 
     Args:
         wake: is called after new notifications were kept.
-        poll_seconds: how often is asked without a nudge, in seconds.
-        gap_seconds: the least between two questions, in seconds.
+        poll_seconds: how often is asked, in seconds.
+        gap_seconds: how soon is asked again where there may be more, in seconds.
         sleep: waits so many seconds.
     """
 
@@ -67,13 +67,8 @@ class Polling:
     ) -> None:
         self._client, self._inbox, self._wake, self._sleep = client, inbox, wake, sleep
         self._poll_seconds, self._gap_seconds = poll_seconds, gap_seconds
-        self._nudged = asyncio.Event()
         self.ignored = Counter[str]()
         """How many notifications came that nobody listens to, by kind."""
-
-    def nudge(self) -> None:
-        """Say that there is something to ask for."""
-        self._nudged.set()
 
     async def run(self) -> None:
         """Ask, keep, and ask for the next, until cancelled.
@@ -84,7 +79,6 @@ class Polling:
         """
         faults = 0
         while True:
-            self._nudged.clear()
             try:
                 count = await self._step()
                 faults = 0
@@ -100,16 +94,14 @@ class Polling:
                     raise of_connection(err) from err
                 await self._sleep(_pause(faults))
             else:
-                await self._sleep(self._gap_seconds)
-                if count < _MANY:
-                    await _until(self._nudged, self._poll_seconds - self._gap_seconds)
+                await self._sleep(self._gap_seconds if count >= _MANY else self._poll_seconds)
 
     async def _step(self) -> int:
-        """Ask once: what comes is committed, and where to go on with it; returns how many came, or may have."""
+        """Ask once: what comes is committed, and where to go on with it; returns how many came."""
         cursor = await self._inbox.cursor()
         if cursor is None:
             await self._begin()
-            return _MANY
+            return 0
         page = await self._client.call(partial(_page, kinds=self._kinds(), after=cursor))
         if page:
             await self._inbox.keep(self._wanted(page), newest(str(each.id) for each in page))
@@ -165,11 +157,3 @@ def _including_filtered(api: Mastodon) -> Iterator[None]:
 
 def _pause(faults: int) -> float:
     return min(2.0**faults, _LONGEST_PAUSE_SECONDS)
-
-
-async def _until(event: asyncio.Event, seconds: float) -> None:
-    try:
-        async with asyncio.timeout(max(0.0, seconds)):
-            await event.wait()
-    except TimeoutError:
-        return

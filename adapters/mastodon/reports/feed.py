@@ -1,17 +1,17 @@
-"""Taking in the moderation reports of the home instance: asked for, or sent by its webhook; kept before anything else.
+"""Taking in the moderation reports of the home instance: asked for, and kept before anything else.
 
 Owns which reports come, and that each is stripped (``payloads``) before it is kept. Reports are asked for with a
-moderator's token, also where the webhook sends them: what could not be delivered is found so.
+moderator's token.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from mastodon import Mastodon
 from mastodon.return_types import AdminReport
@@ -27,7 +27,6 @@ _LOG = logging.getLogger(__name__)
 KIND: Final = "report"
 POLL_SECONDS: Final = 60.0
 PAGE: Final = 40
-_EVENTS: Final = frozenset({"report.created"})
 
 Wake = Callable[[], None]
 """Says that new reports were kept."""
@@ -93,17 +92,6 @@ class ReportFeed:
             )
             self._wake()
         return len(found)
-
-    async def take(self, event: str, said: Mapping[str, Any]) -> None:
-        """Keep what the webhook brought; an event of another kind is left.
-
-        Raises:
-            StoreUnavailable: it could not be kept.
-            KeyError: it is no report.
-        """
-        if event in _EVENTS:
-            await self._inbox.keep([arrived(kept_report(said))])
-            self._wake()
 
     async def _asked(self, ask: Callable[[Mastodon], Sequence[AdminReport]]) -> Sequence[AdminReport]:
         return await self._client.call(ask, as_moderator=True)

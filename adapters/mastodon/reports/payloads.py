@@ -37,7 +37,7 @@ def kept_report(said: Mapping[str, Any]) -> JSON:
     """A report as it is kept: its number, kind, words without addresses, whom it names by their ids, and its posts.
 
     Args:
-        said: an ``Admin::Report``, as the instance or its webhook gives it.
+        said: an ``Admin::Report``, as the instance gives it.
 
     Raises:
         KeyError: it has no number.

@@ -25,14 +25,10 @@ class TelegramAccount:
     Attributes:
         name: as people write it, with the @.
         webhook: where Telegram sends its updates; "" where they are asked for.
-        waiting: how many updates were not taken yet.
-        fault: what Telegram met when it last tried to deliver some that still wait, in its own words; "" for nothing.
     """
 
     name: str
     webhook: str
-    waiting: int
-    fault: str
 
 
 async def look(token: str, api_url: str = PUBLIC_API) -> TelegramAccount:
@@ -44,9 +40,7 @@ async def look(token: str, api_url: str = PUBLIC_API) -> TelegramAccount:
     """
     async with _asked(token, api_url) as client:
         info = await client.bot.get_webhook_info()
-    waiting = info.pending_update_count
-    fault = (info.last_error_message or "no answer").rstrip(".") if waiting and info.last_error_date else ""
-    return TelegramAccount(f"@{client.bot.username}", info.url, waiting, fault)
+    return TelegramAccount(f"@{client.bot.username}", info.url)
 
 
 async def groups_told_of(token: str, api_url: str = PUBLIC_API) -> dict[int, str]:

@@ -106,7 +106,7 @@ def of_connection(error: BaseException) -> AntiphonError:
     if isinstance(error, Conflict):
         return PlatformUnavailable(
             sentence("Another program receives this bot's updates, or a webhook is set for it."),
-            remedy=sentence("Stop the other program, or set telegram.updates to the way that is meant."),
+            remedy=sentence("Stop the other program. A webhook is taken away when Antiphon connects."),
         )
     return PlatformUnavailable(
         sentence("Telegram could not be reached."), remedy=sentence("It is tried again later by itself.")

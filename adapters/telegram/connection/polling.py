@@ -33,7 +33,7 @@ _NUMBERED: Final = timedelta(days=6)
 
 
 class Polling:
-    """Implements ``adapters.telegram.connection.updates.Arriving``.
+    """The updates of one bot.
 
     Args:
         wake: is called after new updates were kept.
@@ -80,9 +80,6 @@ class Polling:
                 if isinstance(err, _FINAL) or faults > MOST_FAULTS:
                     raise of_connection(err) from err
                 await self._sleep(_pause(faults))
-
-    async def close(self) -> None:
-        """Do nothing: there is nothing to close."""
 
     async def _step(self) -> None:
         """Ask once: what comes is committed, and confirmed by the next question."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from telegram import Update
 
@@ -29,22 +29,6 @@ _WRITTEN: Final = ("edit_date", "date")
 
 Wake = Callable[[], None]
 """Says that new updates were kept."""
-
-
-class Arriving(Protocol):
-    """A way by which updates come: each is committed before Telegram is told that it arrived."""
-
-    async def open(self) -> None:
-        """Make Telegram send updates this way; raises ``AntiphonError``."""
-        ...
-
-    async def run(self) -> None:
-        """Keep what comes, until cancelled; raises ``AntiphonError`` once nothing comes this way any more."""
-        ...
-
-    async def close(self) -> None:
-        """Take nothing any more."""
-        ...
 
 
 def wanted_kinds(client: TelegramClient) -> tuple[str, ...]:

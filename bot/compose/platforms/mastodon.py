@@ -6,24 +6,19 @@ Decides nothing about a case.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Final
 
 from adapters.common.arrivals.handling import Handling
 from adapters.mastodon import capture, review
-from adapters.mastodon.capture.local_posts import LocalPostHearing, LocalPosts
-from adapters.mastodon.capture.watched_feeds import WatchedFeeds
 from adapters.mastodon.connection.client import MastodonClient, MastodonOptions
 from adapters.mastodon.connection.refs import NAME, full_name_of
 from adapters.mastodon.connection.statuses import Statuses
 from adapters.mastodon.intake.hearing import MastodonHearing
 from adapters.mastodon.intake.notifications import Polling
-from adapters.mastodon.intake.nudges import Nudges
-from adapters.mastodon.intake.webhook import KeepEvent, Webhook, WebhookOptions
 from adapters.mastodon.platform import MastodonPlatform
 from adapters.mastodon.reports.feed import ReportFeed
 from adapters.mastodon.reports.flagging import Reports
@@ -41,9 +36,7 @@ from core.moderation.platforms import ChatPlatform, Notifier, ReviewSurface, Upd
 MakeClient = Callable[[MastodonOptions, Casework, Governance], MastodonClient]
 Work = Callable[[], Coroutine[Any, Any, object]]
 _REPORTS: Final = "reports"
-_POSTS: Final = "posts"
-"""The inboxes of reports and of local posts, beside that of notifications and the bookmarks of watched feeds, which are
-named by these."""
+"""The inbox of reports, beside that of notifications and the bookmarks of watched feeds, which are named by these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +46,6 @@ class MastodonParts:
     Attributes:
         work: what goes on beside the notifications, until it is cancelled; it ends only by a fault.
         notes: lines for the person who runs Antiphon.
-        feeds: what looks at local posts that the webhook sends; ``None`` takes none.
     """
 
     platform: ChatPlatform
@@ -61,7 +53,6 @@ class MastodonParts:
     notifier: Notifier | None = None
     work: tuple[Work, ...] = ()
     notes: tuple[str, ...] = ()
-    feeds: WatchedFeeds | None = None
 
 
 Inboxes = Callable[[str], UpdateInbox]
@@ -83,7 +74,6 @@ async def all_parts(client: MastodonClient, services: Services, inboxes: Inboxes
             review.MastodonNotifier(client),
             (captured.run,),
             await captured.notes(),
-            captured.feeds,
         )
     finally:
         await captured.close()
@@ -104,7 +94,7 @@ async def _connected(
     """A client of its own, which hears notifications until the block is over.
 
     Raises:
-        BadSettings: the instance refuses the token, or nothing can be listened to for its webhook.
+        BadSettings: the instance refuses the token.
         PlatformUnavailable: the instance cannot be reached.
     """
     client = make_client(_options(wanted), services.casework, services.governance)
@@ -120,49 +110,16 @@ async def _connected(
         handling = Handling(MastodonHearing(client), inboxes(""))
         stack.push_async_callback(handling.close)
         polling = Polling(client, inboxes(""), handling.wake, poll_seconds=wanted.poll_seconds)
-        nudges = Nudges(client.options, polling.nudge)
-        work: list[Work] = [polling.run, handling.run, nudges.run, *parts.work]
-        work += await stack.enter_async_context(_sent(wanted, client, inboxes, parts.feeds))
-        running = asyncio.create_task(first_of(*(each() for each in work)))
-        stack.push_async_callback(cancelled, [running])
-        note = " ".join([f"On Mastodon it is @{full_name_of(client.account, client.home)}.", *parts.notes])
-        yield Connection(parts.platform, None, parts.surface, parts.notifier, partial(_end, running), note)
-
-
-@asynccontextmanager
-async def _sent(
-    wanted: MastodonSettings, client: MastodonClient, inboxes: Inboxes, feeds: WatchedFeeds | None
-) -> AsyncIterator[tuple[Work, ...]]:
-    """What takes in reports, which are asked for, and what the webhook sends, where there is a secret for it."""
-    keeps, work = list[KeepEvent](), list[Work]()
-    async with AsyncExitStack() as stack:
+        work: list[Work] = [polling.run, handling.run, *parts.work]
         if client.options.moderator_token:
             inbox = inboxes(_REPORTS)
             reports = Handling(ReportHearing(Reports(client, Statuses(client))), inbox)
             stack.push_async_callback(reports.close)
-            feed = ReportFeed(client, inbox, reports.wake)
-            keeps.append(feed.take)
-            work += [feed.run, reports.run]
-        if wanted.webhook_posts and feeds is not None:
-            inbox = inboxes(_POSTS)
-            posts = Handling(LocalPostHearing(client, feeds), inbox)
-            stack.push_async_callback(posts.close)
-            keeps.append(LocalPosts(client, inbox, posts.wake).take)
-            work.append(posts.run)
-        secret = wanted.webhook_secret.get_secret_value()
-        if secret:
-            host, _, port = wanted.listen.rpartition(":")
-            options = WebhookOptions(host.strip("[]"), int(port), secret)
-            webhook = Webhook(options, partial(_keep, keeps), lambda: datetime.now(UTC))
-            stack.push_async_callback(webhook.close)
-            await webhook.open()
-        yield tuple(work)
-
-
-async def _keep(keeps: Sequence[KeepEvent], event: str, said: dict[str, Any]) -> None:
-    """Offer an event of the webhook to all; each keeps its own kind."""
-    for keep in keeps:
-        await keep(event, said)
+            work += [ReportFeed(client, inbox, reports.wake).run, reports.run]
+        running = asyncio.create_task(first_of(*(each() for each in work)))
+        stack.push_async_callback(cancelled, [running])
+        note = " ".join([f"On Mastodon it is @{full_name_of(client.account, client.home)}.", *parts.notes])
+        yield Connection(parts.platform, None, parts.surface, parts.notifier, partial(_end, running), note)
 
 
 def _options(wanted: MastodonSettings) -> MastodonOptions:

@@ -18,8 +18,6 @@ from adapters.telegram.connection.client import TelegramClient, TelegramOptions
 from adapters.telegram.connection.hearing import TelegramHearing
 from adapters.telegram.connection.polling import Polling
 from adapters.telegram.connection.refs import NAME
-from adapters.telegram.connection.updates import Arriving
-from adapters.telegram.connection.webhook import Webhook, WebhookOptions
 from adapters.telegram.platform import TelegramPlatform
 from adapters.telegram.roles import TelegramRoles
 from adapters.telegram.speech.exact_text import MAX_CHARACTERS
@@ -29,7 +27,7 @@ from bot.serving.platforms import Connection, ServedPlatform, Services
 from bot.serving.supervision import cancelled, first_of
 from core.errors import PlatformUnavailable
 from core.moderation.desk_ports import Casework, Governance
-from core.moderation.platforms import ChatPlatform, Notifier, ReviewSurface, RoleSource, UpdateInbox
+from core.moderation.platforms import ChatPlatform, Notifier, ReviewSurface, RoleSource
 
 _LOG = logging.getLogger(__name__)
 MakeClient = Callable[[TelegramOptions, Casework, Governance], TelegramClient]
@@ -88,7 +86,7 @@ async def _connected(
     """A client of its own, which hears updates until the block is over.
 
     Raises:
-        BadSettings: Telegram refuses the token or the webhook.
+        BadSettings: Telegram refuses the token.
         PlatformUnavailable: Telegram cannot be reached, or sends updates elsewhere.
     """
     options = TelegramOptions(wanted.token.get_secret_value(), wanted.api_url.rstrip("/"))
@@ -100,10 +98,9 @@ async def _connected(
         parts = await stack.enter_async_context(install(client, services))
         handling = Handling(TelegramHearing(client), inbox)
         stack.push_async_callback(handling.close)
-        arriving = _arriving(wanted, client, inbox, handling.wake)
-        stack.push_async_callback(arriving.close)
-        await arriving.open()
-        running = asyncio.create_task(first_of(arriving.run(), handling.run()))
+        polling = Polling(client, inbox, handling.wake)
+        await polling.open()
+        running = asyncio.create_task(first_of(polling.run(), handling.run()))
         stack.push_async_callback(cancelled, [running])
         end = partial(_end, running)
         yield Connection(parts.platform, parts.roles, parts.surface, parts.notifier, end, _invitation(client))
@@ -113,15 +110,6 @@ async def _end(running: asyncio.Task[None]) -> None:
     """Wait until updates come no more; raises why."""
     await asyncio.wait({running})
     running.result()
-
-
-def _arriving(
-    wanted: TelegramSettings, client: TelegramClient, inbox: UpdateInbox, wake: Callable[[], None]
-) -> Arriving:
-    if wanted.updates == "polling":
-        return Polling(client, inbox, wake)
-    host, _, port = wanted.listen.rpartition(":")
-    return Webhook(client, inbox, wake, WebhookOptions(wanted.webhook_url, host.strip("[]"), int(port)))
 
 
 def _invitation(client: TelegramClient) -> str:

@@ -5,9 +5,9 @@ Owns their keys, defaults and ranges.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, SecretStr, model_validator
+from pydantic import AfterValidator, Field, SecretStr
 
 from bot.compose.settings.kinds import (
     Section,
@@ -64,15 +64,6 @@ class TelegramSettings(Section):
 
     token: SecretStr = SecretStr("")
     api_url: WebAddress = "https://api.telegram.org"
-    updates: Literal["polling", "webhook"] = "polling"
-    webhook_url: Annotated[str, Field(pattern=r"^(https?://\S+)?$")] = ""
-    listen: Annotated[str, Field(pattern=r"^\S+:[0-9]{1,5}$")] = "127.0.0.1:8081"
-
-    @model_validator(mode="after")
-    def _webhook_has_address(self) -> Self:
-        if self.updates == "webhook" and not self.webhook_url:
-            raise ValueError("Set telegram.webhook_url, the https address that Telegram sends updates to")
-        return self
 
 
 class MastodonSettings(Section):
@@ -82,20 +73,6 @@ class MastodonSettings(Section):
     token: SecretStr = SecretStr("")
     moderator_token: SecretStr = SecretStr("")
     poll_seconds: Annotated[float, Field(ge=10, le=3600)] = 15
-    webhook_secret: SecretStr = SecretStr("")
-    webhook_posts: bool = False
-    listen: Annotated[str, Field(pattern=r"^\S+:[0-9]{1,5}$")] = "127.0.0.1:8082"
-
-    @model_validator(mode="after")
-    def _webhook_is_whole(self) -> Self:
-        has_secret = bool(self.webhook_secret.get_secret_value())
-        if has_secret and not (self.moderator_token.get_secret_value() or self.webhook_posts):
-            raise ValueError(
-                "Set mastodon.moderator_token, the token of who may read reports, or leave mastodon.webhook_secret out"
-            )
-        if self.webhook_posts and not has_secret:
-            raise ValueError("Set ANTIPHON__MASTODON__WEBHOOK_SECRET, or leave mastodon.webhook_posts out")
-        return self
 
 
 class OperationsSettings(Section):

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 SECRETS: Final = frozenset(
     {
         "llm.api_key", "judge.api_key", "kb.qdrant_api_key", "desk.database_url", "discord.token", "telegram.token",
-        "mastodon.token", "mastodon.moderator_token", "mastodon.webhook_secret",
+        "mastodon.token", "mastodon.moderator_token",
     }
 )  # fmt: skip
 ProfileName = Literal["quick", "live", "standard", "thorough", "paper", "one-call"]

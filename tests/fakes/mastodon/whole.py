@@ -35,14 +35,6 @@ FAR = "far.example"
 _OPERATOR = Operator("operator")
 
 
-@dataclass(frozen=True)
-class Webhooked:
-    """Where reports and local posts are sent to, and what they are signed with."""
-
-    listen: str
-    secret: str = "from the page of the webhook"
-
-
 @dataclass
 class WholeTown:
     """An instance with a moderator and a volunteer, and an author elsewhere.
@@ -78,13 +70,11 @@ class WholeTown:
 
 
 @asynccontextmanager
-async def served(
-    engine: Engine, folder: Path, *, reports: Webhooked | None = None, **policy: Any
-) -> AsyncIterator[WholeTown]:
+async def served(engine: Engine, folder: Path, *, has_reports: bool = False, **policy: Any) -> AsyncIterator[WholeTown]:
     """``antiphon serve`` in an installation that never ran before.
 
     Args:
-        reports: where reports and local posts are sent to, if a moderator lends a token.
+        has_reports: whether a moderator lends a token, with which reports are read.
         policy: what the community wants, beside its team and the instance that agreed.
     """
     desk = DeskSettings(
@@ -97,11 +87,11 @@ async def served(
         names = {"moderator": None, "volunteer": None, "author": FAR, "stranger": FAR}
         people = {name: server.town.add_account(name, domain) for name, domain in names.items()}
         mastodon = MastodonSettings(url=server.url, token=SecretStr(server.bot.token), poll_seconds=10)
-        if reports is not None:
+        mastodon = mastodon.model_copy(update={"poll_seconds": 0.1})  # a person may set 10 at least
+        if has_reports:
             keeper = server.town.add_account("keeper", role="moderator")
             token = SecretStr(server.town.token(keeper, ["admin:read:reports", "admin:write:reports"]))
-            more = {"moderator_token": token, "webhook_secret": SecretStr(reports.secret), "listen": reports.listen}
-            mastodon = mastodon.model_copy(update=more | {"webhook_posts": True})
+            mastodon = mastodon.model_copy(update={"moderator_token": token})
         town = WholeTown(server, Settings(desk=desk, mastodon=mastodon), people)
         await _set_up(town, policy)
         async with _serving(engine, town):

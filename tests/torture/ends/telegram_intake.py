@@ -1,9 +1,8 @@
 """Processes that take in the updates of a Telegram on loopback, killed with SIGKILL at random moments of the intake.
 
-The server outlives them, as Telegram does: it forgets an update only when a later one is asked for, or when the webhook
-took it. Each process is capture as it is served, over a real desk, on updates of many kinds (``telegram_talk``); every
-fourth one, by chance, is sent them by webhook. At the end everything that was flagged or found has one case, and no
-update is left.
+The server outlives them, as Telegram does: it forgets an update only when a later one is asked for. Each process is
+capture as it is served, over a real desk, on updates of many kinds (``telegram_talk``). At the end everything that was
+flagged or found has one case, and no update is left.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ import multiprocessing
 import os
 import random
 import signal
-import socket
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import timedelta
@@ -32,8 +30,6 @@ from adapters.telegram.connection.hearing import TelegramHearing
 from adapters.telegram.connection.limiter import TelegramLimiter
 from adapters.telegram.connection.polling import Polling
 from adapters.telegram.connection.refs import NAME
-from adapters.telegram.connection.updates import Arriving
-from adapters.telegram.connection.webhook import Webhook, WebhookOptions
 from bot.communities.governance import CommunityGovernance
 from bot.compose.desk import build_casework, build_desk
 from bot.runtime.faults import installed, reach
@@ -59,8 +55,6 @@ _MOST_POINTS: Final = 120
 """A process is killed at one of so many points: about what the updates of two cycles make it reach."""
 _QUIET_SECONDS: Final = 0.5
 """After so long without a point a process has most likely dealt with all that there is."""
-_HOOKED: Final = 0.25
-"""How many of the processes are sent updates by webhook."""
 _HANDED_OUT: Final = "handed out"
 _KINDS: Final = ("message", "edited_message", "message_reaction", "callback_query")
 _CHILDREN: Final = multiprocessing.get_context("forkserver")
@@ -70,7 +64,6 @@ class KilledIntake(NamedTuple):
     """What the kills left behind.
 
     Attributes:
-        hooked: how many of the processes were sent updates by webhook.
         handed_out: how often an update was handed out, which a kill before the record of how it ended repeats.
         again: how many updates were handed out more than once.
         unsettled: how many updates still wait, or could not be handled.
@@ -78,7 +71,6 @@ class KilledIntake(NamedTuple):
     """
 
     kills: int
-    hooked: int
     updates: int
     handed_out: int
     again: int
@@ -119,7 +111,7 @@ def _place(where: Path | URL, folder: Path) -> Place:
 
 async def run(place: Place, kills: int, seed: int) -> KilledIntake:
     """Let people talk, and kill who takes it in, so many times; then let somebody take in the rest."""
-    chance, server, port, hooked = random.Random(seed), TelegramServer(), _free_port(), 0
+    chance, server = random.Random(seed), TelegramServer()
     async with server.running():
         talk, database = TelegramTalk(server.town, chance), place.database()
         try:
@@ -127,10 +119,7 @@ async def run(place: Place, kills: int, seed: int) -> KilledIntake:
             await talk.set_up(database)
             for _ in range(kills):
                 talk.go_on(_DEEDS)
-                is_hooked = chance.random() < _HOOKED
-                hooked += is_hooked
-                points, at = chance.randint(1, _MOST_POINTS), port if is_hooked else None
-                await asyncio.to_thread(_kill_one, place, server.url, server.token, at, points)
+                await asyncio.to_thread(_kill_one, place, server.url, server.token, chance.randint(1, _MOST_POINTS))
             await _take_in_the_rest(place, server, database)
             updates, cases = await database.run("look", _look)
         finally:
@@ -140,7 +129,6 @@ async def run(place: Place, kills: int, seed: int) -> KilledIntake:
     said = place.said(_HANDED_OUT)
     return KilledIntake(
         kills=kills,
-        hooked=hooked,
         updates=len(updates),
         handed_out=len(said),
         again=len(said) - len(set(said)),
@@ -156,16 +144,10 @@ async def _look(session: Session) -> tuple[Sequence[UpdateRow], Sequence[CaseRow
     return list(await session.scalars(select(UpdateRow))), list(await session.scalars(select(CaseRow)))
 
 
-def _free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
-
-
-def _kill_one(place: Place, url: str, token: str, port: int | None, points: int) -> None:
+def _kill_one(place: Place, url: str, token: str, points: int) -> None:
     """Start a process, and kill it when it reached so many points, or reaches no more of them."""
     steps, said = _CHILDREN.Pipe(duplex=False)
-    process: BaseProcess = _CHILDREN.Process(target=_main, args=(place, url, token, port, said), daemon=True)
+    process: BaseProcess = _CHILDREN.Process(target=_main, args=(place, url, token, said), daemon=True)
     process.start()
     said.close()
     if not steps.poll(GUARD_SECONDS):
@@ -180,22 +162,22 @@ def _kill_one(place: Place, url: str, token: str, port: int | None, points: int)
         raise RuntimeError(f"A process that takes in updates ended by itself with {process.exitcode}.")
 
 
-def _main(place: Place, url: str, token: str, port: int | None, steps: Connection) -> None:
+def _main(place: Place, url: str, token: str, steps: Connection) -> None:
     async def tell(_: str) -> None:
         steps.send_bytes(POINT)
 
     with installed(tell):
-        asyncio.run(_serve(place, url, token, port, place.database()))
+        asyncio.run(_serve(place, url, token, place.database()))
 
 
-async def _serve(place: Place, url: str, token: str, port: int | None, database: Database) -> None:
+async def _serve(place: Place, url: str, token: str, database: Database) -> None:
     """Take in updates until cancelled, or killed; a busy machine may answer too late, so connect again."""
     while True:
         with suppress(PlatformUnavailable):
-            await _take_in(place, url, token, port, database)
+            await _take_in(place, url, token, database)
 
 
-async def _take_in(place: Place, url: str, token: str, port: int | None, database: Database) -> None:
+async def _take_in(place: Place, url: str, token: str, database: Database) -> None:
     """Take in updates over one connection."""
     desk = build_desk(database, max_queued=10**6)
     governance = CommunityGovernance(database, desk.live_roles)
@@ -212,16 +194,12 @@ async def _take_in(place: Place, url: str, token: str, port: int | None, databas
     captured = capture.install(client, detector=_Detector())
     inbox = StoredInbox(database, NAME, client.own_id(), f"process {os.getpid()}", lease=_LEASE)
     handling = Handling(TelegramHearing(client), inbox)
-    arriving: Arriving = Polling(client, inbox, handling.wake)
-    if port is not None:
-        options = WebhookOptions(f"http://127.0.0.1:{port}/telegram", "127.0.0.1", port)
-        arriving = Webhook(client, inbox, handling.wake, options)
+    polling = Polling(client, inbox, handling.wake)
     try:
         await client.open()
-        await arriving.open()
-        await first_of(arriving.run(), handling.run())
+        await polling.open()
+        await first_of(polling.run(), handling.run())
     finally:
-        await arriving.close()
         await handling.close()
         await captured.close()
         await client.close()
@@ -229,7 +207,7 @@ async def _take_in(place: Place, url: str, token: str, port: int | None, databas
 
 async def _take_in_the_rest(place: Place, server: TelegramServer, database: Database) -> None:
     """Let nobody kill a process until no update is left; raises ``TimeoutError`` once it gets no further."""
-    taking = asyncio.create_task(_serve(place, server.url, server.token, None, database))
+    taking = asyncio.create_task(_serve(place, server.url, server.token, database))
     waiting = select(func.count()).select_from(UpdateRow).where(UpdateRow.state == UpdateState.WAITING)
 
     async def left() -> int:

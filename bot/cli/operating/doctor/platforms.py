@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import socket
-from collections.abc import Iterator
-
 from bot.cli.operating.doctor.database import is_there, opened
 from bot.compose.platforms.chat_platforms import configured_platforms
 from bot.compose.settings.settings import Settings
@@ -28,7 +24,6 @@ async def examine_platforms(settings: Settings) -> list[Finding]:
     served = {each.platform for each in standings}
     if idle := [name for name in configured if name not in served]:
         found.append(Finding("platforms", True, f"{', '.join(idle)} configured; antiphon serve does not run"))
-        found += _ports(settings, idle)
     return found or [Finding("platforms", True, "none is configured; antiphon run shows a sample community")]
 
 
@@ -68,30 +63,3 @@ def _standing(seen: SeenPlatform) -> Finding:
     at = f"{seen.again_at:%H:%M:%S} UTC" if seen.again_at else ""
     again = f" Attempts that failed: {seen.failures}; the next is at {at}." if at else ""
     return Finding(name, False, f"not connected {since}: {seen.message}{again}", seen.remedy)
-
-
-def _ports(settings: Settings, idle: list[str]) -> Iterator[Finding]:
-    """The ports that webhooks will be taken at, while nobody takes them."""
-    telegram, mastodon = settings.telegram, settings.mastodon
-    wanted = {"telegram": telegram.listen} if telegram.updates == "webhook" else {}
-    wanted |= {"mastodon": mastodon.listen} if mastodon.webhook_secret.get_secret_value() else {}
-    for platform, address in wanted.items():
-        if platform in idle and _is_taken(address):
-            yield Finding(
-                f"webhook of {platform}",
-                False,
-                f"Another program listens on {address} already.",
-                f"Stop it, or set {platform}.listen to a free port of this machine.",
-            )
-
-
-def _is_taken(address: str) -> bool:
-    host, _, port = address.rpartition(":")
-    host = host.strip("[]")
-    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as trying:
-        trying.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            trying.bind((host, int(port)))
-        except OSError as err:
-            return err.errno == errno.EADDRINUSE
-    return False

@@ -23,7 +23,6 @@ class Kind:
         version: what it says of itself.
         max_characters: of a post, as it comes.
         keeps_keys: whether a second post with an Idempotency-Key is the first one.
-        streams: how it streams: ``sse``, ``websocket``.
         assigns_reports: whether a moderator may take a report over.
         has_ulids: whether ids are ULIDs; numbers otherwise.
         has_reply_policies: whether every post says who may answer it.
@@ -33,7 +32,6 @@ class Kind:
     version: str
     max_characters: int
     keeps_keys: bool
-    streams: frozenset[str]
     assigns_reports: bool
     has_ulids: bool
     has_reply_policies: bool
@@ -51,8 +49,8 @@ class Kind:
         return "0" if _is_own(text) else text
 
 
-MASTODON: Final = Kind("mastodon", "4.5.2", 500, True, frozenset({"sse", "websocket"}), True, False, False)
-GOTOSOCIAL: Final = Kind("gotosocial", "0.20.2+git-24f6760", 5000, False, frozenset({"websocket"}), False, True, True)
+MASTODON: Final = Kind("mastodon", "4.5.2", 500, True, True, False, False)
+GOTOSOCIAL: Final = Kind("gotosocial", "0.20.2+git-24f6760", 5000, False, False, True, True)
 KINDS: Final = {kind.name: kind for kind in (MASTODON, GOTOSOCIAL)}
 
 

@@ -32,7 +32,6 @@ from tests.fakes.mastodon.server.refusing.refusals import Refused
 from tests.fakes.mastodon.server.refusing.rules import Rules
 from tests.fakes.mastodon.server.refusing.spec import published
 from tests.fakes.mastodon.server.settings import Settings
-from tests.fakes.mastodon.server.streams import PREFIX, Streams
 from tests.fakes.mastodon.town import TOWN_HEADER, MastodonTown, Person
 
 BOT_NAME: Final = "antiphon"
@@ -58,7 +57,6 @@ class MastodonServer:
         requests: every request on the wire, in order, also those that a fault struck; none of the town's.
         errors: what was wrong with a request or an answer by the description; must stay empty.
         settings: what its operator decided.
-        streams: who listens; ``streams.offered`` may be emptied, ``streams.end()`` ends those that are open.
         limits: how often it lets itself be asked.
         codes: which applications people let in.
     """
@@ -79,7 +77,6 @@ class MastodonServer:
         self.home = Home(domain, self.now)
         self.rules = Rules(self.home, self.kind, self.settings)
         self._shown = Shown(self.home, self.kind, self.settings, self.rules.may_reply)
-        self.streams, self._listener = Streams(self.home, self.kind, self.settings, self._shown), self.home.viewer
         self.codes = Codes(self.home)
         self._ended = asyncio.Event()
         self._connections: set[asyncio.BaseTransport] = set()
@@ -101,7 +98,6 @@ class MastodonServer:
                 yield self
         finally:
             self._ended.set()
-            self.streams.end()
             await self._runner.cleanup()
             self.home.close()
 
@@ -118,10 +114,6 @@ class MastodonServer:
         made = Fault(path, kind, method, count, seconds)
         self.faults.add(made)
         return made
-
-    def stream_for(self, other: MastodonServer) -> None:
-        """Be the host of another instance's streams."""
-        self.streams, self._listener = other.streams, other.home.viewer
 
     def refuse(self) -> None:
         """Refuse connections from now on, and end those that stand, until ``accept``."""
@@ -177,8 +169,6 @@ class MastodonServer:
     async def _carry_out(self, request: web.Request, asked: Asked, is_watched: bool) -> web.StreamResponse:
         headers: dict[str, str] = {}
         try:
-            if asked.path.startswith(PREFIX):
-                return await self.streams.serve(request, asked, self._listener(asked.token))
             headers = self.limits.count(asked)
             kept = asked.kept(self.kind.kept)
             viewer = self.rules.admit(kept)
@@ -221,7 +211,7 @@ class MastodonServer:
     def _back(self, asked: Asked, viewer: Viewer, answer: Answer, is_watched: bool) -> bytes:
         if answer.status != 200 or not answer.headers.get("content-type", "").startswith("application/json"):
             return answer.body
-        body = self._shown.answer(asked, viewer, json.loads(answer.body), bool(self.streams.offered))
+        body = self._shown.answer(asked, viewer, json.loads(answer.body))
         spec = published()
         if is_watched and spec is not None and self.kind is MASTODON:
             self.errors += spec.faults_of_answer(asked.method, asked.path, body)

@@ -22,13 +22,11 @@ class Settings:
     Attributes:
         rules: of the instance, as people read them.
         timelines_access: who may read which feed: ``public``, ``authenticated`` or ``disabled``.
-        streaming_url: where the streams are, if not at the instance itself.
         max_characters: of a post; the kind's usual number if none is given.
     """
 
     rules: list[str] = field(default_factory=list)
     timelines_access: dict[str, dict[str, str]] = field(default_factory=_all_open)
-    streaming_url: str | None = None
     max_characters: int | None = None
 
     def limit(self, kind: Kind) -> int:
@@ -43,7 +41,7 @@ class Settings:
         """The rules as the instance lists them."""
         return [{"id": str(number), "text": text, "hint": ""} for number, text in enumerate(self.rules, start=1)]
 
-    def described(self, body: JSON, kind: Kind, offers_streams: bool) -> JSON:
+    def described(self, body: JSON, kind: Kind) -> JSON:
         """The instance's words about itself, for either version of the answer.
 
         Args:
@@ -53,10 +51,7 @@ class Settings:
         configuration = body["configuration"] | {"statuses": statuses}
         described = body | {"version": kind.version, "rules": self.listed(), "configuration": configuration}
         if "uri" in body:
-            own = body["urls"]["streaming_api"]
-            return described | {"urls": {"streaming_api": (self.streaming_url or own) if offers_streams else None}}
-        own = configuration["urls"]["streaming"]
-        configuration["urls"] = {"streaming": (self.streaming_url or own) if offers_streams else None}
+            return described
         if kind.name == "mastodon":
             configuration["timelines_access"] = self.timelines_access
         else:

@@ -1,7 +1,7 @@
 """The fake Bot API server on a free port of loopback.
 
 Owns the network side: every request is checked against the description, struck by faults, carried out; updates are held
-for who polls, or delivered to a webhook.
+for who polls.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from aiohttp import ClientError, ClientSession, web
+from aiohttp import web
 
 from tests.fakes.telegram.server.asking import ASKING
 from tests.fakes.telegram.server.ephemeral import EPHEMERAL
@@ -28,7 +28,6 @@ from tests.fakes.telegram.town import TelegramTown
 
 TOKEN: Final = f"{BOT_ID}:a-token-for-loopback"
 _METHODS: Final[dict[str, Method]] = {**SENDING, **EPHEMERAL, **ASKING}
-_REPEAT_SECONDS: Final = 0.05  # between two deliveries of what a webhook did not take; minutes in the real one
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +64,6 @@ class TelegramServer:
         self.errors: list[str] = []
         self.faults = BotApiFaults()
         self.webhook: JSON = {}
-        self.delivered: list[tuple[int, int]] = []
-        """The update and the status that the webhook answered, of each delivery."""
         self._poller = 0
         self._ended = asyncio.Event()
         self._connections: set[asyncio.BaseTransport] = set()
@@ -82,14 +79,10 @@ class TelegramServer:
         await self._runner.setup()
         await self._listen(0)
         self.url = f"http://127.0.0.1:{self._runner.addresses[0][1]}"
-        delivery = asyncio.create_task(self._deliver())
         try:
             yield self
         finally:
             self._ended.set()
-            delivery.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await delivery
             await self._runner.cleanup()
             self._check_updates()
 
@@ -237,28 +230,6 @@ class TelegramServer:
         self.webhook = dict(asked) if url else {}
         self.state.updates.tell()
         return True
-
-    async def _deliver(self) -> None:
-        """Bring the updates to the webhook, one after the other; what it does not take is brought again."""
-        async with ClientSession() as session:
-            while True:
-                waiting = self.state.updates.waiting(1) if self.webhook else []
-                if not waiting:
-                    await self._something(3600)
-                elif await self._delivered(session, waiting[0]):
-                    self.state.updates.forget(waiting[0])
-                else:
-                    await asyncio.sleep(_REPEAT_SECONDS)
-
-    async def _delivered(self, session: ClientSession, update: JSON) -> bool:
-        secret = self.webhook.get("secret_token")
-        headers = {"X-Telegram-Bot-Api-Secret-Token": secret} if secret else {}
-        try:
-            async with session.post(self.webhook["url"], json=update, headers=headers) as answer:
-                self.delivered.append((update["update_id"], answer.status))
-                return answer.status < 300
-        except ClientError:
-            return False
 
     def _check_updates(self) -> None:
         for update in self.state.updates.made:

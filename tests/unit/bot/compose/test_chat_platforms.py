@@ -54,20 +54,6 @@ def test_mastodon_by_half_is_refused(missing: str) -> None:
     assert "antiphon mastodon login" in caught.value.remedy
 
 
-def test_a_webhook_without_a_moderator_is_refused() -> None:
-    with pytest.raises(BadSettings) as caught:
-        load_settings(environment=_MASTODON | {"ANTIPHON__MASTODON__WEBHOOK_SECRET": "a secret"})
-    assert "mastodon.moderator_token" in str(caught.value)
-
-
-def test_local_posts_need_no_moderator_but_the_secret_of_the_webhook() -> None:
-    wanted = _MASTODON | {"ANTIPHON__MASTODON__WEBHOOK_POSTS": "true"}
-    with pytest.raises(BadSettings) as caught:
-        load_settings(environment=wanted)
-    assert "ANTIPHON__MASTODON__WEBHOOK_SECRET" in str(caught.value)
-    assert load_settings(environment=wanted | {"ANTIPHON__MASTODON__WEBHOOK_SECRET": "a secret"}).mastodon.webhook_posts
-
-
 def test_a_platform_that_does_not_exist_is_named() -> None:
     """A table of another name is no platform that is silently left out."""
     with pytest.raises(BadSettings, match="TELEGRAMM"):

@@ -5,7 +5,6 @@ Decides nothing about who may do what; ``mending`` puts right what a proxy in fr
 
 from __future__ import annotations
 
-import asyncio
 import tempfile
 from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from contextlib import contextmanager
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from mastodon_mock.db.models import Account, OAuthToken, Relationship, Status, StatusMention
-from mastodon_mock.streaming import Event, EventBus
+from mastodon_mock.streaming import EventBus
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 from yarl import URL
@@ -77,7 +76,6 @@ class Home:
         mend(self._app.state.session_factory, domain, now)
         self._events: EventBus = self._app.state.event_bus
         self._app.state.event_bus = None  # writing down what nobody hears takes half of a post's time
-        self._listeners = 0
 
     def close(self) -> None:
         """Take away what it kept."""
@@ -87,20 +85,6 @@ class Home:
     async def ask(self, method: str, url: URL, headers: MutableMapping[str, str], body: bytes = b"") -> Answer:
         """What mastodon-mock answers."""
         return await exchange(self._app, method, url, headers, body)
-
-    @contextmanager
-    def listening(self, channel: str) -> Iterator[asyncio.Queue[Event]]:
-        """What happens on a channel of mastodon-mock's, from now on."""
-        subscriber = self._events.subscribe(channel)
-        self._listeners += 1
-        self._app.state.event_bus = self._events
-        try:
-            yield subscriber.queue
-        finally:
-            self._events.unsubscribe(subscriber)
-            self._listeners -= 1
-            if self._listeners == 0:
-                self._app.state.event_bus = None
 
     @contextmanager
     def session(self) -> Iterator[Session]:

@@ -30,11 +30,11 @@ class Shown:
     def __init__(self, home: Home, kind: Kind, settings: Settings, may_reply: Mapping[str, Sequence[str]]) -> None:
         self._home, self._kind, self._settings, self._may_reply = home, kind, settings, may_reply
 
-    def answer(self, asked: Asked, viewer: Viewer, body: Any, offers_streams: bool) -> Any:
+    def answer(self, asked: Asked, viewer: Viewer, body: Any) -> Any:
         """An answer of 200 as it is shown."""
         path = asked.path.rstrip("/")
         if path in ("/api/v1/instance", "/api/v2/instance"):
-            body = self._settings.described(body, self._kind, offers_streams)
+            body = self._settings.described(body, self._kind)
         elif path == "/api/v1/instance/rules":
             body = self._settings.listed()
         elif path.startswith("/nodeinfo/"):
@@ -47,10 +47,6 @@ class Shown:
             return path.startswith(_UNFILTERED) or _sees(ties(), post)
 
         return self._with_ids(self._walked(body, is_shown, viewer.account))
-
-    def event(self, body: Any) -> Any:
-        """What a stream tells, as it is shown."""
-        return self._with_ids(self._walked(body, lambda _post: True, None))
 
     def _is_open(self, feed: str, viewer: Viewer, post: JSON) -> bool:
         half = "remote" if "@" in post["account"]["acct"] else "local"

@@ -103,7 +103,7 @@ class Rules:
 
 
 def feed_of(path: str) -> str | None:
-    """The feed that a path of timelines or of streams belongs to, as ``timelines_access`` names it."""
-    if path.startswith(("/api/v1/timelines/public", "/api/v1/streaming/public")):
+    """The feed that a path of timelines belongs to, as ``timelines_access`` names it."""
+    if path.startswith("/api/v1/timelines/public"):
         return "live_feeds"
-    return "hashtag_feeds" if path.startswith(("/api/v1/timelines/tag", "/api/v1/streaming/hashtag")) else None
+    return "hashtag_feeds" if path.startswith("/api/v1/timelines/tag") else None

@@ -10,7 +10,7 @@ _BY_OPERATION: Final = tuple(
     (method, re.compile(path), scope)
     for method, path, scope in (
         ("*", r"/api/v\d/instance.*|/api/v1/apps|/oauth/.*|/\.well-known/.*|/nodeinfo/.*|/health", ""),
-        ("*", r"/api/v1/streaming.*|/api/v1/custom_emojis|/api/v1/announcements|/api/v1/apps/verify_credentials", ""),
+        ("*", r"/api/v1/custom_emojis|/api/v1/announcements|/api/v1/apps/verify_credentials", ""),
         ("GET", r"/api/v1/admin/reports.*", "admin:read:reports"),
         ("*", r"/api/v1/admin/reports.*", "admin:write:reports"),
         ("GET", r"/api/v\d/admin/accounts.*", "admin:read:accounts"),

@@ -25,9 +25,7 @@ FULL: Final = next(
 """The file of the description, or ``None``."""
 _URN: Final = "urn:mastodon"
 _SCHEMAS: Final = "#/components/schemas/"
-_NOT_DESCRIBED: Final = re.compile(
-    r"/api/v\d/admin/.*|/nodeinfo/.*|/\.well-known/nodeinfo|/api/v1/streaming.*|/oauth/.*"
-)
+_NOT_DESCRIBED: Final = re.compile(r"/api/v\d/admin/.*|/nodeinfo/.*|/\.well-known/nodeinfo|/oauth/.*")
 _WORD: Final = re.compile(r"[a-z._:-]{1,24}")
 _STRAY: Final = frozenset({"valid_policies"})
 """Fields that Mastodon.py 2.3 sends by mistake; a server does not look at them."""

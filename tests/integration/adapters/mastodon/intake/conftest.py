@@ -118,7 +118,7 @@ def intake_at(database: Database, pauses: Pauses) -> MakeIntake:
             client,
             inbox,
             handling.wake,
-            poll_seconds=2 * SHORT_SECONDS,
+            poll_seconds=SHORT_SECONDS,
             gap_seconds=SHORT_SECONDS,
             sleep=pauses.sleep,
         )

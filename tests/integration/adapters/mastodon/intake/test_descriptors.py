@@ -9,10 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from mastodon.errors import MastodonError
 
 from adapters.mastodon.connection.client import MastodonClient, MastodonOptions
-from adapters.mastodon.intake.nudges import Ears, Open, by_events, by_websocket
 from tests.fakes.mastodon.server.server import MastodonServer
 
 _TIMES = 50
@@ -52,10 +50,6 @@ async def held(server: MastodonServer) -> AsyncIterator[_Sockets]:
     gc.enable()
 
 
-def _ears(server: MastodonServer) -> tuple[MastodonOptions, Ears]:
-    return MastodonOptions(server.url, server.bot.token), Ears(lambda: None)
-
-
 async def test_a_client_leaves_nothing_open(server: MastodonServer, held: _Sockets) -> None:
     """Each of its threads had a session."""
     for _ in range(_TIMES):
@@ -63,46 +57,4 @@ async def test_a_client_leaves_nothing_open(server: MastodonServer, held: _Socke
         await client.open()
         await asyncio.gather(*(client.call(lambda api: api.notifications(limit=1)) for _ in range(3)))
         await client.close()
-    await held.are_as_before()
-
-
-@pytest.mark.parametrize("way", [by_websocket, by_events])
-async def test_a_stream_leaves_nothing_open(server: MastodonServer, held: _Sockets, way: Open) -> None:
-    """Also where the instance says nothing, so that who reads would wait for long."""
-    server.streams.are_dead = True
-    for _ in range(_TIMES):
-        stream = await asyncio.to_thread(way, *_ears(server))
-        await server.until(stream.is_receiving)
-        await asyncio.to_thread(stream.close)
-    await held.are_as_before()
-
-
-async def test_a_stream_that_the_instance_ends_leaves_nothing_open(server: MastodonServer, held: _Sockets) -> None:
-    """It says goodbye, as when it is started anew."""
-
-    async def use() -> None:
-        stream = await asyncio.to_thread(by_websocket, *_ears(server))
-        await server.until(lambda: server.streams.count and stream.is_receiving())
-        server.streams.end()
-        await server.until(lambda: not stream.is_receiving())
-        await asyncio.to_thread(stream.close)
-
-    for _ in range(_TIMES):
-        await use()
-    await held.are_as_before()
-
-
-@pytest.mark.parametrize("way", [by_websocket, by_events])
-@pytest.mark.parametrize("kind", ["404", "drop"])
-async def test_a_stream_that_is_refused_leaves_nothing_open(
-    server: MastodonServer, held: _Sockets, way: Open, kind: str
-) -> None:
-    """As at an instance without streams, which is asked again and again."""
-    server.fault("/api/v1/streaming**", kind, count=None)
-    for _ in range(_TIMES):
-        server.requests.clear()
-        with suppress(MastodonError):
-            stream = await asyncio.to_thread(way, *_ears(server))
-            await server.until(lambda: server.asked("GET", "/api/v1/streaming**"))
-            await asyncio.to_thread(stream.close)
     await held.are_as_before()

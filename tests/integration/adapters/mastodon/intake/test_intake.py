@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import select
 
 from adapters.mastodon.intake import notifications
-from adapters.mastodon.intake.notifications import MOST_FAULTS, Polling
+from adapters.mastodon.intake.notifications import MOST_FAULTS
 from bot.store.engine.database import Database
 from bot.store.schema import UpdateRow, UpdateState
 from core.errors import BadSettings, PlatformBusy, PlatformUnavailable, StoreUnavailable
@@ -255,14 +255,3 @@ async def test_a_token_that_is_refused_is_refused_for_good(
         with pytest.raises(BadSettings):
             await running
     assert pauses.seconds == []
-
-
-async def test_a_nudge_asks_sooner(server: MastodonServer, intake: Intake, ada: Person) -> None:
-    """Without one the next question would come in an hour."""
-    intake.polling = Polling(intake.client, intake.inbox, intake.handling.wake, poll_seconds=3600.0, gap_seconds=0.0)
-    await server.town.mention(ada, server.bot, "one")
-    async with intake.open():
-        await intake.until_heard(1)
-        await server.town.mention(ada, server.bot, "two")
-        intake.polling.nudge()
-        await intake.until_heard(2)

@@ -29,7 +29,6 @@ from core.moderation.desk_ports import Casework
 from tests.fakes.desk.traces import everything
 from tests.fakes.mastodon.server.server import MastodonServer
 from tests.fakes.mastodon.town import JSON, Person
-from tests.fakes.mastodon.webhooks import AdminWebhooks
 
 ADDRESSES = ("reporter@mail.example", "author@mail.example", "203.0.113.9", "198.51.100.7", "2001:db8::7")
 WORDS = "They do not belong here."
@@ -117,13 +116,12 @@ async def test_what_was_reported_before_the_first_start_is_left(server: Mastodon
 async def test_no_address_reaches_database_log_or_card(
     room: Room, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Neither out of the API, nor out of the webhook, nor out of the reporter's words; neither waiting nor handled."""
+    """Neither out of the API nor out of the reporter's words; neither waiting nor handled."""
     caplog.set_level(logging.DEBUG)
     comment = "Mail me at reporter@mail.example, I am at 203.0.113.9 and 2001:db8::7."
     _, report = await room.report(comment=comment)
     raw = await _raw(room, report)
     assert [each for each in ADDRESSES if each in raw] != []
-    await room.feed.take("report.created", await _raw_object(room, report))
     await room.feed.step()
     waiting = await everything(room.database)
     await room.handle()
@@ -131,24 +129,6 @@ async def test_no_address_reaches_database_log_or_card(
     said = "".join(capsys.readouterr()) + caplog.text
     assert [each for each in ADDRESSES if each in waiting + kept + said] == []
     assert len(await room.posts()) == 1
-
-
-async def test_the_webhook_and_the_poll_bring_a_report_once(room: Room) -> None:
-    """Whichever comes first."""
-    _, report = await room.report()
-    await room.feed.take("report.created", await _raw_object(room, report))
-    await room.feed.step()
-    assert await room.handle() == 1
-    await room.feed.take("report.created", await _raw_object(room, report))
-    assert await room.handle() == 0
-
-
-async def test_other_events_are_left(room: Room) -> None:
-    """An administrator may have ticked more than was asked for."""
-    _, report = await room.report()
-    await room.feed.take("report.updated", await _raw_object(room, report))
-    await room.feed.take("account.created", {"email": ADDRESSES[0]})
-    assert list(await room.inbox.waiting()) == []
 
 
 @pytest.mark.parametrize("visibility", ["private", "direct"])
@@ -232,21 +212,10 @@ async def test_a_token_that_may_only_read_changes_nothing_and_is_asked_once(room
     assert await room.standing(report) == (False, None)
 
 
-async def _raw_object(room: Room, report: JSON) -> JSON:
-    """A report as the webhook sends it."""
-    kept: list[JSON] = []
-
-    class _Recording(AdminWebhooks):
-        async def send(self, event: str, body: JSON, *, signature: str | None = None) -> int:
-            kept.append(body)
-            return 200
-
-    await _Recording(room.server.town, "", "").report_created(report)
-    return kept[0]
-
-
 async def _raw(room: Room, report: JSON) -> str:
-    return repr(await _raw_object(room, report))
+    """A report as the instance shows it to its administrator, with all addresses."""
+    administrator = room.server.town.add_account("webmaster", role="admin")
+    return repr(await room.server.town.call(administrator, "GET", f"/api/v1/admin/reports/{report['id']}"))
 
 
 def _card(report: JSON) -> Card:

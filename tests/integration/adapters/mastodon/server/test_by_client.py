@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from mastodon import Mastodon, StreamListener
+from mastodon import Mastodon
 from mastodon.errors import (
     MastodonAPIError,
     MastodonInternalServerError,
@@ -177,23 +177,6 @@ async def test_the_instance_tells_what_the_library_looks_for(server: MastodonSer
     server.settings.timelines_access["live_feeds"]["local"] = "disabled"
     about = await _ask(client.instance_v2)
     assert about.configuration.timelines_access.live_feeds.local == "disabled"
-
-
-async def test_the_streams_are_the_librarys(server: MastodonServer) -> None:
-    ada, told = server.town.add_account("ada"), asyncio.Event()
-    loop = asyncio.get_running_loop()
-
-    class Nudge(StreamListener):
-        def on_notification(self, notification: Any) -> None:
-            loop.call_soon_threadsafe(told.set)
-
-    client = _client(server)
-    stream = await _ask(lambda: client.stream_user(Nudge(), run_async=True))
-    await server.until(lambda: server.streams.count)
-    await server.town.mention(ada, server.bot, "hello")
-    await asyncio.wait_for(told.wait(), 20)
-    await _ask(stream.close)
-    await server.until(lambda: not server.streams.count and not stream.is_alive())
 
 
 async def test_conversations_are_read(server: MastodonServer) -> None:

@@ -1,8 +1,6 @@
-"""What the fake GoToSocial does differently: ids, keys, streams, reports, policies of replying."""
+"""What the fake GoToSocial does differently: ids, keys, reports, policies of replying."""
 
 from __future__ import annotations
-
-import json
 
 import aiohttp
 import pytest
@@ -75,18 +73,6 @@ async def test_who_may_not_see_may_not_answer_either(gotosocial: MastodonServer)
     post = await gotosocial.town.direct(ada, "hello", ben)
     assert await gotosocial.town.see(post) is None
     assert (await call(gotosocial, *_POST, status="x", in_reply_to_id=post["id"]))[0] == 404
-
-
-async def test_streams_go_over_websockets_only(gotosocial: MastodonServer) -> None:
-    ada = gotosocial.town.add_account("ada")
-    status, _ = await call(gotosocial, "GET", "/api/v1/streaming/user")
-    assert status == 404
-    address = f"{gotosocial.url}/api/v1/streaming?stream=user&access_token={gotosocial.bot.token}"
-    async with aiohttp.ClientSession() as session, session.ws_connect(address) as socket:
-        await gotosocial.until(lambda: gotosocial.streams.count)
-        post = await gotosocial.town.mention(ada, gotosocial.bot, "hello")
-        told = json.loads((await socket.receive_json())["payload"])
-    assert (len(told["id"]), told["status"]["id"]) == (26, post["id"])
 
 
 async def test_no_report_is_taken_over(gotosocial: MastodonServer) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
 from functools import partial
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import pytest
 from sqlalchemy import select
 
 from adapters.mastodon.capture.watched_feeds import WatchedFeeds
-from adapters.mastodon.intake.notifications import Polling
+from adapters.mastodon.reports.feed import ReportFeed
 from adapters.mastodon.speech.markup import without_breaks
 from adapters.mastodon.speech.plain_text import plain_text
 from bot.compose.application import open_database
@@ -23,16 +22,9 @@ from tests.fakes.engine.evidence import FakeEvidence
 from tests.fakes.engine.readers import readers_saying
 from tests.fakes.engine.suggesting import hate_finding
 from tests.fakes.mastodon.town import JSON
-from tests.fakes.mastodon.webhooks import AdminWebhooks
-from tests.fakes.mastodon.whole import FAR, Webhooked, WholeTown, served
+from tests.fakes.mastodon.whole import FAR, WholeTown, served
 
 POST = "They should all go back where they came from, every one of them."
-
-
-@pytest.fixture(autouse=True)
-def without_a_gap(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The instance is asked at once, whenever its stream tells of something."""
-    monkeypatch.setattr("bot.compose.platforms.mastodon.Polling", partial(Polling, gap_seconds=0.05))
 
 
 def _engine() -> Engine:
@@ -73,10 +65,8 @@ async def _told_after(town: WholeTown, *words: str) -> JSON:
     return await town.until(lambda: town.card(*words))  # type: ignore[no-any-return]  # the post that was found
 
 
-def _free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
+def _was_asked_twice(town: WholeTown, path: str) -> bool:
+    return len(town.server.asked("GET", path)) > 1
 
 
 async def test_from_the_mention_to_the_reply(tmp_path: Path) -> None:
@@ -125,22 +115,19 @@ async def test_nothing_that_anybody_wrote_to_us_stays_in_the_inbox(tmp_path: Pat
 
 
 async def test_reports_and_watched_hashtags_become_cases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A report comes by the webhook, signed, as does a local post that no feed shows; a hashtag is read from now on."""
+    """Both are asked for, from now on."""
     soon = partial(WatchedFeeds, look_seconds=0.2)
     monkeypatch.setattr("adapters.mastodon.capture.installing.WatchedFeeds", soon)
-    reports = Webhooked(f"127.0.0.1:{_free_port()}")
+    monkeypatch.setattr("bot.compose.platforms.mastodon.ReportFeed", partial(ReportFeed, poll_seconds=0.2))
     watched = {"watched_channels": ("#newcomers",), "keywords": ("parasites",)}
-    async with served(_engine(), tmp_path, reports=reports, **watched) as town:
+    async with served(_engine(), tmp_path, has_reports=True, **watched) as town:
         people, instance = town.people, town.server.town
+        for path in ("/api/v1/timelines/tag/newcomers", "/api/v1/admin/reports"):
+            await town.server.until(partial(_was_asked_twice, town, path))
         reported = await instance.post(people["author"], POST)
         report = await instance.report(people["volunteer"], reported, "look at this")
-        webhooks = AdminWebhooks(instance, f"http://{reports.listen}/mastodon", reports.secret)
-        assert await webhooks.report_created(report) == 200
-        await town.server.until(lambda: len(town.server.asked("GET", "/api/v1/timelines/tag/newcomers")) > 1)
         found = await instance.post(people["stranger"], "What parasites they are #newcomers")
-        local = await instance.post(people["moderator"], "Send those parasites away #newcomers", visibility="unlisted")
-        assert await webhooks.status_created(local) == 200
-        wanted = {(reported["id"], f"report {report['id']}"), (found["id"], "keyword"), (local["id"], "keyword")}
+        wanted = {(reported["id"], f"report {report['id']}"), (found["id"], "keyword")}
 
         async def are_there() -> bool:
             return {(row.message, row.flagged_how) for row in await _cases(town)} == wanted

@@ -16,7 +16,6 @@ from adapters.telegram.connection.client import Heard, TelegramClient, TelegramO
 from adapters.telegram.connection.hearing import TelegramHearing
 from adapters.telegram.connection.polling import Polling
 from adapters.telegram.connection.refs import NAME
-from adapters.telegram.connection.updates import Arriving
 from bot.serving.supervision import cancelled, first_of
 from bot.store.engine.database import Database
 from bot.store.work.inbox import StoredInbox
@@ -32,13 +31,12 @@ class Intake:
     Attributes:
         answers: what the listener raises next, if anything.
         gates: the chats whose updates end only when their event is set.
-        arriving: how updates come; by polling, if a test does not replace it.
     """
 
     client: TelegramClient
     inbox: StoredInbox
     handling: Handling
-    arriving: Arriving
+    polling: Polling
     heard: list[Heard] = field(default_factory=list)
     answers: list[Exception] = field(default_factory=list)
     gates: dict[int, asyncio.Event] = field(default_factory=dict)
@@ -61,13 +59,12 @@ class Intake:
     async def open(self) -> AsyncIterator[asyncio.Task[None]]:
         """Take in updates while the block runs; the task ends only by a failure."""
         await self.client.open()
-        await self.arriving.open()
-        task = asyncio.create_task(first_of(self.arriving.run(), self.handling.run()))
+        await self.polling.open()
+        task = asyncio.create_task(first_of(self.polling.run(), self.handling.run()))
         try:
             yield task
         finally:
             await cancelled([task])
-            await self.arriving.close()
             await self.handling.close()
             await self.client.close()
 

@@ -1,4 +1,4 @@
-"""What the fake Bot API server promises of its network side: updates, conflicts, faults, webhooks, the check."""
+"""What the fake Bot API server promises of its network side: updates, conflicts, faults, the check."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any
 
 import aiohttp
 import pytest
-from aiohttp import web
 
 from tests.fakes.telegram.plain_calls import asked, done, refusal
 from tests.fakes.telegram.server.server import _METHODS, TelegramServer
@@ -72,30 +71,6 @@ async def test_a_webhook_excludes_polling(server: TelegramServer) -> None:
 
 async def test_only_an_encrypted_webhook_leaves_this_machine(server: TelegramServer) -> None:
     assert "HTTPS" in await refusal(server, "setWebhook", url="http://desk.example/hook")
-
-
-async def test_a_webhook_gets_each_update_with_the_secret_until_it_takes_it(server: TelegramServer) -> None:
-    came: list[tuple[str | None, str]] = []
-
-    async def hook(request: web.Request) -> web.Response:
-        update = await request.json()
-        came.append((request.headers.get("X-Telegram-Bot-Api-Secret-Token"), update["message"]["text"]))
-        return web.Response(status=503 if len(came) == 1 else 200)
-
-    app = web.Application()
-    app.router.add_post("/hook", hook)
-    runner = web.AppRunner(app, access_log=None)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    url = f"http://127.0.0.1:{runner.addresses[0][1]}/hook"
-    await done(server, "setWebhook", url=url, secret_token="a-secret_1")
-    ada = server.town.add_user()
-    server.town.say(ada, None, "one")
-    server.town.say(ada, None, "two")
-    await server.until_heard()
-    await runner.cleanup()
-    assert came == [("a-secret_1", "one"), ("a-secret_1", "one"), ("a-secret_1", "two")]
-    assert [status for _, status in server.delivered] == [503, 200, 200]
 
 
 @pytest.mark.parametrize(("kind", "code"), [("429", 429), ("409", 409), ("5xx", 502), ("5xx after", 502)])

@@ -25,7 +25,7 @@ def test_other_software_may_ignore_keys(version: str) -> None:
 def test_what_it_leaves_out_is_as_usual() -> None:
     found = instance_of({"version": "4.5.2", "uri": "Home.Example"})
     assert (found.domain, found.max_characters, found.url_characters) == ("home.example", 500, 23)
-    assert (found.streaming, dict(found.feeds), found.rules) == ("", {}, ())
+    assert (dict(found.feeds), found.rules) == ({}, ())
 
 
 def test_what_it_says_is_read() -> None:
@@ -34,20 +34,16 @@ def test_what_it_says_is_read() -> None:
         "version": "4.5.2",
         "configuration": {
             "statuses": {"max_characters": 5000, "characters_reserved_per_url": 30},
-            "urls": {"streaming": "wss://streams.example"},
             "timelines_access": {"live_feeds": {"local": "public", "remote": "nobody knows"}, "odd": "x"},
         },
         "rules": [{"id": "1", "text": "Be kind."}],
     }
     found = instance_of(said)
     assert (found.max_characters, found.url_characters) == (5000, 30)
-    assert found.streaming == "wss://streams.example"
     assert dict(found.feeds) == {"live_feeds.local": Feed.PUBLIC}
     assert found.rules == ("Be kind.",)
 
 
 def test_the_old_answer_is_read_too() -> None:
-    found = instance_of(
-        {"uri": "https://home.example", "max_toot_chars": 1000, "urls": {"streaming_api": "wss://home.example"}}
-    )
-    assert (found.domain, found.max_characters, found.streaming) == ("home.example", 1000, "wss://home.example")
+    found = instance_of({"uri": "https://home.example", "max_toot_chars": 1000})
+    assert (found.domain, found.max_characters) == ("home.example", 1000)

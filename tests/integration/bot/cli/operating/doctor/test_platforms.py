@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
@@ -68,8 +67,6 @@ async def test_telegram_accepts_the_account_or_says_why_not() -> None:
         told("a Telegram token that is none", await examine_accounts(_telegram(server, "wrong")))
         server.webhook = {"url": "https://other.example/hook"}
         told("a Telegram bot that another program serves", await examine_accounts(_telegram(server)))
-        hook = {"updates": "webhook", "webhook_url": "https://other.example/hook"}
-        assert [one.ok for one in await examine_accounts(_telegram(server, **hook))] == [True]
         server.refuse()
         told("a Telegram that cannot be reached", await examine_accounts(_telegram(server)))
     assert server.errors == []
@@ -153,20 +150,3 @@ async def test_an_update_could_not_be_handled(kept: Database, settings: Settings
     await inbox.keep([ArrivedUpdate(1, {"message": {}}, "a", False)])
     await inbox.put_aside(1, is_known=True)
     told("an update that could not be handled", await examine_platforms(settings))
-
-
-async def test_a_port_of_a_webhook_is_taken(kept: Database, settings: Settings) -> None:
-    """By another program while nothing is served; by the process that serves the platform it may be."""
-    with socket.socket() as other:
-        other.bind(("127.0.0.1", 0))
-        other.listen()
-        hook = TelegramSettings(
-            token=SecretStr("7:x"),
-            updates="webhook",
-            webhook_url="https://hook.example/t",
-            listen=f"127.0.0.1:{other.getsockname()[1]}",
-        )
-        wanted = settings.model_copy(update={"telegram": hook})
-        told("a port of a webhook that is taken", await examine_platforms(wanted))
-        await _stand(kept, Standing("telegram", PlatformState.CONNECTED))
-        assert all(one.ok for one in await examine_platforms(wanted))
