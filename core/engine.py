@@ -23,6 +23,7 @@ from core.llm.short_prompts import UNTRAINED, Task
 from core.models import (
     Action,
     Brief,
+    Claim,
     Cost,
     Draft,
     FlaggedPost,
@@ -41,7 +42,7 @@ from core.scoring.readers.readers import Readers
 from core.scoring.rewards import BUILT_IN, Scorers
 from core.scoring.unscored import note_of_missing
 from core.stages.arguing.arguing import Arguing, Argument
-from core.stages.arguing.evidence import far_from
+from core.stages.arguing.evidence import KEPT, far_from
 from core.stages.assessing import MAX_DRAFTS, Assessor
 from core.stages.candidates import Candidate
 from core.stages.gist import with_gist
@@ -49,6 +50,10 @@ from core.stages.judging.judge import LEADING, judge, ranked, why_first
 from core.stages.judging.judge_formats import Judge, JudgeFormat
 from core.stages.kinds.notice import with_notice
 from core.stages.kinds.support import Supporter, led_by
+from core.stages.larger.analysis import read_at_once
+from core.stages.larger.questions import wishes
+from core.stages.larger.search import LargerSearch
+from core.stages.larger.writer import PASSAGES, Writer
 from core.stages.outcomes import Noted
 from core.stages.reading import decide, read_post
 from core.stages.search.drafting import compose
@@ -188,6 +193,8 @@ class _Run:
         likely = await self._with_gist(decide(signals, {})) if signals.calls_for_reply else None
         if likely:
             await self._first_draft(likely)
+        if self.is_larger:
+            return await self._by_larger()
         try:
             async with asyncio.TaskGroup() as group:
                 early = group.create_task(self.arguing.early(likely))
@@ -207,6 +214,66 @@ class _Run:
         search = await self._search(assessor).run()
         drafts = led_by(await self._support(reading), await self._rank(search.found, assessor), MAX_DRAFTS)
         return self._suggestion(reading, argument, drafts, rounds=search.rounds, stopped=search.stopped)
+
+    @property
+    def is_larger(self) -> bool:
+        """Whether a larger model than the one that ships writes, and is simply asked."""
+        profile = self.request.profile
+        return self.engine.writer.is_larger and not (profile.is_published_loop or profile.is_one_call)
+
+    async def _by_larger(self) -> Suggestion:
+        """The suggestion of a larger model: one reading, the plain question, one with evidence, and one review."""
+        request, voice = self.request, self.request.voice
+        noted = await read_at_once(
+            self.open_post, self.signals, self.engine.router, self.larger.model, self.larger.pooling
+        )
+        reading = await self._with_own(self._noting(noted))
+        self._report("reading", reading.implied_meaning or reading.reason, reading)
+        support = await self._support(reading)
+        if not request.wants_drafts(reading, self.signals):
+            return self._suggestion(reading, drafts=support, stopped=STOPPED)
+        reading = self._writable(reading)
+        cards = await self.arguing.cards(reading)
+        claims = list(dict.fromkeys(card.claim for card in cards if card.claim and not card.stereotype.is_general))
+        said = (self.open_post.text, reading.implied_meaning, request.claim, *claims)
+        queries = list(dict.fromkeys(str(text) for text in said if text))
+        claim = request.claim or next(iter(claims), "")
+        passages = self._noting(await self.arguing.evidence(queries, reading, claim, cards, PASSAGES))
+        brief = Brief(self.open_post, reading, request.claim or "", ())
+        writer = Writer(
+            self.open_post,
+            brief.language,
+            self.model,
+            wishes(voice.style, voice.intents, request.claim, request.exemplars),
+            request.variant,
+        )
+        found, assessor = await LargerSearch(
+            writer,
+            self.judge.model,
+            self.judge,
+            passages,
+            lambda brief: self._assessor(brief, cards),
+            brief,
+            cards,
+            lambda candidates, assessor: self._show(candidates, assessor),
+            self._report,
+            self.degraded,
+            self.chance,
+        ).run()
+        drafts = [assessor.teller.draft(rank, candidate) for rank, candidate in enumerate(found.found, start=1)]
+        notice = voice.notice_in(brief.language)
+        drafts = self._noting(with_notice(drafts, found.found, reading, notice, self.engine.writer))
+        used = [*assessor.brief.evidence, *(one for one in passages if one not in assessor.brief.evidence)]
+        shown = replace(assessor.brief, evidence=tuple(used[:KEPT]))
+        argument = Argument(shown, [Claim(text, None) for text in claims], queries, cards)
+        return self._suggestion(
+            reading, argument, led_by(support, drafts, MAX_DRAFTS), rounds=found.rounds, stopped=found.stopped
+        )
+
+    async def _with_own(self, reading: Reading) -> Reading:
+        text, own, sure = self.open_post.text, self.request.cards, self.signals.target_group
+        groups = (sure,) if sure else ()
+        return await asyncio.to_thread(with_own_stereotypes, reading, text, own, self.engine.readers.embedder, groups)
 
     async def _read(self) -> Reading:
         """The reading, without the model in the profile that asks it only once."""
@@ -234,10 +301,8 @@ class _Run:
         await self._show(await assessor.best(start[:_TRIED_FIRST]), assessor)
 
     async def _with_gist(self, reading: Reading, larger: LargeReader | None = None) -> Reading:
-        text, sure = self.open_post.text, self.signals.target_group
-        found = self._noting(await with_gist(reading, text, self.engine.router, self.signals, larger))
-        own, embedder = self.request.cards, self.engine.readers.embedder
-        return await asyncio.to_thread(with_own_stereotypes, found, text, own, embedder, (sure,) if sure else ())
+        found = await with_gist(reading, self.open_post.text, self.engine.router, self.signals, larger)
+        return await self._with_own(self._noting(found))
 
     def _writable(self, reading: Reading) -> Reading:
         """Complete the reading for drafts that a person forces: a language to write in and a group to stand up for."""
@@ -335,7 +400,8 @@ class _Run:
         if best and best.text != self.shown:
             self.shown = best.text
             self.budget.saw_draft()
-            draft = assessor.teller.draft(1, await assessor.finish(best, asks_model=False))
+            done = best if self.is_larger and not best.is_prepared else await assessor.finish(best, asks_model=False)
+            draft = assessor.teller.draft(1, done)
             brief = assessor.brief
             self.on_progress(Progress("draft", best.text, self.budget.seconds, draft, brief.reading, brief.evidence))
 

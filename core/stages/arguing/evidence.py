@@ -77,8 +77,9 @@ async def find_evidence(
     source: EvidenceSource,
     wanted: Sources = ANY_SOURCES,
     named: Sequence[str] = (),
+    limit: int = KEPT,
 ) -> Noted[list[Evidence]]:
-    """At most three passages that bear on the claim, best first, and notes on what was dropped.
+    """At most ``limit`` passages that bear on the claim, best first, and notes on what was dropped.
 
     If nothing by the preferred publishers bears on the claim, all publishers are searched and a note says so. A passage
     that speaks to a language model instead of to people is dropped: its author did not mean to inform.
@@ -86,7 +87,7 @@ async def find_evidence(
     Args:
         named: the ids of facts that the arguments rest on, which come first.
     """
-    query = EvidenceQuery(tuple(queries), claim, reading.target_group, KEPT, since=wanted.since, named=tuple(named))
+    query = EvidenceQuery(tuple(queries), claim, reading.target_group, limit, since=wanted.since, named=tuple(named))
     try:
         found = await _by_preference(query, wanted.publishers, source)
     except IndexUnavailable as err:

@@ -14,7 +14,6 @@ from core.llm.short_prompts import Task
 from core.models import Intent, Kind, Origin, ReadBy, TargetGroup
 from core.ports import EvidenceSource
 from core.request import Request, Voice
-from core.scoring.readers.pooling import Pooling
 from core.scoring.readers.probe import Probe
 from core.scoring.readers.readers import Readers
 from core.stages.judging.judge_formats import JudgeFormat
@@ -239,17 +238,6 @@ async def test_without_a_route_the_gist_is_absent_and_the_drafts_are_general(
     assert {draft.answers for draft in suggestion.drafts} == {None}
 
 
-async def test_a_larger_writer_comes_before_what_was_prepared(lenient: Readers, knowledge: EvidenceSource) -> None:
-    """Prepared replies stand in only where nothing better passes; every intent is asked for at once."""
-    model = helpful(draft=lambda messages: f"{GOOD} Who would want less than {messages[-1].content.split()[-1]}")
-    pooling = Pooling("a larger model", is_larger=True)
-    suggestion, _ = await suggest(lenient, knowledge, model, router=router_to("migrants/benefits"), pooling=pooling)
-    assert model.calls["draft"] == len(Intent)
-    assert suggestion.drafts[0].writer == "a larger model"
-    prepared = [bool(draft.prepared) for draft in suggestion.drafts]
-    assert prepared == sorted(prepared)
-
-
 async def test_the_baseline_asks_the_model_once(lenient: Readers, knowledge: EvidenceSource) -> None:
     """One prompt with the arguments and the facts; nothing is explained, searched for with the model or judged."""
     model = helpful(one_call=GOOD)
@@ -318,16 +306,14 @@ async def test_a_guess_that_a_community_took_out_is_no_draft(readers: Readers, k
 async def test_a_model_that_was_not_trained_to_reply_is_not_waited_for_where_nobody_judges(
     readers: Readers, knowledge: EvidenceSource
 ) -> None:
-    """In live, where prepared drafts fill the list. A judge, a larger model, or too few of them, and it is asked."""
+    """In live, where prepared drafts fill the list. A judge, or too few of them, and it is asked."""
 
-    async def wrote(*, is_larger: bool = False, **request: object) -> bool:
-        model, pooling = helpful(draft=GOOD), Pooling("great-70b", is_fitted=True) if is_larger else None
-        router = router_to("migrants/jobs")
-        await suggest(readers, knowledge, model, router=router, pooling=pooling, **request)  # type: ignore[arg-type]
+    async def wrote(**request: object) -> bool:
+        model, router = helpful(draft=GOOD), router_to("migrants/jobs")
+        await suggest(readers, knowledge, model, router=router, **request)  # type: ignore[arg-type]
         return "draft" in [kind for kind, _, _ in model.asked]
 
     assert not await wrote(profile=LIVE)
-    assert await wrote(profile=LIVE, is_larger=True)
     assert await wrote(profile=replace(LIVE, verdicts=2))
     texts = [text for card in load_cards("en") for _, text in card.texts]
     assert await wrote(profile=LIVE, prepared=Changes(hidden=frozenset(prepared_id("en", text) for text in texts)))

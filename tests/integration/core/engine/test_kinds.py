@@ -15,6 +15,7 @@ from core.scoring.readers.pooling import Pooling, Question, Weights
 from core.scoring.readers.readers import Readers
 from core.stages.assessing import MAX_DRAFTS
 from tests.fakes.engine.brief import EXPLAINED
+from tests.fakes.engine.larger import LARGER, analysed, larger_model
 from tests.fakes.engine.model import FakeModel
 from tests.fakes.engine.router import router_to
 from tests.fakes.engine.suggesting import FINNISH, GOOD, NEVER, SURELY, helpful, suggest
@@ -27,7 +28,6 @@ PLAIN = "Talk like this has no place here. Who would want less than a home for t
 SUPPORTING = "To the person this was aimed at: this is your place, and we are on your side."
 BELIEVED = Pooling("fake", is_fitted=True, is_larger=False, weights={Question.PERSON: Weights(bias=2.0, large=2.0)})
 """A model no larger than the one that ships, whose word on persons counts."""
-LARGER = Pooling("a larger model", is_larger=True)
 
 
 def _personal(support: str = "") -> FakeModel:
@@ -51,7 +51,8 @@ async def test_who_is_attacked_is_supported_without_being_asked(readers: Readers
 
 async def test_a_larger_writer_speaks_to_the_person_attacked(readers: Readers, knowledge: EvidenceSource) -> None:
     """First, if it passes the gates; the real reader of posts does not take it for hate."""
-    model = _personal(SUPPORTING)
+    aimed = analysed(person="yes", person_sure=99, advice="support_target")
+    model = larger_model(analysis=aimed, support=SUPPORTING)
     suggestion, _ = await suggest(readers, knowledge, model, AIMED, pooling=LARGER)
     assert suggestion.reading.recommended_action is Action.SUPPORT_TARGET
     assert [(draft.text, draft.writer) for draft in suggestion.drafts[:1]] == [(SUPPORTING, LARGER.model)]
@@ -100,10 +101,7 @@ async def test_a_larger_writers_sound_reply_is_not_behind_the_notice(
     lenient: Readers, knowledge: EvidenceSource
 ) -> None:
     """However good a notice may be, it does not lock in a good writer."""
-    model = FakeModel(
-        texts={"reading": EXPLAINED, "draft": PLAIN}, shares={"hateful": SURELY, "violent": NEVER, "fit": SURELY}
-    )
-    router = router_to("migrants/benefits")
+    model, router = larger_model(plain=PLAIN), router_to("migrants/benefits")
     suggestion, _ = await suggest(lenient, knowledge, model, router=router, pooling=LARGER, voice=NOTICES)
     assert (suggestion.drafts[0].text, suggestion.drafts[0].writer) == (PLAIN, LARGER.model)
     assert suggestion.drafts[-1].kind is Kind.NOTICE

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from core.scoring import triplets
 from core.stages import reading
+from core.stages.larger import analysis, review, writer
 
 ROOT = Path(__file__).parents[4]
 SOURCES = [path for part in ("core", "kb", "adapters", "bot") for path in sorted((ROOT / part).rglob("*.py"))]
@@ -54,7 +55,8 @@ def test_each_grammar_is_a_constant_of_its_module_and_never_changed():
         ]
         assert set_at_load.count(value.id) == len(written) == 1, f"{file}: {value.id} is set more than once"
         assert changed == []
-    assert {file for file, *_ in found} == {"core/stages/reading.py", "core/scoring/triplets.py"}
+    larger = {f"core/stages/larger/{name}.py" for name in ("analysis", "review", "writer")}
+    assert {file for file, *_ in found} == {"core/stages/reading.py", "core/scoring/triplets.py", *larger}
 
 
 def test_one_module_alone_sends_grammars():
@@ -70,7 +72,7 @@ def test_one_module_alone_sends_grammars():
 
 def test_the_grammars_are_plain_json_and_bounded():
     """Each text in them has a longest length or a list of values, so that no answer runs on to the limit of tokens."""
-    for schema in (reading.SCHEMA, triplets.SCHEMA):
+    for schema in (reading.SCHEMA, triplets.SCHEMA, analysis.SCHEMA, review.SCHEMA, writer.SCHEMA):
         assert json.loads(json.dumps(schema)) == schema
         texts = [one for one in _parts(schema) if one.get("type") == "string"]
         assert texts

@@ -1,0 +1,195 @@
+"""A model larger than the one that ships is simply asked: one reading, the plain question, one review of all drafts."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from core.cards.bank import general_cards, load_cards
+from core.engine import Engine
+from core.llm.profiles import LIVE, STANDARD
+from core.models import Action, Intent, Kind, TargetGroup, ThreadMessage, Verdict
+from core.ports import EvidenceSource
+from core.request import Request, Voice
+from core.scoring.readers.readers import Readers
+from tests.fakes.engine.brief import POST, post_of
+from tests.fakes.engine.larger import FIRST, LARGER, SECOND, analysed, larger_model, reviewing
+from tests.fakes.engine.model import FakeModel
+from tests.fakes.engine.router import router_to
+from tests.fakes.engine.suggesting import suggest
+
+PATIENT_LIVE = replace(LIVE, deadline_seconds=3600)
+CALLS = 5
+"""The most that a post costs in ``live``."""
+
+
+async def asked(readers: Readers, knowledge: EvidenceSource, model: FakeModel, **request: Any) -> Any:
+    """What the engine suggests with a larger model, and the prompts that it was asked, by their kind."""
+    request = {"profile": PATIENT_LIVE, "router": router_to("migrants/benefits"), "pooling": LARGER} | request
+    suggestion, events = await suggest(readers, knowledge, model, **request)
+    return suggestion, events
+
+
+def prompt(model: FakeModel, kind: str) -> str:
+    """The last words of the only prompt of a kind."""
+    (messages,) = [messages for name, messages, _ in model.asked if name == kind]
+    return "\n".join(message.content for message in messages)
+
+
+async def test_a_post_costs_five_calls_at_most_and_nothing_is_asked_of_old(
+    lenient: Readers, knowledge: EvidenceSource
+) -> None:
+    """One reading, one request for all samples, one choice of a passage, one reply with it, one review."""
+    model = larger_model(passage=json.dumps({"claim": "welfare", "passage": "A"}), sourced=SECOND)
+    suggestion, events = await asked(lenient, knowledge, model)
+    assert model.calls == {"analysis": 1, "plain": 1, "passage": 1, "sourced": 1, "review": 1}
+    assert suggestion.cost.model_calls == CALLS
+    assert suggestion.drafts[0].text in {FIRST, SECOND}
+    assert [event.draft.text for event in events if event.draft and event.draft.writer] == [FIRST]
+    (how,) = [how for kind, _, how in model.asked if kind == "plain"]
+    assert how is not None
+    assert how.n == 3
+
+
+async def test_the_question_is_plain_and_a_wish_is_a_sentence(lenient: Readers, knowledge: EvidenceSource) -> None:
+    """No card, no intent, no argument stands in it, until a person asks for one."""
+    model = larger_model()
+    await asked(lenient, knowledge, model)
+    said = prompt(model, "plain")
+    cards = [*load_cards("en"), *general_cards(TargetGroup.MIGRANTS, "en")]
+    assert not any(text and text in said for card in cards for text in (card.claim, card.argument))
+    assert "tone" not in said.lower()
+    wishing = larger_model()
+    voice = Voice(style="dry and short", intents=(Intent.QUESTIONING,))
+    await asked(lenient, knowledge, wishing, voice=voice, claim="Newcomers pay taxes, too.")
+    said = prompt(wishing, "plain")
+    assert "The tone: dry and short." in said
+    assert "asks an open question" in said
+    assert "It shall argue this: Newcomers pay taxes, too." in said
+
+
+async def test_the_review_orders_the_drafts_and_refuses_what_has_a_grave_fault(
+    lenient: Readers, knowledge: EvidenceSource
+) -> None:
+    """Whatever the rewards say; a fault that leaves a draft fit is not hidden from the moderator."""
+    model = larger_model(
+        passage=json.dumps({"claim": "x", "passage": "A"}), sourced=SECOND, review=reviewing(order=[SECOND, FIRST])
+    )
+    suggestion, _ = await asked(lenient, knowledge, model)
+    assert [draft.text for draft in suggestion.drafts if draft.kind is Kind.REPLY][:2] == [SECOND, FIRST]
+    model = larger_model(
+        passage=json.dumps({"claim": "x", "passage": "A"}),
+        sourced=SECOND,
+        review=reviewing({FIRST: {"faults": ["stereotypes"], "publish": "no"}}),
+    )
+    suggestion, _ = await asked(lenient, knowledge, model)
+    assert FIRST not in {draft.text for draft in suggestion.drafts}
+    model = larger_model(review=reviewing({FIRST: {"faults": ["odd"], "publish": "no"}}))
+    suggestion, _ = await asked(lenient, knowledge, model)
+    (draft,) = [draft for draft in suggestion.drafts if draft.text == FIRST]
+    assert any("sounds odd" in str(warning) for warning in draft.warnings)
+
+
+async def test_the_draft_with_evidence_has_its_receipt_and_is_lost_where_it_says_more(
+    lenient: Readers, knowledge: EvidenceSource
+) -> None:
+    """The review tells whether it says what its passage says; nobody looks up a sentence of value."""
+    uses = {SECOND: {"passage": "yes", "states": "yes"}}
+    chosen = json.dumps({"claim": "x", "passage": "A"})
+    model = larger_model(passage=chosen, sourced=SECOND, review=reviewing(uses, [SECOND]))
+    suggestion, _ = await asked(lenient, knowledge, model)
+    first = suggestion.drafts[0]
+    assert first.text == SECOND
+    assert {receipt.verdict for receipt in first.receipts} == {Verdict.SUPPORTED}
+    assert {receipt.evidence_id for receipt in first.receipts} == {suggestion.evidence[0].id}
+    (plain,) = [draft for draft in suggestion.drafts if draft.text == FIRST]
+    assert plain.receipts == ()
+    model = larger_model(passage=chosen, sourced=SECOND, review=reviewing({SECOND: {"passage": "no"}}, [SECOND]))
+    suggestion, _ = await asked(lenient, knowledge, model)
+    assert SECOND not in {draft.text for draft in suggestion.drafts}
+
+
+async def test_a_prepared_reply_stands_only_where_the_review_puts_it_before_one_of_the_writers(
+    lenient: Readers, knowledge: EvidenceSource
+) -> None:
+    """Otherwise it is not shown at all, unless the model wrote nothing."""
+    suggestion, _ = await asked(lenient, knowledge, larger_model())
+    assert {draft.writer for draft in suggestion.drafts if draft.kind is Kind.REPLY} == {LARGER.model}
+
+    def prepared_first(messages: Any) -> str:
+        texts = json.loads(reviewing()(messages))["drafts"]
+        return json.dumps({"drafts": texts, "order": [row["draft"] for row in reversed(texts)]})
+
+    suggestion, _ = await asked(lenient, knowledge, larger_model(review=prepared_first))
+    assert suggestion.drafts[0].prepared
+    silent, _ = await asked(lenient, knowledge, larger_model(plain=""))
+    assert silent.drafts
+    assert all(draft.writer is None for draft in silent.drafts)
+
+
+@pytest.mark.parametrize("down", ["passage", "review", "plain", "analysis"])
+async def test_one_call_that_fails_loses_itself_alone(lenient: Readers, knowledge: EvidenceSource, down: str) -> None:
+    """There are drafts, and a sentence says what is missing; only a model that never answered is an error."""
+    model = larger_model()
+    model._down = frozenset({down})
+    if down == "analysis":
+        model = larger_model(analysis="no object at all")
+    suggestion, _ = await asked(lenient, knowledge, model)
+    assert suggestion.drafts
+    assert suggestion.degraded
+
+
+@pytest.mark.parametrize(
+    ("said", "action"),
+    [
+        ({"threat": "yes", "threat_sure": 99, "advice": "report"}, Action.REPORT),
+        ({"hateful": "no", "hateful_sure": 99, "advice": "stay_silent"}, Action.STAY_SILENT),
+    ],
+)
+async def test_the_one_reading_decides_with_the_small_reader(
+    readers: Readers, knowledge: EvidenceSource, said: dict[str, Any], action: Action
+) -> None:
+    """A model that is sure of a threat, or that a doubtful post is none, is heard; no draft is asked for then."""
+    post = "Migrants again, what a surprise." if action is Action.STAY_SILENT else POST
+    model = larger_model(analysis=analysed(**said))
+    suggestion, _ = await asked(readers, knowledge, model, post=post)
+    if suggestion.reading.recommended_action is action:
+        assert model.calls["plain"] == 0
+    assert suggestion.reading.recommended_action is action
+
+
+async def test_rounds_mend_with_the_words_of_the_review_and_keep_what_wins_in_both_orders(
+    lenient: Readers, knowledge: EvidenceSource
+) -> None:
+    """In ``standard``; where the judge is of two minds the draft before stays first."""
+    profile = replace(STANDARD, deadline_seconds=3600)
+    review = reviewing({FIRST: {"mend": "say fund, not pot"}}, [SECOND, FIRST])
+
+    def prefers(messages: Any, options: Any) -> dict[str, float]:
+        text = messages[-1].content
+        leads = text.index(SECOND) < text.index(FIRST)
+        return {options[0]: 0.9 if leads else 0.1, options[1]: 0.1 if leads else 0.9}
+
+    model = larger_model(mend=SECOND, review=review)
+    model._shares["judge"] = prefers
+    suggestion, _ = await asked(lenient, knowledge, model, profile=profile)
+    assert (model.calls["mend"], model.calls["judge"], model.calls["review"]) == (1, 2, 2)
+    assert suggestion.drafts[0].text == SECOND
+    assert "say fund, not pot" in prompt(model, "mend")
+    model = larger_model(mend=SECOND, review=review)
+    suggestion, _ = await asked(lenient, knowledge, model, profile=profile)
+    assert SECOND not in {draft.text for draft in suggestion.drafts}
+
+
+async def test_the_conversation_is_shown_without_names(lenient: Readers, knowledge: EvidenceSource) -> None:
+    """The writer knows what was said before, and not by whom."""
+    post = replace(post_of(), thread=(ThreadMessage("Ana Ruiz", "They get new flats <b>again</b>."),))
+    model = larger_model()
+    engine = Engine(model, knowledge, lenient, pooling=LARGER, writer=LARGER, router=router_to("migrants/benefits"))
+    await engine.suggest(Request(post, PATIENT_LIVE))
+    said = prompt(model, "plain")
+    assert "person 1: They get new flats ‹b›again‹/b›." in said
+    assert "Ruiz" not in said
