@@ -28,9 +28,8 @@ CALLS = 5
 
 async def asked(readers: Readers, knowledge: EvidenceSource, model: FakeModel, **request: Any) -> Any:
     """What the engine suggests with a larger model, and the prompts that it was asked, by their kind."""
-    request = {"profile": PATIENT_LIVE, "router": router_to("migrants/benefits"), "pooling": LARGER} | request
-    suggestion, events = await suggest(readers, knowledge, model, **request)
-    return suggestion, events
+    known = {"profile": PATIENT_LIVE, "router": router_to("migrants/benefits"), "pooling": LARGER}
+    return await suggest(readers, knowledge, model, **(known | request))  # type: ignore[arg-type]
 
 
 def prompt(model: FakeModel, kind: str) -> str:
