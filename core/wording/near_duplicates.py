@@ -17,6 +17,7 @@ from zlib import crc32
 import numpy as np
 
 from core.wording.disguises import READINGS, bare
+from core.wording.text import MAX_POST_CHARACTERS
 
 NEAR_IDENTICAL: Final = 0.75
 _SHINGLE: Final = 5
@@ -47,8 +48,8 @@ class Likeness:
 
 
 def likeness_of(text: str) -> Likeness:
-    """The part of a text that is compared with other texts."""
-    normal = normal_form(text)
+    """The part of a text that is compared with other texts: of one longer than a post may be, the beginning."""
+    normal = normal_form(text[:MAX_POST_CHARACTERS])
     shingles = _shingles(normal)
     if len(shingles) < _LEAST_SHINGLES:
         return Likeness((b"=" + normal.encode(),) if normal else (), shingles)
@@ -61,7 +62,7 @@ def likeness_of(text: str) -> Likeness:
 
 def unbanded_likeness_of(text: str) -> Likeness:
     """The same without bands, in an eighth of the time, for a text that was found by its bands."""
-    return Likeness((), _shingles(normal_form(text)))
+    return Likeness((), _shingles(normal_form(text[:MAX_POST_CHARACTERS])))
 
 
 def _shingles(normal: str) -> frozenset[str]:

@@ -10,7 +10,7 @@ from typing import Final
 
 from mastodon.return_types import Status
 
-from adapters.mastodon.speech.plain_text import text_of
+from adapters.mastodon.speech.plain_text import MOST_CHARACTERS, text_of
 from core.errors import BadInput, NotAllowed
 from core.i18n.catalogs import gettext
 
@@ -35,7 +35,7 @@ def is_by_person(status: Status, own_id: str) -> bool:
 
 def warning_of(status: Status) -> str:
     """The content warning that its author put before a status, on one line; "" where there is none."""
-    return " ".join(str(status.get("spoiler_text") or "").split())
+    return " ".join(str(status.get("spoiler_text") or "")[:MOST_CHARACTERS].split())
 
 
 def check_capturable(status: Status, own_id: str, locale: str) -> None:

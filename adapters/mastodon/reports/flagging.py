@@ -18,7 +18,7 @@ from adapters.mastodon.connection.client import MastodonClient
 from adapters.mastodon.connection.refs import NAME
 from adapters.mastodon.connection.statuses import Statuses
 from adapters.mastodon.intake.updates import LATE
-from adapters.mastodon.speech.plain_text import plain_text
+from adapters.mastodon.speech.plain_text import words_in
 from core.errors import BadInput, NotAllowed
 from core.models import FlaggedPost, PostRef, Priority
 from core.moderation.platforms import WaitingUpdate
@@ -61,7 +61,7 @@ class Reports:
             seen = SeenStatus(self.client, self.statuses, status)
             is_taken = is_by_person(status, self.client.own_id) and seen.text.strip()
             return await seen.post(flag) if is_taken else None
-        text = plain_text(str(kept["content"] or ""))
+        text = words_in(str(kept["content"] or ""))
         if not text.strip() or kept["account"]["bot"] or str(kept["account"]["id"]) == self.client.own_id:
             return None
         ref = PostRef(NAME, self.client.home, self.client.home, f"report-{report['id']}-{kept['id']}")

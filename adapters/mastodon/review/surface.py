@@ -27,7 +27,7 @@ from adapters.mastodon.review.layout import card_words
 from adapters.mastodon.review.marks import marked
 from adapters.mastodon.review.people import ReviewPeople
 from adapters.mastodon.speech.markup import reader_of
-from adapters.mastodon.speech.plain_text import text_of
+from adapters.mastodon.speech.plain_text import shown_text
 from adapters.mastodon.speech.private import Addressee, PrivateWords, Words, markup_of
 from core.errors import AmbiguousSend, CardRefused, PlatformBusy, PlatformUnavailable
 from core.i18n.sentences import sentence
@@ -187,7 +187,7 @@ class MastodonReviewSurface:
         return next((str(status.id) for status in latest if self._is_card_of(status, card, to)), None)
 
     def _is_card_of(self, status: Status, card: Card, to: Sequence[Addressee]) -> bool:
-        mark = marked(text_of(status)) if self.words.is_ours(status) else None
+        mark = marked(shown_text(status)) if self.words.is_ours(status) else None
         is_of_case = mark is not None and mark.is_card and card.case_id.startswith(mark.case)
         return is_of_case and {str(each.id) for each in status.mentions} == {each.id for each in to}
 

@@ -15,7 +15,7 @@ from mastodon.return_types import Status
 from adapters.mastodon.connection.client import MastodonClient
 from adapters.mastodon.connection.error_meanings import FAULTS, is_passing, of_question
 from adapters.mastodon.review.marks import Mark, marked
-from adapters.mastodon.speech.plain_text import plain_text, text_of
+from adapters.mastodon.speech.plain_text import plain_text, shown_text
 from adapters.mastodon.speech.private import DIRECT, PrivateWords, is_last_part
 from core.errors import PlatformBusy
 
@@ -73,7 +73,7 @@ class Threads:
 
     async def _nearest(self, status: Status, ancestors: Sequence[Status]) -> Above | None:
         for ancestor in ancestors:
-            mark = marked(text_of(ancestor)) if self._words.is_ours(ancestor) else None
+            mark = marked(shown_text(ancestor)) if self._words.is_ours(ancestor) else None
             if mark is not None and mark.case:
                 seen = await self._as_seen(ancestor, mark, status.edited_at or status.created_at)
                 return Above(seen, str(ancestor.id), self._asked(status, ancestors[0]))
@@ -82,7 +82,7 @@ class Threads:
     def _asked(self, status: Status, parent: Status) -> str:
         """The id of the text that the status right above asks its writer alone to approve."""
         is_parent = str(parent.id) == str(status.in_reply_to_id) and self._words.is_ours(parent)
-        mark = marked(text_of(parent)) if is_parent else None
+        mark = marked(shown_text(parent)) if is_parent else None
         is_theirs = {str(each.id) for each in parent.mentions} == {str(status.account.id)}
         return mark.text if mark is not None and is_theirs else ""
 

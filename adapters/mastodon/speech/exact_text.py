@@ -19,7 +19,7 @@ from mastodon.return_types import Status
 
 from adapters.mastodon.connection.answering import NOT_WIDER
 from adapters.mastodon.connection.instance import DEFAULT_CHARACTERS, Instance
-from adapters.mastodon.speech.plain_text import text_of
+from adapters.mastodon.speech.plain_text import shown_text
 from core.errors import AmbiguousSend, PlatformUnavailable
 from core.i18n.sentences import sentence
 
@@ -80,7 +80,7 @@ def most_characters(instance: Instance) -> int:
 
 def words_of_ours(status: Status) -> str:
     """The approved words of a reply of ours, without what stands around them."""
-    shown = text_of(status)
+    shown = shown_text(status)
     names = [str(name) for each in status.mentions for name in (each.acct, each.username)]
     said = next((shown.removeprefix(f"@{name} ") for name in names if shown.startswith(f"@{name} ")), shown)
     above, gap, last = said.rpartition("\n\n#")
@@ -133,7 +133,7 @@ def check_shown(made: Status, text: str, frame: Frame, parent: Status) -> None:
     is_there = str(made.in_reply_to_id) == str(parent.id) and made.visibility in NOT_WIDER
     called = {str(each.id) for each in made.mentions} - ({str(parent.account.id)} if frame.acct else set())
     tagged = {str(tag.name).casefold() for tag in made.tags} - {frame.hashtag.removeprefix("#").casefold()}
-    if not is_there or called or tagged or not frame.is_around(text, text_of(made)):
+    if not is_there or called or tagged or not frame.is_around(text, shown_text(made)):
         raise AmbiguousSend(
             sentence("The instance shows the reply otherwise than it was approved."),
             remedy=sentence("Look at the reply on the instance."),

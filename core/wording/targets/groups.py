@@ -14,6 +14,7 @@ from importlib import resources
 
 from core.models import TargetGroup
 from core.wording.disguises import SIGNS
+from core.wording.text import MAX_POST_CHARACTERS
 
 _DISGUISED = re.compile(r"(?<![\w*@$])[^\W\d_][\w*@$]*[*\d@$][\w*@$]*(?![\w*@$])")
 _LETTERS_OF = {"*": r"\w"} | {sign: f"[{letters}]" for sign, letters in SIGNS.items()}
@@ -25,9 +26,10 @@ def groups_named(text: str, language: str | None = None) -> frozenset[TargetGrou
     """The groups that a text names, in its language or, where that is not known, in any.
 
     A short word of one language may be another word in a second one, so a known language limits the search. A word
-    inside a longer name belongs to that name: "born a man or a woman" is not about women.
+    inside a longer name belongs to that name: "born a man or a woman" is not about women. No more is read than a post
+    may hold.
     """
-    plain = text.replace("’", "'")
+    plain = text[:MAX_POST_CHARACTERS].replace("’", "'")
     patterns = words_for_groups()
     known = [patterns[language]] if language is not None and language in patterns else list(patterns.values())
     spans = [

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from core.wording.near_duplicates import NEAR_IDENTICAL, likeness_of, normal_form
+from core.wording.near_duplicates import NEAR_IDENTICAL, likeness_of, normal_form, unbanded_likeness_of
+from core.wording.text import MAX_POST_CHARACTERS
 
 POST = "They come here, take our houses, and nobody in the town hall dares to say a word about it."
 
@@ -62,3 +63,10 @@ def test_numbers_are_kept() -> None:
     """Protects posts that differ in a figure from being spelled alike."""
     assert normal_form("Level 10 of 300") == "level10of300"
     assert normal_form("h4te y0u") == "hateyou"
+
+
+def test_no_more_is_compared_than_a_post_may_hold() -> None:
+    """However long a text is that somebody sends."""
+    post = "they came by night and nobody knows where from " * 200
+    assert likeness_of(post) == likeness_of(post[:MAX_POST_CHARACTERS])
+    assert unbanded_likeness_of(post) == unbanded_likeness_of(post[:MAX_POST_CHARACTERS])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from adapters.mastodon.speech.plain_text import CUT, MOST_CHARACTERS
 from core.errors import PlatformBusy, PlatformUnavailable, StoreUnavailable
 from core.models import Intent, Priority, ThreadMessage, Wish
 from core.moderation.approval import CaseState
@@ -74,6 +75,17 @@ async def test_what_became_of_a_case_without_drafts(town: CaptureTown, at_once: 
     town.desk.end(CaseState.NEEDS_PERSON)
     await until_followed(town)
     assert "No draft could be made" in (await town.told(town.volunteer))[0]
+
+
+async def test_of_a_very_long_post_the_beginning_is_kept(town: CaptureTown) -> None:
+    """And its end says so."""
+    town.server.settings.max_characters = 100_000
+    post = await town.people.post(town.author, f"{HATE} " + "a " * 40_000)
+    await town.asks(town.volunteer, "counter", post)
+    await town.hear()
+    [flagged] = town.desk.flagged
+    assert (flagged.text.startswith(HATE), flagged.text.endswith(CUT)) == (True, True)
+    assert len(flagged.text) == MOST_CHARACTERS
 
 
 async def test_the_thread_and_the_content_warning_are_kept(town: CaptureTown) -> None:

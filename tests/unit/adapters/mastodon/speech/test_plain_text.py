@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
-from adapters.mastodon.speech.plain_text import plain_text
+from adapters.mastodon.speech.plain_text import CUT, MOST_CHARACTERS, MOST_HTML, plain_text, words_in
 
 READ = {
     "<p>one</p><p>two</p>": "one\n\ntwo",
@@ -25,3 +27,49 @@ READ = {
 @pytest.mark.parametrize(("html", "text"), READ.items(), ids=range(len(READ)))
 def test_html_is_read_as_people_see_it(html: str, text: str) -> None:
     assert plain_text(html) == text
+
+
+ODD = {
+    "a &#9999999999999999999999; b": "a \ufffd b",
+    "a &#" + "9" * 5000 + "; b": "a \ufffd b",
+    "1 < 2 <b>and</b> 3 > 2": "1 < 2 and 3 > 2",
+    '<p title="a > b">one</p>': "one",
+    "<p class=quote-inline>RE: <span><span>x</span></span></p>mine": "mine",
+    "<!-- a note --><p>one": "one",
+    "one<br": "one<br",
+}
+
+
+@pytest.mark.parametrize(("html", "text"), ODD.items(), ids=range(len(ODD)))
+def test_html_that_nobody_cleaned_is_read(html: str, text: str) -> None:
+    assert plain_text(html) == text
+
+
+STRANGE = (
+    "<p>a</p>", "<a ", '<a "', "<a '\"", "<!", "<!--", "&#1", "&amp", "<p class=", "<p class class ", "<", "<b  ",
+    "<p class=' class=\"", "'/p=<a&!=", '<&;<"', "p/<!<&", "<br>", "<li>", "<p class=quote-inline>", "</p>",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("unit", STRANGE)
+def test_the_time_grows_with_the_length_alone(unit: str) -> None:
+    """Four times as much takes about four times as long; were each part read again for each other, sixteen times."""
+
+    def seconds(length: int) -> float:
+        html, times = unit * (length // len(unit)), []
+        for _ in range(5):
+            begun = time.process_time()
+            plain_text(html)
+            times.append(time.process_time() - begun)
+        return min(times)
+
+    assert seconds(MOST_HTML) < 10 * seconds(MOST_HTML // 4) + 0.002
+
+
+def test_no_more_is_read_than_a_post_may_hold() -> None:
+    """The end says so; what fits is whole."""
+    whole = words_in(f"<p>{'a' * MOST_CHARACTERS}</p>")
+    cut = words_in(f"<p>{'a' * MOST_CHARACTERS}b</p>")
+    assert (len(whole), whole.endswith(CUT)) == (MOST_CHARACTERS, False)
+    assert (len(cut), cut.endswith(CUT)) == (MOST_CHARACTERS, True)
+    assert words_in("<b>" * MOST_HTML + "behind it") == ""

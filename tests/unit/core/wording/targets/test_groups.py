@@ -8,6 +8,7 @@ from core.models import TargetGroup
 from core.stages.signals import attacked
 from core.wording.language import NAMES
 from core.wording.targets.groups import groups_named, undisguised, words_for_groups
+from core.wording.text import MAX_POST_CHARACTERS
 
 
 @pytest.mark.parametrize(
@@ -92,3 +93,9 @@ def test_nobody_is_told_where_neither_is_sure() -> None:
     assert attacked("They must go.", "en", {TargetGroup.WOMEN: 0.4, TargetGroup.MIGRANTS: 0.3}) is None
     assert attacked("They must go.", "eu", {}) is None
     assert attacked("They must go.", "en", {TargetGroup.OTHER: 0.7, TargetGroup.MIGRANTS: 0.3}) is TargetGroup.OTHER
+
+
+def test_no_more_is_read_than_a_post_may_hold() -> None:
+    """However long a text is that somebody sends."""
+    assert groups_named("Muslims came " + "a " * MAX_POST_CHARACTERS) == {TargetGroup.MUSLIMS}
+    assert groups_named("a " * MAX_POST_CHARACTERS + "Muslims came") == set()
