@@ -89,4 +89,14 @@ def load_prompt(name: str) -> Prompt:
 
 def quoted(post: str) -> str:
     """A post as data inside a prompt: its own angle brackets cannot close the quotation (threat T1)."""
-    return f"<post>{post.replace('<', '‹').replace('>', '›')}</post>"
+    return f"<post>{unmarked(post)}</post>"
+
+
+def unmarked(text: str) -> str:
+    """A text whose angle brackets open and close no tag of a prompt; its length stays the same."""
+    return text.replace("<", "‹").replace(">", "›")
+
+
+def unframed(text: str) -> str:
+    """A text that holds no heading of a prompt in square brackets or behind number signs; its length stays the same."""
+    return unmarked(text).replace("[", "［").replace("]", "］").replace("##", "＃＃")

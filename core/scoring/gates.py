@@ -29,7 +29,7 @@ from core.wording.final_text import hidden_characters
 from core.wording.giveaways.giveaways import leak_in, speaks_as_tool, wordings_of
 from core.wording.injection.injection import obeys
 from core.wording.language import detect
-from core.wording.links import LINK
+from core.wording.links import has_link
 from core.wording.targets.mentions import told_apart
 from core.wording.text import content_stems, longest_shared_run, sentence_spans, sentences, words
 
@@ -108,7 +108,7 @@ def form_fault(text: str, language: str, max_characters: int) -> str | None:
 
 def fragment_fault(text: str, language: str) -> str | None:
     """The first gate on form that words fail wherever they were cut, as in a quote, or ``None``."""
-    if LINK.search(text) or _MENTION.search(text):
+    if has_link(text) or _MENTION.search(text):
         return sentence("link or mention")
     if hidden_characters(text):
         return sentence("hidden characters")

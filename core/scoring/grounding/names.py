@@ -21,12 +21,14 @@ from core.wording.giveaways.giveaways import wordings_of
 from core.wording.language import NAMES
 from core.wording.text import NAME, stem, stop_words, words
 
-_HEAD = re.compile(r"[\"'“‘«(¿¡]*([A-ZÀ-ÖØ-Þ][\w’'-]*)")
+_HEAD = re.compile(r"[\W_]*([A-ZÀ-ÖØ-Þ][\w’'-]*)")
+_NEW_BEGINNING = re.compile(r"(?:^|\s)[^\w\s\"'’”»)(\[\],;&/#@%+]+\s+$")
 _TOKEN = re.compile(r"[^\W_][\w’'-]*")
 _ACRONYM = re.compile(r"(?:[A-ZÀ-ÖØ-Þ]{2,}|[A-Z]+-?\d[\w-]*)")
 _POSSESSIVE = re.compile(r"'s?$")
 _BASQUE_ENDING = re.compile(r"-?[a-z]{1,7}")
 _SHORTEST = 3
+_NEAR = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,9 @@ def names_in(text: str, spans: Sequence[tuple[int, int]], language: str) -> Iter
         if head and _is_name_at_head(sentence, head, language):
             yield NameSpan(head.group(1), start + head.start(1), start + head.end(1))
         for match in NAME.finditer(sentence):
-            if head is None or match.start() != head.start(1):
+            if head is not None and match.start() == head.start(1):
+                continue
+            if not _begins_anew(sentence, match) or _is_name_at_head(sentence, match, language, group=0):
                 yield _without_ending(match.group(), start + match.start(), language)
 
 
@@ -99,8 +103,13 @@ def _without_ending(word: str, start: int, language: str) -> NameSpan:
     return NameSpan(name, start, start + len(name))
 
 
-def _is_name_at_head(sentence: str, head: re.Match[str], language: str) -> bool:
-    word = head.group(1)
+def _begins_anew(sentence: str, word: re.Match[str]) -> bool:
+    """Whether an emoji, a dash or another sign stands before a word, so that its capital may be that of a beginning."""
+    return _NEW_BEGINNING.search(sentence[max(0, word.start() - _NEAR) : word.start()]) is not None
+
+
+def _is_name_at_head(sentence: str, head: re.Match[str], language: str, *, group: int = 1) -> bool:
+    word = head.group(group)
     folded = _POSSESSIVE.sub("", word.casefold())
     rest = sentence[head.end() :]
     if folded in _ordinary() or folded in stop_words(language):

@@ -13,7 +13,7 @@ from typing import Final
 from core.errors import IndexUnavailable, ModelUnavailable
 from core.i18n.sentences import sentence
 from core.llm.budget import MeteredModel
-from core.llm.prompting import load_prompt, quoted
+from core.llm.prompting import load_prompt, quoted, unmarked
 from core.models import Evidence, FlaggedPost, Reading
 from core.ports import EvidenceQuery, EvidenceSource, Found, Generation
 from core.scoring.grounding.grounding import same_figures
@@ -140,7 +140,7 @@ async def summarise(evidence: Sequence[Evidence], model: MeteredModel) -> Noted[
             continue
         summary = " ".join(parts[:2])
         try:
-            prompt = load_prompt("summary").fill(paragraph=passage.text)
+            prompt = load_prompt("summary").fill(paragraph=unmarked(passage.text))
             written = (await model.generate(prompt, Generation(max_tokens=150, temperature=0.0))).texts[0].strip()
         except ModelUnavailable as err:
             degraded.append(

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from core.llm.budget import MeteredModel
-from core.llm.prompting import load_prompt, quoted
+from core.llm.prompting import load_prompt, quoted, unframed
 from core.models import Brief
 from core.ports import Generation
 
@@ -80,7 +80,9 @@ class Judge:
         return Comparison(HIGHEST * share, HIGHEST * (1 - share), math.log(share / (1 - share)))
 
     async def _by_scores(self, brief: Brief, first: str, second: str) -> Comparison | None:
-        prompt = load_prompt("judgelm").fill(post=brief.post.text, first=first, second=second)
+        prompt = load_prompt("judgelm").fill(
+            post=unframed(brief.post.text), first=unframed(first), second=unframed(second)
+        )
         how = Generation(max_tokens=_SCORE_TOKENS, temperature=0.0, stop=("\n",))
         answer = await self.model.generate(prompt, how, judging=True)
         scores = read_scores(answer.texts[0])

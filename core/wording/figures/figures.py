@@ -16,6 +16,8 @@ from fractions import Fraction
 from core.wording.figures.lexicon import Lexicon, lexicon_of
 from core.wording.figures.words import Value, run_of
 
+_MENTION = re.compile(r"<(?:[@#][!&]?|a?:\w{1,40}:|t:|/[\w -]{1,40}:)-?\d{1,25}(?::\w)?>")
+"""How Discord writes a mention, an emoji of its own, a command and a moment: the number in it is no figure."""
 _NUMERAL = re.compile(
     r"(?<![^\W\d_])(?<![A-Z]-)(?<![\d.,])\d{1,3}(?:[ \u00a0\u202f\u2009]\d{3})+(?![\d.,]\d|\d)"
     r"|(?<![^\W\d_])(?<![A-Z]-)(?<!\d)\d+(?:[.,]\d+)*"
@@ -121,6 +123,7 @@ def figures(text: str, language: str | None) -> list[Figure]:
     half) are left out: the checker of receipts decides whether a passage supports such a wording.
     """
     lexicon = lexicon_of(language)
+    text = _MENTION.sub(lambda mention: chr(0) * len(mention.group()), text)
     found, rest = list[Figure](), text
     for figure in _phrases(text, lexicon):
         if not any(figure.start < other.end and other.start < figure.end for other in found):

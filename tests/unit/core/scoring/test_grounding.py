@@ -74,6 +74,32 @@ def test_a_pronoun_is_no_institution() -> None:
     assert [item.text for item in unsupported("Ask the WHO.", [], "en", {"who"})] == ["WHO"]
 
 
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "👍 We are all neighbours here."),
+        ("en", "❤️ Everybody is welcome."),
+        ("en", "– Nobody chose where to be born."),
+        ("en", "- People live here."),
+        ("en", "• Neighbours help."),
+        ("en", "All of them work 🙂 Everybody knows it."),
+        ("en", "That is so — Nobody asked them."),
+        ("es", "👋🏽 Bienvenidas sean todas."),
+        ("it", "➡️ Siamo tutti vicini."),
+        ("eu", "✊ Denok gara auzokideak."),
+        ("en", "Ask <@145607444308980001> about it, and <#12345678>, <@&778899>, <:wave:99887766>, <t:1700000000:R>."),
+    ],
+)
+def test_signs_make_no_name_and_a_mention_no_figure(language: str, text: str) -> None:
+    """An emoji or a dash before a sentence leaves its first word what it is."""
+    assert list(unsupported(text, (), language)) == []
+
+
+def test_a_name_behind_a_sign_stays_one() -> None:
+    """Where it would be one at the head of a sentence, and where a dash stands in a sentence."""
+    assert [item.text for item in unsupported("👍 Brenmoor says so, and 45 others.", (), "en")] == ["Brenmoor", "45"]
+
+
 def test_without_evidence_everything_is_strange() -> None:
     """No passage holds anything; a known name stays known."""
     text = "In 2022, Brenmoor greeted them."

@@ -24,6 +24,11 @@ SENDABLE = {
     "the cited source, without a preview": f"See <{CITED}>, please.",
     "the cited source in brackets": f"(See {CITED}/)",
     "an abbreviation": "The U.N. and e.g. the EU say 3.5 times more.",
+    "abbreviations of other languages": "Véase p.ej. EE.UU. o la S.A. de Sr.Ruiz, ecc.",
+    "no space after a full stop": "They live here.So do you.It is theirs.Me too.",
+    "numbers with points": "It was 1.200.000 and 3.11.4, at 10.30.",
+    "a number that is no address": "Version 1.2.3.4000 or 999.1.1.1 is out.",
+    "a name of a program": "It is written in Node.js and asp.net_core.",
 }
 REFUSED = {
     "an override of direction": "Read \u202ethis\u202c.",
@@ -41,6 +46,17 @@ REFUSED = {
     "a strange link without a scheme": "See www.example.org now.",
     "a strange link in italics": "See _www.example.zz_ now.",
     "a bare domain": "Go to example.com today.",
+    **{
+        f"a domain that ends in {end}": f"Look at evil.{end}, please."
+        for end in "top ai zip shop cn рф xn--p1ai".split()
+    },
+    "a short domain": "Go to t.co now.",
+    "a domain in capitals": "GO TO EVIL.TOP NOW",
+    "a domain at the end": "All of it is on evil.so.",
+    "an address of mail without a scheme": "Write to ana@evil.club",
+    "an address in numbers": "See 1.2.3.4/x there.",
+    "an address in numbers with a port": "See 192.0.2.7:8080 there.",
+    "a domain with a port": "See evil.quest:8080 there.",
     "an invitation": "Join discord.gg/abc.",
     "an address of mail": "Write to mailto:a@b.example",
     "another scheme": "steam://run/1",
