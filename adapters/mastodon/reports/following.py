@@ -18,12 +18,22 @@ from adapters.mastodon.connection.error_meanings import FAULTS, of_question, sta
 from adapters.mastodon.reports.flagging import report_of
 from core.moderation.approval import CaseState
 from core.moderation.cards import Card
+from core.moderation.closing import CloseReason, close_words
 
 _LOG = logging.getLogger(__name__)
-RESOLVED: Final = frozenset({CaseState.POSTED, CaseState.DECLINED})
-"""What answers a report: a reply stands below the post, or a person found it not hateful. A case that was closed
-otherwise leaves the report to the instance's moderators."""
-TAKEN_UP: Final = frozenset({CaseState.APPROVED, CaseState.SENDING, CaseState.UNKNOWN, *RESOLVED})
+_TAKEN_UP: Final = frozenset({CaseState.APPROVED, CaseState.SENDING, CaseState.UNKNOWN, CaseState.POSTED})
+_NOT_HATEFUL: Final = close_words(CloseReason.NOT_HATEFUL)
+
+
+def is_resolved_by(card: Card) -> bool:
+    """Whether a case answers its report: a reply stands below the post, or a person found the post not hateful.
+
+    Any other end, such as drafts that nobody liked, leaves the report to the instance's moderators: the post may still
+    be theirs to remove.
+    """
+    if card.state is CaseState.NO_REPLY:
+        return card.closed_because == _NOT_HATEFUL
+    return card.state is CaseState.POSTED
 
 
 class ReportFollower:
@@ -38,11 +48,12 @@ class ReportFollower:
     async def follow(self, card: Card) -> None:
         """Assign or resolve the report of a case, as the case stands; a fault is logged, and harms no case."""
         report_id = report_of(card.post.flagged_how)
-        is_taken_up = card.holder is not None or card.state in TAKEN_UP
+        is_done = is_resolved_by(card)
+        is_taken_up = is_done or card.holder is not None or card.state in _TAKEN_UP
         if report_id is None or not is_taken_up or not self._may:
             return
         try:
-            await self._settle(report_id, is_resolved=card.state in RESOLVED)
+            await self._settle(report_id, is_resolved=is_done)
         except FAULTS as err:
             self._may = status_of(err) not in (401, 403)
             _LOG.warning("A report could not be brought in step with its case: %s", of_question(err))

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 import pytest
+from sqlalchemy import select
 
 from adapters.mastodon.connection.client import MastodonClient, MastodonOptions
 from adapters.mastodon.connection.refs import NAME, status_id_of
@@ -19,13 +20,20 @@ from adapters.mastodon.manage.login import MODERATOR_SCOPES
 from adapters.mastodon.reports.feed import ReportFeed
 from adapters.mastodon.reports.flagging import Reports, how
 from adapters.mastodon.reports.following import ReportFollower
+from bot.communities.decisions import CommunityDesk
+from bot.store.cases.cases import load
 from bot.store.engine.database import Database
+from bot.store.schema import CaseRow
 from bot.store.work.inbox import StoredInbox
 from core.errors import PlatformUnavailable
 from core.models import FlaggedPost, PostRef
 from core.moderation.approval import CaseState
 from core.moderation.cards import Card, Holder
+from core.moderation.closing import CloseReason
 from core.moderation.desk_ports import Casework
+from core.moderation.roles import Operator, Role
+from core.moderation.roles import Person as Member
+from tests.fakes.desk.canary import move
 from tests.fakes.desk.traces import everything
 from tests.fakes.mastodon.server.server import MastodonServer
 from tests.fakes.mastodon.town import JSON, Person
@@ -184,12 +192,50 @@ async def test_a_report_is_assigned_and_then_resolved(room: Room) -> None:
     assert await room.standing(report) == (True, room.moderator.id)
 
 
-@pytest.mark.parametrize("state", [CaseState.NO_REPLY, CaseState.EXPIRED, CaseState.WITHDRAWN])
-async def test_a_case_without_an_answer_leaves_the_report_to_the_moderators(room: Room, state: CaseState) -> None:
-    """The post may still be theirs to remove."""
+RESOLVES = {
+    CloseReason.NOT_HATEFUL: True,
+    CloseReason.SILENCE: False,
+    CloseReason.HANDLED: False,
+    CloseReason.WRONG_FACT: False,
+    CloseReason.PREACHY: False,
+    CloseReason.OFF_TONE: False,
+    CloseReason.REPEATS_SLUR: False,
+    CloseReason.UNSAFE: False,
+    CloseReason.MISTAKE: False,
+    CloseReason.OTHER: False,
+}
+"""Whether a case that was closed for a reason answers its report."""
+
+
+@pytest.mark.parametrize("reason", CloseReason)
+async def test_only_a_person_who_finds_the_post_not_hateful_resolves_its_report_without_a_reply(
+    room: Room, reason: CloseReason
+) -> None:
+    """Whatever is wrong with the drafts, the post may still be the moderators' to remove; closed as people close it."""
+    _, report = await room.report()
+    await room.feed.step()
+    await room.handle()
+    decider = await _decider(room)
+    (case,) = await room.database.run("look", lambda session: session.scalars(select(CaseRow)))
+    loaded = await room.database.run("load", lambda session: load(session, case.id))
+    await move(room.database, loaded, CaseState.DRAFTING, CaseState.IN_REVIEW)
+    card = await room.casework.card(case.id, decider)
+    await room.casework.close(case.id, card.version, decider, reason, "not hateful")
+    await ReportFollower(room.client).follow(await room.casework.card(case.id, decider))
+    assert await room.standing(report) == ((True, room.moderator.id) if RESOLVES[reason] else (False, None))
+
+
+STATES = {CaseState.POSTED: (True, True), CaseState.APPROVED: (False, True), CaseState.SENDING: (False, True)}
+"""Whether a report is resolved, and whether it is assigned, by the state of its case; neither in the others."""
+
+
+@pytest.mark.parametrize("state", CaseState)
+async def test_what_becomes_of_a_report_in_each_state(room: Room, state: CaseState) -> None:
+    """Nothing of it by a case that ended without an answer."""
     _, report = await room.report()
     await ReportFollower(room.client).follow(replace(_card(report), state=state))
-    assert await room.standing(report) == (False, None)
+    is_resolved, is_assigned = (STATES | {CaseState.UNKNOWN: (False, True)}).get(state, (False, False))
+    assert await room.standing(report) == (is_resolved, room.moderator.id if is_assigned else None)
 
 
 async def test_a_report_that_is_another_moderators_is_not_touched(room: Room) -> None:
@@ -210,6 +256,14 @@ async def test_a_token_that_may_only_read_changes_nothing_and_is_asked_once(room
     await follower.follow(card)
     assert len(room.server.asked("POST", "/api/v1/admin/reports/**")) == 1
     assert await room.standing(report) == (False, None)
+
+
+async def _decider(room: Room) -> Member:
+    """A moderator in Antiphon, of the community whose posts are reported."""
+    desk, decider = CommunityDesk(room.database), Member(NAME, room.moderator.id, room.moderator.acct)
+    place = await desk.known(NAME, room.server.domain)
+    await desk.grant(place, decider, Role.MODERATOR, Operator("operator"))
+    return decider
 
 
 async def _raw(room: Room, report: JSON) -> str:
