@@ -8,7 +8,8 @@ A number that could not be computed is ``None``, and a sentence in ``Suggestion.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import IntEnum, StrEnum
 
@@ -106,6 +107,122 @@ class ThreadMessage:
     text: str
 
 
+class PartKind(StrEnum):
+    """What a part of a message is, in the order in which its parts are read.
+
+    ``OWN`` is its text, or the caption of its picture; ``TITLE`` that of its thread or forum post; ``WARNING`` the
+    content warning before it; ``DESCRIPTION`` what describes a picture or video for those who do not see it; ``FILE``
+    the words of a text file. What is ``FORWARDED`` or ``QUOTED`` somebody else wrote.
+    """
+
+    TITLE = "title"
+    WARNING = "warning"
+    OWN = "own"
+    POLL = "poll"
+    CHECKLIST = "checklist"
+    PLACE = "place"
+    DESCRIPTION = "description"
+    FORWARDED = "forwarded"
+    FILE = "file"
+    QUOTED = "quoted"
+
+
+class Unread(StrEnum):
+    """What belongs to a message and is not read. ``REST`` is what stands behind the first ``MOST_WORDS`` characters."""
+
+    PICTURE = "picture"
+    VIDEO = "video"
+    VOICE = "voice"
+    STICKER = "sticker"
+    FILE = "file"
+    QUOTE = "quote"
+    FORWARD = "forward"
+    OTHER = "other"
+    REST = "rest"
+
+
+MOST_WORDS = 5000
+"""How many characters of a message are read, over all its parts; the engine reads no longer text."""
+CUT = "\n\n[…]"
+"""Ends a text of which only the beginning was read."""
+_APART = "\n\n"
+_FROM_OTHERS = frozenset({PartKind.FILE, PartKind.QUOTED})
+"""Parts that no edit of the message changes, or that change without one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Words of a message.
+
+    What is quoted or forwarded has the id of whoever wrote it, "" for nobody known, and the name that the platform
+    shows of the person, channel or page that it comes from.
+    """
+
+    kind: PartKind
+    text: str
+    author: str = ""
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MessageWords:
+    """All words of a message, in the order of ``PartKind``, and what of it is not read."""
+
+    parts: tuple[Part, ...] = ()
+    unread: tuple[Unread, ...] = ()
+
+    @classmethod
+    def of(cls, parts: Iterable[Part], unread: Iterable[Unread] = ()) -> MessageWords:
+        """The parts that hold words, in their order, cut where all together are longer than ``MOST_WORDS``."""
+        order, missing = list(PartKind), list(unread)
+        kept = sorted((part for part in parts if part.text.strip()), key=lambda part: order.index(part.kind))
+        if len(joined_parts(kept)) > MOST_WORDS:
+            kept = _cut(kept, MOST_WORDS - len(CUT))
+            missing.append(Unread.REST)
+        return cls(tuple(kept), tuple(dict.fromkeys(missing)))
+
+    @property
+    def text(self) -> str:
+        """All words, one part below the other."""
+        return joined_parts(self.parts)
+
+    @property
+    def compared(self) -> str:
+        """The words that say whether the message was edited: what is quoted changes without its author."""
+        return joined_parts(part for part in self.parts if part.kind not in _FROM_OTHERS)
+
+    def author_of(self, sender: str, name: str) -> tuple[str, str]:
+        """Who is held to have written it, by id and name, where somebody sent it.
+
+        Who forwards is not the author, nor is who quotes without a word of their own. Both are "" for nobody who is
+        known.
+        """
+        origin = next((part for part in self.parts if part.kind is PartKind.FORWARDED), None)
+        if origin is None and self.parts and all(part.kind is PartKind.QUOTED for part in self.parts):
+            origin = self.parts[0]
+        if origin is None and Unread.FORWARD not in self.unread:
+            return sender, name
+        return (origin.author, origin.name) if origin is not None and origin.author else ("", "")
+
+
+def _cut(parts: Iterable[Part], room: int) -> list[Part]:
+    """The parts that fit into so many characters, the last one cut and marked."""
+    kept = list[Part]()
+    for part in parts:
+        if kept and room <= 0:
+            return [*kept[:-1], replace(kept[-1], text=kept[-1].text + CUT)]
+        if len(part.text) >= room:
+            return [*kept, replace(part, text=part.text[:room] + CUT)]
+        kept.append(part)
+        room -= len(part.text) + len(_APART)
+    return kept
+
+
+def joined_parts(parts: Iterable[Part]) -> str:
+    """The words of parts, one below the other."""
+    return _APART.join(part.text for part in parts)
+
+
 @dataclass(frozen=True, slots=True)
 class Wish:
     """What the person who asked for a draft wants, if anything: an intent, an ISO 639-1 language, a tone in words."""
@@ -127,6 +244,9 @@ class FlaggedPost:
     ``score``: how likely the filter that found it took it to be hateful; ``None`` where no filter found it.
     ``author_name``: the name by which the community knows the author, who is ``author``; "" where it is not known.
     ``is_late``: Antiphon was away when it was flagged, and took the flag in long after it was made.
+    ``text`` holds all words of the message, those of its poll, title, content warning, quotes and so on included;
+    ``words`` tells them apart, and is empty where ``text`` is one plain message. ``author`` is "" where nobody is known
+    to have written it, as of a forward that hides its origin.
     """
 
     ref: PostRef
@@ -144,6 +264,19 @@ class FlaggedPost:
     score: float | None = None
     author_name: str = ""
     is_late: bool = False
+    words: MessageWords = MessageWords()
+
+    @property
+    def compared(self) -> str:
+        """The words by which the platform's message is known to be unedited (``MessageWords.compared``)."""
+        return self.words.compared if self.words.parts else self.text
+
+    @property
+    def public_words(self) -> str:
+        """The words that a reply may quote in public: the message's own, or the forwarded ones; "" for none."""
+        kinds = (PartKind.OWN, PartKind.FORWARDED)
+        own = next((part.text for part in self.words.parts if part.kind in kinds), "")
+        return own if self.words.parts else self.text
 
 
 @dataclass(frozen=True, slots=True)

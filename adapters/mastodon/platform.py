@@ -47,7 +47,7 @@ from adapters.mastodon.speech.exact_text import (
     quiet,
     words_of_ours,
 )
-from adapters.mastodon.speech.plain_text import text_of
+from adapters.mastodon.speech.plain_text import words_of
 from adapters.mastodon.speech.profiles import wants_no_bots
 from core.errors import PlatformBusy, PlatformUnavailable, StoreUnavailable
 from core.i18n.sentences import sentence
@@ -101,7 +101,9 @@ class MastodonPlatform:
         return self._client.instance.key_seconds
 
     async def read(self, ref: PostRef) -> str | None:
-        """The post's text as it reads now; ``None`` if it is gone, or its author shows it to us no more.
+        """The words of a post that its author can edit, as they read now (``FlaggedPost.compared``).
+
+        ``None`` if it is gone, or its author shows it to us no more.
 
         Of our own replies, what was approved, without what stands around it.
 
@@ -112,7 +114,7 @@ class MastodonPlatform:
         status = await self._asked(self._statuses.one(status_id))
         if status is None:
             return None
-        return words_of_ours(status) if self._is_ours(status) else text_of(status)
+        return words_of_ours(status) if self._is_ours(status) else words_of(status).compared
 
     async def post(self, reply: ApprovedReply) -> Posted:
         """Post ``reply.text`` under the post that it answers, with one request that carries ``reply.key``.

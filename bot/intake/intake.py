@@ -183,8 +183,8 @@ class Intake:
         for ref, case in cases.items():
             post = posts[ref]
             await _hurry(session, case, post)
-            if post.text and case.state is CaseState.NO_REPLY:
-                cases[ref] = await reopen_edited(session, case, post.text, post.revision) or case
+            if post.compared and case.state is CaseState.NO_REPLY:
+                cases[ref] = await reopen_edited(session, case, post.compared, post.revision) or case
         unknown = {ref: post for ref, post in posts.items() if ref not in cases}
         await check_flaggers(session, list(unknown.values()), self._flags_per_hour)
         new = [(new_case(post, ids), likeness[ref]) for ref, post in unknown.items()]

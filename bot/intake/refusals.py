@@ -45,7 +45,8 @@ def check_flag(post: FlaggedPost) -> None:
         *named,
         post.wish.tone,
         post.text,
-        *(part for turn in post.thread for part in (turn.author, turn.text)),
+        *(said for turn in post.thread for said in (turn.author, turn.text)),
+        *(said for part in post.words.parts for said in (part.author, part.name, part.text)),
     ):
         check_text(text)
     check_wish(post.wish)

@@ -124,7 +124,7 @@ def erased_leave_no_trace(facts: Facts) -> Iterator[Violation]:
             yield Violation(person, "Their erasure was acknowledged, and their key is still there.")
     erased = {case.id: case for case in facts.tables.cases if case.erased_at is not None}
     for case in erased.values():
-        if case.text or case.author_name or case.thread:
+        if case.text or case.author_name or case.thread or case.words:
             yield Violation(case.id, "It was erased, and its text is still there.")
     suggestions = [row for row in facts.tables.suggestions if row.case_id in erased]
     left = (

@@ -179,5 +179,5 @@ async def rendered_in(session: Session, case: Case, reply: str, stored: StoredSu
     """A reply as it would be posted now, in the language of the case's suggestion, below its quote of the post."""
     community = await communities.load(session, case.community_id)
     language = None if stored is None else stored.suggestion.reading.language
-    quote = quote_of(case.post.text, language) if communities.policy_of(community).quotes else ""
+    quote = quote_of(case.post.public_words, language) if communities.policy_of(community).quotes else ""
     return render(reply, language, discloses=community.discloses, quote=quote)

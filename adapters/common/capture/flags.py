@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from core.models import FlaggedPost, PostRef, Priority, Wish
+from core.models import FlaggedPost, MessageWords, PostRef, Priority, Wish
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,13 +20,17 @@ class Flag:
     wish: Wish = field(default_factory=Wish)
 
 
-def post_from_elsewhere(ref: PostRef, text: str, flag: Flag) -> FlaggedPost:
+def post_from_elsewhere(ref: PostRef, text: str, flag: Flag, words: MessageWords | None = None) -> FlaggedPost:
     """Words that a person typed, as a post of its own that is not a message here (``is_from_elsewhere``).
 
     Its author is unknown, so the message's id is used again: two such posts are then not taken for one person's.
 
     Args:
         ref: where the words were typed, under an id that the platform never gives to a message.
+        words: the same words by their parts, where they are those of a message elsewhere.
     """
     nobody = f"unknown {ref.message}"
-    return FlaggedPost(ref, text, nobody, flag.by, flag.how, (), flag.priority, wish=flag.wish, is_from_elsewhere=True)
+    parts, wish = words or MessageWords(), flag.wish
+    return FlaggedPost(
+        ref, text, nobody, flag.by, flag.how, (), flag.priority, wish=wish, is_from_elsewhere=True, words=parts
+    )

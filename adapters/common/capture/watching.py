@@ -21,7 +21,7 @@ from adapters.common.capture.known_posts import KnownPosts
 from adapters.common.capture.lanes import Lanes
 from adapters.common.desk import DeskAccess
 from core.errors import NotAllowed, StoreUnavailable
-from core.models import FlaggedPost, PostRef, Priority
+from core.models import FlaggedPost, MessageWords, PostRef, Priority
 from core.moderation.community.policy import CommunityPolicy
 from core.moderation.roles import OnCase, Person
 from core.ports import HateDetector
@@ -42,8 +42,12 @@ class Sighting(Protocol):
         ...
 
     @property
-    def text(self) -> str:
-        """Its words, as far as the platform shows them."""
+    def may_have_words(self) -> bool:
+        """Whether it is worth reading; ``False`` for a message that surely holds none."""
+        ...
+
+    async def words(self) -> MessageWords:
+        """All its words, those of files and titles included, as far as the platform shows them."""
         ...
 
     @property
@@ -143,7 +147,7 @@ class Watching:
         return None if look is None else asyncio.ensure_future(_until_flagged(look))
 
     def _may_be_found(self, sighting: Sighting) -> bool:
-        return sighting.is_by_person and bool(sighting.text) and not self._known.is_known(sighting.ref)
+        return sighting.is_by_person and sighting.may_have_words and not self._known.is_known(sighting.ref)
 
     def _look_later(
         self, sighting: Sighting, policy: CommunityPolicy, watched_as: str
@@ -168,7 +172,7 @@ class Watching:
         try:
             await self._desk.governance.require(self._desk.platform, community, by, OnCase.FLAG)
             sighting = await find()
-            if sighting is None or not self._is_readable(sighting):
+            if sighting is None or not await self._is_readable(sighting):
                 return False
             post = await sighting.post(Flag(by.user, how, Priority.FLAGGED))
             with self._known.about_to_have(post.ref, sighting.written_at):
@@ -189,9 +193,12 @@ class Watching:
         if sighting.is_private or self._known.is_known(sighting.ref):
             return None
         self.seen.looked_at += 1
-        if has_keyword(sighting.text, policy.keywords):
+        text = (await sighting.words()).text
+        if not text.strip():
+            return None
+        if has_keyword(text, policy.keywords):
             return await self._found(sighting, Flag(self._own_id(), "keyword", Priority.DETECTED))
-        score = await self._filter.score_of_a_find(sighting.ref.community, sighting.text, policy)
+        score = await self._filter.score_of_a_find(sighting.ref.community, text, policy)
         if score is None:
             return None
         return await self._found(sighting, Flag(self._own_id(), "watched channel", Priority.DETECTED), score)
@@ -214,18 +221,20 @@ class Watching:
 
     async def _found(self, sighting: Sighting, flag: Flag, score: float | None = None) -> _Flagging | None:
         """Flag a post, unless no person wrote it or it has no words; the next look does not wait for it."""
-        if not self._is_readable(sighting):
+        if not await self._is_readable(sighting):
             return None
         post = replace(await sighting.post(flag), score=score)
         self._known.add(post.ref, sighting.written_at)
         self.seen.found += 1
         return self.finds.follow(post.ref, partial(self._flag, post))
 
-    def _is_readable(self, sighting: Sighting) -> bool:
+    async def _is_readable(self, sighting: Sighting) -> bool:
         """Whether a person wrote words; a message of theirs without any is counted."""
-        if sighting.is_by_person and not sighting.text.strip():
-            self.seen.unreadable += 1
-        return sighting.is_by_person and bool(sighting.text.strip())
+        if not sighting.is_by_person:
+            return False
+        has_words = bool((await sighting.words()).text.strip())
+        self.seen.unreadable += not has_words
+        return has_words
 
     async def _flag(self, post: FlaggedPost) -> None:
         while True:

@@ -14,10 +14,10 @@ from adapters.common.cards.states import headline
 from adapters.common.words.fitting import Segment
 from adapters.common.words.labels import advice_in_words, group_in_words, language_in_words, severity_in_words
 from adapters.common.words.markup import Reader
+from adapters.common.words.messages import name_shown, not_read, sources
 from core.i18n.catalogs import gettext, translated
 from core.models import Priority
 from core.moderation.cards import Card, EarlierCases
-from core.wording.targets.slurs import slurs_in
 
 HEAD: Final = "head"
 REPORT: Final = "report"
@@ -29,7 +29,8 @@ def head(card: Card, reader: Reader, *, covers_all: bool) -> list[Segment]:
     """The lines above everything else; with ``covers_all`` none of them holds a word that may be somebody else's."""
     locale = reader.locale
     lines = [headline(card, reader), _gist(card, reader, covers_all=covers_all), _attacked(card, locale)]
-    lines += [" · ".join(_origin(card, reader, covers_all=covers_all)), _earlier(card.earlier, locale)]
+    lines += [" · ".join(_origin(card, reader, covers_all=covers_all)), passed_on(card, reader, covers_all=covers_all)]
+    lines += [_earlier(card.earlier, locale)]
     segments = [Segment(HEAD, 0, (line,)) for line in lines if line]
     if advice := advice_in_words(card.advice, locale):
         full = f"{advice} {reader.told(card.advice_reason, _REASON)}".strip()
@@ -63,15 +64,20 @@ def _origin(card: Card, reader: Reader, *, covers_all: bool) -> Iterator[str]:
     """Who wrote it, where, and who flagged it when."""
     locale, markup = reader.locale, reader.markup
     if card.post.author_name and not covers_all:
-        name = card.post.author_name
-        shown = markup.covered(name, _NAME) if slurs_in(name) else markup.inert(name, _NAME)
-        yield gettext("By {name}", locale, name=shown)
+        yield gettext("By {name}", locale, name=name_shown(card.post.author_name, reader))
     if where := markup.channel(card.post.ref):
         yield where
     who, when = _flagged_by(card, reader), markup.from_now(card.opened_at)
     yield gettext("flagged {when} by {who}", locale, when=when, who=who)
     if card.post.is_late:
         yield gettext("flagged late, after an outage", locale)
+
+
+def passed_on(card: Card, reader: Reader, *, covers_all: bool = False) -> str:
+    """Whose words the post passes on, and what of it was not read; "" for a plain post."""
+    words = card.post.words
+    said = [*sources(words, reader, covers_all=covers_all), not_read(words, reader.locale)]
+    return " ".join(part for part in said if part)
 
 
 def _flagged_by(card: Card, reader: Reader) -> str:

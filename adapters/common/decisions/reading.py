@@ -13,10 +13,11 @@ from adapters.common.cards.scores import source_link
 from adapters.common.cards.states import headline, places
 from adapters.common.decisions.press import Press, Screen, TextFile
 from adapters.common.words.fitting import fit
+from adapters.common.words.messages import part_label
 from core.errors import Conflict
 from core.i18n.catalogs import gettext
 from core.i18n.sentences import sentence
-from core.models import Draft
+from core.models import Draft, Part, PartKind
 from core.moderation.cards import Card
 from core.moderation.origins import read_by_in_words
 
@@ -40,7 +41,8 @@ async def show_post(press: Press) -> None:
     markup = press.reader.markup
     title = gettext("The post, covered, after what was said before it:", press.locale)
     turns = list(zip(_speakers(card, press.locale), (message.text for message in card.post.thread), strict=True))
-    turns.append((gettext("the post", press.locale), card.post.text))
+    parts = card.post.words.parts or (Part(PartKind.OWN, card.post.text),)
+    turns += [(part_label(part, press.locale), part.text) for part in parts]
     shown = [f"{markup.inert(author, _AUTHOR)}: {markup.covered(text)}" for author, text in turns]
     plain = "\n\n".join(f"{author}:\n{text}" for author, text in turns)
     await _show(press, title, shown, TextFile("post.txt", plain, is_covered=True))
@@ -53,7 +55,7 @@ def _speakers(card: Card, locale: str) -> list[str]:
     for message in card.post.thread:
         if message.author in card.names:
             found.append(card.names[message.author])
-        elif message.author == card.post.author:
+        elif message.author and message.author == card.post.author:
             found.append(gettext("the author of the post", locale))
         else:
             number = others.setdefault(message.author, len(others) + 1)

@@ -18,7 +18,7 @@ from adapters.common.words.errors import log_failure
 from adapters.mastodon.connection.client import MastodonClient
 from adapters.mastodon.connection.refs import NAME, revision_of
 from adapters.mastodon.connection.statuses import AT_ONCE, Statuses
-from adapters.mastodon.speech.plain_text import text_of
+from adapters.mastodon.speech.plain_text import words_of
 from core.errors import Unavailable
 from core.models import PostRef
 
@@ -103,5 +103,5 @@ class Originals:
         if status is None:
             await desk.casework.original_changed(ref, None)
         else:
-            await desk.casework.original_changed(ref, text_of(status), revision=revision)
+            await desk.casework.original_changed(ref, words_of(status).compared, revision=revision)
         self._told[ref] = revision

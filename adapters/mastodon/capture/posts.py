@@ -1,4 +1,4 @@
-"""Which statuses may become cases, and which words of them are kept.
+"""Which statuses may become cases.
 
 Owns what is private: every status that not everybody may read. Must never let one through, nor one of ours, nor one
 that no person wrote.
@@ -6,15 +6,12 @@ that no person wrote.
 
 from __future__ import annotations
 
-from typing import Final
-
 from mastodon.return_types import Status
 
-from adapters.mastodon.speech.plain_text import MOST_CHARACTERS, text_of
-from core.errors import BadInput, NotAllowed
+from adapters.common.words.messages import no_words
+from adapters.mastodon.speech.plain_text import PUBLIC, words_of
+from core.errors import NotAllowed
 from core.i18n.catalogs import gettext
-
-_PUBLIC: Final = frozenset({"public", "unlisted"})
 
 
 def original_of(status: Status) -> Status:
@@ -25,17 +22,12 @@ def original_of(status: Status) -> Status:
 
 def is_public(status: Status) -> bool:
     """Whether everybody may read a status."""
-    return str(status.visibility) in _PUBLIC
+    return str(status.visibility) in PUBLIC
 
 
 def is_by_person(status: Status, own_id: str) -> bool:
     """Whether a person wrote a status, as far as its account says: it is not marked as automated, and not ours."""
     return not status.account.get("bot") and str(status.account.id) != own_id
-
-
-def warning_of(status: Status) -> str:
-    """The content warning that its author put before a status, on one line; "" where there is none."""
-    return " ".join(str(status.get("spoiler_text") or "")[:MOST_CHARACTERS].split())
 
 
 def check_capturable(status: Status, own_id: str, locale: str) -> None:
@@ -58,8 +50,6 @@ def check_capturable(status: Status, own_id: str, locale: str) -> None:
             else gettext("No person wrote this message: bots and system messages are not answered.", locale),
             remedy=gettext("Report it to the moderators if it should not stand there.", locale),
         )
-    if not text_of(status).strip():
-        raise BadInput(
-            gettext("This message has no words that Antiphon can read.", locale),
-            remedy=gettext("Pictures, videos and voices are not read. Report the post to the moderators.", locale),
-        )
+    words = words_of(status)
+    if not words.text.strip():
+        raise no_words(words, locale, gettext("Report it to the moderators if it should not stand there.", locale))

@@ -16,9 +16,9 @@ from adapters.mastodon.capture.threads import conversation_of
 from adapters.mastodon.connection.client import MastodonClient
 from adapters.mastodon.connection.refs import ref_of, revision_of
 from adapters.mastodon.connection.statuses import Statuses
-from adapters.mastodon.speech.plain_text import text_of
+from adapters.mastodon.speech.plain_text import words_of
 from core.errors import PlatformUnavailable
-from core.models import FlaggedPost, PostRef
+from core.models import FlaggedPost, MessageWords, PostRef
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +43,13 @@ class SeenStatus:
         return ref_of(self.status, self.client.home)
 
     @property
-    def text(self) -> str:
-        """Its words without its content warning."""
-        return text_of(self.status)
+    def may_have_words(self) -> bool:
+        """Whether it has any."""
+        return bool(words_of(self.status).parts)
+
+    async def words(self) -> MessageWords:
+        """All its words, its content warning included."""
+        return words_of(self.status)
 
     @property
     def written_at(self) -> datetime:
@@ -70,15 +74,16 @@ class SeenStatus:
             PlatformBusy: the instance does not tell the conversation now.
             PlatformUnavailable: it refuses to.
         """
-        author = self.status.account
+        words, account = words_of(self.status), self.status.account
+        author, name = words.author_of(str(account.id), str(account.acct))
         if self.is_private:
             how, soon = flag.how, flag.priority
-            return FlaggedPost(self.ref, self.text, str(author.id), flag.by, how, (), soon, is_private=True)
+            return FlaggedPost(self.ref, words.text, author, flag.by, how, (), soon, is_private=True)
         around = conversation_of(self.status, await self._around(), self.client.own_id)
         return FlaggedPost(
             self.ref,
-            self.text,
-            str(author.id),
+            words.text,
+            author,
             flag.by,
             flag.how,
             around.thread,
@@ -86,8 +91,9 @@ class SeenStatus:
             root=around.root,
             wish=flag.wish,
             revision=revision_of(self.status),
-            author_name=str(author.acct),
+            author_name=name,
             is_late=self.is_late,
+            words=words,
         )
 
     async def _around(self) -> Context | None:

@@ -1,7 +1,7 @@
 """The conversation around a flagged status, as the home instance knows it.
 
-Owns what of it is kept: what everybody may read, what the status answers before what answers it, and the warning that
-its author put before it. What bots write, we among them, belongs to no conversation, nor does what calls us. Pure.
+Owns what of it is kept: what everybody may read, what the status answers before what answers it. What bots write, we
+among them, belongs to no conversation, nor does what calls us. Pure.
 """
 
 from __future__ import annotations
@@ -12,9 +12,8 @@ from typing import Final
 from mastodon.return_types import Context, Status
 
 from adapters.common.capture.conversations import Conversation, Remark, arranged
-from adapters.mastodon.capture.posts import is_by_person, is_public, warning_of
-from adapters.mastodon.speech.plain_text import text_of
-from core.models import ThreadMessage
+from adapters.mastodon.capture.posts import is_by_person, is_public
+from adapters.mastodon.speech.plain_text import words_of
 
 _MOST_ANSWERS: Final = 2
 """So many answers to the status are kept where there is room."""
@@ -27,9 +26,6 @@ def conversation_of(status: Status, around: Context | None, own_id: str) -> Conv
     parents = _remarks(reversed(list(enumerate(above))), own_id)
     answers = [each for each in enumerate(below, place + 1) if str(each[1].in_reply_to_id) == str(status.id)]
     thread = arranged(place, parents, _remarks(answers, own_id)[:_MOST_ANSWERS])
-    warning = warning_of(status)
-    if warning:
-        thread = (*thread, ThreadMessage(str(status.account.id), _warned(warning)))
     return Conversation(thread, _root(status, above))
 
 
@@ -40,7 +36,7 @@ def _root(status: Status, above: list[Status]) -> str:
 
 def _remarks(numbered: Iterable[tuple[int, Status]], own_id: str) -> list[Remark]:
     return [
-        Remark(number, str(status.account.id), _words(status))
+        Remark(number, str(status.account.id), words_of(status).text)
         for number, status in numbered
         if is_public(status) and is_by_person(status, own_id) and not _calls(status, own_id)
     ]
@@ -48,13 +44,3 @@ def _remarks(numbered: Iterable[tuple[int, Status]], own_id: str) -> list[Remark
 
 def _calls(status: Status, account_id: str) -> bool:
     return any(str(named.id) == account_id for named in status.get("mentions") or ())
-
-
-def _words(status: Status) -> str:
-    warning, text = warning_of(status), text_of(status)
-    return f"{_warned(warning)}\n{text}" if warning and text else text
-
-
-def _warned(warning: str) -> str:
-    """A content warning, as the fediverse writes it where none can be folded."""
-    return f"CW: {warning}"

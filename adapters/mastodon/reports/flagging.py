@@ -18,7 +18,7 @@ from adapters.mastodon.connection.client import MastodonClient
 from adapters.mastodon.connection.refs import NAME
 from adapters.mastodon.connection.statuses import Statuses
 from adapters.mastodon.intake.updates import LATE
-from adapters.mastodon.speech.plain_text import words_in
+from adapters.mastodon.speech.plain_text import words_of
 from core.errors import BadInput, NotAllowed
 from core.models import FlaggedPost, PostRef, Priority
 from core.moderation.platforms import WaitingUpdate
@@ -59,17 +59,14 @@ class Reports:
         status = await self.statuses.one(str(kept["id"]))
         if status is not None and is_public(status):
             seen = SeenStatus(self.client, self.statuses, status)
-            is_taken = is_by_person(status, self.client.own_id) and seen.text.strip()
+            is_taken = is_by_person(status, self.client.own_id) and seen.may_have_words
             return await seen.post(flag) if is_taken else None
-        text = words_in(str(kept["content"] or ""))
-        if not text.strip() or kept["account"]["bot"] or str(kept["account"]["id"]) == self.client.own_id:
+        words = words_of(kept)
+        if not words.text.strip() or kept["account"]["bot"] or str(kept["account"]["id"]) == self.client.own_id:
             return None
         ref = PostRef(NAME, self.client.home, self.client.home, f"report-{report['id']}-{kept['id']}")
-        return replace(
-            post_from_elsewhere(ref, text, flag),
-            author=str(kept["account"]["id"]),
-            author_name=str(kept["account"]["acct"]),
-        )
+        author, name = words.author_of(str(kept["account"]["id"]), str(kept["account"]["acct"]))
+        return replace(post_from_elsewhere(ref, words.text, flag, words), author=author, author_name=name)
 
 
 def how(report_id: str) -> str:

@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final
 
+from adapters.mastodon.speech.plain_text import quoted_by
+
 JSON = dict[str, Any]
 MOST_STATUSES: Final = 40
 """So many posts of one report are taken; an instance lets a reporter add fewer."""
@@ -54,14 +56,30 @@ def kept_report(said: Mapping[str, Any]) -> JSON:
 
 
 def kept_status(said: Mapping[str, Any]) -> JSON:
-    """A status as it is kept: its words, who can read it, and its author by id and name.
+    """A status as it is kept: all its words, who can read it, its author by id and name, and what it quotes for all.
 
     Raises:
         KeyError: it has no id or no author.
     """
+    quoted = quoted_by(said)
+    kept = _kept(said)
+    kept["quote"] = {"quoted_status": _kept(quoted)} if quoted is not None else _plain(bool(said.get("quote")))
+    return kept
+
+
+def _kept(said: Mapping[str, Any]) -> JSON:
+    """A status without what it quotes."""
     kept = {name: _plain(said.get(name)) for name in _STATUS}
-    account = said["account"]
-    return kept | {"id": str(said["id"]), "account": {name: _plain(account.get(name)) for name in _ACCOUNT}}
+    account, options = said["account"], (said.get("poll") or {}).get("options") or ()
+    return kept | {
+        "id": str(said["id"]),
+        "account": {name: _plain(account.get(name)) for name in _ACCOUNT},
+        "poll": {"options": [{"title": _plain(option.get("title"))} for option in options]},
+        "media_attachments": [
+            {name: _plain(medium.get(name)) for name in ("type", "description")}
+            for medium in said.get("media_attachments") or ()
+        ],
+    }
 
 
 def without_addresses(text: str) -> str:

@@ -17,6 +17,7 @@ from adapters.common.cards.controls import Control
 from adapters.common.cards.drafts import caution_line
 from adapters.common.cards.first_texts import written
 from adapters.common.cards.gists import open_gist
+from adapters.common.cards.heads import passed_on
 from adapters.common.cards.states import alerts, headline, places, standing
 from adapters.common.words.fitting import Segment, fit
 from adapters.common.words.labels import advice_in_words, draft_in_words, group_in_words, severity_in_words
@@ -84,6 +85,8 @@ def _open(card: Card, reader: Reader, rules: PlaceRules) -> Iterator[Segment]:
         nobody = reader.told(without_consent(card.post.ref.channel))
         yield Segment(_BODY, 0, (f"{nobody} {gettext('So nothing would be posted.', reader.locale)}",))
     yield Segment(_BODY, 22, _post_forms(card, reader))
+    if passed := passed_on(card, reader):
+        yield Segment(_BODY, 21, (passed, ""))
     if known := _known(card, reader):
         yield Segment(_BODY, 10, (known, ""))
     yield from _reply(card, reader)

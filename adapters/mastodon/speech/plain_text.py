@@ -1,29 +1,38 @@
-"""The text of a status, as people read it.
+"""The words of a status, as people read them.
 
-Owns the way from the HTML that instances give to plain text: the same for what is flagged, read again and looked for,
-and how much of either is read. Whatever the HTML, the time grows with its length alone. Pure.
+Owns the way from the HTML that instances give to plain text, the same for what is flagged, read again and looked for,
+how much of it is read, and which other words belong to a status: its content warning, poll, descriptions, and what it
+quotes. Whatever the HTML, the time grows with its length alone. Pure.
 """
 
 from __future__ import annotations
 
 import html as entities
 import re
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from mastodon.return_types import Status
 
-from core.wording.text import MAX_POST_CHARACTERS
+from core.models import MOST_WORDS, MessageWords, Part, PartKind, Unread, joined_parts
+
+PUBLIC: Final = frozenset({"public", "unlisted"})
+"""The visibilities that let everybody read a status."""
 
 MOST_HTML: Final = 64 * 1024
 """So many characters of HTML are read; what stands behind them is left out before anything else is done with it."""
-MOST_CHARACTERS: Final = MAX_POST_CHARACTERS
-"""The longest text of a status: the engine reads no longer one."""
-CUT: Final = "\n\n[…]"
-"""Ends a text of which only the beginning was read."""
 _BLOCKS: Final = frozenset({"p", "blockquote", "pre", "ul", "ol", "h1", "h2", "h3", "h4", "h5", "h6", "div"})
 _EMPTY: Final = frozenset({"br", "hr", "img", "input", "wbr"})
 _FALLBACK: Final = "quote-inline"
 """The class of a line that stands for a quoted post where software shows no quotes."""
+_LEGACY: Final = re.compile(r"^(?:RE|QT): ?\[?https?://", re.MULTILINE | re.IGNORECASE)
+"""Begins the line that older software writes for a quoted post."""
+_MEDIA: Final = {
+    "image": Unread.PICTURE,
+    "video": Unread.VIDEO,
+    "gifv": Unread.VIDEO,
+    "audio": Unread.VOICE,
+}
 _PIECE: Final = re.compile(
     r"""<(?P<end>/?)(?P<tag>[A-Za-z][A-Za-z0-9-]*)(?P<rest>(?:[^<>"']|"[^"]*"|'[^']*')*)>|<[!?][^<>]*>|<?[^<]*"""
 )
@@ -34,8 +43,12 @@ _NO_CHARACTER: Final = re.compile(r"&#(?:[0-9]{8,}|[xX][0-9A-Fa-f]{7,});?")
 """A number that no character has; Python reads no such number of any length."""
 
 
-def plain_text(html: str) -> str:
-    """HTML as people read it: paragraphs apart by an empty line, links and names in full, nothing hidden left out."""
+def plain_text(html: str, *, keeps_fallback: bool = False) -> str:
+    """HTML as people read it: paragraphs apart by an empty line, links and names in full, nothing hidden left out.
+
+    Args:
+        keeps_fallback: with the line that stands for a quoted post.
+    """
     parts, is_begun, skipped, depth = list[str](), False, "", 0
     for piece in _PIECE.finditer(_bounded(html)):
         tag = (piece["tag"] or "").lower()
@@ -47,7 +60,7 @@ def plain_text(html: str) -> str:
             is_begun = is_begun or bool(text.strip())
             parts.append(text)
         elif not piece["end"]:
-            if tag not in _EMPTY and _is_fallback(piece["rest"]):
+            if not keeps_fallback and tag not in _EMPTY and _is_fallback(piece["rest"]):
                 skipped, depth = tag, 1
             else:
                 parts.append(_begun(tag, is_begun=is_begun))
@@ -60,19 +73,60 @@ def shown_text(status: Status) -> str:
 
 
 def text_of(status: Status) -> str:
-    """The words of a status without its content warning, which is ``status.spoiler_text``.
+    """The text of a status, at most ``MOST_WORDS`` characters: how people write to us."""
+    return shown_text(status)[:MOST_WORDS]
 
-    At most ``MOST_CHARACTERS``; one that is longer ends with ``CUT``.
+
+def warning_of(status: Mapping[str, Any]) -> str:
+    """The content warning that its author put before a status, on one line; "" where there is none."""
+    return " ".join(str(status.get("spoiler_text") or "")[:MOST_WORDS].split())
+
+
+def words_of(status: Mapping[str, Any]) -> MessageWords:
+    """All words of a status: its content warning, poll and descriptions, and what it quotes for everybody to read.
+
+    Args:
+        status: as the instance gives it, or what is kept of it.
     """
-    return words_in(str(status.content or ""))
+    quoted = quoted_by(status)
+    parts, unread = _own(status, keeps_fallback=quoted is None)
+    if quoted is not None:
+        account = quoted["account"]
+        text = joined_parts(part for part in _own(quoted, keeps_fallback=True)[0] if part.text)
+        parts.append(Part(PartKind.QUOTED, text, str(account["id"]), str(account["acct"])))
+    elif status.get("quote") or _has_quote_line(status, parts):
+        unread.append(Unread.QUOTE)
+    return MessageWords.of(parts, unread)
 
 
-def words_in(html: str) -> str:
-    """The same of HTML that is kept without its status."""
-    text = plain_text(html)
-    if not text.strip() or (len(html) <= MOST_HTML and len(text) <= MOST_CHARACTERS):
-        return text
-    return text[: MOST_CHARACTERS - len(CUT)] + CUT
+def quoted_by(status: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The status that one quotes, as the instance or other software gives it; ``None`` where not everybody reads it."""
+    quote = status.get("quote") or (status.get("pleroma") or {}).get("quote")
+    found = quote.get("quoted_status") or quote if isinstance(quote, Mapping) else None
+    if not isinstance(found, Mapping) or "content" not in found or not found.get("account"):
+        return None
+    return found if str(found.get("visibility")) in PUBLIC else None
+
+
+def _own(status: Mapping[str, Any], *, keeps_fallback: bool) -> tuple[list[Part], list[Unread]]:
+    """A status without what it quotes, and what of it is not read."""
+    html, media = str(status.get("content") or ""), list(status.get("media_attachments") or ())
+    options = (status.get("poll") or {}).get("options") or ()
+    parts = [
+        Part(PartKind.WARNING, warning_of(status)),
+        Part(PartKind.OWN, plain_text(html, keeps_fallback=keeps_fallback)),
+        Part(PartKind.POLL, "\n".join(str(option.get("title") or "") for option in options)),
+        *(Part(PartKind.DESCRIPTION, str(medium.get("description") or "")) for medium in media),
+    ]
+    unread = [_MEDIA.get(str(medium.get("type")), Unread.FILE) for medium in media]
+    return parts, unread + ([Unread.REST] if len(html) > MOST_HTML else [])
+
+
+def _has_quote_line(status: Mapping[str, Any], parts: list[Part]) -> bool:
+    """Whether a line stands for a quoted post that the instance does not give."""
+    own = next((part.text for part in parts if part.kind is PartKind.OWN), "")
+    html = str(status.get("content") or "")[:MOST_HTML]
+    return _FALLBACK in html or _LEGACY.search(own[:MOST_WORDS]) is not None
 
 
 def _bounded(html: str) -> str:

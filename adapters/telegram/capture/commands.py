@@ -25,6 +25,7 @@ from adapters.telegram.speech.private_answers import Answers, TelegramAnswer
 from adapters.telegram.speech.whispers import is_ephemeral, whispered
 from core.errors import BadInput
 from core.i18n.catalogs import gettext
+from core.models import MessageWords, Part, PartKind
 from core.moderation.roles import Person
 
 _FORM: Final = re.compile(
@@ -94,7 +95,8 @@ class CounterCommand:
             await self._flaggers.about_message(asked, post)
         elif words and by.user:
             asked = Asked(by, "words from elsewhere", answer, locale, is_late=heard.is_late)
-            await self._flaggers.about_words(asked, message.chat, words, f"words-{heard.update.update_id}")
+            typed = MessageWords.of([Part(PartKind.OWN, words)])
+            await self._flaggers.about_words(asked, message.chat, typed, f"words-{heard.update.update_id}")
         else:
             await answered(answer, _refused(answer))
 

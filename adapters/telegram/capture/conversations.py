@@ -55,7 +55,7 @@ def _parents(message: telegram.Message, recent: RecentMessages) -> tuple[list[te
 def _remarks(messages: Iterable[telegram.Message]) -> list[Remark]:
     """What people said; bots belong to no conversation."""
     return [
-        Remark(message.message_id, author.id, words_of(message))
+        Remark(message.message_id, words.author_of(author.id, author.name)[0], words.text)
         for message in messages
-        if (author := author_of(message)) is not None
+        if (author := author_of(message)) is not None and (words := words_of(message))
     ]

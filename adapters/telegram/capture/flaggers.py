@@ -21,7 +21,7 @@ from adapters.telegram.connection.refs import NAME, channel_of
 from adapters.telegram.speech.private_answers import TelegramAnswer
 from core.errors import NotAllowed
 from core.i18n.catalogs import gettext
-from core.models import PostRef, Priority, Wish
+from core.models import MessageWords, PostRef, Priority, Wish
 from core.moderation.community.policy import CommunityPolicy
 from core.moderation.roles import OnCase, Person
 
@@ -68,13 +68,13 @@ class Flaggers:
         """
         await answered(asked.answer, self._flag_message(asked, message))
 
-    async def about_words(self, asked: Asked, chat: AnyChat, text: str, number: str) -> None:
+    async def about_words(self, asked: Asked, chat: AnyChat, words: MessageWords, number: str) -> None:
         """Flag words that are no message of the group; raises as ``about_message``.
 
         Args:
             number: names the words, the same if the same update is handled again.
         """
-        await answered(asked.answer, self._flag_words(asked, chat, text, number))
+        await answered(asked.answer, self._flag_words(asked, chat, words, number))
 
     async def may_flag(self, chat: int, by: Person) -> bool:
         """Whether somebody may ask for drafts in a group; raises as ``Governance.require``."""
@@ -86,6 +86,7 @@ class Flaggers:
 
     async def _flag_message(self, asked: Asked, message: telegram.Message) -> None:
         policy = await self._policy(asked, message.chat)
+        message = self._recent.with_words(message)
         check_capturable(message, policy, self._client.own_id(), asked.answer.reader.locale)
         is_member, gets_drafts = False, bool(asked.by.user)
         if gets_drafts and not await may_have_drafts(self._client.desk, str(message.chat.id), asked.by, policy):
@@ -97,12 +98,13 @@ class Flaggers:
             post, message.date, asked.by, asked.answer, wants_drafts=gets_drafts, is_member=is_member
         )
 
-    async def _flag_words(self, asked: Asked, chat: AnyChat, text: str, number: str) -> None:
+    async def _flag_words(self, asked: Asked, chat: AnyChat, words: MessageWords, number: str) -> None:
         policy = await self._policy(asked, chat)
         check_group(chat, policy, asked.answer.reader.locale)
         await self._client.desk.governance.require(NAME, str(chat.id), asked.by, OnCase.FLAG)
         ref = PostRef(NAME, str(chat.id), channel_of(chat.id), number)
-        post = post_from_elsewhere(ref, text, Flag(asked.by.user, asked.how, Priority.ASKED, asked.wish))
+        flag = Flag(asked.by.user, asked.how, Priority.ASKED, asked.wish)
+        post = post_from_elsewhere(ref, words.text, flag, words)
         post = replace(post, is_late=asked.is_late)
         await self._asking.take_in(post, asked.answer.asked_at, asked.by, asked.answer, wants_drafts=True)
 

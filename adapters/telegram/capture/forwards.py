@@ -15,6 +15,7 @@ from telegram.constants import ChatType
 
 from adapters.common.capture.answering import answered
 from adapters.common.words.languages import language_for
+from adapters.common.words.messages import no_words, type_it
 from adapters.telegram.capture.commands import answer_to, command_words
 from adapters.telegram.capture.flaggers import Asked, Flaggers, person_of
 from adapters.telegram.capture.groups import KnownGroup, KnownGroups
@@ -25,6 +26,7 @@ from adapters.telegram.connection.error_meanings import FAULTS, of_question
 from adapters.telegram.speech.private_answers import TelegramAnswer
 from core.errors import BadInput, NotAllowed
 from core.i18n.catalogs import gettext
+from core.models import MessageWords, Part, PartKind
 
 CHOICE: Final = "from:"
 """Begins the data of a button that names a group."""
@@ -77,7 +79,7 @@ class PrivatePosts:
         return True
 
     async def _take_in(self, asked: Asked, message: telegram.Message) -> None:
-        text = self._text(message, asked.answer.reader.locale)
+        words = self._words(message, asked.answer.reader.locale)
         for post in self._recent.forwarded(message):
             if await self._flaggers.may_flag(post.chat.id, asked.by):
                 there = Asked(asked.by, _FORWARDED, asked.answer, asked.locale, is_late=asked.is_late)
@@ -87,7 +89,7 @@ class PrivatePosts:
             raise _nowhere(asked.answer.reader.locale)
         if len(groups) > 1:
             return await self._ask(asked, message, groups[:_MOST_BUTTONS])
-        return await self._as_words(asked, groups[0], message, text)
+        return await self._as_words(asked, groups[0], message, words)
 
     async def _chosen(self, asked: Asked, chat: str, message: telegram.Message | None) -> None:
         title = await self._groups.title_of(int(chat)) if chat.removeprefix("-").isdecimal() else None
@@ -96,17 +98,17 @@ class PrivatePosts:
                 gettext("The message with these words is gone.", asked.answer.reader.locale),
                 remedy=gettext("Forward the post again.", asked.answer.reader.locale),
             )
-        text = self._text(message, asked.answer.reader.locale)
-        await self._as_words(asked, KnownGroup(int(chat), title), message, text)
+        words = self._words(message, asked.answer.reader.locale)
+        await self._as_words(asked, KnownGroup(int(chat), title), message, words)
 
-    async def _as_words(self, asked: Asked, group: KnownGroup, message: telegram.Message, text: str) -> None:
+    async def _as_words(self, asked: Asked, group: KnownGroup, message: telegram.Message, words: MessageWords) -> None:
         """Flag words for a group; two presses, or an update that is handled again, name the same words."""
         try:
             chat = await self._client.bot.get_chat(group.id)
         except FAULTS as err:
             raise of_question(err) from err
         number = f"words-{message.chat.id}-{message.message_id}"
-        await self._flaggers.about_words(asked, chat, text, number)
+        await self._flaggers.about_words(asked, chat, words, number)
 
     async def _ask(self, asked: Asked, message: telegram.Message, groups: list[KnownGroup]) -> None:
         """Ask which group the words are for, below the message with the words; in the private chat alone."""
@@ -131,15 +133,12 @@ class PrivatePosts:
             return None
         return command_words(message, self._client.bot.username)
 
-    def _text(self, message: telegram.Message, locale: str) -> str:
+    def _words(self, message: telegram.Message, locale: str) -> MessageWords:
         typed = self._typed(message)
-        text = words_of(message) if typed is None else typed
-        if text.strip():
-            return text
-        raise BadInput(
-            gettext("This message has no words that Antiphon can read.", locale),
-            remedy=gettext("Pictures, videos and voices are not read: type what they say behind /counter.", locale),
-        )
+        words = words_of(message) if typed is None else MessageWords.of([Part(PartKind.OWN, typed)])
+        if not words.text.strip():
+            raise no_words(words, locale, type_it(locale))
+        return words
 
     async def _stop_waiting(self, query: telegram.CallbackQuery) -> None:
         try:

@@ -14,7 +14,7 @@ from typing import Final
 import telegram
 from telegram import MessageOriginChat, MessageOriginHiddenUser, MessageOriginUser
 
-from adapters.telegram.capture.posts import author_of, words_of
+from adapters.telegram.capture.posts import author_of, said_in
 from adapters.telegram.connection.refs import topic_of
 
 KEPT_SECONDS: Final = 3600.0
@@ -55,6 +55,20 @@ class RecentMessages:
         _, found = self._messages.get((chat, message), (0.0, None))
         return found
 
+    def with_words(self, message: telegram.Message) -> telegram.Message:
+        """The message that holds the words which apps show below a picture: of an album, the one with the caption."""
+        if message.media_group_id is None or said_in(message).strip():
+            return message
+        self._forget_old()
+        album = (
+            other
+            for _, other in self._messages.values()
+            if other.chat.id == message.chat.id
+            and other.media_group_id == message.media_group_id
+            and said_in(other).strip()
+        )
+        return min(album, key=lambda other: other.message_id, default=message)
+
     def before(self, message: telegram.Message, most: int) -> list[telegram.Message]:
         """What was written before a message in its chat and topic, the latest first."""
         self._forget_old()
@@ -77,7 +91,7 @@ class RecentMessages:
             earlier
             for _, earlier in self._messages.values()
             if earlier.date == origin.date
-            and words_of(earlier) == words_of(message)
+            and said_in(earlier) == said_in(message)
             and earlier.forward_origin is None
             and _is_by(earlier, origin)
         ]

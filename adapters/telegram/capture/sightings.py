@@ -15,7 +15,7 @@ from adapters.telegram.capture.conversations import conversation_of
 from adapters.telegram.capture.posts import Author, author_of, is_private, words_of
 from adapters.telegram.capture.recent_messages import RecentMessages
 from adapters.telegram.connection.refs import ref_of, revision_of, topic_of
-from core.models import FlaggedPost, PostRef
+from core.models import FlaggedPost, MessageWords, PostRef
 from core.moderation.community.policy import CommunityPolicy
 
 
@@ -40,8 +40,12 @@ class SeenMessage:
         return ref_of(self.message.chat.id, self.message.message_id, topic_of(self.message))
 
     @property
-    def text(self) -> str:
-        """Its words, or those of its caption."""
+    def may_have_words(self) -> bool:
+        """Whether it has any."""
+        return bool(words_of(self.message).parts)
+
+    async def words(self) -> MessageWords:
+        """All its words."""
         return words_of(self.message)
 
     @property
@@ -61,15 +65,16 @@ class SeenMessage:
 
     async def post(self, flag: Flag) -> FlaggedPost:
         """The message with the conversation around it; of a private place nothing but the message itself."""
-        author = author_of(self.message) or Author("", "")
+        sender, words = author_of(self.message) or Author("", ""), words_of(self.message)
+        author, name = words.author_of(sender.id, sender.name)
         if self.is_private:
             how, soon = flag.how, flag.priority
-            return FlaggedPost(self.ref, self.text, author.id, flag.by, how, (), soon, is_private=True)
+            return FlaggedPost(self.ref, words.text, author, flag.by, how, (), soon, is_private=True)
         around = conversation_of(self.message, self.recent)
         return FlaggedPost(
             self.ref,
-            self.text,
-            author.id,
+            words.text,
+            author,
             flag.by,
             flag.how,
             around.thread,
@@ -77,6 +82,7 @@ class SeenMessage:
             root=around.root,
             wish=flag.wish,
             revision=revision_of(self.message),
-            author_name=author.name,
+            author_name=name,
             is_late=self.is_late,
+            words=words,
         )

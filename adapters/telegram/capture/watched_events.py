@@ -98,16 +98,17 @@ class WatchedEvents:
 
     async def _changed(self, seen: SeenMessage) -> asyncio.Future[None] | None:
         message = seen.message
-        await self._changes.told(seen.ref, seen.written_at, seen.text, revision_of(message))
+        words = words_of(message)
+        await self._changes.told(seen.ref, seen.written_at, words.compared, revision_of(message))
         earlier = self._recent.find(message.chat.id, message.message_id)
-        return self._look(seen) if earlier is None or words_of(earlier) != seen.text else None
+        return self._look(seen) if earlier is None or words_of(earlier).text != words.text else None
 
     def _look(self, seen: SeenMessage) -> asyncio.Future[None] | None:
         """Have a message looked at beside the updates that come next; ``None`` if it is not looked at."""
         message, policy = seen.message, seen.policy
         if is_private(message.chat, policy):
             return None
-        if _remembers(policy, message.chat):
+        if _remembers(policy, message.chat) or message.media_group_id is not None:
             self._recent.add(message)
         return self._watching.take_written(seen, policy, channel_of(message.chat.id))
 
@@ -144,7 +145,7 @@ class WatchedEvents:
         if found is None:
             self._watching.seen.unreadable += 1
             return None
-        return SeenMessage(found, policy, self._recent, is_late)
+        return SeenMessage(self._recent.with_words(found), policy, self._recent, is_late)
 
     async def _take_off(self, chat: int, message: int, user: int) -> None:
         """Remove a reaction, which shows who flags; without the right to delete messages it stays."""

@@ -13,7 +13,7 @@ from uuid import uuid4
 
 from sqlalchemy import insert, or_, select
 
-from bot.store.cases.cases import Case, wish_to_json
+from bot.store.cases.cases import Case, wish_to_json, words_to_json
 from bot.store.engine.database import Session
 from bot.store.people import communities
 from bot.store.people.audit import AuditEntry, record_all
@@ -111,7 +111,7 @@ def _row(session: Session, case: NewCase, hidden: FlaggedPost) -> dict[str, obje
         "community_id": case.community_id,
         "root": hidden.root or hidden.ref.message,
         "text": hidden.text,
-        "target_sha256": text_hash(hidden.text),
+        "target_sha256": text_hash(hidden.compared),
         "revision": hidden.revision,
         "is_from_elsewhere": hidden.is_from_elsewhere,
         "author": hidden.author,
@@ -121,6 +121,7 @@ def _row(session: Session, case: NewCase, hidden: FlaggedPost) -> dict[str, obje
         "is_late": hidden.is_late,
         "priority": int(hidden.priority),
         "thread": [asdict(message) for message in hidden.thread],
+        "words": words_to_json(hidden.words),
         "wish": wish_to_json(hidden.wish),
         "state": CaseState.CAPTURED,
         "version": 1,
@@ -133,18 +134,27 @@ def _row(session: Session, case: NewCase, hidden: FlaggedPost) -> dict[str, obje
 
 def _users(post: FlaggedPost) -> Iterator[str]:
     """Everybody whose name is in a post."""
-    yield from (post.author, post.flagged_by, *(message.author for message in post.thread))
+    yield post.flagged_by
+    written = (post, *post.thread, *post.words.parts)
+    yield from filter(None, (each.author for each in written))
 
 
 def _pseudonymised(post: FlaggedPost, known: dict[tuple[str, str], str]) -> FlaggedPost:
-    """The post with a pseudonym in place of everybody's id."""
+    """The post with a pseudonym in place of everybody's id; nobody stays nobody."""
 
     def hide(user: str) -> str:
-        return known[post.ref.platform, user]
+        return known[post.ref.platform, user] if user else ""
 
     thread = tuple(replace(message, author=hide(message.author)) for message in post.thread)
-    name, flagged_by = post.author_name[:_NAME], hide(post.flagged_by)
-    return replace(post, author=hide(post.author), author_name=name, flagged_by=flagged_by, thread=thread)
+    parts = tuple(replace(part, author=hide(part.author), name=part.name[:_NAME]) for part in post.words.parts)
+    return replace(
+        post,
+        author=hide(post.author),
+        author_name=post.author_name[:_NAME],
+        flagged_by=known[post.ref.platform, post.flagged_by],
+        thread=thread,
+        words=replace(post.words, parts=parts),
+    )
 
 
 async def followed(session: Session, platform: str, most: int) -> list[PostRef]:

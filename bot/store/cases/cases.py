@@ -27,12 +27,24 @@ from bot.store.schema import (
 from bot.store.work import jobs
 from core.errors import BadInput, Conflict, NotAllowed
 from core.i18n.sentences import sentence
-from core.models import FlaggedPost, Intent, PostRef, Priority, ThreadMessage, Wish
+from core.models import (
+    FlaggedPost,
+    Intent,
+    MessageWords,
+    Part,
+    PartKind,
+    PostRef,
+    Priority,
+    ThreadMessage,
+    Unread,
+    Wish,
+)
 from core.moderation.approval import CLOSED, CaseState, check_transition, state_words
 from core.moderation.community.draft_options import check_wish
 
 DRAFT: Final = "draft"
 """The kind of the job that a queued case waits for."""
+_PLAIN: Final = (PartKind.OWN, "", "")
 LOOK_AGAIN: Final = sentence("Look at the case as it is now, and decide again.")
 CARDLESS: Final = frozenset({CaseState.CAPTURED, CaseState.FOLDED})
 """The states without a card in a review channel: the case waits for room, or is decided with another case."""
@@ -326,6 +338,18 @@ def _wish(kept: dict[str, Any]) -> Wish:
     return Wish(None if intent is None else Intent(intent), kept.get("language"), kept.get("tone", ""))
 
 
+def words_to_json(words: MessageWords) -> dict[str, Any]:
+    """The parts of a message and what of it is not read; empty for a plain message, whose text is kept itself."""
+    if not words.unread and [(part.kind, part.author, part.name) for part in words.parts] in ([], [_PLAIN]):
+        return {}
+    return {"parts": [asdict(part) for part in words.parts], "unread": list(words.unread)}
+
+
+def _words(kept: dict[str, Any]) -> MessageWords:
+    parts = tuple(Part(PartKind(part["kind"]), part["text"], part["author"], part["name"]) for part in kept["parts"])
+    return MessageWords(parts, tuple(map(Unread, kept["unread"])))
+
+
 def _case(row: CaseRow) -> Case:
     post = FlaggedPost(
         ref=PostRef(row.platform, row.community, row.channel, row.message),
@@ -342,6 +366,7 @@ def _case(row: CaseRow) -> Case:
         revision=row.revision,
         is_from_elsewhere=row.is_from_elsewhere,
         score=row.score,
+        words=_words(row.words) if row.words else MessageWords(),
     )
     return Case(
         id=row.id,

@@ -11,10 +11,11 @@ from typing import Final
 from sqlalchemy import update
 
 from bot.store.cases import campaigns, finds
-from bot.store.cases.cases import Case, load, transition
+from bot.store.cases.cases import Case, load, transition, words_to_json
 from bot.store.engine.database import Session
 from bot.store.schema import CaseRow, Original
 from core.i18n.sentences import sentence
+from core.models import FlaggedPost, MessageWords, Part, PartKind, Unread
 from core.moderation.approval import CaseState, text_hash
 
 _EDITED: Final = sentence("The post was edited after a moderator said that it is not hateful.")
@@ -37,7 +38,11 @@ async def take_back(session: Session, case: Case) -> None:
 async def reopen_edited(session: Session, case: Case, text: str, revision: str = "") -> Case | None:
     """Open a dismissed case again whose post reads otherwise now; ``None`` if nothing is to be done.
 
-    With its new words the post is drafted anew. Where the platform hides them (``text`` is ""), a person must look.
+    With its new words the post is drafted anew, what it quotes included. Where the platform hides them (``text`` is
+    ""), a person must look.
+
+    Args:
+        text: the words that are compared (``FlaggedPost.compared``).
     """
     row = await session.get_one(CaseRow, case.id, populate_existing=True)
     if text:
@@ -51,10 +56,18 @@ async def reopen_edited(session: Session, case: Case, text: str, revision: str =
     await transition(session, case.id, case.version, to, actor="desk", reason=_EDITED)
     now: dict[str, object] = {"original": Original.EDITED}
     if text:
-        now = {"text": text, "target_sha256": text_hash(text), "original": Original.UNCHANGED}
+        now = {**_changed(case.post, text), "target_sha256": text_hash(text), "original": Original.UNCHANGED}
     words = update(CaseRow).where(CaseRow.id == case.id).values(now | {"revision": revision or row.revision})
     await session.execute(words.execution_options(synchronize_session="fetch"))
     return await load(session, case.id)
+
+
+def _changed(post: FlaggedPost, text: str) -> dict[str, object]:
+    """The columns of a post whose own words are others now; what it quotes stays."""
+    quoted = [part for part in post.words.parts if part.kind is PartKind.QUOTED]
+    unread = [each for each in post.words.unread if each is not Unread.REST]
+    words = MessageWords.of([Part(PartKind.OWN, text), *quoted], unread)
+    return {"text": words.text, "words": words_to_json(words)}
 
 
 async def _is_dismissed(session: Session, case: Case) -> bool:

@@ -38,9 +38,11 @@ class CaseRow(Base):
     there, and one that ``is_late`` was flagged long before it was taken in (``core.models.FlaggedPost``). ``author``
     and ``flagged_by`` are pseudonyms (``PersonRow.id``); ``author_name`` is what the community called the author.
     ``held_by`` holds the case until ``held_until``. ``wish`` is what the flagger asked for (the fields of
-    ``core.models.Wish`` that were set). ``text``, ``author_name``, ``thread`` and ``wish`` are empty from ``erased_at``
-    on. ``unshown`` counts the visible changes of the case that its card in the review channel does not show yet. A post
-    that the filter found has its ``score``; ``is_hateful`` is what a moderator said of it, at ``labelled_at``.
+    ``core.models.Wish`` that were set). ``words`` has the fields of ``core.models.MessageWords``, pseudonyms in place
+    of ids, and is empty for a plain message. ``text``, ``author_name``, ``thread``, ``words`` and ``wish`` are empty
+    from ``erased_at`` on. ``unshown`` counts the visible changes of the case that its card in the review channel does
+    not show yet. A post that the filter found has its ``score``; ``is_hateful`` is what a moderator said of it, at
+    ``labelled_at``.
     """
 
     __tablename__ = "cases"
@@ -75,6 +77,7 @@ class CaseRow(Base):
     is_late: Mapped[bool] = mapped_column(default=False)
     priority: Mapped[int] = mapped_column(default=int(Priority.FLAGGED))
     thread: Mapped[list[dict[str, Any]]]
+    words: Mapped[dict[str, Any]] = mapped_column(default=dict)
     wish: Mapped[dict[str, Any]] = mapped_column(default=dict)
     original: Mapped[Original] = mapped_column(stored(Original, "original"), default=Original.UNCHANGED)
     state: Mapped[CaseState] = mapped_column(stored(CaseState, "case_state"))

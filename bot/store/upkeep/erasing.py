@@ -40,7 +40,19 @@ from bot.store.schema import (
     SuggestionRow,
 )
 from core.errors import StoreUnavailable
-from core.models import Claim, Draft, Evidence, FlaggedPost, PostRef, Reading, Receipt, Suggestion
+from core.models import (
+    Claim,
+    Draft,
+    Evidence,
+    FlaggedPost,
+    Part,
+    PartKind,
+    PostRef,
+    Reading,
+    Receipt,
+    Suggestion,
+    joined_parts,
+)
 
 ERASED: Final = "[erased]"
 """The text that replaces a person's words."""
@@ -66,7 +78,7 @@ async def erase_case(session: Session, case_id: str, *, is_final: bool = True) -
         is_final: whether the replies are erased, too: not yet while one is on its way.
     """
     erased_at = session.moment if is_final else None
-    nothing: dict[str, Any] = {"text": "", "author_name": "", "thread": [], "wish": {}}
+    nothing: dict[str, Any] = {"text": "", "author_name": "", "thread": [], "words": {}, "wish": {}}
     nothing |= {"held_by": None, "held_until": None}
     await session.execute(
         update(CaseRow)
@@ -120,21 +132,24 @@ async def delete_case(session: Session, case_id: str) -> None:
 
 
 async def cases_quoting(session: Session, person: str) -> list[str]:
-    """The ids of cases that name a person in the thread around the post, or in a suggestion's copy of it."""
-    in_thread = select(CaseRow.id).where(cast(CaseRow.thread, Text).contains(person))
+    """The ids of cases that quote a person, or name them in the thread around the post, or in a suggestion's copy."""
+    in_case = or_(cast(CaseRow.thread, Text).contains(person), cast(CaseRow.words, Text).contains(person))
     in_copy = select(SuggestionRow.case_id).where(SuggestionRow.document.contains(person))
-    return sorted(await session.scalars(in_thread.union(in_copy)))
+    return sorted(await session.scalars(select(CaseRow.id).where(in_case).union(in_copy)))
 
 
 async def erase_turns(session: Session, case_id: str, person: str) -> int:
-    """Erase what a person wrote in the thread of another person's case; returns how many messages that were."""
+    """Erase what a person wrote in another person's case, in its thread or as a quote; returns how much that was."""
     case = await session.get_one(CaseRow, case_id, populate_existing=True)
-    turns = [turn["author"] for turn in case.thread].count(person)
+    turns = [said["author"] for said in (*case.thread, *case.words.get("parts", ()))].count(person)
     case.thread = _without_turns(case.thread, person)
+    case.text, case.words = _without_parts(case.text, case.words, person)
     case.unshown += 1
     for row in await session.scalars(select(SuggestionRow).filter_by(case_id=case_id)):
         document = json.loads(row.document)
-        document["post"]["thread"] = _without_turns(document["post"]["thread"], person)
+        post = document["post"]
+        post["thread"] = _without_turns(post["thread"], person)
+        post["text"], post["words"] = _without_parts(post["text"], post.get("words", {}), person)
         row.document = json.dumps(document, ensure_ascii=False)
     await session.flush()
     return turns
@@ -142,6 +157,15 @@ async def erase_turns(session: Session, case_id: str, person: str) -> int:
 
 def _without_turns(thread: list[dict[str, Any]], person: str) -> list[dict[str, Any]]:
     return [{"author": "", "text": ERASED} if turn["author"] == person else turn for turn in thread]
+
+
+def _without_parts(text: str, words: dict[str, Any], person: str) -> tuple[str, dict[str, Any]]:
+    """A post's text and parts without what a person wrote that it quotes."""
+    parts = words.get("parts", [])
+    if person not in [part["author"] for part in parts]:
+        return text, words
+    left = [part | {"author": "", "name": "", "text": ERASED} if part["author"] == person else part for part in parts]
+    return joined_parts(Part(PartKind(part["kind"]), part["text"]) for part in left), words | {"parts": left}
 
 
 async def forget_unknown(session: Session, before: datetime) -> int:
@@ -154,8 +178,9 @@ async def forget_unknown(session: Session, before: datetime) -> int:
     unknown = PersonRow.created_at < before, ~in_case, ~has_role, ~reviewed, ~signed, ~waits
     old = set(await session.scalars(select(PersonRow.id).where(*unknown)))
     if old:
-        async for thread in await session.stream_scalars(select(CaseRow.thread).where(CaseRow.erased_at.is_(None))):
-            old -= {turn["author"] for turn in thread}
+        kept = select(CaseRow.thread, CaseRow.words).where(CaseRow.erased_at.is_(None))
+        async for thread, words in await session.stream(kept):
+            old -= {said["author"] for said in (*thread, *words.get("parts", ()))}
     for person in old:
         await session.execute(delete(PersonRow).where(PersonRow.id == person))
     return len(old)

@@ -21,8 +21,13 @@ _COUNTED: Final = 20
 _ANSWERED: Final = (CaseState.POSTED, CaseState.RETRACTED)
 
 
-async def earlier_cases(session: Session, case: Case) -> EarlierCases:
-    """What became of the cases of the same author that were opened in this community before this one; the newest 20."""
+async def earlier_cases(session: Session, case: Case) -> EarlierCases | None:
+    """What became of the cases of the same author that were opened in this community before this one; the newest 20.
+
+    ``None`` where nobody is known to have written the post.
+    """
+    if not case.post.author:
+        return None
     newest = (
         select(CaseRow.state, CaseRow.is_hateful)
         .where(CaseRow.author == case.post.author, CaseRow.community_id == case.community_id)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.mastodon.speech.plain_text import CUT, MOST_CHARACTERS
 from core.errors import PlatformBusy, PlatformUnavailable, StoreUnavailable
-from core.models import Intent, Priority, ThreadMessage, Wish
+from core.models import CUT, MOST_WORDS, Intent, Priority, ThreadMessage, Wish
 from core.moderation.approval import CaseState
 from core.moderation.community.policy import CommunityPolicy
 from core.moderation.roles import Role
@@ -85,7 +84,7 @@ async def test_of_a_very_long_post_the_beginning_is_kept(town: CaptureTown) -> N
     await town.hear()
     [flagged] = town.desk.flagged
     assert (flagged.text.startswith(HATE), flagged.text.endswith(CUT)) == (True, True)
-    assert len(flagged.text) == MOST_CHARACTERS
+    assert len(flagged.text) == MOST_WORDS
 
 
 async def test_the_thread_and_the_content_warning_are_kept(town: CaptureTown) -> None:

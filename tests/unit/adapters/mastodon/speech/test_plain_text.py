@@ -6,7 +6,8 @@ import time
 
 import pytest
 
-from adapters.mastodon.speech.plain_text import CUT, MOST_CHARACTERS, MOST_HTML, plain_text, words_in
+from adapters.mastodon.speech.plain_text import MOST_HTML, plain_text, words_of
+from core.models import CUT, MOST_WORDS
 
 READ = {
     "<p>one</p><p>two</p>": "one\n\ntwo",
@@ -68,8 +69,8 @@ def test_the_time_grows_with_the_length_alone(unit: str) -> None:
 
 def test_no_more_is_read_than_a_post_may_hold() -> None:
     """The end says so; what fits is whole."""
-    whole = words_in(f"<p>{'a' * MOST_CHARACTERS}</p>")
-    cut = words_in(f"<p>{'a' * MOST_CHARACTERS}b</p>")
-    assert (len(whole), whole.endswith(CUT)) == (MOST_CHARACTERS, False)
-    assert (len(cut), cut.endswith(CUT)) == (MOST_CHARACTERS, True)
-    assert words_in("<b>" * MOST_HTML + "behind it") == ""
+    whole = words_of({"content": f"<p>{'a' * MOST_WORDS}</p>"}).text
+    cut = words_of({"content": f"<p>{'a' * MOST_WORDS}b</p>"}).text
+    assert (len(whole), whole.endswith(CUT)) == (MOST_WORDS, False)
+    assert (len(cut), cut.endswith(CUT)) == (MOST_WORDS, True)
+    assert words_of({"content": "<b>" * MOST_HTML + "behind it"}).text == ""
