@@ -24,8 +24,10 @@ from adapters.discord.connection.error_meanings import (
     of_question,
     of_send,
 )
+from adapters.discord.connection.places import place_of
 from adapters.discord.connection.refs import NAME, MessageNumbers, numbers_of, ref_of, revision_of
 from adapters.discord.speech.exact_text import MAX_CHARACTERS, check_bytes
+from adapters.discord.speech.words import words_now
 from core.errors import AmbiguousSend, PlatformBusy, PlatformUnavailable, TextHidden
 from core.i18n.sentences import sentence
 from core.models import Posted, PostRef
@@ -72,15 +74,17 @@ class DiscordPlatform:
         return RESEND_SECONDS
 
     async def read(self, ref: PostRef) -> str | None:
-        """The post's text as it reads now, or ``None`` if it is gone.
+        """The words of a post that its author can edit, as they read now; ``None`` if it is gone.
 
         Raises:
             TextHidden: it is there, but the message-content intent, which reading it needs, was not asked for.
             PlatformUnavailable: Discord cannot be asked.
         """
         message = await self._message(numbers_of(ref))
-        if message is None or message.content or self._client.options.reads_messages or self._is_ours(message):
+        if message is None or self._is_ours(message):
             return None if message is None else message.content
+        if message.content or self._client.options.reads_messages:
+            return words_now(message, await self._place(numbers_of(ref))).compared
         raise TextHidden(
             sentence("Discord keeps the words of this post from Antiphon."),
             remedy=sentence("Flag it with the message menu, or let Antiphon read messages."),
@@ -186,6 +190,15 @@ class DiscordPlatform:
         except FAULTS as err:
             if _is_gone(err):
                 return None
+            raise of_question(err) from err
+
+    async def _place(self, numbers: MessageNumbers) -> object:
+        """The channel or thread of a message; ``None`` where it is not shown."""
+        guild = self._client.get_guild(numbers.guild)
+        try:
+            async with asyncio.timeout(self._timeout_seconds):
+                return None if guild is None else await place_of(guild, numbers.channel)
+        except FAULTS as err:
             raise of_question(err) from err
 
     async def _page(self, place: MessageNumbers, before: discord.Message | None) -> list[discord.Message]:

@@ -17,7 +17,9 @@ from adapters.common.desk import DeskAccess
 from adapters.discord.capture.edits import edited_at
 from adapters.discord.capture.sightings import written_at
 from adapters.discord.connection.events import listen
+from adapters.discord.connection.places import Place
 from adapters.discord.connection.refs import NAME, ref_of, revision_at
+from adapters.discord.speech.words import words_now
 from core.errors import AntiphonError
 
 _LOG = logging.getLogger(__name__)
@@ -54,12 +56,15 @@ class ChangeEvents:
     async def _edited(self, event: discord.RawMessageUpdateEvent) -> None:
         """An edit by its author; a preview that Discord adds to a link, or a pin, changes no word.
 
-        Without the message-content intent Discord says when a message was edited last, but not what it reads now.
+        Without the message-content intent Discord says when a message was edited last, but not what it reads now; so
+        it is where the message has no text of its own, and in a thread that is not known, whose title nobody sees.
         """
         moment = edited_at(event)
         if event.guild_id is None or moment is None:
             return
-        text, ref = str(event.data.get("content") or ""), ref_of(event.guild_id, event.channel_id, event.message_id)
+        ref, place = ref_of(event.guild_id, event.channel_id, event.message_id), event.message.channel
+        is_shown = bool(event.message.content) and isinstance(place, Place)
+        text = words_now(event.message, place).compared if is_shown else ""
         self._changes.edited(ref, written_at(ref), text, revision_at(moment))
 
     async def _deleted(self, event: discord.RawMessageDeleteEvent) -> None:

@@ -18,6 +18,7 @@ from adapters.common.capture.asking import Asking
 from adapters.common.capture.flags import Flag, post_from_elsewhere
 from adapters.common.words.labels import wish_in_words
 from adapters.common.words.markup import Reader
+from adapters.common.words.messages import no_words, type_it
 from adapters.discord.capture.message_links import MessageLink, message_link
 from adapters.discord.capture.posts import check_capturable, flagged_post, private_place
 from adapters.discord.capture.sightings import written_at
@@ -135,7 +136,10 @@ class CaptureCommands:
         own_id = self._client.user.id if self._client.user is not None else 0
         everybody = asker.policy.everybody_role
         place = check_capturable(message, asker.guild, found, everybody, own_id, asker.locale)
-        return await flagged_post(message, place, flag, everybody, reads_messages=self._client.options.reads_messages)
+        post = await flagged_post(message, place, flag, everybody, reads_messages=self._client.options.reads_messages)
+        if not post.text.strip():
+            raise no_words(post.words, asker.locale, type_it(asker.locale))
+        return post
 
     async def _linked(self, link: MessageLink, interaction: Interaction, asker: Asker) -> discord.Message:
         """The message that a link leads to; a private place is refused before anything is read there."""

@@ -12,6 +12,8 @@ import discord
 
 from adapters.common.capture.conversations import MAX_MESSAGES, Conversation, Remark, arranged
 from adapters.discord.connection.places import Place, Readable, has_history
+from adapters.discord.speech.words import title_of, words_now
+from core.models import PartKind
 
 
 async def conversation_of(message: discord.Message, place: Place, *, reads_messages: bool) -> Conversation:
@@ -28,11 +30,23 @@ async def conversation_of(message: discord.Message, place: Place, *, reads_messa
     if not reads_messages:
         return Conversation(root=root)
     before = await _before(message, place) if is_open else []
-    return Conversation(arranged(message.id, _remarks(parents), _remarks(before)), root)
+    return Conversation(arranged(message.id, [*_remarks(parents), *_title(message, place)], _remarks(before)), root)
 
 
 def _remarks(messages: Iterable[discord.Message]) -> list[Remark]:
-    return [Remark(message.id, str(message.author.id), message.content) for message in messages]
+    return [
+        Remark(message.id, words.author_of(str(message.author.id), "")[0], words.text)
+        for message in messages
+        if (words := words_now(message))
+    ]
+
+
+def _title(message: discord.Message, place: Place) -> list[Remark]:
+    """The title of the thread, which stands before all in it; the first post has it among its own words."""
+    title = title_of(place)
+    if title is None or any(part.kind is PartKind.TITLE for part in words_now(message, place).parts):
+        return []
+    return [Remark(place.id - 1, title.author, title.text)]
 
 
 async def _parents(message: discord.Message, place: Readable, *, is_open: bool) -> tuple[list[discord.Message], str]:

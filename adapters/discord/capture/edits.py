@@ -10,6 +10,8 @@ from typing import Final
 
 import discord
 
+from adapters.discord.speech.words import words_now
+
 _FRESH: Final = timedelta(minutes=5)
 """How long ago an edit may be when its event arrives; a lost connection makes events late."""
 
@@ -26,8 +28,9 @@ def has_new_words(event: discord.RawMessageUpdateEvent, now: datetime) -> bool:
     last: that of an update long after it is something else.
     """
     moment = edited_at(event)
-    if moment is None or not event.message.content:
+    said = words_now(event.message).compared
+    if moment is None or not said:
         return False
     if event.cached_message is not None:
-        return event.cached_message.content != event.message.content
+        return words_now(event.cached_message).compared != said
     return now - moment <= _FRESH

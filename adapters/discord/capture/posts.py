@@ -1,7 +1,7 @@
 """Messages of Discord as flagged posts.
 
-Owns which messages can be flagged at all, and what travels with them. The text stays exactly as Discord has it: the
-post is compared with it again before a reply is sent.
+Owns which messages can be flagged at all, and what travels with them. The words stay exactly as Discord has them: the
+post is compared with them again before a reply is sent.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from adapters.common.capture.flags import Flag
 from adapters.discord.capture.conversations import conversation_of
 from adapters.discord.connection.places import Place, everybody_in, is_private
 from adapters.discord.connection.refs import ref_of, revision_of
-from core.errors import BadInput, NotAllowed
+from adapters.discord.speech.words import with_origin, words_of
+from core.errors import NotAllowed
 from core.i18n.catalogs import gettext
 from core.models import FlaggedPost
 
@@ -22,13 +23,17 @@ async def flagged_post(
 ) -> FlaggedPost:
     """A message with the conversation around it; of a private place nothing but the message itself."""
     ref = ref_of(place.guild.id, place.id, message.id)
-    author = str(message.author.id)
-    if is_private(place, everybody):
-        return FlaggedPost(ref, message.content, author, flag.by, flag.how, (), flag.priority, is_private=True)
+    words = await words_of(message, place)
+    is_hidden = is_private(place, everybody)
+    if not is_hidden:
+        words = await with_origin(words, message, place, everybody)
+    author, name = words.author_of(str(message.author.id), message.author.display_name)
+    if is_hidden:
+        return FlaggedPost(ref, words.text, author, flag.by, flag.how, (), flag.priority, is_private=True)
     around = await conversation_of(message, place, reads_messages=reads_messages)
     return FlaggedPost(
         ref,
-        message.content,
+        words.text,
         author,
         flag.by,
         flag.how,
@@ -37,7 +42,8 @@ async def flagged_post(
         root=around.root,
         wish=flag.wish,
         revision=revision_of(message),
-        author_name=message.author.display_name,
+        author_name=name,
+        words=words,
     )
 
 
@@ -69,20 +75,10 @@ def check_capturable(
 
     Raises:
         NotAllowed: the place is private, or the author is not a person who can be answered.
-        BadInput: it has no words, or none that Discord shows to us.
     """
     if place is None or is_private(place, everybody):
         raise private_place(everybody, guild, locale)
     check_author(message, own_id, locale)
-    if not message.content.strip():
-        raise BadInput(
-            gettext("This message has no words that Antiphon can read.", locale),
-            remedy=gettext(
-                "Use the message's own menu: Apps, then “Draft a reply”. Pictures and forwarded messages cannot be "
-                "answered; type what they say with /counter.",
-                locale,
-            ),
-        )
     return place
 
 

@@ -14,7 +14,8 @@ from adapters.common.capture.flags import Flag
 from adapters.discord.capture.posts import flagged_post
 from adapters.discord.connection.places import Place, is_private
 from adapters.discord.connection.refs import ref_of
-from core.models import FlaggedPost, PostRef
+from adapters.discord.speech.words import words_now, words_of
+from core.models import FlaggedPost, MessageWords, PostRef, Unread
 
 
 def now() -> datetime:
@@ -46,9 +47,14 @@ class SeenMessage:
         return ref_of(self.place.guild.id, self.place.id, self.message.id)
 
     @property
-    def text(self) -> str:
-        """Its words."""
-        return self.message.content
+    def may_have_words(self) -> bool:
+        """Whether it has any, or files that may hold some."""
+        words = words_now(self.message, self.place)
+        return bool(words.parts) or Unread.FILE in words.unread
+
+    async def words(self) -> MessageWords:
+        """All its words."""
+        return await words_of(self.message, self.place)
 
     @property
     def written_at(self) -> datetime:

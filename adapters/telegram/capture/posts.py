@@ -16,6 +16,7 @@ from telegram import MessageOriginChannel, MessageOriginChat, MessageOriginHidde
 from telegram.constants import ChatType
 
 from adapters.common.words.messages import no_words, type_it
+from adapters.telegram.connection.client import UNREADABLE
 from core.errors import NotAllowed
 from core.i18n.catalogs import gettext
 from core.models import MessageWords, Part, PartKind, Unread, joined_parts
@@ -118,7 +119,8 @@ def _media(message: telegram.Message) -> list[Unread]:
         or message.game
         or message.invoice
         or message.paid_media
-        or (message.location if message.venue is None else None),
+        or (message.location if message.venue is None else None)
+        or message.api_kwargs.get(UNREADABLE),
     }
     return [kind for kind, medium in held.items() if medium]
 

@@ -31,6 +31,8 @@ from core.errors import BadSettings
 from core.moderation.desk_ports import Casework, Governance
 
 _LOG = logging.getLogger(__name__)
+UNREADABLE: Final = "antiphon_unreadable"
+"""Marks a message of which the library could not read all (``Message.api_kwargs``)."""
 PUBLIC_API: Final = "https://api.telegram.org"
 _CONNECT_SECONDS, _CALL_SECONDS, _POLL_EXTRA_SECONDS = 5.0, 10.0, 10.0
 _LIBRARY_LOGGERS: Final = ("telegram", "httpx", "httpcore")

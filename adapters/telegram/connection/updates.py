@@ -5,15 +5,18 @@ Pure. Reads what Telegram sent, not what the library makes of it, so that it can
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
+import telegram
 from telegram import Update
 
-from adapters.telegram.connection.client import Heard, TelegramClient, kind_of
+from adapters.telegram.connection.client import UNREADABLE, Heard, TelegramClient, kind_of
 from core.moderation.platforms import ArrivedUpdate, WaitingUpdate
 
+_LOG = logging.getLogger(__name__)
 KINDS: Final = (
     "message",
     "edited_message",
@@ -26,6 +29,10 @@ KINDS: Final = (
 """The kinds that are asked for in any case; Telegram sends no ``message_reaction`` that was not asked for by name."""
 LATE: Final = timedelta(minutes=10)
 _WRITTEN: Final = ("edit_date", "date")
+_PLAIN: Final = (
+    "message_id", "ephemeral_message_id", "message_thread_id", "is_topic_message", "date", "edit_date", "chat", "from",
+    "sender_chat", "is_automatic_forward", "media_group_id", "text", "entities", "caption", "caption_entities",
+)  # fmt: skip
 
 Wake = Callable[[], None]
 """Says that new updates were kept."""
@@ -56,7 +63,32 @@ def heard(waiting: WaitingUpdate, client: TelegramClient) -> Heard:
     raw = waiting.update.payload
     written = written_at(raw)
     is_late = written is not None and waiting.handed_out_at - written > LATE
-    return Heard(Update.de_json(raw, client.bot), raw, waiting.received_at, is_late)
+    return Heard(_read(raw, client.bot), raw, waiting.received_at, is_late)
+
+
+def _read(raw: dict[str, Any], bot: telegram.Bot) -> Update:
+    """An update as the library reads it; of a message that it cannot read as Telegram sends it, what is plain in it.
+
+    Raises whatever the library raises where nothing of it can be read.
+    """
+    try:
+        return Update.de_json(raw, bot)
+    except (TypeError, ValueError, LookupError, AttributeError) as err:
+        kind, content = kind_of(raw), _content(raw)
+        if "chat" not in content:
+            raise
+        _LOG.warning("Parts of a message of Telegram cannot be read: %s", type(err).__name__)
+        answered = content.get("reply_to_message")
+        kept = {"reply_to_message": _plain(answered)} if isinstance(answered, dict) else {}
+        try:
+            return Update.de_json(raw | {kind: content | kept}, bot)
+        except (TypeError, ValueError, LookupError, AttributeError):
+            return Update.de_json(raw | {kind: _plain(content) | kept}, bot)
+
+
+def _plain(message: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a message that every version of Telegram has, and a mark that others were left out."""
+    return {name: message[name] for name in _PLAIN if name in message} | {UNREADABLE: True}
 
 
 def written_at(raw: dict[str, Any]) -> datetime | None:

@@ -135,8 +135,8 @@ def _row(session: Session, case: NewCase, hidden: FlaggedPost) -> dict[str, obje
 def _users(post: FlaggedPost) -> Iterator[str]:
     """Everybody whose name is in a post."""
     yield post.flagged_by
-    written = (post, *post.thread, *post.words.parts)
-    yield from filter(None, (each.author for each in written))
+    others = (*(message.author for message in post.thread), *(part.author for part in post.words.parts))
+    yield from filter(None, (post.author, *others))
 
 
 def _pseudonymised(post: FlaggedPost, known: dict[tuple[str, str], str]) -> FlaggedPost:

@@ -42,8 +42,8 @@ async def test_what_the_filter_finds_is_flagged_once(watching: CaptureTown) -> N
     }
     first = next(post for post in town.desk.flagged if post.ref.message == found["id"])
     assert (first.flagged_by, first.priority, first.score) == (town.server.bot.id, Priority.DETECTED, 0.99)
-    assert first.ref == town.ref(found) and first.thread[-1].text == "CW: politics"
-    assert town.detector.read == [f"{HATE} {TAG}", f"Lovely weather {TAG}"]
+    assert (first.ref, first.text) == (town.ref(found), f"politics\n\n{HATE} {TAG}")
+    assert town.detector.read == [first.text, f"Lovely weather {TAG}"]
     assert await town.people.written_by(town.server.bot) == []
 
 

@@ -81,12 +81,12 @@ async def test_a_look_has_its_time(wire: MastodonWire) -> None:
 
 
 async def test_a_post_with_its_warning_and_marks_reads_as_plain_words(wire: MastodonWire) -> None:
-    """The same way as when it was flagged; a content warning is not among the words."""
+    """The same way as when it was flagged, the content warning included."""
     ref = await wire.written(
         "first & second\n\nthird <b>\nhttps://fra.europa.eu/en/some/very/long/address", spoiler="CW"
     )
     assert await wire.platform.read(ref) == (
-        "first & second\n\nthird <b>\nhttps://fra.europa.eu/en/some/very/long/address"
+        "CW\n\nfirst & second\n\nthird <b>\nhttps://fra.europa.eu/en/some/very/long/address"
     )
 
 

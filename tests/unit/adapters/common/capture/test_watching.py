@@ -17,7 +17,7 @@ from adapters.common.capture.looked_at import LookedAt
 from adapters.common.capture.watching import Sighting, Watching
 from adapters.common.desk import DeskAccess
 from core.errors import NotAllowed, StoreUnavailable
-from core.models import FlaggedPost, PostRef, Priority, TargetGroup
+from core.models import FlaggedPost, MessageWords, Part, PartKind, PostRef, Priority, TargetGroup
 from core.moderation.community.careful_watch import FindLabel, WatchRecord
 from core.moderation.community.policy import CommunityPolicy
 from core.moderation.desk_ports import Casework
@@ -45,6 +45,13 @@ class Remarked:
     @property
     def ref(self) -> PostRef:
         return PostRef("plain", "town", "square", str(self.number))
+
+    @property
+    def may_have_words(self) -> bool:
+        return bool(self.text)
+
+    async def words(self) -> MessageWords:
+        return MessageWords.of([Part(PartKind.OWN, self.text)])
 
     async def post(self, flag: Flag) -> FlaggedPost:
         return FlaggedPost(self.ref, self.text, "slate_roof", flag.by, flag.how, (), flag.priority)

@@ -77,10 +77,8 @@ def test_what_is_not_for_everybody_is_left_out() -> None:
     assert found.thread == (ThreadMessage("7", "kept"),)
 
 
-def test_content_warnings_are_kept_as_the_fediverse_writes_them() -> None:
+def test_a_message_stands_with_all_its_words_and_the_flagged_one_is_not_repeated() -> None:
+    """A content warning is the first of them."""
     above = [_status("10", "words", spoiler_text="housing,\n politics")]
     found = conversation_of(_status("20", "hate", "10", by="8", spoiler_text="my view"), _around(above, []), OWN)
-    assert found.thread == (
-        ThreadMessage("7", "CW: housing, politics\nwords"),
-        ThreadMessage("8", "CW: my view"),
-    )
+    assert found.thread == (ThreadMessage("7", "housing, politics\n\nwords"),)

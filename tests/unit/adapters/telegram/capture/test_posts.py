@@ -70,4 +70,4 @@ def test_what_cannot_be_answered_is_refused(more: dict[str, Any], error: type[An
 
 def test_a_caption_is_the_text() -> None:
     """Of a picture, for example."""
-    assert words_of(message(text=None, caption="go home")) == "go home"
+    assert words_of(message(text=None, caption="go home")).text == "go home"
