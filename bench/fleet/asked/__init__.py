@@ -1,1 +1,0 @@
-"""What a post asks of the language model, counted while the real engine drafted."""

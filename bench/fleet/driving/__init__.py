@@ -1,1 +1,0 @@
-"""One run of a fleet: what runs in it, its database, and what is measured."""
