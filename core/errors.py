@@ -29,7 +29,9 @@ send may be repeated only after ``PlatformBusy``.
 
 from __future__ import annotations
 
-from core.i18n.sentences import Sentence, joined
+from typing import Self
+
+from core.i18n.sentences import Sentence, joined, nameless
 
 
 class AntiphonError(Exception):
@@ -47,6 +49,12 @@ class AntiphonError(Exception):
     def said(self) -> Sentence:
         """Message and remedy as one sentence that can be translated."""
         return joined(self.message, self.remedy)
+
+    def without_names(self) -> Self:
+        """The same error for a log, or for somebody who may not know who else decides: it names nobody."""
+        self.message, self.remedy = nameless(self.message), nameless(self.remedy)
+        self.args = (self.message,)
+        return self
 
 
 class BadInput(AntiphonError):

@@ -7,18 +7,22 @@ command.
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import os
 import signal
 import sys
-from collections.abc import Callable, Coroutine
+import unicodedata
+from collections.abc import Callable, Coroutine, Iterable
 from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.text import Text
 
+from adapters.common.words.markup import JOINERS, UNSEEN
 from core.errors import AntiphonError, BadInput
 from core.wording.counting import counted as counted
 
@@ -27,6 +31,7 @@ EXIT_WRONG_CALL = 2
 EXIT_ADVISED_AGAINST = 3
 EXIT_UNAVAILABLE = 4
 EXIT_INTERRUPTED = 130
+_SHOWN: Final = f"\n\t{JOINERS}"
 
 CHATTY: Final = ("httpx", "httpx2")
 """Libraries that log requests, which say nothing to the person at the terminal."""
@@ -56,14 +61,43 @@ WarmOption = Annotated[
 ]
 
 
+def harmless(text: str) -> str:
+    """A text without the characters by which it could steer a terminal, or turn its reading around."""
+    return "".join("\ufffd" if _steers(c) else c for c in text)
+
+
+def _steers(character: str) -> bool:
+    return unicodedata.category(character) in UNSEEN and character not in _SHOWN
+
+
+class HarmlessConsole(Console):
+    """A console on which no text steers the terminal, wherever it comes from; only what rich itself adds does."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """As rich does, each piece of text made harmless."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else Segment(harmless(segment.text), segment.style)
+
+
 def out() -> Console:
     """Standard output, for what was asked for."""
-    return Console()
+    return HarmlessConsole()
 
 
 def err() -> Console:
     """Standard error, for progress and what went wrong."""
-    return Console(stderr=True)
+    return HarmlessConsole(stderr=True)
+
+
+def as_json(document: object, *, indent: int | None = 2) -> str:
+    """A document as JSON, with escapes for the characters that could steer a terminal."""
+    text = json.dumps(document, ensure_ascii=False, indent=indent, default=str)
+    return "".join(json.dumps(c)[1:-1] if _steers(c) else c for c in text)
+
+
+def print_document(document: object) -> None:
+    """Print one JSON document and nothing else."""
+    typer.echo(as_json(document))
 
 
 def run_to_exit(begin: Callable[[], Coroutine[Any, Any, int]]) -> None:

@@ -12,9 +12,8 @@ import typer
 from rich.table import Column, Table
 from rich.text import Text
 
-from bot.cli.command import ConfigOption, JsonOption, counted, out
+from bot.cli.command import ConfigOption, JsonOption, counted, out, print_document
 from bot.cli.desk import Place, Reason, do, operator, switch
-from bot.cli.kb.output import print_document
 from bot.cli.later import OneText
 from bot.cli.learning import learning, write_lessons, writer
 from bot.communities.decisions import CommunityDesk, CommunityView

@@ -5,7 +5,6 @@ Owns the commands; ``bot.cli.terminal`` and ``bot.cli.operating.doctor`` do the 
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import AsyncIterator
 from typing import Annotated
@@ -13,7 +12,16 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from bot.cli.command import EXIT_NO_DRAFT, EXIT_UNAVAILABLE, ConfigOption, JsonOption, ProfileOption, out, run_to_exit
+from bot.cli.command import (
+    EXIT_NO_DRAFT,
+    EXIT_UNAVAILABLE,
+    ConfigOption,
+    JsonOption,
+    ProfileOption,
+    out,
+    print_document,
+    run_to_exit,
+)
 from bot.cli.drafting.preparing import PreparationBar
 from bot.compose.settings.loading import load_settings
 from bot.compose.settings.settings import Settings
@@ -85,7 +93,7 @@ def doctor(
         finally:
             bar.close()
         if as_json:
-            typer.echo(json.dumps(as_document(checks), indent=2))
+            print_document(as_document(checks))
         return 0 if all(check.ok for check in checks) else EXIT_UNAVAILABLE
 
     run_to_exit(work)

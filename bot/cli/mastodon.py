@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import asdict, replace
 from functools import partial
+from shlex import quote
 from typing import Annotated, Final, TypeVar
 
 import typer
@@ -24,9 +25,9 @@ from adapters.mastodon.connection.instance import Instance
 from adapters.mastodon.connection.refs import NAME, full_name_of
 from adapters.mastodon.manage.check import Look, look, look_at_team
 from adapters.mastodon.manage.login import begin, finish, instance_address
-from bot.cli.command import EXIT_UNAVAILABLE, ConfigOption, JsonOption, counted, out, run_to_exit
+from bot.cli.command import EXIT_UNAVAILABLE, ConfigOption, JsonOption, counted, out, print_document, run_to_exit
 from bot.cli.desk import operator
-from bot.cli.kb.output import print_document, run
+from bot.cli.kb.output import run
 from bot.communities.decisions import CommunityDesk
 from bot.communities.governance import CommunityGovernance
 from bot.compose.application import open_database
@@ -73,7 +74,8 @@ def login(
         out().print(
             Text(
                 "Set this in the environment, and put it into no file that you share:\n\n"
-                f"export ANTIPHON__MASTODON__URL={url}\nexport ANTIPHON__MASTODON__{name}={granted.token}\n"
+                f"export ANTIPHON__MASTODON__URL={quote(url)}\n"
+                f"export ANTIPHON__MASTODON__{name}={quote(granted.token)}\n"
             ),
             soft_wrap=True,
         )

@@ -16,8 +16,17 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from bot.cli.command import EXIT_NO_DRAFT, EXIT_UNAVAILABLE, ConfigOption, JsonOption, counted, given, out
-from bot.cli.kb.output import print_document, run
+from bot.cli.command import (
+    EXIT_NO_DRAFT,
+    EXIT_UNAVAILABLE,
+    ConfigOption,
+    JsonOption,
+    counted,
+    given,
+    out,
+    print_document,
+)
+from bot.cli.kb.output import run
 from bot.communities.export import Format, write_export
 from bot.communities.export import export as rows_of
 from bot.compose.application import open_database, worker_name

@@ -87,7 +87,7 @@ def for_flagger(card: Card, *, has_asked: bool) -> Card:
         has_asked: they asked for a draft, and so see the drafts and what these rest on.
     """
     post = replace(card.post, thread=())
-    own = replace(card, post=post, holder=None, why_two=(), claims=(), campaign_posts=1)
+    own = replace(card, is_partial=True, post=post, holder=None, why_two=(), claims=(), campaign_posts=1)
     own = replace(own, first_approvals=(), first_texts=(), reviews={}, names={})
     own = replace(own, approved=None, last_move=None, flagger="", earlier=None)
     if has_asked:

@@ -10,9 +10,10 @@ from bot.store.cases import cases as store
 from bot.store.cases import holds
 from bot.store.cases.cases import Case
 from bot.store.engine.database import Session
-from bot.store.people.people import require_on_case
+from bot.store.people.people import require_on_case, roles_of
+from core.errors import Conflict
 from core.moderation.approval import CaseState
-from core.moderation.roles import OnCase, Person
+from core.moderation.roles import OnCase, Person, may_on_case
 
 
 async def decider(
@@ -31,6 +32,11 @@ async def decider(
     """
     case = await holds.lock(session, case_id)
     who = await require_on_case(session, case.community_id, by, action, flagged_by=case.post.flagged_by)
-    case = await store.load_expected(session, case_id, version, state or case.state)
-    await holds.require_free(session, case, who)
+    try:
+        case = await store.load_expected(session, case_id, version, state or case.state)
+        await holds.require_free(session, case, who)
+    except Conflict as err:
+        if not may_on_case(await roles_of(session, case.community_id, who), OnCase.READ):
+            raise err.without_names() from err  # who only flagged the post learns of no moderator
+        raise
     return case, who

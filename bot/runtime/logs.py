@@ -20,6 +20,9 @@ from typing import Any, Final, Literal
 
 import structlog
 
+from core.errors import AntiphonError
+from core.i18n.sentences import nameless
+
 _OWN: Final = ("adapters", "antiphon", "bot", "core", "kb")
 """The loggers of Antiphon; all others are libraries'."""
 _LOG: Final = logging.getLogger("antiphon")
@@ -73,6 +76,7 @@ def set_up(form: Literal["text", "json"], level: Literal["debug", "info", "warni
             processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, rendered],
         )
     )
+    handler.addFilter(_names_nobody)
     lowest = logging.getLevelNamesMapping()[level.upper()]
     logging.basicConfig(level=max(lowest, logging.WARNING), handlers=[handler], force=True)
     for name in _OWN:
@@ -85,6 +89,19 @@ def set_up(form: Literal["text", "json"], level: Literal["debug", "info", "warni
     sys.excepthook = _on_end
     if form == "json":
         sys.stderr = _Lines()
+
+
+def _names_nobody(record: logging.LogRecord) -> bool:
+    """Leave out of a line the names that an error or a sentence of ours holds (``core.i18n.sentences.Name``)."""
+    if isinstance(record.args, tuple):
+        record.args = tuple(map(_without_names, record.args))
+    return True
+
+
+def _without_names(value: object) -> object:
+    if isinstance(value, AntiphonError):
+        return nameless(value.said)
+    return nameless(value) if isinstance(value, str) else value
 
 
 def hear_loop(loop: asyncio.AbstractEventLoop) -> None:

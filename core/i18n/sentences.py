@@ -32,6 +32,24 @@ class Sentence(str):
         return made
 
 
+class Name(str):
+    """A person's name as a value of a sentence: people who may know it read it, ``nameless`` leaves it out."""
+
+
+def nameless(said: str) -> str:
+    """A text of Antiphon without the names of people in it, at any depth; for logs and for who may not know them."""
+    if not isinstance(said, Sentence) or not said.values:
+        return said
+    values = {name: _nameless(value) for name, value in said.values.items()}
+    return Sentence(said.template, values)
+
+
+def _nameless(value: object) -> object:
+    if isinstance(value, Name):
+        return sentence("somebody")
+    return nameless(value) if isinstance(value, Sentence) else value
+
+
 def sentence(template: str, **values: object) -> Sentence:
     """A sentence of Antiphon, with ``{names}`` filled in.
 

@@ -109,6 +109,7 @@ class Card:
         reviews: who reviewed the prepared replies in the drafts, by the ids of these replies.
         names: the names of the people in the post's thread whom the community knows, by their pseudonyms.
         community_language: the language that the community chose for its cards, as ISO 639-1; ``None`` for none.
+        is_partial: it lacks what only those see who may read every case; it is never put where all see it.
     """
 
     case_id: str
@@ -117,6 +118,7 @@ class Card:
     community: str
     post: FlaggedPost
     opened_at: datetime
+    is_partial: bool = False
     gist: str | None = None
     is_gist_ours: bool = False
     flagger: str = ""

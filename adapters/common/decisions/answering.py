@@ -16,9 +16,9 @@ from core.errors import AntiphonError, Conflict
 from core.i18n.catalogs import gettext, translated
 
 _ERROR: Final = 1500
-_OF_REVIEWERS: Final = frozenset({Act.HOLD, Act.RELEASE, Act.APPROVE, Act.UNDO, Act.NOT_HATEFUL, Act.RETRACT})
-"""What the desk refuses to all but reviewers, before it compares versions. Who only flagged a post may read its case,
-too, but less of it: what they see must never be put on the card that all see."""
+_ON_CARD: Final = frozenset({Act.HOLD, Act.RELEASE, Act.APPROVE, Act.UNDO, Act.NOT_HATEFUL, Act.RETRACT})
+"""After these the card that all see shows the case as it is. What somebody sees who only flagged a post is less, and is
+never put on that card."""
 
 
 async def answered(press: Press, flow: Flow) -> None:
@@ -53,7 +53,7 @@ async def _explain(press: Press, err: AntiphonError) -> None:
 async def _outdated(press: Press, err: Conflict) -> None:
     """Say what is new, and show the case as it is now: on the card, or privately to a person who may only read it."""
     card = await press.casework.card(press.target.case_id, press.by)
-    if press.is_on_card and press.target.act in _OF_REVIEWERS:
+    if press.is_on_card and press.target.act in _ON_CARD and not card.is_partial:
         await press.show(card)
         await press.say(*in_words(err, press.reader), gettext("The card now shows the case as it is.", press.locale))
     else:

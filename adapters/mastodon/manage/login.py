@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 import secrets
 from dataclasses import dataclass
 from typing import Any, Final
@@ -17,6 +18,9 @@ import aiohttp
 
 from adapters.mastodon.connection.client import USER_AGENT
 from core.errors import BadInput, PlatformUnavailable
+
+_TOKEN: Final = re.compile(r"[A-Za-z0-9._~+/=-]{1,512}")
+"""A bearer token (RFC 6750, section 2.1), of a length that no instance exceeds."""
 
 SCOPES: Final = (
     "read:accounts",
@@ -106,7 +110,7 @@ async def finish(begun: LogIn, code: str) -> Granted:
 
     Raises:
         BadInput: there is no code, or the instance does not accept it, or it granted less than was asked for.
-        PlatformUnavailable: the instance does not answer.
+        PlatformUnavailable: the instance does not answer, or not with a token (RFC 6750, section 2.1).
     """
     if not code.strip():
         raise BadInput("There is no code.", remedy="Copy the code that the instance shows after you allowed it.")
@@ -118,7 +122,13 @@ async def finish(begun: LogIn, code: str) -> Granted:
         raise BadInput(
             f"The instance did not grant {', '.join(missing)}.", remedy="Log in again, and allow all that is asked."
         )
-    return Granted(str(said["access_token"]), granted)
+    token = str(said.get("access_token", ""))
+    if not _TOKEN.fullmatch(token):
+        raise PlatformUnavailable(
+            "The instance answered with something that is no token.",
+            remedy="Nothing was kept. Ask whoever runs the instance whether its log-in works.",
+        )
+    return Granted(token, granted)
 
 
 def challenge_of(verifier: str) -> str:

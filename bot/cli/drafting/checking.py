@@ -6,7 +6,6 @@ judges, as it judges drafts and edits. No language model is loaded, and nothing 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -15,7 +14,16 @@ from typing import Annotated, Any, Final
 import typer
 from rich.text import Text
 
-from bot.cli.command import EXIT_NO_DRAFT, EXIT_WRONG_CALL, JsonOption, LanguageOption, err, out, run_to_exit
+from bot.cli.command import (
+    EXIT_NO_DRAFT,
+    EXIT_WRONG_CALL,
+    JsonOption,
+    LanguageOption,
+    err,
+    out,
+    print_document,
+    run_to_exit,
+)
 from bot.cli.drafting.jobs import BadRow, Job, jobs_of, language_of, passages_of, refuse_both, require, text_of
 from bot.cli.later import OneText
 from core.models import ReadBy
@@ -205,9 +213,7 @@ def _sentence(checked: CheckedSentence) -> dict[str, Any]:
 
 def _show_one(found: Mapping[str, Any], *, as_json: bool, show: Callable[[Mapping[str, Any]], None]) -> None:
     if as_json:
-        typer.echo(
-            json.dumps({name: what for name, what in found.items() if name != "id"}, ensure_ascii=False, indent=2)
-        )
+        print_document({name: what for name, what in found.items() if name != "id"})
     else:
         show(found)
 
@@ -222,7 +228,7 @@ def _finish(
 ) -> int:
     if as_json:
         errors = [{"line": row.line, "error": row.error} for row in bad]
-        typer.echo(json.dumps({name: list(found), "errors": errors}, ensure_ascii=False, indent=2))
+        print_document({name: list(found), "errors": errors})
     else:
         for one in found:
             show(one)

@@ -6,7 +6,6 @@ Owns what the command asks of the engine, and which one it asks: that of the pro
 
 from __future__ import annotations
 
-import json
 from collections.abc import Coroutine
 from dataclasses import replace
 from pathlib import Path
@@ -28,6 +27,7 @@ from bot.cli.command import (
     err,
     given,
     out,
+    print_document,
     run_to_exit,
 )
 from bot.cli.drafting.preparing import PreparationBar
@@ -52,7 +52,7 @@ app = typer.Typer()
 
 def _schema(asked: bool) -> None:
     if asked:
-        typer.echo(json.dumps(schema(), indent=2))
+        print_document(schema())
         raise typer.Exit
 
 
@@ -189,7 +189,7 @@ def _say(what: str) -> None:
 
 def _show(suggestion: Suggestion, loading_seconds: float, *, as_json: bool, force: bool) -> int:
     if as_json:
-        typer.echo(json.dumps(document(suggestion, force=force), ensure_ascii=False, indent=2))
+        print_document(document(suggestion, force=force))
     else:
         show_suggestion(out(), suggestion, loading_seconds=loading_seconds)
     reading = suggestion.reading

@@ -14,8 +14,8 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from bot.cli.command import ConfigOption, JsonOption, complain, counted, err, out
-from bot.cli.kb.output import print_document, progress_bar, run
+from bot.cli.command import ConfigOption, JsonOption, complain, counted, err, out, print_document
+from bot.cli.kb.output import progress_bar, run
 from core.errors import DocumentRefused
 from core.models import TargetGroup
 

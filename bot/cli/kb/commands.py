@@ -13,9 +13,19 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 from rich.text import Text
 
-from bot.cli.command import EXIT_UNAVAILABLE, ConfigOption, JsonOption, WarmOption, counted, err, given, out
+from bot.cli.command import (
+    EXIT_UNAVAILABLE,
+    ConfigOption,
+    JsonOption,
+    WarmOption,
+    counted,
+    err,
+    given,
+    out,
+    print_document,
+)
 from bot.cli.kb.collecting import GroupOption, add, build
-from bot.cli.kb.output import manifest, print_document, progress_bar, run, show_table, write_rows
+from bot.cli.kb.output import manifest, progress_bar, run, show_table, write_rows
 from bot.cli.kb.reviewing import accept, diff, reject, show, trust, waiting
 from core.errors import BadInput
 

@@ -6,12 +6,10 @@ Owns the row of a document: the manifest; and how its citation is said.
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -25,7 +23,7 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from bot.cli.command import err, out, run_to_exit
+from bot.cli.command import as_json, err, out, print_document, run_to_exit
 from kb.documents import Listed, citation
 from kb.library.nouns import Revision
 
@@ -38,11 +36,6 @@ def run(config: Path | None, work: Callable[[Settings], Coroutine[Any, Any, int]
     from bot.compose.settings.loading import load_settings
 
     run_to_exit(lambda: work(load_settings(config)))
-
-
-def print_document(document: object) -> None:
-    """One JSON document on standard output."""
-    typer.echo(json.dumps(document, ensure_ascii=False, indent=2, default=str))
 
 
 def cited(listed: Listed) -> str:
@@ -127,7 +120,7 @@ def write_rows(rows: Sequence[dict[str, Any]], stream: Any, *, is_csv: bool) -> 
         writer.writeheader()
         writer.writerows({key: _plain(value) for key, value in row.items()} for row in rows)
     else:
-        stream.writelines(json.dumps(row, ensure_ascii=False, default=str) + "\n" for row in rows)
+        stream.writelines(as_json(row, indent=None) + "\n" for row in rows)
 
 
 def _plain(value: object) -> object:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 from rich.text import Text
 
-from bot.cli.command import ConfigOption, JsonOption, counted, err, out
-from bot.cli.kb.output import cited, manifest, print_document, run
+from bot.cli.command import ConfigOption, JsonOption, counted, err, out, print_document
+from bot.cli.kb.output import cited, manifest, run
 from core.errors import BadInput
 from kb.library.nouns import Revision, State, Trust
 

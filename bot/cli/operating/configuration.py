@@ -15,7 +15,7 @@ from typing import Annotated, Any, Final
 import typer
 from rich.text import Text
 
-from bot.cli.command import ConfigOption, JsonOption, err, out, run_to_exit
+from bot.cli.command import ConfigOption, JsonOption, err, out, print_document, run_to_exit
 from bot.compose.settings.loading import read_sources, settings_of
 from bot.compose.settings.settings import SECRETS, Settings
 from bot.compose.settings.sources import SettingsSource, find_file, own_file, secrets_file
@@ -63,7 +63,7 @@ def show(
             usual = {row.key: row.value for row in shown(settings_of(()), ())}
             wanted = [row for row in wanted if row.value != usual[row.key]]
         if as_json:
-            typer.echo(json.dumps({"settings": [asdict(row) for row in wanted]}, ensure_ascii=False, indent=2))
+            print_document({"settings": [asdict(row) for row in wanted]})
         elif wanted:
             _print(wanted)
         else:
@@ -81,7 +81,7 @@ def path(as_json: JsonOption = False, config: ConfigOption = None) -> None:
         file, secrets, own = find_file(config, os.environ), secrets_file(config, os.environ), own_file(os.environ)
         if as_json:
             named = {"settings": file, "secrets": secrets if secrets.is_file() else None, "own": own}
-            typer.echo(json.dumps({name: place and str(place) for name, place in named.items()}, indent=2))
+            print_document({name: place and str(place) for name, place in named.items()})
             return 0
         out().print(Text(str(file or own)), soft_wrap=True)
         if file is None:

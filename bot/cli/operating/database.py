@@ -13,8 +13,8 @@ import typer
 from rich.text import Text
 from sqlalchemy import URL
 
-from bot.cli.command import EXIT_UNAVAILABLE, ConfigOption, JsonOption, out
-from bot.cli.kb.output import print_document, run
+from bot.cli.command import EXIT_UNAVAILABLE, ConfigOption, JsonOption, out, print_document
+from bot.cli.kb.output import run
 from bot.compose.application import open_database
 from bot.compose.engine import make_folder
 from bot.compose.settings.settings import Settings

@@ -16,9 +16,9 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from bot.cli.command import ConfigOption, JsonOption, out
+from bot.cli.command import ConfigOption, JsonOption, out, print_document
 from bot.cli.desk import Place, Reason, operator
-from bot.cli.kb.output import print_document, run
+from bot.cli.kb.output import run
 from bot.communities.own_cards import OwnCards, Proposed
 from bot.compose.application import open_database
 from bot.compose.settings.settings import Settings

@@ -12,9 +12,9 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from bot.cli.command import ConfigOption, JsonOption, out
+from bot.cli.command import ConfigOption, JsonOption, out, print_document
 from bot.cli.desk import Place, Reason, operator
-from bot.cli.kb.output import print_document, run
+from bot.cli.kb.output import run
 from bot.cli.later import OneText
 from bot.communities.prepared import PreparedReplies, PreparedReply
 from bot.compose.application import open_database

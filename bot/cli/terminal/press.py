@@ -6,7 +6,6 @@ Owns how the flows of ``adapters.common.decisions`` speak to a person at a termi
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -21,7 +20,8 @@ from adapters.common.cards.controls import Control
 from adapters.common.cards.states import headline
 from adapters.common.decisions.press import Dialog, Options, Screen, TextFile
 from adapters.common.words.fitting import shortened
-from adapters.common.words.markup import JOINERS, UNSEEN, Reader, hidden_in
+from adapters.common.words.markup import Reader, hidden_in
+from bot.cli.command import harmless
 from core.models import PostRef
 from core.moderation.cards import Card
 from core.moderation.desk_ports import Casework
@@ -100,12 +100,6 @@ class TerminalMarkup:
 
 
 READER: Final = Reader(LOCALE, TerminalMarkup())
-
-
-def harmless(text: str) -> str:
-    """A text without the characters by which it could steer a terminal, or turn its reading around."""
-    kept = f"\n\t{JOINERS}"
-    return "".join("\ufffd" if unicodedata.category(c) in UNSEEN and c not in kept else c for c in text)
 
 
 @dataclass

@@ -35,7 +35,7 @@ from bot.cli.terminal.choices import (
     help_on,
 )
 from bot.cli.terminal.keyboard import Keyboard
-from bot.cli.terminal.press import LOCALE, READER, TerminalPress, harmless
+from bot.cli.terminal.press import LOCALE, READER, TerminalPress
 from bot.drafting.chosen_claim import warning_about
 from bot.sending.outbox import Outbox
 from core.errors import AntiphonError, BadInput
@@ -122,7 +122,7 @@ class Reviewer:
         """What a person must know before they decide, with the texts that wait for a second approval."""
         said = [in_words(card), *(forms[0] for forms in alerts(card, READER))]
         for number, first in enumerate(written(card), start=1):
-            said.append(f"{harmless(first.name)} approved this text (f {number} approves the same):")
+            said.append(f"{first.name} approved this text (f {number} approves the same):")
             said.append(READER.markup.framed(first.text))
         return "\n".join(said)
 
@@ -220,7 +220,7 @@ class Reviewer:
         """Ask for drafts that argue another claim, proposed or in the person's own words."""
         if not answer:
             for number, claim in enumerate(card.claims, start=1):
-                self._say(f"  {number}   {harmless(claim)}{' (argued now)' if number == 1 else ''}")
+                self._say(f"  {number}   {claim}{' (argued now)' if number == 1 else ''}")
             answer = await self._keyboard.ask("Its number, or a sentence of your own; Enter alone goes back.") or ""
         if not answer:
             return
@@ -241,7 +241,7 @@ class Reviewer:
             self._person = Person(card.post.ref.platform, name.casefold(), name)
             await self._admit(self._person)
         self._say(
-            f"{harmless(self._person.name)} is at the keyboard now. This sample community believes every name; on a "
+            f"{self._person.name} is at the keyboard now. This sample community believes every name; on a "
             "chat platform the account says who somebody is."
         )
 

@@ -20,7 +20,6 @@ from adapters.sample.community import SampleCommunity
 from adapters.sample.posts import SAMPLE_FLAGS
 from bot.cli.terminal.choices import HELP, QUIT
 from bot.cli.terminal.keyboard import Keyboard
-from bot.cli.terminal.press import harmless
 from bot.cli.terminal.render import DraftsAsTheyCome, show_suggestion
 from bot.cli.terminal.review import Reviewer, Went, in_words
 from bot.drafting.worker import Worker
@@ -175,7 +174,7 @@ class Sitting:
         is_own = post.ref.message.startswith(_OWN)
         what = "the post that you pasted" if is_own else f"message {post.ref.message} by {post.author}"
         self._console.print(Rule(Text(f"Case {short_number(case_id)}: {what}")))
-        self._console.print(Text(harmless(post.text), style="italic"))
+        self._console.print(Text(post.text, style="italic"))
 
     async def _paste(self, keyboard: Keyboard) -> str | None:
         """A post of the person's own, as a case; ``None`` if nothing was pasted."""

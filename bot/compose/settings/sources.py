@@ -106,7 +106,7 @@ class SecretsFile(Environment):
                 remedy=f"Run: chmod 600 {path}. If somebody may have read it, change the secrets.",
             )
         given, lines = dict[str, str](), dict[Key, int]()
-        for number, line in enumerate(map(str.strip, text.splitlines()), start=1):
+        for number, line in enumerate(map(str.strip, text.split("\n")), start=1):
             if not line or line.startswith("#"):
                 continue
             name, equals, value = line.partition("=")

@@ -17,7 +17,7 @@ from bot.store.engine.database import Session
 from bot.store.engine.dialect import committed, insert_all_new, insert_new
 from bot.store.schema import CommunityRow, MembershipRow, PersonRow
 from core.errors import NotAllowed
-from core.i18n.sentences import sentence
+from core.i18n.sentences import Name, sentence
 from core.moderation.roles import (
     OnCase,
     OnCommunity,
@@ -205,7 +205,7 @@ async def name_of(session: Session, community_id: str, person_id: str) -> str:
 async def known_name(session: Session, community_id: str, person_id: str) -> str:
     """The name of a person with a role in the community; "" for anybody else, and for the parts of Antiphon."""
     query = select(MembershipRow.name).filter_by(community_id=community_id, person_id=person_id).limit(1)
-    return await session.scalar(query) or ""
+    return Name(await session.scalar(query) or "")
 
 
 async def names_of(session: Session, community_id: str, person_ids: Collection[str]) -> dict[str, str]:

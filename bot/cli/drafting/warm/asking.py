@@ -25,6 +25,7 @@ from bot.cli.drafting.warm.place import (
     key_of,
     own_folder,
     put,
+    require_same_user,
     socket_of,
     take,
 )
@@ -124,7 +125,7 @@ async def standing(settings: Settings) -> Standing | None:
     """How the process with the models is doing; ``None`` where there is none."""
     try:
         connection = await _connected(socket_of(own_folder()))
-    except OSError:
+    except (NoneWarmError, OSError):
         return None
     if connection is None:
         return None
@@ -184,9 +185,15 @@ async def _ask(
 async def _connected(path: Path) -> Connection | None:
     try:
         async with asyncio.timeout(_CONNECT_SECONDS):
-            return await asyncio.open_unix_connection(path)
+            reader, writer = await asyncio.open_unix_connection(path)
     except (OSError, TimeoutError):  # no socket, or one that a killed process left
         return None
+    try:
+        require_same_user(writer)
+    except PermissionError as err:
+        writer.close()
+        raise NoneWarmError(str(err)) from err
+    return reader, writer
 
 
 async def _start(arguments: list[str], path: Path) -> None:

@@ -1,36 +1,41 @@
 """Where a command and the process with the models meet, what they say there, and when they fit each other.
 
 Owns the folder of the socket, which only its user can enter, the key of everything that an answer depends on, and the
-messages. They are pickled: who can write to the socket is the same user, and could run any program.
+messages, which are JSON. Both sides look whether the other one is the same user before they read a word.
 """
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
 import os
-import pickle  # nosec B403 # see where it is read
+import socket
 import stat
 import struct
 import sys
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from datetime import datetime
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Final
 
 import platformdirs
-from pydantic import SecretStr
+from pydantic import SecretStr, TypeAdapter
 
 from bot.compose.settings.settings import Settings
 from core.errors import AntiphonError
+from core.i18n.sentences import restored, stored
 from core.models import Progress, Suggestion
 from core.ports import EvidenceQuery, Found
 from core.request import Request
 
 _LENGTH: Final = struct.Struct("!I")
+_CREDENTIALS: Final = struct.Struct("3i")
+"""Process, user and group of the other side: ``struct ucred`` of unix(7)."""
 _LONGEST: Final = 64_000_000
 PROJECT: Final = Path(__file__).resolve().parents[4]
 _SOURCES: Final = ("core", "kb", "bot", "adapters")
@@ -98,6 +103,12 @@ class Standing:
 
 
 Said = Ask | AskStanding | Alive | Progress | Done | Failed | Other | Standing
+
+
+_ADAPTERS: Final[dict[type, TypeAdapter[Any]]] = {
+    kind: TypeAdapter(kind)
+    for kind in (Request, EvidenceQuery, Suggestion, Found, AskStanding, Alive, Progress, Other, Standing)
+}
 
 
 def own_folder() -> Path:
@@ -177,10 +188,62 @@ def _stamp(file: Path) -> tuple[str, int, int]:
     return (str(file), 0, 0) if stat.S_ISDIR(about.st_mode) else (str(file), about.st_size, about.st_mtime_ns)
 
 
+def require_same_user(writer: asyncio.StreamWriter) -> None:
+    """Refuse to talk to another user's process, which may have taken the place of the socket.
+
+    Raises:
+        PermissionError: it is another user's.
+    """
+    made = writer.get_extra_info("socket")
+    _, user, _ = _CREDENTIALS.unpack(made.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size))
+    if user != os.getuid():
+        raise PermissionError("The process that keeps models loaded in this place is another user's.")
+
+
 def put(writer: asyncio.StreamWriter, said: Said) -> None:
     """Send a message."""
-    body = pickle.dumps(said)
-    writer.write(_LENGTH.pack(len(body)) + body)
+    kind, body = type(said).__name__, _body_of(said)
+    line = json.dumps({"kind": kind, "body": body}, ensure_ascii=False).encode()
+    writer.write(_LENGTH.pack(len(line)) + line)
+
+
+def _body_of(said: Said) -> object:
+    if isinstance(said, Ask):
+        question = said.question
+        about = replace(question, turn=nullcontext) if isinstance(question, Request) else question
+        return {"key": said.key, "of": type(about).__name__, "question": _dumped(about)}
+    if isinstance(said, Done):
+        return {"of": type(said.answer).__name__, "answer": _dumped(said.answer)}
+    if isinstance(said, Failed):
+        fault = said.fault
+        return {"of": type(fault).__name__, "message": stored(fault.message), "remedy": stored(fault.remedy)}
+    return _dumped(said)
+
+
+def _read(kind: str, body: Any) -> Said:
+    if kind == "Ask":
+        return Ask(str(body["key"]), _loaded(body["of"], body["question"], Request, EvidenceQuery))
+    if kind == "Done":
+        return Done(_loaded(body["of"], body["answer"], Suggestion, Found))
+    if kind == "Failed":
+        fault = {one.__name__: one for one in _errors(AntiphonError)}[body["of"]]
+        return Failed(fault(restored(body["message"]), remedy=restored(body["remedy"])))
+    said: Said = _loaded(kind, body, AskStanding, Alive, Progress, Other, Standing)
+    return said
+
+
+def _dumped(said: Any) -> object:
+    return _ADAPTERS[type(said)].dump_python(said, mode="json", exclude={"turn"})
+
+
+def _loaded(kind: str, body: object, *among: type[Any]) -> Any:
+    return _ADAPTERS[{one.__name__: one for one in among}[kind]].validate_python(body)
+
+
+def _errors(kind: type[AntiphonError]) -> Iterator[type[AntiphonError]]:
+    yield kind
+    for below in kind.__subclasses__():
+        yield from _errors(below)
 
 
 async def take(reader: asyncio.StreamReader) -> Said:
@@ -194,7 +257,7 @@ async def take(reader: asyncio.StreamReader) -> Said:
         raise EOFError("no message of ours")
     body = await reader.readexactly(length)
     try:
-        said: Said = pickle.loads(body)  # nosec B301 # noqa: S301 - the same user's process, by the rights of folder and socket
-    except Exception as err:  # an older or newer program may have other classes, and pickle raises what it likes
+        said = json.loads(body)
+        return _read(said["kind"], said["body"])
+    except (LookupError, RecursionError, TypeError, ValueError) as err:  # an older or newer program says other things
         raise EOFError("a message of another version") from err
-    return said

@@ -31,6 +31,7 @@ from bot.cli.drafting.warm.place import (
     lock_of,
     own_folder,
     put,
+    require_same_user,
     socket_of,
     take,
 )
@@ -124,6 +125,7 @@ class WarmModels:
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
+            require_same_user(writer)
             match await take(reader):
                 case AskStanding(key):
                     put(writer, self._standing(key))
@@ -133,7 +135,7 @@ class WarmModels:
                     put(writer, Other())
                     self.stop()
             await writer.drain()
-        except (EOFError, ConnectionError):
+        except (EOFError, ConnectionError, PermissionError):
             pass  # the command ended; what it asked has been cancelled
         finally:
             writer.close()

@@ -85,7 +85,7 @@ class Answers:
     def settings(self) -> Settings:
         """The settings that will hold, with those of the environment. Raises ``BadSettings``."""
         settings, secrets = self.texts()
-        lines = [line for line in secrets.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+        lines = [line for line in secrets.split("\n") if line.strip() and not line.lstrip().startswith("#")]
         given = dict(line.split("=", 1) for line in lines)
         sources = [
             from_environment(os.environ),

@@ -14,7 +14,7 @@ from typing import Any
 import tomlkit
 
 from bot.compose.settings.sources import Key, SecretsFile, variable
-from core.errors import StoreUnavailable
+from core.errors import BadInput, StoreUnavailable
 
 
 def with_values(text: str, values: Mapping[Key, Any]) -> str:
@@ -31,8 +31,14 @@ def with_values(text: str, values: Mapping[Key, Any]) -> str:
 def with_secrets(text: str, secrets: Mapping[Key, str]) -> str:
     """A secrets.env with these secrets, each in the line that it had, or in a new one."""
     left = {variable(key): value for key, value in secrets.items()}
+    for name, value in left.items():
+        if not value.isprintable() or value != value.strip():
+            raise BadInput(
+                f"The value of {name} holds a character that no secret has.",
+                remedy="Nothing was written. Copy it once more, without spaces and line breaks around it.",
+            )
     lines = []
-    for line in text.splitlines():
+    for line in text.removesuffix("\n").split("\n") if text else []:
         name = line.partition("=")[0].strip().upper()
         lines.append(f"{name}={left.pop(name)}" if name in left else line)
     lines += [f"{name}={value}" for name, value in left.items()]

@@ -34,11 +34,15 @@ async def test_others_are_told_who_has_a_case_and_until_when(desk: Desk, in_revi
         desk.decisions.close(case.id, case.version, other, CloseReason.PREACHY),
         desk.decisions.close(case.id, case.version, other, CloseReason.SILENCE, "no use"),
         desk.decisions.close(case.id, case.version, other, CloseReason.MISTAKE, "no use"),
-        desk.decisions.close(case.id, case.version, flagger, CloseReason.MISTAKE, "my mistake"),
     ):
         with pytest.raises(Conflict, match=TAKEN) as caught:
             await decision
         assert caught.value.remedy
+    with pytest.raises(Conflict, match=r"^somebody holds the case") as caught:  # who only flagged learns of no name
+        await desk.decisions.close(case.id, case.version, flagger, CloseReason.MISTAKE, "my mistake")
+    with pytest.raises(Conflict, match=r"changed since you saw it|^somebody was faster") as caught:
+        await desk.decisions.close(case.id, case.version - 1, flagger, CloseReason.MISTAKE, "my mistake")
+    assert "moderator_one" not in str(caught.value)
     view = await desk.queries.view(case.id, other)
     assert view.hold is not None
     assert view.hold.name == "moderator_one"

@@ -13,6 +13,8 @@ import pytest
 import structlog
 
 from bot.runtime import logs
+from core.errors import Conflict
+from core.i18n.sentences import Name, joined, sentence
 from tests.fakes.machine.logged import logged
 
 FORMS: tuple[Literal["text", "json"], ...] = ("text", "json")
@@ -141,3 +143,18 @@ def test_a_library_that_uses_structlog_writes_the_same_lines() -> None:
         structlog.get_logger("bot.x").warning("told", seconds=3)
     (event,) = events(written.getvalue())
     assert (event["event"], event["seconds"], event["case"], event["logger"]) == ("told", 3, "c1", "bot.x")
+
+
+@BOTH
+def test_a_line_names_nobody_who_is_named_in_an_error(form: Literal["text", "json"]) -> None:
+    """The person who was slower reads who was faster; the log, which erasing cannot reach, does not."""
+    said = sentence("{name} was faster: the case is {state} now.", name=Name("Zoltan Modname"), state="closed")
+    err = Conflict(said, remedy=sentence("Look again."))
+    with logged(form) as written:
+        log = logging.getLogger("bot.drafting.worker")
+        log.info("a case was moved by somebody else: %s", err)
+        log.info("a case was moved by somebody else: %s", err.message)
+        log.info("a case was moved by somebody else: %s", joined(said, "And more."))
+    assert "Zoltan" not in written.getvalue()
+    assert written.getvalue().count("somebody was faster: the case is closed now.") == 3
+    assert "Zoltan Modname" in str(err)

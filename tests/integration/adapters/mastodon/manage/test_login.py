@@ -32,6 +32,7 @@ class StrictInstance:
     url: str = ""
     tokens_asked: list[dict[str, str]] = field(default_factory=list)
     challenge: str = ""
+    gives: str = "the-token"
 
     async def well_known(self, request: web.Request) -> web.Response:
         host = "https://other.example" if self.elsewhere else self.url
@@ -51,7 +52,7 @@ class StrictInstance:
         self.tokens_asked.append(form)
         if form.get("code") != "right" or challenge_of(form.get("code_verifier", "")) != self.challenge:
             return web.json_response({"error": "invalid_grant"}, status=400)
-        return web.json_response({"access_token": "the token", "scope": self.grants})
+        return web.json_response({"access_token": self.gives, "scope": self.grants})
 
     def open(self, begun: LogIn) -> None:
         """A person opens the address and allows what is asked."""
@@ -100,7 +101,7 @@ async def test_the_code_is_bound_to_us_where_the_instance_offers_it(strict: Stri
     begun = await begin(strict.url)
     strict.open(begun)
     assert begun.uses_pkce
-    assert (await finish(begun, "right")).token == "the token"
+    assert (await finish(begun, "right")).token == "the-token"
     other = await begin(strict.url)
     with pytest.raises(BadInput, match="does not accept this code"):
         await finish(other, "right")
@@ -162,3 +163,24 @@ def test_an_address_that_would_show_the_code_to_others_is_refused(typed: str) ->
     """Plain http only to this machine; an account's name is not an address."""
     with pytest.raises(BadInput):
         instance_address(typed)
+
+
+@pytest.mark.parametrize(
+    "gives",
+    [
+        "tok\fANTIPHON__LLM__BASE_URL=http://elsewhere.example/v1",
+        "tok\x85ANTIPHON__VLLM__PROGRAM=theirs",
+        "tok\u2028ANTIPHON__DESK__DATABASE_URL=x",
+        "tok; rm -r .",
+        "tok\x1b[2J",
+        "",
+        "t" * 513,
+    ],
+)
+async def test_what_is_no_token_is_not_kept(strict: StrictInstance, gives: str) -> None:
+    """An instance of somebody else cannot write a line of our settings, nor a command of whoever pastes it."""
+    strict.gives = gives
+    begun = await begin(strict.url)
+    strict.open(begun)
+    with pytest.raises(PlatformUnavailable, match="no token"):
+        await finish(begun, "right")

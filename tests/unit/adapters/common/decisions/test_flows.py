@@ -176,10 +176,15 @@ async def test_an_outdated_press_shows_the_case_as_it_is(casework: MemoryCasewor
     assert "This is the case as it is now:" in private.said
 
 
-async def test_what_a_mere_flagger_sees_is_never_put_on_the_card_of_all(casework: MemoryCasework) -> None:
-    """They see less of a case than reviewers do."""
-    casework.put(replace(REVIEWED, version=9))
-    one = PlainPress(casework, Target(Act.OTHER_CLAIM, CASE_ID, 3), FLAGGER)
+@pytest.mark.parametrize(
+    "target", [Target(Act.OTHER_CLAIM, CASE_ID, 3), Target(Act.APPROVE, CASE_ID, 3, "t0123456789")]
+)
+async def test_what_a_mere_flagger_sees_is_never_put_on_the_card_of_all(
+    casework: MemoryCasework, target: Target
+) -> None:
+    """They see less of a case than reviewers do, whatever they press before the desk refuses it."""
+    casework.put(replace(REVIEWED, version=9, is_partial=True))
+    one = PlainPress(casework, target, FLAGGER)
     told = await press(one)
     assert told.cards == []
 

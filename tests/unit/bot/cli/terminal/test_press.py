@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from adapters.common.words.markup import Markup
-from bot.cli.terminal.press import TerminalMarkup, harmless
+from bot.cli.command import harmless
+from bot.cli.terminal.press import TerminalMarkup
 from tests.markup_conformance import MarkupConformance
 
 
