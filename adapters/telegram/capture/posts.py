@@ -78,7 +78,9 @@ def _own(message: telegram.Message) -> list[Part]:
 def _listed(holder: _Holder) -> Iterator[Part]:
     """A poll, a checklist or a place, each line of it."""
     if poll := holder.poll:
-        yield Part(PartKind.POLL, _lines(poll.question, *(option.text for option in poll.options)))
+        yield Part(
+            PartKind.POLL, _lines(poll.question, poll.description or "", *(option.text for option in poll.options))
+        )
     if checklist := holder.checklist:
         yield Part(PartKind.CHECKLIST, _lines(checklist.title, *(task.text for task in checklist.tasks)))
     if venue := holder.venue:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, cast
 
-from telegram import Update
-
 from adapters.telegram.capture import Capture, install
-from adapters.telegram.connection.client import Heard, TelegramClient, TelegramOptions
+from adapters.telegram.connection.client import TelegramClient, TelegramOptions
+from adapters.telegram.connection.updates import arrived, heard
 from core.moderation.community.policy import CommunityPolicy
 from core.moderation.desk_ports import Casework
+from core.moderation.platforms import WaitingUpdate
 from core.moderation.roles import Role
 from tests.fakes.ports.flag_desk import FlagDesk
 from tests.fakes.ports.governance import FakeGovernance
@@ -72,8 +73,10 @@ class CaptureTown:
 
     async def hand(self, raw: dict[str, Any], *, is_late: bool = False) -> bool:
         """Hand one update to the listeners; whether one of them dealt with it."""
-        update = Update.de_json(raw, self.client.bot)
-        return await self.client.hear(Heard(update, raw, datetime.now(UTC), is_late))
+        now = datetime.now(UTC)
+        return await self.client.hear(
+            replace(heard(WaitingUpdate(arrived(raw), now, now), self.client), is_late=is_late)
+        )
 
     async def opens_private_chat(self, user: int) -> None:
         """Let somebody write to Antiphon in private, so that it may answer them there."""

@@ -61,6 +61,13 @@ class TelegramTown(Places):
         self._tell("message", place, kept)
         return kept
 
+    def send(self, user: int, chat: int, **said: Any) -> JSON:
+        """Somebody sends what is not text alone: the fields of the message as Telegram names them."""
+        place = self.state.chat(chat)
+        kept = self.state.keep(place, self._sender(user, place, None) | said)
+        self._tell("message", place, kept)
+        return kept
+
     def command(
         self, user: int, chat: int | None, name: str, *, reply_to: JSON | None = None, topic: int | None = None
     ) -> JSON:

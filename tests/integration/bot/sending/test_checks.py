@@ -249,6 +249,13 @@ async def test_the_author_gets_one_reply_in_a_day(scene: SendingScene) -> None:
     assert [delivery.state for delivery in await scene.outbox.send_due()] == [CaseState.POSTED]
 
 
+async def test_two_posts_of_nobody_known_are_not_one_author_s(scene: SendingScene) -> None:
+    """Whoever forwards what a channel or a hidden account wrote takes nobody's reply away."""
+    for _ in range(2):
+        await scene.approve_post_of("")
+        assert [delivery.state for delivery in await scene.outbox.send_due()] == [CaseState.POSTED]
+
+
 async def test_two_outboxes_do_not_answer_one_author_twice(scene: SendingScene) -> None:
     """The limits are counted under the community's lock: of two replies at once, one is the second."""
     for _ in range(2):

@@ -14,11 +14,11 @@ from bot.store.engine.database import Database, Session
 from bot.store.people import communities, people
 from bot.store.schema import CampaignBandRow, CampaignRow, CaseRow
 from core.errors import Conflict, NotAllowed
-from core.models import FlaggedPost
+from core.models import FlaggedPost, MessageWords, Part, PartKind
 from core.moderation.approval import CaseState
 from core.moderation.closing import CloseReason
 from core.moderation.roles import Role
-from tests.fakes.desk.canary import CANARY, canary_post, erase, quoting
+from tests.fakes.desk.canary import AUTHOR, CANARY, canary_post, erase, quoting
 from tests.fakes.desk.decisions import approve, drafted, execute, one_row, take
 from tests.fakes.desk.people import COMMUNITY_ID, MANAGER, MODERATOR, OTHER_MODERATOR, PLATFORM
 from tests.fakes.desk.traces import everything, files_with
@@ -45,6 +45,25 @@ async def test_their_words_go_from_the_threads_of_others(
     for thread in (now.post.thread, stored.suggestion.post.thread):
         assert [turn.text for turn in thread] == ["[erased]", "The cheese stall opens at eight.", "[erased]"]
     assert now.post.text == "An answer."
+
+
+async def test_their_words_go_where_others_quote_them(
+    database: Database, desk: Desk, queue: DraftQueue, post: FlaggedPost, tmp_path: Path
+) -> None:
+    """From the case and from the suggestion's copy, with their name; what whoever quotes them said stays."""
+    parts = (Part(PartKind.OWN, "So true."), Part(PartKind.QUOTED, f"I am {CANARY}.", AUTHOR, f"The {CANARY}"))
+    words = MessageWords.of(parts)
+    quote = replace(quoting(post), text=words.text, thread=(), words=words)
+    case = await drafted(desk, queue, quote)
+    erased = await erase(database)
+    assert (erased.cases, erased.turns) == (0, 1)
+    assert CANARY not in await everything(database)
+    assert files_with(tmp_path, CANARY) == []
+    now, stored = await desk.queries.case(case.id), await desk.queries.suggestion(case.id)
+    assert stored is not None
+    for said in (now.post, stored.suggestion.post):
+        assert said.text == "So true.\n\n[erased]"
+        assert said.words.parts == (Part(PartKind.OWN, "So true."), Part(PartKind.QUOTED, "[erased]"))
 
 
 async def test_a_draft_that_is_written_from_their_words_is_written_anew(

@@ -92,6 +92,29 @@ async def test_from_the_mention_to_the_reply(tmp_path: Path) -> None:
         assert [each["id"] for each in public] == [reply["id"]]
 
 
+async def test_quoted_hate_becomes_a_case_with_those_words_and_that_author(tmp_path: Path) -> None:
+    """The card says whom it quotes, and all words are read: the content warning, what is quoted, and the post's own."""
+    async with served(_engine(), tmp_path) as town:
+        people, say = town.people, town.server.town.post
+        quoted = await say(people["stranger"], POST, language="en")
+        warning = "migrants are vermin"
+        more = {"spoiler": warning, "language": "en"}
+        post = await say(people["author"], "So true, all of it.", quoted_status_id=quoted["id"], **more)
+        await town.server.town.mention(people["volunteer"], town.server.bot, "counter", reply_to=post)
+        card = await town.until(lambda: town.card("Waits for your decision.", "Quotes stranger@far.example."))
+        shown = without_breaks(plain_text(card["content"]))
+        assert warning not in shown.split("“")[0] and warning in shown
+        (case,) = await _cases(town)
+        assert case.text == f"{warning}\n\nSo true, all of it.\n\n{POST}"
+        assert [(part["kind"], part["name"]) for part in case.words["parts"]] == [
+            ("warning", ""),
+            ("own", ""),
+            ("quoted", "stranger@far.example"),
+        ]
+        assert case.author_name == "author@far.example"
+        assert all(json.dumps(case.text)[1:-1] in each for each in await _suggestions(town))
+
+
 async def test_a_stranger_opens_no_case_and_who_has_a_role_is_helped(tmp_path: Path) -> None:
     async with served(_engine(), tmp_path) as town:
         for who in ("stranger", "volunteer"):

@@ -41,6 +41,16 @@ async def test_a_flagger_without_a_role_has_no_name(front: Casework, in_review: 
     assert FLAGGER.user not in str(await card_of(front, in_review))
 
 
+async def test_of_nobody_known_no_earlier_cases_are_told(
+    front: Casework, desk: Desk, queue: DraftQueue, post: FlaggedPost
+) -> None:
+    """What two channels wrote that somebody forwarded is not one author's."""
+    for message, text in (("201", "They take all the flats."), ("202", "Nobody asked us about the school.")):
+        case = await drafted(desk, queue, another(post, message, text, author=""))
+        card = await card_of(front, case)
+        assert (card.earlier, card.post.author) == (None, "")
+
+
 async def test_earlier_cases_are_counted_by_what_became_of_them(
     front: Casework, desk: Desk, queue: DraftQueue, post: FlaggedPost, clock: FakeClock
 ) -> None:

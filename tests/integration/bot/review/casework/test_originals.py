@@ -8,14 +8,15 @@ import pytest
 
 from adapters.sample.community import SampleCommunity
 from bot.compose.desk import Desk
+from bot.drafting.queue import DraftQueue
 from bot.sending.outbox import Outbox
 from bot.store.cases.cases import Case
-from core.models import FlaggedPost
+from core.models import FlaggedPost, MessageWords, Part, PartKind
 from core.moderation.approval import CaseState
 from core.moderation.closing import CloseReason, RetractReason
 from core.moderation.desk_ports import Casework
 from tests.fakes.desk.boards import posts_apart
-from tests.fakes.desk.decisions import OWN_TEXT, card_of, propose
+from tests.fakes.desk.decisions import OWN_TEXT, card_of, drafted, propose
 from tests.fakes.desk.people import MODERATOR, PLATFORM
 from tests.fakes.machine.clock import FakeClock
 
@@ -53,6 +54,24 @@ async def test_hidden_words_are_compared_by_their_last_edit(front: Casework, des
         await front.original_changed(case.post.ref, "", revision=revision)
         card = await front.card(case.id, MODERATOR)
         assert card.is_original_edited is is_edited
+
+
+async def test_what_a_post_quotes_is_no_edit_and_stays_when_its_own_words_change(
+    front: Casework, desk: Desk, queue: DraftQueue, post: FlaggedPost
+) -> None:
+    """The words that its author can edit are compared; drafted anew, it is read with what it quotes."""
+    quoted = Part(PartKind.QUOTED, "They all steal.", "mill_pond", "Mill Pond")
+    words = MessageWords.of([Part(PartKind.OWN, "so true"), quoted])
+    said = replace(post, ref=replace(post.ref, message="901"), text=words.text, words=words)
+    case = await drafted(desk, queue, said)
+    await front.original_changed(case.post.ref, "so true")
+    assert not (await card_of(front, case)).is_original_edited
+    await front.close(case.id, case.version, MODERATOR, CloseReason.NOT_HATEFUL)
+    await front.original_changed(case.post.ref, "every word is true")
+    now = (await desk.queries.case(case.id)).post
+    assert now.text == "every word is true\n\nThey all steal."
+    assert [(part.kind, part.name) for part in now.words.parts] == [("own", ""), ("quoted", "Mill Pond")]
+    assert now.words.parts[1].author.startswith("p-")
 
 
 async def test_who_approves_a_reply_to_a_changed_post_is_warned(front: Casework, in_review: Case) -> None:

@@ -1,0 +1,154 @@
+"""Words that are not in a message's text, in SimCord: forwards, polls, files, titles, descriptions, quotes."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import discord
+import pytest
+import simcord
+from simcord.backend.models.message import Poll, PollAnswer
+from simcord.results import to_discord_message
+
+from core.models import Part, PartKind, ThreadMessage, Unread
+from tests.fakes.discord.town import HATE, FakeApplication, Town, watch
+
+POLL = Poll("they are vermin", [PollAnswer(1, "and should go")], "2100-01-01T00:00:00+00:00")
+QUOTE = {"type": "rich", "author": {"name": "Cy (@cy)"}, "description": HATE}
+
+
+async def _sent(town: Town, channel: Any = None, content: str = "", **more: Any) -> discord.Message:
+    """A message of the author's as Discord's own app sends it."""
+    env, place = town.env, channel or town.square
+    kept = env.backend.create_message(place.id, town.author.id, content, **more)
+    env._mark_mutation()
+    await env._settle_internal(dispatch="MEMBER.send")
+    return to_discord_message(env, kept)
+
+
+async def _described(town: Town) -> discord.Message:
+    file = town.env.backend.cdn.store_attachment(town.env.backend.snowflake(), town.square.id, "a.png", b"x", HATE)
+    return await _sent(town, attachments=[file])
+
+
+async def _forwarded(town: Town) -> discord.Message:
+    other = town.guild.create_text_channel("other")
+    forwarded: discord.Message = await town.author.forward(await town.stranger.send(other, HATE), town.square)
+    return forwarded
+
+
+async def _titled(town: Town) -> discord.Message:
+    return await _sent(town, _thread(town, HATE), "title says it all")
+
+
+def _thread(town: Town, title: str) -> Any:
+    channel = town.env.backend.create_thread(town.square.id, title, town.author.id)
+    return simcord.builders.ChannelHandle(town.env, town.guild, channel)
+
+
+SENT: dict[str, Callable[[Town], Awaitable[discord.Message]]] = {
+    "forward": _forwarded,
+    "poll": lambda town: _sent(town, poll=POLL),
+    "description": _described,
+    "text file": lambda town: town.author.send(town.square, "", attachments=[("message.txt", HATE.encode())]),
+    "title": _titled,
+    "quote": lambda town: _sent(town, None, "so true", embeds=[QUOTE]),
+}
+
+
+@pytest.mark.parametrize("kind", SENT)
+async def test_all_words_are_read_by_the_filter_and_become_the_case(application: FakeApplication, kind: str) -> None:
+    async with application.run(application.client(reads_messages=True)) as env:
+        town = Town(env, application)
+        await watch(application, town)
+        post = await SENT[kind](town)
+        [flagged] = application.desk.flagged
+        assert flagged.flagged_how == "watched channel" and flagged.ref.message == str(post.id)
+        assert "they are vermin" in flagged.text and "should go" in flagged.text
+        assert application.detector.read == [flagged.text]
+
+
+@pytest.mark.parametrize("kind", SENT)
+async def test_a_keyword_is_found_in_all_words(application: FakeApplication, kind: str) -> None:
+    async with application.run(application.client(reads_messages=True)) as env:
+        town = Town(env, application)
+        await watch(application, town, keywords=("vermin",))
+        await SENT[kind](town)
+        assert [flagged.flagged_how for flagged in application.desk.flagged] == ["keyword"]
+
+
+@pytest.mark.parametrize("kind", SENT)
+async def test_the_menu_of_such_a_message_gives_drafts_for_its_words(application: FakeApplication, kind: str) -> None:
+    """Without any privileged intent: Discord hands over the message that was chosen."""
+    async with application.run(application.client()) as env:
+        town = Town(env, application)
+        post = await SENT[kind](town)
+        place = simcord.builders.ChannelHandle(env, town.guild, env.backend.get_channel(post.channel.id))
+        await town.volunteer.context_menu(place, "Draft a reply", post)
+        [flagged] = application.desk.flagged
+        assert "they are vermin" in flagged.text and "should go" in flagged.text
+        assert flagged.ref.message == str(post.id)
+
+
+async def test_who_forwards_is_not_the_author(application: FakeApplication) -> None:
+    """Who wrote it is known where everybody may read the original; from a closed channel nobody is held to have."""
+    async with application.run(application.client(reads_messages=True)) as env:
+        town = Town(env, application)
+        seen = await _forwarded(town)
+        hidden = await town.moderator.forward(await town.moderator.send(town.backroom, HATE), town.square)
+        for post in (seen, hidden):
+            await town.volunteer.context_menu(town.square, "Draft a reply", post)
+        first, second = application.desk.flagged
+        stranger = str(town.stranger.id)
+        assert (first.author, first.author_name) == (stranger, first.words.parts[0].name)
+        assert first.words.parts == (Part(PartKind.FORWARDED, HATE, stranger, first.author_name),) and first.author_name
+        assert (second.author, second.author_name) == ("", "")
+        assert second.words.parts == (Part(PartKind.FORWARDED, HATE),)
+
+
+async def test_a_title_stands_in_the_conversation_of_later_posts(application: FakeApplication) -> None:
+    """By whoever began the thread; it is no word of who answers there."""
+    async with application.run(application.client(reads_messages=True)) as env:
+        town = Town(env, application)
+        thread = _thread(town, "What we think")
+        post = await town.stranger.send(thread, HATE)
+        await town.volunteer.context_menu(thread, "Draft a reply", post)
+        [flagged] = application.desk.flagged
+        assert flagged.text == HATE
+        assert flagged.thread == (ThreadMessage(str(town.author.id), "What we think"),)
+
+
+@pytest.mark.parametrize(
+    ("kind", "unread"),
+    [
+        ("a.png", "Not read: pictures."),
+        ("voice-message.ogg", "Not read: voice and sound."),
+        ("clip.mp4", "Not read: videos."),
+        ("paper.pdf", "Not read: files."),
+        ("empty.txt", "Not read: files."),
+    ],
+)
+async def test_a_message_without_words_is_refused_with_a_step_that_helps(
+    application: FakeApplication, kind: str, unread: str
+) -> None:
+    """Never with the menu, which was just used; and typing what it says helps."""
+    async with application.run(application.client()) as env:
+        town = Town(env, application)
+        post = await town.author.send(
+            town.square, "", attachments=[(kind, b"\xff\xfe" if kind.endswith("txt") else b"x")]
+        )
+        said = (await town.volunteer.context_menu(town.square, "Draft a reply", post)).response.content
+        assert "no words that Antiphon can read" in said and unread in said
+        assert "Type what it says behind /counter" in said and "menu" not in said
+        await town.volunteer.slash(town.square, "counter", text=HATE)
+        assert [flagged.text for flagged in application.desk.flagged] == [HATE]
+
+
+async def test_what_is_not_read_is_kept_beside_the_words(application: FakeApplication) -> None:
+    async with application.run(application.client()) as env:
+        town = Town(env, application)
+        post = await town.author.send(town.square, HATE, attachments=[("a.png", b"x")])
+        await town.volunteer.context_menu(town.square, "Draft a reply", post)
+        [flagged] = application.desk.flagged
+        assert (flagged.text, flagged.words.unread) == (HATE, (Unread.PICTURE,))
