@@ -32,7 +32,7 @@ async def test_a_forward_and_its_origin_are_on_the_card_and_drafts_answer_it(tmp
         assert "Approve draft 1…" in buttons_of(card.components())
         await card.press("moderator", "Not hateful")
         for number, who in ((1, "author"), (2, "member")):
-            post = await town.people[who].send(town.square, POSTS[number])
+            post = await town.people[who].send(town.square, POSTS[number + 4])
             await hands.menu("volunteer", "Flag for moderators", post)
             later = OneCard(town, hands, number)
             await later.shows("Waits for your decision.")
