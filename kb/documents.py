@@ -54,14 +54,20 @@ class Listed:
 _OWN_FILE = "a file of this community"
 
 
-def citation(document: Listed, page: int | None = None) -> Source:
+def citation(document: Listed, page: int | None = None, label: str = "") -> Source:
     """What people are told of where a passage stands, so that they can open it.
 
     A document without an address of the web is a file of the community, and is named as one.
+
+    Args:
+        label: the number that the page bears in print, where the file says so.
     """
     url = document.page if document.page.startswith(("http://", "https://")) else ""
     file = "" if url else document.id.partition(":")[2].partition("#")[0].rpartition("/")[2]
-    where = (document.document, page and f"p. {page}", file, "" if url or not document.publisher else _OWN_FILE)
+    place = f"p. {page}" if page else ""
+    if page and label and label != str(page):
+        place = f"p. {label} (page {page} of the file)"
+    where = (document.document, place, file, "" if url or not document.publisher else _OWN_FILE)
     return Source(
         document.publisher or (document.id.partition(":")[0] if url else _OWN_FILE),
         document.title,
@@ -94,10 +100,14 @@ class Fetched:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The text of one page, numbered from 1; a document without pages is one page."""
+    """The text of one page, numbered from 1; a document without pages is one page.
+
+    ``label`` is the number that the page bears in print, as its file says; empty where it does not.
+    """
 
     number: int
     text: str
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)

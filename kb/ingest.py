@@ -210,7 +210,7 @@ class Ingest:
         parsed = self._with_language(listed, parsed)
         spans = self.cut(parsed.pages, parsed.language)
         if not spans:
-            raise DocumentRefused("There is no paragraph in it.")
+            raise DocumentRefused(" ".join(["There is no paragraph in it.", *parsed.notes]))
         notes = list(parsed.notes)
         if len(spans) > MAX_PARAGRAPHS:
             notes.append(f"only the first {MAX_PARAGRAPHS:,} of {len(spans):,} paragraphs are used")

@@ -10,6 +10,8 @@ import unicodedata
 from collections.abc import Iterable
 
 MAX_POST_CHARACTERS = 5000
+UNREADABLE = "\ufffd"
+"""Stands in a text for letters that could not be read. A figure that it touches has no value."""
 
 _SENTENCE_END = re.compile(r"(?<=[.!?…])([\"'”’»)\]]*)\s+(?=[\"'“‘«(¿¡]?[A-ZÀ-ÖØ-Þ0-9])")
 _ABBREVIATION = re.compile(r"\b(?:[A-Z]|Mr|Mrs|Ms|Dr|St|No|Art|vs|v|e\.g|i\.e|approx|Sr|Sra|U\.S|U\.K|U\.N)\.$")

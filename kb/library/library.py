@@ -287,7 +287,8 @@ class Library:
             with self._store.reading() as database:
                 rows = database.execute(
                     "SELECT d.*, p.id AS paragraph, p.page AS at_page, p.start, p.stop, p.sha256,"  # nosec B608 # noqa: S608 - marks
-                    " substr(t.text, p.start + 1, p.stop - p.start) AS words, COALESCE(u.level, 'normal') AS level"
+                    " substr(t.text, p.start + 1, p.stop - p.start) AS words, COALESCE(u.level, 'normal') AS level,"
+                    " COALESCE(json_extract(r.says, '$.labels.\"' || p.page || '\"'), '') AS label"
                     " FROM paragraphs p JOIN revisions r USING (revision)"
                     " JOIN documents d ON d.id = r.document"
                     " JOIN pages t ON t.revision = r.revision AND t.number = p.page"
@@ -303,7 +304,7 @@ class Library:
                     )
                 found[row["paragraph"]] = Paragraph(
                     row["paragraph"], listed_in(row), row["at_page"], row["start"], row["stop"], row["words"],
-                    Trust(row["level"]),
+                    Trust(row["level"]), row["label"],
                 )  # fmt: skip
         return found
 
@@ -364,7 +365,8 @@ class Library:
 
 
 def _says(parsed: Parsed) -> Says:
-    return Says(parsed.title, parsed.author, parsed.year, parsed.language)
+    labels = {str(page.number): page.label for page in parsed.pages if page.label not in ("", str(page.number))}
+    return Says(parsed.title, parsed.author, parsed.year, parsed.language, labels)
 
 
 def _supersede(database: sqlite3.Connection, document: str) -> None:

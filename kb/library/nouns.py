@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from enum import StrEnum
 
@@ -34,12 +35,16 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Says:
-    """What a file says about itself, or what was found out about it: its language."""
+    """What a file says about itself, or what was found out about it: its language.
+
+    ``labels`` are the numbers that its pages bear in print, by the page's place in the file, where they differ.
+    """
 
     title: str | None = None
     author: str | None = None
     year: int | None = None
     language: str | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +69,10 @@ class Revision:
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """A paragraph with its document; ``text`` is ``page[start:end]`` of the accepted revision."""
+    """A paragraph with its document; ``text`` is ``page[start:end]`` of the accepted revision.
+
+    ``label`` is the number that the page bears in print, where the file says another than ``page``.
+    """
 
     id: int
     document: Listed
@@ -73,6 +81,7 @@ class Paragraph:
     end: int
     text: str
     trust: Trust
+    label: str = ""
 
 
 def groups_in(stored: str) -> frozenset[TargetGroup]:

@@ -1,7 +1,8 @@
 """Cleans the text of pages, once, before any offset into it is taken.
 
-Owns what is removed and joined: invisible characters, letters of other alphabets inside words, lines that repeat at the
-head or foot of pages, page numbers, hyphens at line ends, line breaks inside paragraphs.
+Owns what is removed and joined: invisible characters, letters of other alphabets inside words, raised marks of notes
+(``raised``), lines that repeat at the head or foot of pages, page numbers, hyphens at line ends, line breaks inside
+paragraphs. A letter that a file gives without saying which it is becomes ``UNREADABLE``, never nothing.
 
 Characters are folded to NFKC except superscripts, subscripts and fractions: "2019¹" must not become "20191", nor "2½"
 "21/2".
@@ -16,16 +17,43 @@ from collections.abc import Iterable, Sequence
 from itertools import takewhile
 
 from core.wording.disguises import without_lookalikes
-from core.wording.text import is_unseen
+from core.wording.text import UNREADABLE, is_unseen
+from kb.parsing.raised import named, without_marks
 from kb.parsing.raw import Raw
 
 _BREAK = re.compile(r"\r\n?|[\v\f\x85\u2028\u2029]")
 _KEPT = ("<super>", "<sub>", "<fraction>")
 _SOFT_HYPHEN_BREAK = re.compile(r"\u00ad[ \t]*\n[ \t]*")
 _HYPHEN_BREAK = re.compile(r"(?<![^\W\d_])([^\W\d_]+)[-\u2010]\n([^\W\d_]+)")
+_RANGE_BREAK = re.compile(
+    r"(?<=\w)([-\u2010\u2013])[ \t]*\n(?=\d)|(?<=\d)([-\u2010\u2013])[ \t]*\n(?=\w)|(?<=\w)(\u2013)\n(?=\w)"
+)
 _WORD, _HYPHENATED = re.compile(r"[^\W\d_]+"), re.compile(r"(?<![^\W\d_])[^\W\d_]+(?:-[^\W\d_]+)+")
-_COMPOUNDING = frozenset({"self", "non", "well", "cross"})
+_ENGLISH = re.compile(r"\b(?:the|and|of)\b")
+_ALWAYS = frozenset("self non well cross".split())
+_COMPOUNDING = _ALWAYS | frozenset("anti pro ex pan quasi".split())
 """Prefixes that English joins to whole words by a hyphen, at which it also divides words."""
+_COMPOUNDED = frozenset(
+    "up wide based third thirds quarter quarters year level term sector making driven related owned funded speaking "
+    "friendly religious racist discrimination".split()
+)
+"""What English joins to a word by a hyphen, and what is no last syllable of a word without one."""
+_TENS = frozenset("twenty thirty forty fifty sixty seventy eighty ninety".split())
+_NUMBERS = frozenset("one two three four five six seven eight nine ten".split())
+_OF_NUMBERS = frozenset(
+    "half third thirds fourth fourths fifth fifths sixth sixths eighth eighths tenth tenths quarter quarters year day "
+    "month week hour time way off sided person fold".split()
+)
+"""What follows a number after a hyphen: one-third, two-year, one-off."""
+
+_LETTER_LIKE = re.compile(r"[\ue000-\uf8ff\U000f0000-\U000ffffd\U00100000-\U0010fffd\ufffd]")
+_TOLD = {"\uf001": "fi", "\uf002": "fl"} | {
+    **{chr(0xF730 + digit): str(digit) for digit in range(10)},
+    **{chr(0xF761 + place): chr(ord("A") + place) for place in range(26)},
+}
+"""Private characters that mean the same in all fonts: WGL4's ligatures, Adobe's old-style digits and small capitals."""
+_UNTOLD_WORD = re.compile(rf"\w*(?:(?<=\w){_LETTER_LIKE.pattern}+|{_LETTER_LIKE.pattern}+(?=\w))[\w{UNREADABLE}]*")
+_SYMBOL = re.compile(r"(?<!\w)[\uf020-\uf0ff]+")  # of a symbol font: a bullet before a word
 
 _EDGE = 3  # lines at the head and foot of a page that may be a running header or footer
 _LEAST_PAGES, _LEAST_SHARE = 3, 0.4  # a header of left-hand pages is on half of them, less the first
@@ -37,6 +65,7 @@ _PAGE_NUMBER = re.compile(
 _ITEM = re.compile(r"(?:[•▪◦●■□–—*·-]|\(?\d{1,3}[.)]|\(?[a-z]{1,4}\)|Art(?:icle|\.)?\s\d)\s", re.IGNORECASE)
 _WIDEST = 200  # characters; longer lines are paragraphs that nobody wrapped
 _SHORT = 0.75
+_LETTERS_EACH = 200  # a page of English has at least one "the", "and" or "of" in as many letters
 
 
 def cleaned(raw: Raw) -> tuple[list[str], list[str]]:
@@ -47,6 +76,15 @@ def cleaned(raw: Raw) -> tuple[list[str], list[str]]:
     pages, notes = [_BREAK.sub("\n", page) for page in raw.pages], []
     if raw.hidden:
         notes.append(f"Text that people would not see was taken out: {_count(raw.hidden, 'character')}.")
+    pages, untold = _with_unreadable(pages)
+    if untold:
+        notes.append(
+            f"Letters could not be read in {_count(untold, 'word')}; these are marked with {UNREADABLE}, and their "
+            "sentences are not used as evidence."
+        )
+    pages, marks = without_marks(pages)
+    if marks:
+        notes.append(named(marks))
     pages, unseen = _without_unseen(pages)
     if unseen:
         notes.append(f"{_count(unseen, 'character')} that show nothing were taken out.")
@@ -67,12 +105,37 @@ def cleaned(raw: Raw) -> tuple[list[str], list[str]]:
 
 def clean_line(text: str) -> str:
     """A text on one line, cleaned like a page: for titles."""
-    pages, _ = _without_unseen([_BREAK.sub(" ", text)])
+    pages, _ = _with_unreadable([_BREAK.sub(" ", text)])
+    pages, _ = _without_unseen(without_marks(pages)[0])
     return " ".join(without_lookalikes(pages[0])[0].split())
 
 
 def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def _with_unreadable(pages: Sequence[str]) -> tuple[list[str], int]:
+    """The pages with ``UNREADABLE`` for each letter that is in no alphabet, and in how many words there are any.
+
+    Such a character that touches no letter is a symbol, such as a bullet, and shows nothing that could be written.
+    """
+    count = 0
+
+    def marked(found: re.Match[str]) -> str:
+        nonlocal count
+        count += 1
+        return _LETTER_LIKE.sub(UNREADABLE, found.group())
+
+    texts = []
+    for page in pages:
+        if _LETTER_LIKE.search(page):
+            told = _SYMBOL.sub(" ", page.translate(_TOLD_TABLE))
+            page = _UNTOLD_WORD.sub(marked, told)
+        texts.append(page)
+    return texts, count
+
+
+_TOLD_TABLE = str.maketrans(_TOLD)
 
 
 def _without_unseen(pages: Sequence[str]) -> tuple[list[str], int]:
@@ -136,10 +199,12 @@ def _dehyphenated(pages: Sequence[str]) -> list[str]:
     The hyphen stays where the document writes the word with one elsewhere, before a capital, and where both parts are
     words of the document and the joined word is not.
     """
+    pages = [_RANGE_BREAK.sub(_unbroken, page) for page in pages]
     if not any(_HYPHEN_BREAK.search(page) for page in pages):
-        return list(pages)
+        return pages
     whole = [_HYPHEN_BREAK.sub(" ", page).casefold() for page in pages]
     compounds = set(_found(_HYPHENATED, whole))
+    is_english = sum(len(_ENGLISH.findall(page)) for page in whole) > sum(map(len, whole)) / _LETTERS_EACH
     known = set(_found(_WORD, whole))
 
     def joined(match: re.Match[str]) -> str:
@@ -147,7 +212,9 @@ def _dehyphenated(pages: Sequence[str]) -> list[str]:
         left, right = first.casefold(), second.casefold()
         if left + right not in known and (
             f"{left}-{right}" in compounds
-            or left in _COMPOUNDING
+            or left in _ALWAYS
+            or (is_english and _is_compound(left, right))
+            or (len(first) > 1 and first.isupper() and not second.isupper())
             or (second[0].isupper() and not first.isupper())
             or (left in known and right in known and len(left) > 2)
         ):
@@ -155,6 +222,21 @@ def _dehyphenated(pages: Sequence[str]) -> list[str]:
         return first + second
 
     return [_HYPHEN_BREAK.sub(joined, page) for page in pages]
+
+
+def _is_compound(left: str, right: str) -> bool:
+    """Whether English writes two words with a hyphen, told by the words alone."""
+    return (
+        left in _COMPOUNDING
+        or right in _COMPOUNDED
+        or (left in _NUMBERS and right in _OF_NUMBERS)
+        or (left in _TENS and right in _NUMBERS)
+    )
+
+
+def _unbroken(found: re.Match[str]) -> str:
+    """The hyphen or dash of a range or a name with a number, without the line's end behind it."""
+    return found[1] or found[2] or found[3]
 
 
 def _found(pattern: re.Pattern[str], pages: Iterable[str]) -> Iterable[str]:

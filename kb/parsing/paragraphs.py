@@ -2,9 +2,9 @@
 
 Owns what counts as a paragraph: whole blocks of about 60 to 180 words of one page, with the heading above them. The
 embedding models read about 200 words; the RAG paper (section 3.1) retrieves by paragraph too. Tables of contents,
-references, rows of figures, headings with nothing below, and sentences that a page break divides are left out, since
-half a sentence may say the opposite. A paragraph never reaches over such a place. The text is not changed: a paragraph
-is ``page.text[start:end]``.
+references, rows of figures, headings with nothing below, sentences with letters that could not be read, and sentences
+that a page break divides are left out, since half a sentence may say the opposite. A paragraph never reaches over such
+a place. The text is not changed: a paragraph is ``page.text[start:end]``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
-from core.wording.text import sentence_spans
+from core.wording.text import UNREADABLE, sentence_spans
 from kb.documents import Page, Span
 
 MOST_WORDS = 180
@@ -33,6 +33,7 @@ _LINE = re.compile(r"[^\n]+")
 _TOKEN = re.compile(r"\S+")
 _LEADERS = re.compile(r"(?:[.…_·]\s?){4,}\s*[\divxlc]*$|[…]{2,}\s*\d*$")
 _SENTENCE_END = re.compile(r"[.!?…:;][\"'”’»)\]]{0,5}$")
+_CELL = re.compile(r"[-–+(]?\d[\d.,]*\)?%?[*†]?|[-–—:]|n/?a|\.\.")
 _MARKER = re.compile(r"(?:\[\d{1,3}\]|\(\d{1,3}\)|\d{1,3}[.)]?|[*†‡¹²³⁰-⁹]+)\s")
 _SIGNALS = tuple(
     re.compile(pattern)
@@ -106,13 +107,23 @@ class _Sorter:
 
     def sort(self, page: Page) -> list[_Block]:
         """The blocks of a page, in order."""
-        blocks = []
+        blocks: list[_Block] = []
         for match in _LINE.finditer(page.text):
             start, end = match.start(), match.end()
             text = page.text[start:end]
             if text.strip():
-                blocks.append(_Block(start, end, len(text.split()), self._part(text)))
+                blocks += self._readable(_Block(start, end, len(text.split()), self._part(text)), text)
         return blocks
+
+    @staticmethod
+    def _readable(block: _Block, text: str) -> Iterator[_Block]:
+        """The block, with each sentence that holds letters that could not be read left out."""
+        if UNREADABLE not in text or block.part is _Part.LEFT_OUT:
+            yield block
+            return
+        for first, last in sentence_spans(text):
+            part = _Part.LEFT_OUT if UNREADABLE in text[first:last] else block.part
+            yield _Block(block.start + first, block.start + last, len(text[first:last].split()), part)
 
     def _part(self, text: str) -> _Part:
         words, name = len(text.split()), text.strip(" :.0123456789").casefold()
@@ -133,7 +144,8 @@ def _is_row(text: str) -> bool:
     tokens = text.split()
     letters = sum(character.isalpha() for character in shown)
     figures = sum(any(character.isdigit() for character in token) for token in tokens)
-    is_figures = letters < len(shown) / 2 or figures > len(tokens) / 2
+    ends_in_cells = len(tokens) > 2 and all(_CELL.fullmatch(token) for token in tokens[-2:])
+    is_figures = letters < len(shown) / 2 or figures > len(tokens) / 2 or ends_in_cells
     return is_figures or bool(_LEADERS.search(text[-_SEARCHED:])) or max(map(len, tokens)) > _LONGEST_WORD
 
 

@@ -11,6 +11,7 @@ class Raw:
 
     Attributes:
         pages: the text of each page, empty for a page without text; paragraphs or lines end with a line break.
+        labels: the number that each page bears in print, by the file's own word; empty where it says nothing.
         title: as the file gives it, or its first heading.
         author: who wrote or published it, as the file says.
         dated: when it was made or published, in the words of the file.
@@ -26,3 +27,4 @@ class Raw:
     is_wrapped: bool = False
     hidden: int = 0
     notes: list[str] = field(default_factory=list)
+    labels: list[str] = field(default_factory=list)

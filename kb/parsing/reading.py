@@ -6,6 +6,7 @@ Runs only in the locked process: a reader may hang, crash or be taken over by a 
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import zip_longest
 
 from core.errors import DocumentRefused
 from kb.parsing.cleaning import clean_line, cleaned
@@ -14,11 +15,13 @@ from kb.parsing.headings import author_in, heading_in, title_in, year_in
 from kb.parsing.limits import ParsingLimits
 from kb.parsing.raw import Raw
 
+_LONGEST_LABEL = 20
+
 
 def read(
     data: bytes, media_type: str, *, language: str | None, limits: ParsingLimits, deadline: float
 ) -> dict[str, object]:
-    """The answer of the locked process: pages as number and text, title, author, year and notes.
+    """The answer of the locked process: pages as number, text and printed number, title, author, year and notes.
 
     Args:
         deadline: on the monotonic clock.
@@ -36,7 +39,11 @@ def read(
     if not any(texts):
         raise DocumentRefused(" ".join(["It holds no text.", *notes]), remedy="Give a file with text.")
     return {
-        "pages": [(number, text) for number, text in enumerate(texts, start=1) if text],
+        "pages": [
+            (number, text, clean_line(label)[:_LONGEST_LABEL])
+            for number, (text, label) in enumerate(zip_longest(texts, raw.labels, fillvalue=""), start=1)
+            if text
+        ],
         "title": title_in(clean_line(raw.title or "")) or heading_in(texts),
         "author": author_in(clean_line(raw.author or "")),
         "year": year_in(raw.dated or ""),

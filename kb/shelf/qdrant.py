@@ -167,6 +167,7 @@ def _point(paragraph: Paragraph, vector: NDArray[np.float32], version: str) -> m
             "text": paragraph.text,
             "sha256": hashlib.sha256(paragraph.text.encode()).hexdigest(),
             "page": paragraph.page,
+            "label": paragraph.label,
             "start": paragraph.start,
             "end": paragraph.end,
             "trust": paragraph.trust.value,
@@ -191,7 +192,7 @@ def _paragraph(row: int, payload: Mapping[str, Any]) -> Paragraph:
     listed["expires"] = date.fromordinal(payload["expires"]) if payload["expires"] != _NEVER else None
     return Paragraph(
         row, Listed(**listed), payload["page"], payload["start"], payload["end"], payload["text"],
-        Trust(payload["trust"]),
+        Trust(payload["trust"]), payload.get("label", ""),
     )  # fmt: skip
 
 

@@ -155,7 +155,7 @@ def _ranked(
         id=f"{document.id}#{paragraph.id}",
         text=paragraph.text,
         summary=first_sentences(paragraph.text, 2),
-        source=citation(document, paragraph.page),
+        source=citation(document, paragraph.page, paragraph.label),
         scores=one.scores(near),
         target_group=group if group in document.target_groups else min(document.target_groups, default=None),
         caution=f"It holds in: {document.jurisdiction}." if document.jurisdiction else None,

@@ -71,11 +71,20 @@ def checked(url: URL, *, reaches_loopback: bool) -> URL:
 
 def may_reach(address: _Address, *, reaches_loopback: bool) -> bool:
     """Whether an address is public, or is this machine's where that is allowed."""
-    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
-    address = mapped or address
+    address = _behind(address)
     if address.is_loopback:
         return reaches_loopback
-    return address.is_global and not address.is_multicast
+    is_site = isinstance(address, ipaddress.IPv6Address) and (address.is_site_local or address in _LOCAL_NAT64)
+    return address.is_global and not address.is_multicast and not is_site
+
+
+def _behind(address: _Address) -> _Address:
+    """The IPv4 address to which an IPv6 address leads: mapped, compatible, by 6to4, by Teredo or by NAT64."""
+    if not isinstance(address, ipaddress.IPv6Address):
+        return address
+    if address in _NAT64 or (address in _COMPATIBLE and int(address) > 1):
+        return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+    return address.ipv4_mapped or address.sixtofour or (address.teredo or (None, None))[1] or address
 
 
 class PublicResolver(AbstractResolver):
@@ -107,6 +116,8 @@ class PublicResolver(AbstractResolver):
 
 
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+_NAT64, _COMPATIBLE = ipaddress.IPv6Network("64:ff9b::/96"), ipaddress.IPv6Network("::/96")
+_LOCAL_NAT64 = ipaddress.IPv6Network("64:ff9b:1::/48")
 
 
 def _address(host: str) -> _Address | None:

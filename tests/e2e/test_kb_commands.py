@@ -202,3 +202,29 @@ def test_a_wrong_call_names_the_remedy(words: tuple[str, ...], said: str, tmp_pa
     result = CliRunner().invoke(app, ["kb", *words], env={"XDG_DATA_HOME": str(tmp_path), "COLUMNS": "500"})
     assert result.exit_code == 2
     assert said in result.stderr
+
+
+CASES = Path(__file__).parents[1] / "data" / "cases"
+FIGURES = [json.loads(line) for line in (CASES / "evidence_figures.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.mark.parametrize("case", FIGURES, ids=lambda case: case["reply"])
+def test_a_figure_with_a_raised_mark_is_held_as_it_is_printed(here: InThisProcess, tmp_path: Path, case: Any):
+    """A person adds a report, accepts it, looks a passage up, and has a reply compared with it."""
+    evidence = case.get("evidence")
+    if evidence is None:
+        file = tmp_path / "report.pdf"
+        file.write_bytes((CASES / case["evidence_from"]).read_bytes())
+        added = here("kb", "add", str(file), "--publisher", "Agency", "--url", "https://example.org/report")
+        assert added.code == 0, added.err
+        assert "raised marks of notes were taken out" in here("kb", "waiting").out
+        here("kb", "accept", "--source", "folder")
+        evidence = library_passages(here, "how many persons told the police of hateful words in public")[0]
+        evidence |= {"publisher": "Agency", "title": "Experiences of hate crime", "year": 2023}
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text(json.dumps({key: evidence[key] for key in ("text", "publisher", "title", "year")}) + "\n", "utf-8")
+    found = here("check", case["post"], case["reply"], "--json", "--evidence", str(rows)).document
+    is_refused = "a number that no evidence holds" in found["faults"]
+    assert is_refused is case["expected"].startswith("refused")
+    if not is_refused:
+        assert [one["evidence"] for one in found["sentences"]] == ["1"]

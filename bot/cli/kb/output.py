@@ -57,7 +57,7 @@ def progress_bar() -> Progress:
     """Progress with rate and time left on standard error; silent off a terminal."""
     console = err()
     return Progress(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),  # titles of documents come as they are
         BarColumn(),
         MofNCompleteColumn(),
         _Rate(),

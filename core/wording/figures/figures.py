@@ -15,6 +15,7 @@ from fractions import Fraction
 
 from core.wording.figures.lexicon import Lexicon, lexicon_of
 from core.wording.figures.words import Value, run_of
+from core.wording.text import UNREADABLE
 
 _MENTION = re.compile(r"<(?:[@#][!&]?|a?:\w{1,40}:|t:|/[\w -]{1,40}:)-?\d{1,25}(?::\w)?>")
 """How Discord writes a mention, an emoji of its own, a command and a moment: the number in it is no figure."""
@@ -22,6 +23,11 @@ _NUMERAL = re.compile(
     r"(?<![^\W\d_])(?<![A-Z]-)(?<![\d.,])\d{1,3}(?:[ \u00a0\u202f\u2009]\d{3})+(?![\d.,]\d|\d)"
     r"|(?<![^\W\d_])(?<![A-Z]-)(?<!\d)\d+(?:[.,]\d+)*"
 )
+_UNREADABLE_AROUND = re.compile(rf"{UNREADABLE}[\d.,]*$"), re.compile(rf"[\d.,]*{UNREADABLE}")
+_RAISED = re.compile(r"[⁰¹²³⁴⁵⁶⁷⁸⁹]")
+_OF_POWERS = re.compile(r"(?:(?<![\d.,])10|[$€£]\s?\d+)$")  # 10³ is no 10, and $9⁹⁹ no 9
+_GLUED_MARK = re.compile(r"(\d+(?:,\d{3})*)[.,]\d{1,2}")
+_NEXT_SENTENCE = re.compile(r"\s+(?:[A-ZÀ-Ý][a-zà-ÿ]|[AI]\s)")
 _WORD = re.compile(r"[^\W\d_]+")
 _GAP = re.compile(r"[\s\u00ad-]+")
 _YEAR = re.compile(r"1[0-9]{3}|20[0-9]{2}")
@@ -232,13 +238,37 @@ def _readings(numeral: str, code: str) -> frozenset[Fraction]:
     return frozenset({plain}) if code == "en" and last == "," else frozenset({plain, decimal})
 
 
+def _told(numeral: re.Match[str], text: str, lexicon: Lexicon) -> frozenset[Fraction]:
+    """The possible values of a numeral, none where it cannot be told apart from what is glued to it.
+
+    Texts that lost their typography have marks of notes glued to figures: "in 2019.15 Most" is a year and a mark.
+    """
+    written, start, end = numeral.group(), numeral.start(), numeral.end()
+    before, after = _UNREADABLE_AROUND
+    if after.match(text, end) or before.search(text[max(0, start - 12) : start]):
+        return frozenset()
+    if _RAISED.match(text, end) and _OF_POWERS.search(text[max(0, start - 3) : end]):
+        return frozenset()
+    gap = _GAP.match(text, end)
+    word = _WORD.match(text, gap.end()) if gap else None
+    has_unit = any(form.match(text, end) for _, form in lexicon.units) or (
+        word and word[0].casefold() in lexicon.scales
+    )
+    glued = None if has_unit else _GLUED_MARK.fullmatch(written)
+    if glued and (_YEAR.fullmatch(glued[1]) or _NEXT_SENTENCE.match(text, end)):
+        return frozenset({Fraction(glued[1])}) if _YEAR.fullmatch(glued[1]) else frozenset()
+    if lexicon.code == "en" and re.fullmatch(r"\d{1,3}(?:,\d{3})*,\d{4,5}", written):
+        return frozenset()  # "1,2043": thousands with a mark
+    return _readings(written, lexicon.code)
+
+
 def _numbers(text: str, lexicon: Lexicon) -> Iterator[Figure]:
     """Numbers in digits or words, each with its scale and unit."""
     at = 0
     while True:
         digits, word = _NUMERAL.search(text, at), _next_word(text, at, lexicon)
         if digits and (word is None or digits.start() < word.start()):
-            values, at = _readings(digits.group(), lexicon.code), digits.end()
+            values, at = _told(digits, text, lexicon), digits.end()
             values, at = _scaled(values, text, at, lexicon)
             yield _with_unit(digits.group(), values, digits.start(), at, text, lexicon)
         elif word:

@@ -43,7 +43,7 @@ class _Answer(BaseModel):
 
     model_config = ConfigDict(strict=True, extra="forbid")
 
-    pages: tuple[tuple[int, str], ...] = ()
+    pages: tuple[tuple[int, str, str], ...] = ()
     title: _Sentence | None = None
     author: _Sentence | None = None
     year: Annotated[int, Field(ge=1000, le=2999)] | None = None
@@ -137,7 +137,7 @@ def _parsed(said: bytes | None, exit_code: int, limits: ParsingLimits) -> Parsed
     if answer.refused is not None:
         raise DocumentRefused(answer.refused, remedy=answer.remedy)
     return Parsed(
-        tuple(Page(number, text) for number, text in answer.pages),
+        tuple(Page(*page) for page in answer.pages),
         answer.title,
         answer.notes + answer.missing,
         answer.author,

@@ -1,6 +1,6 @@
 """The text of a Word document (Office Open XML, ECMA-376) that people see.
 
-Owns the reading of ``word/document.xml`` and ``word/styles.xml`` as streams: no tree is built, no document type and so
+Owns the reading of the document, its styles and its notes as streams: no tree is built, no document type and so
 no entity is accepted (defusedxml), and the archive is measured before anything is unpacked.
 """
 
@@ -21,10 +21,11 @@ from defusedxml.ElementTree import iterparse
 from core.errors import DocumentRefused
 from kb.parsing.formats.kinds import READABLE
 from kb.parsing.limits import ParsingLimits
+from kb.parsing.raised import OFF, ON, lowered
 from kb.parsing.raw import Raw
 
 Look = dict[str, bool]
-"""What a style, a paragraph or a run says about how its text looks: vanish, white, shaded, tiny."""
+"""What a style, a paragraph or a run says about how its text looks: vanish, white, shaded, tiny, raised, lowered."""
 
 _WORD = (
     "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}",
@@ -38,11 +39,14 @@ _OTHERS = {
     "META-INF/container.xml": "an EPUB book",
 }
 _LEFT_OUT = frozenset({"Fallback", "del", "moveFrom"})  # a duplicate; deleted; moved elsewhere in the text
+_NOTES = ("word/footnotes.xml", "word/endnotes.xml")
+_NOTE_TAGS, _SEPARATORS = ("footnote", "endnote"), ("separator", "continuationSeparator", "continuationNotice")
 _DEEPEST = 200
 _DEEPEST_STYLE = 20
 _MOST_RATIO, _SMALL = 250, 2**20  # the text of an office program is packed to a tenth or a thirtieth
 _ENTRY_BYTES = 512  # in the archive's directory, generously
 _LEAST_HALF_POINTS = 4.0
+_LEAST_RISE = 4  # half points
 _WHITE = 245
 _REMEDY = "Open it in Word or LibreOffice and save it again, or as PDF."
 _DAMAGED = (
@@ -60,6 +64,9 @@ _DAMAGED = (
 )
 
 
+_NOTES_AT_END = 'The notes at the foot of its pages and at its end stand at the end of the text, below "Notes".'
+
+
 @dataclass(slots=True)
 class _Paragraph:
     look: Look = field(default_factory=dict)
@@ -68,22 +75,28 @@ class _Paragraph:
 
 
 def read(data: bytes, limits: ParsingLimits) -> Raw:
-    """The document's paragraphs in order, including tables and text boxes, one line each.
+    """The document's paragraphs in order, including tables and text boxes, one line each; its notes below "Notes".
 
     Raises:
         DocumentRefused: the archive is a bomb, is damaged, has a password, or holds no Word document.
     """
     try:
         with _archive(data, limits) as archive:
-            reader = _Reader(_styles(archive))
-            reader.read(archive)
+            styles = _styles(archive)
+            reader, notes = _Reader(styles), _Reader(styles)
+            reader.read(archive, "word/document.xml")
+            for name in _NOTES:
+                if name in archive.namelist():
+                    notes.read(archive, name)
             said = _description(archive)
+            below = ["", "Notes", *notes.lines] if notes.lines else []
             return Raw(
-                ["\n".join(reader.lines)],
+                ["\n".join([*reader.lines, *below])],
                 title=said.get("title"),
                 author=said.get("creator"),
                 dated=said.get("created") or said.get("modified"),
-                hidden=reader.hidden,
+                hidden=reader.hidden + notes.hidden,
+                notes=[_NOTES_AT_END] if below else [],
             )
     except DefusedXmlException as err:
         raise DocumentRefused("Its XML declares entities, as XML bombs do.", remedy=_REMEDY) from err
@@ -114,7 +127,7 @@ def _archive(data: bytes, limits: ParsingLimits) -> zipfile.ZipFile:
 
 
 class _Reader:
-    """Reads the events of ``word/document.xml``; keeps only the lines."""
+    """Reads the events of a member that holds text; keeps only the lines."""
 
     def __init__(self, styles: dict[str, Look]) -> None:
         self.lines: list[str] = []
@@ -124,12 +137,16 @@ class _Reader:
         self._run: Look = {}
         self._cells: list[Look] = []
         self._left_out = 0
+        self._number = ""
 
-    def read(self, archive: zipfile.ZipFile) -> None:
+    def read(self, archive: zipfile.ZipFile, name: str) -> None:
         """Read the whole member."""
-        for tags, element, starts in _events(archive, "word/document.xml"):
+        for tags, element, starts in _events(archive, name):
             tag = tags[-1]
-            if tag in _LEFT_OUT:
+            if tag in _NOTE_TAGS and starts:
+                is_note = _attribute(element, "type") not in _SEPARATORS
+                self._number = f"{_attribute(element, 'id')} " if is_note else ""
+            elif tag in _LEFT_OUT:
                 self._left_out += 1 if starts else -1
             elif self._left_out == 0:
                 (self._start if starts else self._end)(tag, tags, element)
@@ -151,7 +168,8 @@ class _Reader:
             paragraph = self._paragraphs.pop()
             text = "".join(paragraph.parts).strip()
             if text and not paragraph.is_contents:
-                self.lines.append(text)
+                self.lines.append(self._number + text)
+                self._number = ""
         elif tag == "tc" and self._cells:
             self._cells.pop()
         elif self._paragraphs and "r" in tags:
@@ -164,8 +182,10 @@ class _Reader:
         look = (self._cells[-1] if self._cells else {}) | paragraph.look | self._run
         if look.get("vanish") or look.get("tiny") or (look.get("white") and not look.get("shaded")):
             self.hidden += len(text.strip())
+        elif look.get("raised"):
+            paragraph.parts.append(f"{ON}{text}{OFF}")
         else:
-            paragraph.parts.append(text)
+            paragraph.parts.append(lowered(text) if look.get("lowered") else text)
 
     def _apply(self, inside: list[str], said: Look) -> None:
         """Apply a property to the element around it: a run, a paragraph's shade, a cell's shade."""
@@ -219,7 +239,12 @@ def _said(tag: str, element: Element) -> Look:
     """What one property says about how text looks."""
     value = _attribute(element, "val")
     match tag:
-        case "vanish" | "specVanish":
+        case "vertAlign":
+            return {"raised": value == "superscript", "lowered": value == "subscript"}
+        case "position":  # in half points
+            height = int(value) if value.lstrip("-").isdecimal() and len(value) < 9 else 0
+            return {"raised": height >= _LEAST_RISE, "lowered": height <= -_LEAST_RISE}
+        case "vanish" | "specVanish" | "webHidden":
             return {"vanish": value not in ("0", "false", "off")}
         case "color":
             return {"white": _is_white(value) or _attribute(element, "themeColor") in ("background1", "bg1")}

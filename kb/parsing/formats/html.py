@@ -1,7 +1,8 @@
 """The text of a web page that people see, without scripts, styles, hidden text and menus.
 
 Owns the walk over the tree that Lexbor (selectolax) makes. Hidden text can only be recognised in the tree, with its
-styles. So the main text is chosen here too, not by a library afterwards.
+styles. So the main text is chosen here too, not by a library afterwards. What a reader opens by a click is text of the
+page: a closed ``details``, a panel below a button, a tab. A note says how much that is.
 """
 
 from __future__ import annotations
@@ -13,7 +14,18 @@ from dataclasses import dataclass, field
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from kb.parsing.formats.kinds import decoded
-from kb.parsing.formats.styles import Declarations, declarations, has_background, hides, is_white, rules
+from kb.parsing.formats.styles import (
+    Declarations,
+    declarations,
+    folds,
+    has_background,
+    hides,
+    is_white,
+    lowers,
+    raises,
+    rules,
+)
+from kb.parsing.raised import OFF, ON, lowered
 from kb.parsing.raw import Raw
 
 _NEVER_SHOWN = frozenset(
@@ -44,6 +56,15 @@ _DATES = (
     "dcterms.date", "dc.date", "datepublished", "date", "dcterms.created", "article:modified_time", "dcterms.modified",
 )  # fmt: skip
 _MOST_META = 200
+_OPENERS = "button, summary, label, a, [role=tab], [role=button], [data-toggle], [data-bs-toggle], [data-bs-target]"
+_OPENED_BY = ("aria-controls", "data-target", "data-bs-target", "href", "for")
+_OPENER_TAGS = frozenset({"button", "summary"})
+_NOTE_ROLES = frozenset({"doc-noteref"})
+_MARK = re.compile(r"\s*\d{1,3}\s*")
+_MOST_OPENERS = 5000
+_HEADED = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "div", "dt"})  # what an opening button stands in
+_LINKED = "#"
+_NO_SIGNS = {ord(sign): " " for sign in ON + OFF}
 _LEAST_MAIN = 250  # characters; a shorter "main" is a frame that a script fills
 _MOSTLY_LINKS = 0.66
 _LONGEST_MENU_ENTRY = 200
@@ -51,9 +72,16 @@ _LONGEST_MENU_ENTRY = 200
 
 @dataclass(slots=True)
 class _Sheet:
-    """The page's own style sheets: what they say of each element, by its address in memory."""
+    """The page's own style sheets: what they say of each element, by its address in memory.
+
+    ``panels`` are the ids of what a button, a tab or a link opens.
+    """
 
     hidden: set[int] = field(default_factory=set)
+    folded: set[int] = field(default_factory=set)
+    raised: set[int] = field(default_factory=set)
+    lowered: set[int] = field(default_factory=set)
+    panels: set[str] = field(default_factory=set)
     white: set[int] = field(default_factory=set)
     coloured: set[int] = field(default_factory=set)
 
@@ -74,6 +102,7 @@ class _Text:
     parts: list[str] = field(default_factory=list)
     linked: int = 0
     hidden: int = 0
+    opened: int = 0
 
     def end_block(self, *, is_heading: bool = False) -> None:
         """Close the open block; a block that is mostly links is a menu and is left out, unless it is a heading."""
@@ -113,6 +142,7 @@ def read(data: bytes, media_type: str) -> Raw:
         author=_said(tree, _PUBLISHERS),
         dated=_said(tree, _DATES),
         hidden=whole.hidden,
+        notes=[f"Text that a reader opens by a click was read: {whole.opened:,} characters."] if whole.opened else [],
     )
 
 
@@ -139,17 +169,36 @@ def _said(tree: LexborHTMLParser, names: Sequence[str]) -> str | None:
 
 
 def _sheet(tree: LexborHTMLParser) -> _Sheet:
-    sheet = _Sheet()
+    sheet = _Sheet(panels=_opened_by_click(tree))
     for style in tree.css("style"):
         for selector, said in rules(style.text(deep=True)):
             ids = _ids(tree, selector)
+            if folds(said):
+                sheet.folded |= ids
             if hides(said):
                 sheet.hidden |= ids
+            if raises(said):
+                sheet.raised |= ids
+            if lowers(said):
+                sheet.lowered |= ids
             if is_white(said):
                 sheet.white |= ids
             if has_background(said):
                 sheet.coloured |= ids
     return sheet
+
+
+def _opened_by_click(tree: LexborHTMLParser) -> set[str]:
+    """The ids that buttons, tabs and labels name; a plain link leads to a place, and opens nothing."""
+    found = set[str]()
+    for node in tree.css(_OPENERS)[:_MOST_OPENERS]:
+        given = node.attributes
+        is_plain = node.tag == "a" and not any(
+            name in given for name in ("role", "data-toggle", "data-bs-toggle", "aria-controls", "aria-expanded")
+        )
+        for name in _OPENED_BY if not is_plain else ():
+            found |= {name.lstrip("#") for name in (given.get(name) or "").split()}
+    return found
 
 
 def _ids(tree: LexborHTMLParser, selector: str) -> set[int]:
@@ -166,7 +215,8 @@ def _gathered(root: LexborNode, sheet: _Sheet) -> _Text:
     text = _Text()
     left_out: tuple[int, bool] | None = None  # the element whose text is left out, and whether it hides text
     looks = [_Look(is_white=False, is_on_colour=False)]
-    links = 0
+    heights = list[str]()
+    links = panels = 0
     for node, enters in _walk(root):
         if left_out:
             if not enters and node.mem_id == left_out[0]:
@@ -176,7 +226,10 @@ def _gathered(root: LexborNode, sheet: _Sheet) -> _Text:
             continue
         if not node.is_element_node:
             if enters and node.is_text_node:
-                _take(text, node.text_content or "", looks[-1], is_linked=links > 0)
+                words = (node.text_content or "").translate(_NO_SIGNS)
+                text.opened += len(words.strip()) * (panels > 0)
+                height = heights[-1] if heights else ""
+                _take(text, words, looks[-1], is_linked=links > 0, height=height)
             continue
         tag = node.tag or ""
         if enters:
@@ -190,6 +243,9 @@ def _gathered(root: LexborNode, sheet: _Sheet) -> _Text:
             looks.append(_look(node, style, sheet, looks[-1]))
         else:
             looks.pop()
+        if height := _height(node, sheet):
+            heights.append(height) if enters else heights.pop()
+        panels += _is_folded(node, sheet) * (1 if enters else -1)
         links += (tag == "a") * (1 if enters else -1)
         if tag in _BLOCKS:
             text.end_block(is_heading=tag in _HEADINGS)
@@ -222,11 +278,13 @@ def _walk(root: LexborNode) -> Iterator[tuple[LexborNode, bool]]:
             node = parent
 
 
-def _take(text: _Text, words: str, look: _Look, *, is_linked: bool) -> None:
+def _take(text: _Text, words: str, look: _Look, *, is_linked: bool, height: str) -> None:
     if look.is_white and not look.is_on_colour:
         text.hidden += len(words.strip())
         return
-    text.parts.append(words)
+    is_raised = height == ON or (height == _LINKED and bool(text.parts) and text.parts[-1][-1:].strip())
+    raised = f"{ON}{words.strip()}{OFF}" if is_raised and words.strip() else words
+    text.parts.append(lowered(words) if height == OFF else raised)
     text.linked += len(words.strip()) * is_linked
 
 
@@ -241,8 +299,50 @@ def _is_furniture(node: LexborNode, tag: str, root: LexborNode) -> bool:
     return (given.get("role") or "") in _FURNITURE_ROLES or any(_FURNITURE_NAMES.fullmatch(name) for name in names[:20])
 
 
+def _height(node: LexborNode, sheet: _Sheet) -> str:
+    """``ON`` where an element raises its text, ``OFF`` where it lowers it, ``_LINKED`` where it links to a note."""
+    given, tag = node.attributes, node.tag or ""
+    style = declarations((given.get("style") or "")[:2000])
+    if tag == "sub" or lowers(style) or node.mem_id in sheet.lowered:
+        return OFF
+    if tag == "sup" or raises(style) or node.mem_id in sheet.raised or (given.get("role") or "") in _NOTE_ROLES:
+        return ON
+    is_mark = tag == "a" and (given.get("href") or "").startswith("#") and _MARK.fullmatch(node.text(deep=True) or "")
+    return _LINKED if is_mark else ""
+
+
+def _is_folded(node: LexborNode, sheet: _Sheet) -> bool:
+    """Whether an element is shut until a reader opens it by a click."""
+    given = node.attributes
+    if node.tag == "details":
+        return "open" not in given
+    is_shut = (
+        "hidden" in given
+        or (given.get("aria-hidden") or "").casefold() == "true"
+        or node.mem_id in sheet.folded
+        or folds(declarations((given.get("style") or "")[:2000]))
+    )
+    return is_shut and _is_panel(node, sheet)
+
+
+def _is_panel(node: LexborNode, sheet: _Sheet) -> bool:
+    """Whether something on the page opens an element: it is a tab's, is named by a button, or follows one."""
+    given = node.attributes
+    if given.get("role") == "tabpanel" or (given.get("id") or "") in sheet.panels - {""}:
+        return True
+    before = node.prev
+    while before is not None and not before.is_element_node:
+        before = before.prev
+    if before is None:
+        return False
+    openers = [before, *before.css("button")[:2]] if before.tag in _HEADED else [before]
+    return any(one.tag in _OPENER_TAGS or "aria-expanded" in one.attributes for one in openers)
+
+
 def _is_hidden(node: LexborNode, style: Declarations, sheet: _Sheet) -> bool:
     given = node.attributes
+    if _is_folded(node, sheet):
+        return hides({name: value for name, value in style.items() if not folds({name: value})})
     return (
         "hidden" in given
         or (given.get("aria-hidden") or "").casefold() == "true"

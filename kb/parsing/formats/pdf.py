@@ -9,19 +9,19 @@ covers, or on a layer that is switched off, is not recognised as hidden. Scripts
 from __future__ import annotations
 
 import ctypes
-import itertools
 import math
-import statistics
 from collections.abc import Iterator
-from dataclasses import dataclass
 from time import monotonic
 
 import pypdfium2 as pdfium
 import pypdfium2.raw as api
 
 from core.errors import DocumentRefused
+from core.wording.text import UNREADABLE
 from kb.parsing.formats import ocr
+from kb.parsing.formats.layout import Word, in_order, lines_of, text_of
 from kb.parsing.limits import ParsingLimits
+from kb.parsing.raised import OFF, ON
 from kb.parsing.raw import Raw
 
 _HYPHEN = 2  # what PDFium gives for a hyphen at the end of a line; it joins the lines then
@@ -29,19 +29,15 @@ _OUTLINE_MODE, _INVISIBLE_MODES = 1, frozenset({3, 7})
 _LEAST_POINTS = 2.0
 _WHITE = 245
 _MOST_CHARACTERS_OF_A_PAGE = 200_000
-_WIDE_GAP = 1.5  # times the usual distance between lines: a paragraph begins
+_RISE_OF_GLYPHS, _SIZE_OF_GLYPHS = 0.35, 0.6  # of the size: where a font's own superscripts stand
+_LEAST_STANDING = 0.4  # of a digit's height
+_UNTOLD = {ord(sign): UNREADABLE for sign in f"\0{ON}{OFF}"}  # where a font does not say which letter it shows
 _LEAST_LETTERS = 40  # a page with fewer is a scan, if a picture covers most of it
 _MOST_OF_A_PAGE = 0.5
 _DOTS_PER_INCH, _POINTS_PER_INCH = 300, 72
 _OCR_SECONDS = 30.0
 _SPARE_SECONDS = 5.0
 _DEEPEST_FORM = 4
-
-
-@dataclass(slots=True)
-class _Line:
-    text: str
-    top: float
 
 
 def read(data: bytes, limits: ParsingLimits, *, language: str | None, deadline: float) -> Raw:
@@ -66,11 +62,13 @@ def read(data: bytes, limits: ParsingLimits, *, language: str | None, deadline: 
         is_wrapped=True,
     )
     scans: list[int] = []
-    length = damaged = 0
+    length = damaged = ordered = 0
     for number in range(min(count, limits.pages)):
         page = _Page(document, number)
         damaged += page.is_damaged
         raw.pages.append(page.text)
+        raw.labels.append(document.get_page_label(number))
+        ordered += page.is_ordered
         raw.hidden += page.hidden
         length += len(page.text)
         if page.is_scan:
@@ -81,6 +79,10 @@ def read(data: bytes, limits: ParsingLimits, *, language: str | None, deadline: 
         raw.notes.append(f"Only the first {len(raw.pages)} of {count} pages were read.")
     if damaged:
         raw.notes.append(f"{_pages(damaged)} damaged and not read.")
+    if ordered:
+        raw.notes.append(
+            f"The columns of {_pages(ordered).rpartition(' ')[0]} were put in order; compare them with the file."
+        )
     if scans:
         _read_scans(document, scans, raw, limits, language=language, deadline=deadline)
     return raw
@@ -101,7 +103,7 @@ class _Page:
     def __init__(self, document: pdfium.PdfDocument, number: int) -> None:
         self.text = ""
         self.hidden = 0
-        self.is_scan = self.is_damaged = False
+        self.is_scan = self.is_damaged = self.is_ordered = False
         self._verdicts: dict[int, bool] = {}
         self._coloured: list[tuple[float, ...]] | None = None
         try:
@@ -115,35 +117,72 @@ class _Page:
         self._frame = (min(left, right), min(bottom, top), max(left, right), max(bottom, top))
         textpage = page.get_textpage()
         self._textpage = textpage.raw
-        self.text = _with_paragraphs(list(self._lines(textpage.count_chars())))
+        lines, self.is_ordered = in_order(lines_of(self._words(textpage.count_chars())))
+        self.text = text_of(lines)
         letters = sum(character.isalnum() for character in self.text)
         self.is_scan = letters < _LEAST_LETTERS and self._is_covered_by_picture()
         textpage.close()
         page.close()
 
-    def _lines(self, count: int) -> Iterator[_Line]:
+    def _words(self, count: int) -> Iterator[Word]:
+        """The visible words, in the order in which the page paints them."""
         characters: list[int] = []
-        top = 0.0
+        first, address, is_raised = 0, 0, False
+        is_glued, breaks = False, True
+
+        def word(last: int) -> Word:
+            baseline, size = self._place(first, is_raised=is_raised)
+            box = self._box(first)
+            return Word(_string(characters), box[0], self._box(last)[2], baseline, size, is_glued, breaks)
+
+        last = 0
         for index in range(min(count, _MOST_CHARACTERS_OF_A_PAGE)):
             code = api.FPDFText_GetUnicode(self._textpage, index)
-            if code in (10, 13, _HYPHEN):
-                if code == _HYPHEN:
+            if code in (10, 13, 32, 160, _HYPHEN):
+                if code == _HYPHEN and characters:
                     characters.append(ord("-"))
                 if characters:
-                    yield _Line(_string(characters), top)
-                    characters = []
+                    yield word(last)
+                    breaks = False
+                characters, is_glued = [], False
+                breaks |= code in (10, 13, _HYPHEN)
                 continue
-            if self._is_hidden(index):
+            pointer = api.FPDFText_GetTextObject(self._textpage, index)
+            if self._is_hidden(pointer, index):
                 self.hidden += code > 32
                 continue
-            if not characters and code > 32:
-                top = self._box(index)[3]
+            here = ctypes.addressof(pointer.contents) if pointer else address
+            stands_up = 48 <= code <= 57 and self._stands_up(index)
+            if characters and (here != address or stands_up != is_raised):
+                yield word(last)
+                characters, is_glued, breaks = [], True, False
+            if not characters:
+                first, address, is_raised = index, here, stands_up
             characters.append(code)
+            last = index
         if characters:
-            yield _Line(_string(characters), top)
+            yield word(last)
 
-    def _is_hidden(self, index: int) -> bool:
-        pointer = api.FPDFText_GetTextObject(self._textpage, index)
+    def _place(self, index: int, *, is_raised: bool) -> tuple[float, float]:
+        """The height of a character's baseline and its size, in points."""
+        x, y = ctypes.c_double(), ctypes.c_double()
+        api.FPDFText_GetCharOrigin(self._textpage, index, x, y)
+        matrix = api.FS_MATRIX()
+        api.FPDFText_GetMatrix(self._textpage, index, matrix)
+        scale = math.hypot(matrix.c, matrix.d) or 1.0
+        size = api.FPDFText_GetFontSize(self._textpage, index) * scale
+        return (y.value + _RISE_OF_GLYPHS * size, size * _SIZE_OF_GLYPHS) if is_raised else (y.value, size)
+
+    def _stands_up(self, index: int) -> bool:
+        """Whether a digit's own shape stands above the line, as a font's superscripts do."""
+        left, right, bottom, top = (ctypes.c_double() for _ in range(4))
+        x, y = ctypes.c_double(), ctypes.c_double()
+        api.FPDFText_GetCharBox(self._textpage, index, left, right, bottom, top)
+        api.FPDFText_GetCharOrigin(self._textpage, index, x, y)
+        height = top.value - bottom.value
+        return bool(height > 0.0 and bottom.value - y.value > _LEAST_STANDING * height)
+
+    def _is_hidden(self, pointer: ctypes._Pointer[api.struct_fpdf_pageobject_t__], index: int) -> bool:
         if not pointer:  # a space that PDFium adds between words
             return False
         address = ctypes.addressof(pointer.contents)
@@ -212,17 +251,8 @@ def _is_coloured(item: pdfium.PdfObject) -> bool:
 
 def _string(codes: list[int]) -> str:
     """Characters as PDFium counts them: one above U+FFFF is two halves."""
-    halves = "".join(map(chr, codes))
-    return halves.encode("utf-16", "surrogatepass").decode("utf-16", "replace").strip(" ")
-
-
-def _with_paragraphs(lines: list[_Line]) -> str:
-    """The lines, with an empty one before each line that is further from the last than usual."""
-    steps = [above.top - below.top for above, below in itertools.pairwise(lines)]
-    down = [step for step in steps if step > 0]
-    usual = statistics.median(down) if down else math.inf
-    gaps = ["\n" if step > _WIDE_GAP * usual or step < -usual else "" for step in steps]
-    return "\n".join(gap + line.text for gap, line in zip(["", *gaps], lines, strict=False))
+    halves = "".join(map(chr, codes)).translate(_UNTOLD)
+    return halves.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _read_scans(

@@ -14,11 +14,14 @@ Declarations = dict[str, str]
 _MOST_RULES = 2000
 _LEAST_POINTS = 2.0
 _POINTS = {"px": 0.75, "pt": 1.0, "em": 12.0, "rem": 12.0, "ex": 6.0, "%": 0.12, "": 0.75, "cm": 28.3, "mm": 2.83}
+_LEAST_RISE = 2.0  # points
 _AWAY = -500.0  # points left of or above the page
 
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _ZERO = re.compile(r"0*\.?0*%?(?<=[0%])")
 _BRACE = re.compile(r"[{}]")
+_SCALED = re.compile(r"(scale(?:3d|x|y)?|matrix)\(([^)]*)\)")
+_UP = frozenset({"super", "top", "text-top"})
 _CLIPPED = re.compile(r"rect\((?:0|1px)|inset\((?:50|100)%")
 _LENGTH = re.compile(r"([-+]?\d*\.?\d+)\s*([a-z%]*)")
 _CHANNELS = re.compile(r"rgba?\(([^)]*)\)")
@@ -61,6 +64,8 @@ def hides(style: Declarations) -> bool:
         return True
     if style.get("content-visibility") == "hidden" or _ZERO.fullmatch(style.get("opacity", "")):
         return True
+    if _is_scaled_away(style.get("transform", "")) or _ZERO.fullmatch(style.get("scale", "").partition(" ")[0]):
+        return True
     if (size := _points(style.get("font-size"))) is not None and size < _LEAST_POINTS:
         return True
     if _CLIPPED.search(style.get("clip", "") + style.get("clip-path", "")):
@@ -72,6 +77,34 @@ def hides(style: Declarations) -> bool:
         return True
     ink = colour(style.get("color", ""))
     return ink == () or (ink is not None and ink == colour(paper(style)))
+
+
+def _is_scaled_away(transform: str) -> bool:
+    for name, given in _SCALED.findall(transform):
+        sizes = [size.strip() for size in given.split(",")]
+        if any(_ZERO.fullmatch(size) for size in (sizes[::3] if name == "matrix" else sizes[:2])):
+            return True
+    return False
+
+
+def folds(style: Declarations) -> bool:
+    """Whether a style hides an element in a way that a button can undo: pages fold their panels so."""
+    is_shut = style.get("display") == "none" or style.get("visibility") in ("hidden", "collapse")
+    return is_shut or any(_is_tiny(style.get(side)) for side in ("height", "max-height"))
+
+
+def raises(style: Declarations) -> bool:
+    """Whether a style puts text above the line, as marks of notes are."""
+    height = style.get("vertical-align", "")
+    moved = _points(style.get("top")) or -(_points(style.get("bottom")) or 0.0)
+    is_moved = style.get("position") == "relative" and _AWAY < moved <= -_LEAST_RISE
+    return height in _UP or (_points(height) or 0.0) >= _LEAST_RISE or is_moved
+
+
+def lowers(style: Declarations) -> bool:
+    """Whether a style puts text below the line."""
+    height = style.get("vertical-align", "")
+    return height == "sub" or (_points(height) or 0.0) <= -_LEAST_RISE
 
 
 def is_white(style: Declarations) -> bool:

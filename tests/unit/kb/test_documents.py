@@ -19,3 +19,9 @@ def test_a_file_is_cited_as_a_file_of_the_community() -> None:
     assert citation(file, 3) == Source("a file of this community", "Report 1", None, "p. 3, homes.pdf", "")
     line = listed(1, id="folder:homes.jsonl#3", page="folder:homes.jsonl#3", publisher="Town hall")
     assert citation(line) == Source("Town hall", "Report 1", 2020, "homes.jsonl, a file of this community", "")
+
+
+def test_a_page_is_cited_by_its_printed_number_and_its_place_in_the_file() -> None:
+    assert citation(listed(1), 5, "2").document == "p. 2 (page 5 of the file)"
+    assert citation(listed(1), 5, "5").document == "p. 5"
+    assert citation(listed(1), 5).document == "p. 5"

@@ -32,7 +32,7 @@ async def test_no_key_of_this_process_reaches_the_one_that_reads(monkeypatch):
 
 
 async def test_a_lock_that_the_system_does_not_offer_is_a_note(monkeypatch):
-    answer = '{"pages": [[1, "Text."]], "notes": ["One."], "missing": ["No lock."]}'
+    answer = '{"pages": [[1, "Text.", ""]], "notes": ["One."], "missing": ["No lock."]}'
     monkeypatch.setattr(process, "_START", f"print({answer!r})")
     assert (await parse(fetched(SEEN.encode()))).notes == ("One.", "No lock.")
 

@@ -35,6 +35,8 @@ class Names(AbstractResolver):
     [
         "http://10.0.0.1/", "http://192.168.1.1/", "http://169.254.169.254/latest/", "http://[::ffff:10.0.0.1]/",
         "http://[fe80::1]/", "http://[fd00::1]/", "http://0.0.0.0/", "http://224.0.0.1/", "http://100.64.0.1/",
+        "http://[64:ff9b::10.0.0.1]/", "http://[2002:c0a8:101::1]/", "http://[::10.0.0.1]/", "http://[fec0::1]/",
+        "http://[64:ff9b::a9fe:a9fe]/", "http://[2002:a9fe:a9fe::]/", "http://[64:ff9b:1::1]/",
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("reaches_loopback", [False, True])

@@ -1,0 +1,115 @@
+"""Raised marks of notes, told from exponents, ordinals and fractions, and taken out of the text.
+
+Owns what becomes of text that stands above the line. Readers know it by position, size or markup, and put it between
+``ON`` and ``OFF``. A mark that stayed where it is would become part of the figure before it: "34¹²" would read 3412.
+What cannot be told apart keeps an ``UNREADABLE``, with which no figure counts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from core.wording.text import UNREADABLE
+
+ON, OFF = "\x0e", "\x0f"
+"""Around raised text. No document holds them: readers take them out of what a file says."""
+
+_RAISED = re.compile(f"{ON}([^{ON}{OFF}]*){OFF}")
+_DIVIDED = re.compile(f"{OFF}([ \u00a0]?[,;–-]?[ \u00a0]?){ON}")
+_MARK = re.compile(r"[\[(]?(?:\d{1,3}(?:\s?[,;–-]\s?\d{1,3})*|[*†‡§¶#∗⁎]{1,4}|[a-z]|[ivx]{2,5})[\])]?,?")
+_FRACTION = re.compile(f"(?:(\\d)[ ]?)?{ON}(\\d{{1,2}}){OFF}[/⁄]({ON}?)([\\d₀-₉]{{1,3}}){OFF}?")
+_FRACTIONS = {"1/2": "½", "1/3": "⅓", "2/3": "⅔", "1/4": "¼", "3/4": "¾", "1/5": "⅕", "1/8": "⅛"}
+_UNIT = re.compile(r"(?:(?:^|[\s\d(/·×])[kcdmµμn]?m|\d\s?(?:ft|yd|mi|in))$")
+_VARIABLE = re.compile(r"(?:^|[^\w])[^\W\d_]$")
+_TEN = re.compile(r"(?<![\d.,])10$")
+_PRICE = re.compile(r"[$€£]\s?\d+$")
+_ISOTOPE = re.compile(r"[A-Z][a-z]?(?![a-z])")
+_ORDINAL = re.compile(r"(?:\d|\b[IVXLCDM]+|\b[nN]|\bM|\.)$")
+_UP = str.maketrans("0123456789+-−–=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁻⁼⁽⁾ⁿ")
+_DOWN = str.maketrans("0123456789+-−", "₀₁₂₃₄₅₆₇₈₉₊₋₋")
+_BACK = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
+_SEEN_BEFORE, _SEEN_AFTER = 24, 4
+_MOST_NAMED = 20
+
+
+def lowered(text: str) -> str:
+    """Text below the line as Unicode writes it, where it is digits: CO₂."""
+    return text.translate(_DOWN) if any(character.isdigit() for character in text) else text
+
+
+def without_marks(pages: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The pages without raised marks, and the marks that were taken out, in their order.
+
+    Exponents, ordinals and fractions stay, in the characters that Unicode has for them. A number with which a line
+    begins is a note's own: it stays, with a space.
+    """
+    texts, marks = [], list[str]()
+    for page in pages:
+        if ON in page:
+            joined = _DIVIDED.sub(r"\1", page)
+            texts.append(_resolved(_FRACTION.sub(_fraction, joined), marks))
+        else:
+            texts.append(page)
+    return texts, marks
+
+
+def named(marks: Sequence[str]) -> str:
+    """A sentence on the marks that were taken out."""
+    some = ", ".join(list(dict.fromkeys(marks))[:_MOST_NAMED])
+    if len(marks) == 1:
+        return f"A raised mark of a note was taken out of the text: {some}."
+    more = ", ..." if len(set(marks)) > _MOST_NAMED else "."
+    return f"{len(marks):,} raised marks of notes were taken out of the text: {some}{more}"
+
+
+def _fraction(found: re.Match[str]) -> str:
+    whole, above, below = found[1] or "", found[2], found[4].translate(_BACK)
+    written = f"{above}/{below}"
+    return whole + (_FRACTIONS.get(written) or (f" {written}" if whole else written))
+
+
+def _resolved(page: str, marks: list[str]) -> str:
+    parts, at, before = list[str](), 0, ""
+    for found in _RAISED.finditer(page):
+        between = page[at : found.start()]
+        before = (before + between)[-_SEEN_BEFORE:]
+        after = page[found.end() : found.end() + _SEEN_AFTER]
+        parts.append(between)
+        shown = _shown(found[1], before, after)
+        if shown is None:
+            marks.append(found[1].strip(" ,"))
+            shown = _in_its_place(before, after)
+            if after[:1] in (",", ".", ";", ":", "!", "?", ")"):
+                parts[-1] = between.rstrip(" \u00a0")
+        parts.append(shown)
+        before = (before + shown)[-_SEEN_BEFORE:]
+        at = found.end()
+    return "".join([*parts, page[at:]])
+
+
+def _shown(raised: str, before: str, after: str) -> str | None:
+    """What stays of raised text; ``None`` where it is a mark."""
+    bare, line = raised.strip(" \u00a0"), before.rpartition("\n")[2]
+    if not _MARK.fullmatch(bare):
+        if bare.isdigit() and line[-1:].isdigit():
+            return UNREADABLE + bare
+        is_power = re.fullmatch(r"[-−–+]\d|\d?[+-]|n", bare)
+        return bare.translate(_UP) if is_power and line[-1:].strip() else raised
+    if not line.strip():
+        return bare + " "
+    if bare.isalpha() and _ORDINAL.search(line) and (kept := {"a": "ª", "o": "º", "e": "e", "r": "r"}.get(bare)):
+        return kept
+    if bare == "n" and _VARIABLE.search(line):
+        return "ⁿ"
+    is_exponent = bare in ("2", "3") and (_UNIT.search(line) or _VARIABLE.search(line))
+    is_unclear = bare.isdigit() and (_TEN.search(line) or (len(bare) == 2 and _PRICE.search(line)))
+    is_isotope = bare.isdigit() and not line[-1].isalnum() and line[-1] not in ".,;:!?)" and _ISOTOPE.match(after)
+    return bare.translate(_UP) if is_exponent or is_unclear or is_isotope else None
+
+
+def _in_its_place(before: str, after: str) -> str:
+    """What parts the text before a mark from that after it, where nothing else does."""
+    if before[-1].isdigit() and after[:1].isdigit():
+        return UNREADABLE
+    return " " if after[:1].isalnum() and (before[-1].isalnum() or before[-1] in ".,;:!?%)") else ""
