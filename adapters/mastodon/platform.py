@@ -38,13 +38,12 @@ from adapters.mastodon.connection.error_meanings import (
 from adapters.mastodon.connection.refs import NAME, instance_of, status_id_of
 from adapters.mastodon.connection.statuses import Statuses
 from adapters.mastodon.speech.exact_text import (
-    Frame,
     check_exact,
     check_length,
     check_mute,
     check_shown,
     most_characters,
-    quiet,
+    public_reply,
     words_of_ours,
 )
 from adapters.mastodon.speech.plain_text import words_of
@@ -119,8 +118,7 @@ class MastodonPlatform:
     async def post(self, reply: ApprovedReply) -> Posted:
         """Post ``reply.text`` under the post that it answers, with one request that carries ``reply.key``.
 
-        Around it stand only what the rules of the author's instance say (``PlaceRules``): the author's name, so that
-        they are told, and a hashtag.
+        Around it stands only what ``public_reply`` says, which was shown before the approval.
 
         Raises:
             PlatformBusy: the instance asks to wait, or was not reached: nothing was posted.
@@ -134,14 +132,19 @@ class MastodonPlatform:
         check_mute(reply.text)
         rules = await self._rules_of(reply.in_reply_to)
         parent = await self._asked(self._answerable(status_id, reply.in_reply_to.channel))
-        frame = Frame(str(parent.account.acct) if rules.mentions_author else "", rules.hashtag)
-        warning = quiet(str(parent.spoiler_text or ""))
-        check_length(reply.text, warning, frame, instance)
-        whole, language = frame.around(reply.text), parent.get("language") or None
+        public = public_reply(reply.text, parent, rules, instance)
+        check_length(reply.text, public.warning, public.frame, instance)
         made = await self._change(
-            partial(send_reply, text=whole, under=status_id, warning=warning, language=language, key=reply.key)
+            partial(
+                send_reply,
+                text=public.text,
+                under=status_id,
+                warning=public.warning,
+                language=public.language,
+                key=reply.key,
+            )
         )
-        check_shown(made, reply.text, frame, parent)
+        check_shown(made, reply.text, public, parent)
         return Posted(replace(reply.in_reply_to, message=str(made.id)), made.created_at)
 
     async def find_reply(self, reply: ApprovedReply) -> Posted | None:
@@ -206,6 +209,7 @@ class MastodonPlatform:
 
     async def _rules_of(self, ref: PostRef) -> PlaceRules:
         """What holds for the author's instance, which has agreed to replies."""
+        self._client.desk.policies.forget(ref.community)
         try:
             policy = await self._client.desk.policies.surely_of(ref.community)
         except StoreUnavailable as err:

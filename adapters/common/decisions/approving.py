@@ -42,7 +42,8 @@ async def approve(press: Press) -> None:
 
 
 async def _show(press: Press, proposal: ProposedReply) -> None:
-    await press.answer(proposal_screen(proposal, press.reader, press.room - _CONFIRMED))
+    public = await press.in_public(proposal)
+    await press.answer(proposal_screen(proposal, press.reader, press.room - _CONFIRMED, public))
 
 
 async def _first_text(press: Press) -> str:

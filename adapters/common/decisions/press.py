@@ -12,7 +12,7 @@ from typing import Final, Protocol, TypeAlias
 from adapters.common.cards.acts import Act, Target
 from adapters.common.cards.controls import Control
 from adapters.common.words.markup import Reader
-from core.moderation.cards import Card
+from core.moderation.cards import Card, ProposedReply
 from core.moderation.desk_ports import Casework
 from core.moderation.roles import Person
 
@@ -65,6 +65,19 @@ class Dialog:
     label: str
     field: str
     text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class InPublic:
+    """All of a reply that everybody would see, but for a quote of the post (``ProposedReply.quote``).
+
+    Attributes:
+        text: what would be posted, with what the platform's part puts around the approved text.
+        warning: a content warning that it would stand behind; "" for none.
+    """
+
+    text: str
+    warning: str = ""
 
 
 class Press(Protocol):
@@ -125,6 +138,14 @@ class Press(Protocol):
 
     async def defer(self) -> None:
         """Acknowledge the press in time; the pressed message stays as it is until ``replace``."""
+        ...
+
+    async def in_public(self, proposal: ProposedReply) -> InPublic:
+        """All that everybody would see of a reply, by the function that makes what is sent.
+
+        Raises:
+            PlatformUnavailable: nobody can say it now; the text must not be offered to be approved.
+        """
         ...
 
     async def answer(self, screen: Screen) -> None:

@@ -11,7 +11,7 @@ from typing import Final
 
 from adapters.common.cards.acts import Act
 from adapters.common.cards.controls import Control, Weight
-from adapters.common.decisions.press import Screen, TextFile
+from adapters.common.decisions.press import InPublic, Screen, TextFile
 from adapters.common.words.fitting import Segment, fit
 from adapters.common.words.markup import Reader, hidden_in
 from core.i18n.catalogs import gettext
@@ -20,19 +20,24 @@ from core.moderation.cards import ProposedReply
 _SENTENCE: Final = 300
 
 
-def proposal_screen(proposal: ProposedReply, reader: Reader, room: int) -> Screen:
-    """The message that asks for the second deliberate action; its texts take at most ``room`` units."""
-    block = reader.markup.exact(proposal.text)
+def proposal_screen(proposal: ProposedReply, reader: Reader, room: int, public: InPublic | None = None) -> Screen:
+    """The message that asks for the second deliberate action; its texts take at most ``room`` units.
+
+    Args:
+        public: all that everybody would see; the approved text alone where none is given.
+    """
+    public = public or InPublic(proposal.text)
+    block = reader.markup.exact(public.text)
     lines = [Segment("lines", 1 + number, forms) for number, forms in enumerate(_lines(proposal, reader))]
-    intro = Segment("intro", 0, (_intro(proposal, reader, is_block=block is not None),))
+    intro = Segment("intro", 0, (_intro(proposal, public, reader, is_block=block is not None),))
     texts = fit([intro, *lines], room - reader.markup.units(block or ""), reader.markup.units)
-    exact = TextFile("reply.txt", proposal.text) if block is None else block
+    exact = TextFile("reply.txt", public.text) if block is None else block
     below = [texts["lines"]] if "lines" in texts else []
     confirm = _confirm(proposal, reader.locale)
     return Screen((texts["intro"], exact, *below), (confirm,), proposal.case_id, proposal.version)
 
 
-def _intro(proposal: ProposedReply, reader: Reader, *, is_block: bool) -> str:
+def _intro(proposal: ProposedReply, public: InPublic, reader: Reader, *, is_block: bool) -> str:
     locale = reader.locale
     said = [gettext("**Exactly this would be posted:**", locale)]
     if proposal.is_shadow:
@@ -45,6 +50,9 @@ def _intro(proposal: ProposedReply, reader: Reader, *, is_block: bool) -> str:
             )
         )
     intro = reader.markup.ours("\n".join(said))
+    if public.warning:
+        warning = gettext("It stands behind the content warning “{warning}”.", locale, warning=public.warning)
+        intro = f"{intro}\n{warning}"
     if not proposal.quote:
         return intro
     quote = reader.markup.inert(proposal.quote)

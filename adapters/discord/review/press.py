@@ -15,7 +15,7 @@ from discord import ui
 
 from adapters.common.cards.acts import Target
 from adapters.common.cards.controls import Control
-from adapters.common.decisions.press import Dialog, Screen
+from adapters.common.decisions.press import Dialog, InPublic, Screen
 from adapters.common.policy_memory import PolicyMemory
 from adapters.common.words.markup import Reader
 from adapters.discord.connection.refs import NAME
@@ -26,7 +26,7 @@ from adapters.discord.review.surface import DiscordReviewSurface
 from adapters.discord.speech.languages import reader_language
 from adapters.discord.speech.markup import reader_of
 from core.models import PostRef
-from core.moderation.cards import Card
+from core.moderation.cards import Card, ProposedReply
 from core.moderation.desk_ports import Casework
 from core.moderation.roles import Person
 
@@ -87,6 +87,10 @@ class DiscordPress:
     async def defer(self) -> None:
         """Say within three seconds that it was seen; the message stays as it is until ``replace``."""
         await self.interaction.response.defer()
+
+    async def in_public(self, proposal: ProposedReply) -> InPublic:
+        """The approved text and nothing else."""
+        return InPublic(proposal.text)
 
     async def answer(self, screen: Screen) -> None:
         """Show this person, and nobody else, a message."""

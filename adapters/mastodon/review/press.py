@@ -12,22 +12,26 @@ from typing import Final
 
 from adapters.common.cards.acts import Act, Target
 from adapters.common.cards.controls import OWN_TEXT, Control
-from adapters.common.decisions.press import Dialog, Options, Screen, TextFile
+from adapters.common.decisions.press import Dialog, InPublic, Options, Screen, TextFile
 from adapters.common.words.markup import Reader
 from adapters.mastodon.connection.client import MastodonClient
-from adapters.mastodon.connection.refs import NAME
+from adapters.mastodon.connection.error_meanings import gone
+from adapters.mastodon.connection.refs import NAME, status_id_of
+from adapters.mastodon.connection.statuses import Statuses
 from adapters.mastodon.review.commands import Word, typed, typed_all
 from adapters.mastodon.review.layout import card_blocks, case_warning
 from adapters.mastodon.review.marks import mark_of, mark_of_text
 from adapters.mastodon.review.surface import MastodonReviewSurface
 from adapters.mastodon.review.telling import Telling, Told
+from adapters.mastodon.speech.exact_text import public_reply
 from adapters.mastodon.speech.languages import reader_language
 from adapters.mastodon.speech.markup import reader_of
 from adapters.mastodon.speech.private import markup_of
 from core.i18n.catalogs import gettext, translated
 from core.models import PostRef
-from core.moderation.cards import Card
+from core.moderation.cards import Card, ProposedReply
 from core.moderation.closing import CloseReason, why_closed
+from core.moderation.community.places import NO_RULES
 from core.moderation.desk_ports import Casework
 from core.moderation.roles import Person
 
@@ -96,6 +100,18 @@ class MastodonPress:
 
     async def defer(self) -> None:
         """Do nothing: nobody waits before a screen."""
+
+    async def in_public(self, proposal: ProposedReply) -> InPublic:
+        """The whole status, with the author's name, the hashtag of the place and a content warning, as it is posted."""
+        card = await self.casework.card(proposal.case_id, self.by)
+        ref = card.post.ref
+        self.client.desk.policies.forget(ref.community)  # what a manager changed just now holds for what is shown
+        policy = await self.client.desk.policies.surely_of(ref.community)
+        parent = await Statuses(self.client).one(status_id_of(ref))
+        if parent is None:
+            raise gone()
+        public = public_reply(proposal.text, parent, policy.places.get(ref.channel, NO_RULES), self.client.instance)
+        return InPublic(public.text, public.warning)
 
     async def answer(self, screen: Screen) -> None:
         """Say a screen."""

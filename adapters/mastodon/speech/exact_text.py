@@ -1,6 +1,7 @@
 """Which texts stand on the fediverse exactly as they were approved, and what stands around them.
 
-Owns the frame of a reply (its addressee's name, the hashtag of the place), the way back from what a server shows to
+Owns all that is public of a reply: its frame (its addressee's name, the hashtag of the place) and a content warning of
+our own, never the author's words; the way back from what a server shows to
 what was approved, which signs would call or tag somebody, and how an instance counts. Pure.
 
 Read from Mastodon's TextFormatter, StatusLengthValidator, Account::MENTION_RE and Tag::HASHTAG_RE; where other software
@@ -19,9 +20,11 @@ from mastodon.return_types import Status
 
 from adapters.mastodon.connection.answering import NOT_WIDER
 from adapters.mastodon.connection.instance import DEFAULT_CHARACTERS, Instance
-from adapters.mastodon.speech.plain_text import shown_text
+from adapters.mastodon.speech.plain_text import plain_text, shown_text
 from core.errors import AmbiguousSend, PlatformUnavailable
+from core.i18n.catalogs import gettext
 from core.i18n.sentences import sentence
+from core.moderation.community.places import PlaceRules
 
 ROOM: Final = 70
 """What is kept free for the addressee's name and a hashtag; a longer name is counted when its post is answered."""
@@ -71,6 +74,37 @@ class Frame:
 
     def _shortened(self) -> Frame:
         return Frame(self.acct.partition("@")[0], self.hashtag)
+
+
+@dataclass(frozen=True, slots=True)
+class PublicReply:
+    """All of a reply that everybody will see.
+
+    Attributes:
+        text: the whole status.
+        warning: its content warning; "" for none.
+        frame: what of the text stands around the approved words.
+        language: that it is said to be in, as ISO 639-1; ``None`` where the post does not say its own.
+    """
+
+    text: str
+    warning: str
+    frame: Frame
+    language: str | None
+
+
+def public_reply(text: str, parent: Status, rules: PlaceRules, instance: Instance) -> PublicReply:
+    """What becomes of an approved text below a post; it is shown so before it is approved, and posted so.
+
+    Who folded the post away does not get the answer unfolded, but it is folded under a sentence of ours: a warning that
+    the author wrote may be what the reply answers. It is left out where the status would be too long with it.
+    """
+    frame = Frame(str(parent.account.acct) if rules.mentions_author else "", rules.hashtag)
+    language = parent.get("language") or None
+    warning = gettext("Answer to a post with a content warning", language) if parent.spoiler_text else ""
+    if frame.length(text, warning, instance) > instance.max_characters:
+        warning = ""
+    return PublicReply(frame.around(text), warning, frame, language)
 
 
 def most_characters(instance: Instance) -> int:
@@ -124,16 +158,17 @@ def check_length(text: str, warning: str, frame: Frame, instance: Instance) -> N
             )
 
 
-def check_shown(made: Status, text: str, frame: Frame, parent: Status) -> None:
+def check_shown(made: Status, text: str, public: PublicReply, parent: Status) -> None:
     """Whether what stands there is what was approved, where it belongs, seen by nobody else, and calls nobody else.
 
     Raises:
         AmbiguousSend: it is not.
     """
+    frame, warning = public.frame, plain_text(str(made.spoiler_text or ""))
     is_there = str(made.in_reply_to_id) == str(parent.id) and made.visibility in NOT_WIDER
     called = {str(each.id) for each in made.mentions} - ({str(parent.account.id)} if frame.acct else set())
     tagged = {str(tag.name).casefold() for tag in made.tags} - {frame.hashtag.removeprefix("#").casefold()}
-    if not is_there or called or tagged or not frame.is_around(text, shown_text(made)):
+    if not is_there or called or tagged or warning != public.warning or not frame.is_around(text, shown_text(made)):
         raise AmbiguousSend(
             sentence("The instance shows the reply otherwise than it was approved."),
             remedy=sentence("Look at the reply on the instance."),
@@ -151,11 +186,6 @@ def stray_sign(text: str) -> str:
         if not in_link and not is_number and not _joins(before, sign):
             return sign
     return ""
-
-
-def quiet(warning: str) -> str:
-    """A content warning that others wrote, with which nobody is called and nothing tagged."""
-    return _SIGN.sub(lambda found: f"{found[0]}\u2060", warning)
 
 
 def _joins(before: str, sign: str) -> bool:

@@ -12,7 +12,7 @@ from typing import Final
 
 from adapters.common.cards.acts import Act, Target
 from adapters.common.cards.controls import Control
-from adapters.common.decisions.press import Dialog, Screen
+from adapters.common.decisions.press import Dialog, InPublic, Screen
 from adapters.common.words.markup import Reader
 from adapters.telegram.connection.client import TelegramClient
 from adapters.telegram.connection.refs import NAME, channel_of
@@ -25,7 +25,7 @@ from adapters.telegram.speech.languages import reader_language
 from adapters.telegram.speech.markup import reader_of
 from core.errors import PlatformBusy
 from core.models import PostRef
-from core.moderation.cards import Card
+from core.moderation.cards import Card, ProposedReply
 from core.moderation.desk_ports import Casework
 from core.moderation.roles import Person
 
@@ -104,6 +104,10 @@ class TelegramPress:
 
     async def defer(self) -> None:
         """Do nothing yet: the notice that says what came of it ends the button's waiting."""
+
+    async def in_public(self, proposal: ProposedReply) -> InPublic:
+        """The approved text and nothing else."""
+        return InPublic(proposal.text)
 
     async def answer(self, screen: Screen) -> None:
         """Show this person a message, ephemerally where the server offers it."""

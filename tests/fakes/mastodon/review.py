@@ -23,7 +23,7 @@ from core.moderation.roles import Role
 from tests.fakes.machine.clock import Seconds
 from tests.fakes.mastodon.server.server import MastodonServer
 from tests.fakes.mastodon.town import JSON, MastodonTown, Person
-from tests.fakes.ports.cards import REVIEWED
+from tests.fakes.ports.cards import POST_TEXT, REVIEWED
 from tests.fakes.ports.casework import MemoryCasework
 from tests.fakes.ports.governance import FakeGovernance
 
@@ -70,6 +70,7 @@ class MastodonRoom:
     client: ReviewClient
     people: dict[str, Person]
     channel: str
+    post: JSON
 
     @property
     def town(self) -> MastodonTown:
@@ -93,7 +94,7 @@ class MastodonRoom:
         """Keep a case of a post that somebody of another instance wrote."""
         spoken = self.governance.policies[self.community].language
         post = replace(
-            card.post, ref=PostRef("mastodon", self.community, AUTHORS, "333"), author_name=f"slate@{AUTHORS}"
+            card.post, ref=PostRef("mastodon", self.community, AUTHORS, self.post["id"]), author_name=f"slate@{AUTHORS}"
         )
         made = replace(card, community=self.community, community_language=spoken, post=post)
         return self.casework.put(replace(made, **changes))
@@ -159,7 +160,9 @@ async def mastodon_room(server: MastodonServer) -> AsyncIterator[MastodonRoom]:
     governance.policies[server.domain] = CommunityPolicy(review_channel=channel, places=agreed)
     client = ReviewClient(server, casework, governance)
     await client.open()
-    room = MastodonRoom(server, casework, governance, client, people, channel)
+    author = server.town.add_account("slate", AUTHORS)
+    post = await server.town.post(author, POST_TEXT, language="en")
+    room = MastodonRoom(server, casework, governance, client, people, channel, post)
     try:
         yield room
     finally:

@@ -89,7 +89,7 @@ async def _begun(room: MastodonRoom, database: Database, clock: FakeClock) -> De
     await governance.configure(
         "mastodon", room.community, {"review_channel": room.channel}, Person("mastodon", "1"), is_owner=True
     )
-    ref = PostRef("mastodon", room.community, AUTHORS, "333")
+    ref = PostRef("mastodon", room.community, AUTHORS, room.post["id"])
     post = FlaggedPost(ref, "They do not belong here.", "77", flagger.id, "mention", author_name=f"slate@{AUTHORS}")
     case_id = (await front.flag(post)).case_id
     queue = DraftQueue(database, "worker-1")

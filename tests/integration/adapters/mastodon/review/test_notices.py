@@ -44,7 +44,7 @@ async def test_one_person_is_told(room: MastodonRoom) -> None:
     said = (await room.said())[-1]
     assert "was not sent" in text_in(said)
     assert [each["acct"] for each in said["mentions"]] == ["second@hills.example"]
-    post = PostRef("mastodon", room.community, AUTHORS, "333")
+    post = PostRef("mastodon", room.community, AUTHORS, room.post["id"])
     outcome = Notice("other", CASE_ID, room.community, post, outcome=CaseState.POSTED)
     await notifier.tell(outcome, room.people["stranger"].id)
     said = (await room.said())[-1]

@@ -70,7 +70,7 @@ def _was_asked_twice(town: WholeTown, path: str) -> bool:
 
 
 async def test_from_the_mention_to_the_reply(tmp_path: Path) -> None:
-    """Exactly the approved text, unlisted, behind the author's content warning; all else is said to people alone."""
+    """Exactly the approved text, unlisted, behind a warning of ours; all else is said to people alone."""
     async with served(_engine(), tmp_path) as town:
         assert town.notes == [f"On Mastodon it is @antiphon@{town.server.domain}."]
         post, card = await _flagged(town)
@@ -86,8 +86,10 @@ async def test_from_the_mention_to_the_reply(tmp_path: Path) -> None:
         exact = without_breaks(plain_text(shown["content"])).split("———")[1].strip()
         await _says(town, "yes", shown)
         (reply,) = await town.until(lambda: _replies(town, post))
-        assert plain_text(reply["content"]) == f"@author {exact}"
-        assert (reply["visibility"], reply["spoiler_text"], reply["language"]) == ("unlisted", "politics", "en")
+        assert f"@author@{FAR} {plain_text(reply['content']).removeprefix('@author ')}" == exact
+        warning = "Answer to a post with a content warning"
+        assert f"“{warning}”" in without_breaks(plain_text(shown["content"]))
+        assert (reply["visibility"], reply["spoiler_text"], reply["language"]) == ("unlisted", warning, "en")
         public = [each for each in await town.server.town.written_by(town.server.bot) if each["visibility"] != "direct"]
         assert [each["id"] for each in public] == [reply["id"]]
 
@@ -113,6 +115,28 @@ async def test_quoted_hate_becomes_a_case_with_those_words_and_that_author(tmp_p
         ]
         assert case.author_name == "author@far.example"
         assert all(json.dumps(case.text)[1:-1] in each for each in await _suggestions(town))
+
+
+async def test_no_word_of_a_hateful_warning_stands_in_public(tmp_path: Path) -> None:
+    """What was shown before the approval is all that stands there: the author's name, our warning, the text."""
+    slogan = "Muslims are vermin and must go"
+    async with served(_engine(), tmp_path) as town:
+        people, instance = town.people, town.server.town
+        post = await instance.post(people["author"], POST, spoiler=slogan, language="es")
+        await instance.mention(people["volunteer"], town.server.bot, "counter", reply_to=post)
+        card = await town.until(lambda: town.card("Waits for your decision."))
+        await _says(town, "write: Aquí vive gente de muchas religiones.", card)
+        shown = await _told_after(town, "yes", "———")
+        said = without_breaks(plain_text(shown["content"]))
+        await _says(town, "yes", shown)
+        (reply,) = await town.until(lambda: _replies(town, post))
+        assert reply["spoiler_text"] == "Respuesta a una publicación con aviso de contenido"
+        assert f"“{reply['spoiler_text']}”" in said
+        assert said.split("———")[1].strip() == f"@author@{FAR} {plain_text(reply['content']).removeprefix('@author ')}"
+        for each in await instance.written_by(town.server.bot):
+            assert slogan not in each["spoiler_text"] and (
+                slogan not in each["content"] or each["visibility"] == "direct"
+            )
 
 
 async def test_a_stranger_opens_no_case_and_who_has_a_role_is_helped(tmp_path: Path) -> None:

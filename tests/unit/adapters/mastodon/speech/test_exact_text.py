@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from mastodon.return_types import Status
+from mastodon.types_base import try_cast_recurse
 
 from adapters.mastodon.connection.instance import Instance
 from adapters.mastodon.speech.exact_text import (
@@ -17,11 +18,12 @@ from adapters.mastodon.speech.exact_text import (
     check_mute,
     check_shown,
     most_characters,
-    quiet,
+    public_reply,
     stray_sign,
     words_of_ours,
 )
 from core.errors import AmbiguousSend, PlatformUnavailable
+from core.moderation.community.places import NO_RULES, PlaceRules
 
 MASTODON = Instance("home.example", "4.5.2", is_mastodon=True)
 OTHER = Instance("home.example", "0.20.2", is_mastodon=False, max_characters=5000)
@@ -129,14 +131,6 @@ def test_a_sign_inside_a_word_an_address_or_before_a_number_does_not(text: str) 
     check_mute(text)
 
 
-def test_a_content_warning_of_others_is_carried_without_calling() -> None:
-    assert quiet("politics, 5 pm") == "politics, 5 pm"
-    said = quiet("@ada and ＃tag")
-    assert said.replace("\u2060", "") == "@ada and ＃tag"
-    assert "@ada" not in said
-    assert "＃tag" not in said
-
-
 # What is changed
 
 
@@ -201,3 +195,44 @@ def test_a_long_warning_or_name_leaves_less_room(warning: str, acct: str) -> Non
     with pytest.raises(PlatformUnavailable) as caught:
         check_length("x" * (left + 1), warning, Frame(acct), MASTODON)
     assert "501" in caught.value.message
+
+
+# All that is public
+
+
+def _post(**said: object) -> Status:
+    """A post, as the instance gives it."""
+    made: Status = try_cast_recurse(Status, {"account": {"acct": "ada@far.example"}, "spoiler_text": "", **said})
+    return made
+
+
+WARNINGS = {
+    "en": "Answer to a post with a content warning",
+    "es": "Respuesta a una publicación con aviso de contenido",
+    "it-IT": "Risposta a un post con avviso sul contenuto",
+    "eu": "Erantzuna eduki-abisua duen mezu bati",
+    "fi": "Answer to a post with a content warning",
+    None: "Answer to a post with a content warning",
+}
+
+
+@pytest.mark.parametrize(("language", "warning"), WARNINGS.items())
+def test_no_word_of_the_authors_warning_is_public(language: str | None, warning: str) -> None:
+    """A sentence of ours stands in its place, in the language of the post."""
+    found = public_reply("Be kind.", _post(spoiler_text="vermin @ada #out", language=language), NO_RULES, MASTODON)
+    assert (found.text, found.warning, found.language) == ("@ada@far.example Be kind.", warning, language)
+
+
+def test_a_post_without_a_warning_is_answered_without_one() -> None:
+    rules = PlaceRules(hashtag="#bot", mentions_author=False)
+    found = public_reply("Be kind.", _post(), rules, MASTODON)
+    assert (found.text, found.warning) == ("Be kind.\n\n#bot", "")
+
+
+def test_a_warning_that_would_make_it_too_long_is_left_out() -> None:
+    """The reply is posted rather than refused after its approval."""
+    post, room = _post(spoiler_text="x", language="en"), 500 - len("@ada ") - len(WARNINGS["en"])
+    assert public_reply("x" * room, post, NO_RULES, MASTODON).warning == WARNINGS["en"]
+    longer = public_reply("x" * (room + 1), post, NO_RULES, MASTODON)
+    assert longer.warning == ""
+    check_length("x" * (room + 1 - 70), longer.warning, longer.frame, MASTODON)
