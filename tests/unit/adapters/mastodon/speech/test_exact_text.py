@@ -13,6 +13,7 @@ from adapters.mastodon.connection.instance import Instance
 from adapters.mastodon.speech.exact_text import (
     ROOM,
     Frame,
+    PublicReply,
     check_exact,
     check_length,
     check_mute,
@@ -81,24 +82,29 @@ OTHERWISE: dict[str, dict[str, Any]] = {
     "nowhere": {"in_reply_to_id": None},
     "everybody sees it": {"visibility": "public"},
     "somebody else is called": {"mentions": [AUTHOR, AUTHOR | {"id": "8", "username": "ben", "acct": "ben"}]},
+    "another warning": {"spoiler_text": "they are vermin"},
     "a tag": {"tags": [{"name": "rant", "url": ""}]},
 }
+
+
+def _public(frame: Frame) -> PublicReply:
+    return PublicReply(frame.around("Hello."), "", frame, None)
 
 
 @pytest.mark.parametrize("fields", OTHERWISE.values(), ids=OTHERWISE.keys())
 def test_what_is_shown_otherwise_is_never_said_to_be_posted(fields: dict[str, Any]) -> None:
     parent, frame = _status("<p>x</p>", id="1"), Frame("ada@far.example")
-    check_shown(_status("<p>@ada Hello.</p>"), "Hello.", frame, parent)
+    check_shown(_status("<p>@ada Hello.</p>"), "Hello.", _public(frame), parent)
     with pytest.raises(AmbiguousSend) as caught:
-        check_shown(_status(**({"content": "<p>@ada Hello.</p>"} | fields)), "Hello.", frame, parent)
+        check_shown(_status(**({"content": "<p>@ada Hello.</p>"} | fields)), "Hello.", _public(frame), parent)
     assert caught.value.remedy
 
 
 def test_where_nobody_is_to_be_told_nobody_is() -> None:
     parent = _status("<p>x</p>", id="1")
-    check_shown(_status("<p>Hello.</p>", mentions=[]), "Hello.", Frame(), parent)
+    check_shown(_status("<p>Hello.</p>", mentions=[]), "Hello.", _public(Frame()), parent)
     with pytest.raises(AmbiguousSend):
-        check_shown(_status("<p>Hello.</p>"), "Hello.", Frame(), parent)
+        check_shown(_status("<p>Hello.</p>"), "Hello.", _public(Frame()), parent)
 
 
 # Signs
