@@ -158,5 +158,9 @@ class NotAllowed(AntiphonError):
     """The rules forbid it."""
 
 
+class LimitReached(NotAllowed):
+    """Somebody did as much as one may; later they may again."""
+
+
 class AmbiguousSend(AntiphonError):
     """A reply may or may not be on the platform; it must not be sent again without a check."""

@@ -20,7 +20,7 @@ from bot.store.engine.database import Session
 from bot.store.people.communities import id_of
 from bot.store.people.people import known_pseudonym, roles_of
 from bot.store.schema import CaseRow
-from core.errors import BadInput, NotAllowed
+from core.errors import BadInput, LimitReached, NotAllowed
 from core.i18n.sentences import sentence
 from core.models import FlaggedPost, Priority
 from core.moderation.community.draft_options import check_wish
@@ -78,19 +78,26 @@ async def check_askers(session: Session, posts: Collection[FlaggedPost]) -> None
 async def check_flaggers(session: Session, posts: Sequence[FlaggedPost], flags_per_hour: int | None) -> None:
     """Refuse new posts of a person who flagged as many as they may in the last hour.
 
+    Those who are not named, such as the administrators who hide behind their group, count for their community.
+
     Args:
         posts: flagged posts that have no case yet.
 
     Raises:
-        NotAllowed: the limit is reached; the remedy says in how many minutes one more may be flagged.
+        LimitReached: the limit is reached; the remedy says in how many minutes one more may be flagged.
     """
-    people = [(post.ref.platform, post.flagged_by) for post in posts if post.priority is not Priority.DETECTED]
+    people = [
+        (post.ref.platform, post.flagged_by, "" if post.flagged_by else post.ref.community)
+        for post in posts
+        if post.priority is not Priority.DETECTED
+    ]
     if flags_per_hour is None:
         return
-    for (platform, user), more in Counter(people).items():
-        reached = await _reached(session, platform, user, flags_per_hour - more)
+    for (platform, user, community), more in Counter(people).items():
+        place = await id_of(session, platform, community) if community else ""
+        reached = await _reached(session, platform, user, place, flags_per_hour - more)
         if reached is not None:
-            raise NotAllowed(
+            raise LimitReached(
                 sentence(
                     "You flagged {count} posts in the last hour; one person may not flag more.", count=flags_per_hour
                 ),
@@ -101,8 +108,12 @@ async def check_flaggers(session: Session, posts: Sequence[FlaggedPost], flags_p
             )
 
 
-async def _reached(session: Session, platform: str, user: str, before: int) -> datetime | None:
-    """When a person made the flag with ``before`` newer ones, in the last hour; ``None`` if there is no such flag."""
+async def _reached(session: Session, platform: str, user: str, place: str, before: int) -> datetime | None:
+    """When a person made the flag with ``before`` newer ones, in the last hour; ``None`` if there is no such flag.
+
+    Args:
+        place: the community that counts alone, for somebody who is not named; "" for every one.
+    """
     if before < 0:
         return session.moment
     who = await known_pseudonym(session, platform, user)
@@ -114,4 +125,4 @@ async def _reached(session: Session, platform: str, user: str, before: int) -> d
         .offset(before)
         .limit(1)
     )
-    return await session.scalar(earlier)
+    return await session.scalar(earlier.where(CaseRow.community_id == place) if place else earlier)

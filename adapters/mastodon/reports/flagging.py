@@ -6,9 +6,10 @@ copy drafts; no message of it is named, so that nothing can ever be posted below
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from adapters.common.capture.flags import Flag, post_from_elsewhere
@@ -19,39 +20,77 @@ from adapters.mastodon.connection.refs import NAME
 from adapters.mastodon.connection.statuses import Statuses
 from adapters.mastodon.intake.updates import LATE
 from adapters.mastodon.speech.plain_text import words_of
-from core.errors import BadInput, NotAllowed
+from core.errors import BadInput, LimitReached, NotAllowed, StoreUnavailable
 from core.models import FlaggedPost, PostRef, Priority
 from core.moderation.platforms import WaitingUpdate
 
 _LOG = logging.getLogger(__name__)
 _HOW: Final = "report"
+_AGAIN_SECONDS: Final = 300.0
+_MOST_WAITING: Final = 100
+"""So many posts wait for the turn of whoever reported them; more are left to the instance, which has the report."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reports:
-    """Takes the posts of reports in."""
+    """Takes the posts of reports in.
+
+    Attributes:
+        sleep: waits so many seconds.
+        waiting: how many posts wait until whoever reported them may report again.
+    """
 
     client: MastodonClient
     statuses: Statuses
+    sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
+    waiting: set[asyncio.Future[None]] = field(default_factory=set)
 
-    async def hear(self, waiting: WaitingUpdate) -> None:
+    async def hear(self, waiting: WaitingUpdate) -> list[asyncio.Future[None]]:
         """Flag every post of a report; one that is refused leaves the others.
+
+        Returns:
+            What still waits for its turn, since whoever reported it reported as much as one may in an hour.
 
         Raises:
             StoreUnavailable: the database does not answer; the report is to be heard again.
             PlatformBusy: the instance does not answer now.
         """
         report, is_late = waiting.update.payload, waiting.handed_out_at - waiting.received_at > LATE
+        left = list[asyncio.Future[None]]()
         if report.get("is_resolved"):
-            return
+            return left
         for kept in report["statuses"]:
             post = await self._post(report, kept)
             if post is None:
                 continue
+            post = replace(post, is_late=is_late)
             try:
-                await self.client.desk.casework.flag(replace(post, is_late=is_late))
+                await self.client.desk.casework.flag(post)
+            except LimitReached as err:
+                if len(self.waiting) < _MOST_WAITING:
+                    left.append(self._later(post, str(report["id"])))
+                else:
+                    _LOG.warning("A post of report %s is left to the moderators: %s", report["id"], err.message)
             except (NotAllowed, BadInput) as err:
                 _LOG.info("A post of report %s is not taken: %s", report["id"], err.message)
+        return left
+
+    def _later(self, post: FlaggedPost, report: str) -> asyncio.Future[None]:
+        later = asyncio.ensure_future(self._flag_in_turn(post, report))
+        self.waiting.add(later)
+        later.add_done_callback(self.waiting.discard)
+        return later
+
+    async def _flag_in_turn(self, post: FlaggedPost, report: str) -> None:
+        while True:
+            await self.sleep(_AGAIN_SECONDS)
+            try:
+                await self.client.desk.casework.flag(post)
+            except (LimitReached, StoreUnavailable):
+                continue
+            except (NotAllowed, BadInput) as err:
+                _LOG.info("A post of report %s is not taken: %s", report, err.message)
+            return
 
     async def _post(self, report: Mapping[str, Any], kept: Mapping[str, Any]) -> FlaggedPost | None:
         """A reported post as it is flagged; ``None`` for one without words, of a bot, or of ours."""
@@ -81,6 +120,7 @@ def report_of(flagged_how: str) -> str | None:
 
 
 def _reporter(report: Mapping[str, Any]) -> str:
-    """Who reported, if they have an account here; another instance reports in its own name."""
+    """Who reported: somebody with an account here, or another instance, which counts as one whoever there reported."""
     by = report["by"]
-    return str(by["id"]) if by["is_local"] else ""
+    domain = str(by.get("domain") or "")
+    return f"@{domain}" if domain else str(by["id"])

@@ -5,8 +5,8 @@ Implements ``adapters.common.arrivals.hearing.Hearing`` for the inbox of reports
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Collection
-from functools import partial
 from typing import Any, Final
 
 from adapters.common.arrivals.hearing import Delivery
@@ -37,4 +37,9 @@ class ReportHearing:
 
     def delivery(self, waiting: WaitingUpdate) -> Delivery:
         """A report, ready to be heard."""
-        return Delivery(partial(self._reports.hear, waiting))
+        unfinished = list[asyncio.Future[None]]()
+
+        async def hear() -> None:
+            unfinished.extend(await self._reports.hear(waiting))
+
+        return Delivery(hear, unfinished)

@@ -7,7 +7,6 @@ logged or shown. Pure.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final
@@ -17,7 +16,6 @@ from adapters.mastodon.speech.plain_text import quoted_by
 JSON = dict[str, Any]
 MOST_STATUSES: Final = 40
 """So many posts of one report are taken; an instance lets a reporter add fewer."""
-MAX_COMMENT: Final = 1000
 _STATUS: Final = (
     "id",
     "content",
@@ -29,14 +27,10 @@ _STATUS: Final = (
     "in_reply_to_id",
 )
 _ACCOUNT: Final = ("id", "acct", "bot")
-_MAIL: Final = re.compile(r"[\w.+%-]+@[\w-]+(?:\.[\w-]+)+")
-_IP: Final = re.compile(
-    r"(?<![\w.:])(?:\d{1,3}(?:\.\d{1,3}){3}|(?:[0-9A-Fa-f]{1,4}:){7}[0-9A-Fa-f]{1,4}|[0-9A-Fa-f:]*::[0-9A-Fa-f:.]*)(?![\w:])"
-)
 
 
 def kept_report(said: Mapping[str, Any]) -> JSON:
-    """A report as it is kept: its number, kind, words without addresses, whom it names by their ids, and its posts.
+    """A report as it is kept: its number, whom it names by their ids and instances, and its posts; no comment.
 
     Args:
         said: an ``Admin::Report``, as the instance gives it.
@@ -46,8 +40,6 @@ def kept_report(said: Mapping[str, Any]) -> JSON:
     """
     return {
         "id": str(said["id"]),
-        "category": str(said.get("category") or "other"),
-        "comment": without_addresses(str(said.get("comment") or ""))[:MAX_COMMENT],
         "is_resolved": bool(said.get("action_taken")),
         "by": _person(said.get("account")),
         "of": _person(said.get("target_account")),
@@ -82,16 +74,11 @@ def _kept(said: Mapping[str, Any]) -> JSON:
     }
 
 
-def without_addresses(text: str) -> str:
-    """A text in which e-mail and IP addresses are left out."""
-    return _IP.sub("[address left out]", _MAIL.sub("[address left out]", text))
-
-
 def _person(said: object) -> JSON:
-    """An account as a report names it, by its id and whether it is of this instance; ``Admin::Account`` or none."""
+    """An account as a report names it, by its id and its instance, "" for this one; ``Admin::Account`` or none."""
     if not isinstance(said, Mapping) or not said.get("id"):
-        return {"id": "", "is_local": False}
-    return {"id": str(said["id"]), "is_local": not said.get("domain")}
+        return {"id": "", "domain": ""}
+    return {"id": str(said["id"]), "domain": str(said.get("domain") or "").casefold()}
 
 
 def _plain(value: object) -> object:

@@ -18,12 +18,12 @@ from rich.text import Text
 from adapters.common.cards.acts import Act, Target
 from adapters.common.cards.controls import Control
 from adapters.common.cards.states import headline
-from adapters.common.decisions.press import Dialog, Options, Screen, TextFile
+from adapters.common.decisions.press import Dialog, InPublic, Options, Screen, TextFile
 from adapters.common.words.fitting import shortened
 from adapters.common.words.markup import Reader, hidden_in
 from bot.cli.command import harmless
 from core.models import PostRef
-from core.moderation.cards import Card
+from core.moderation.cards import Card, ProposedReply
 from core.moderation.desk_ports import Casework
 from core.moderation.roles import Person
 
@@ -128,6 +128,10 @@ class TerminalPress:
 
     async def defer(self) -> None:
         """Nothing has to be said in time."""
+
+    async def in_public(self, proposal: ProposedReply) -> InPublic:
+        """The approved text and nothing else."""
+        return InPublic(proposal.text)
 
     async def answer(self, screen: Screen) -> None:
         """Print it, and keep what can be done next."""

@@ -13,7 +13,7 @@ from bot.intake.intake import Intake
 from bot.intake.refusals import check_flag
 from bot.store.cases.cases import set_wish
 from bot.store.engine.database import Database
-from core.errors import BadInput, NotAllowed, PlatformUnavailable
+from core.errors import BadInput, LimitReached, NotAllowed, PlatformUnavailable
 from core.models import FlaggedPost, Intent, Priority, Wish
 from core.moderation.roles import Role
 from tests.fakes.desk.chores import other
@@ -83,6 +83,18 @@ async def test_one_person_flags_so_many_an_hour_and_then_reads_when_to_go_on(
     clock.advance(3001)
     await desk.intake.flag(other(post, "3"))
     assert len(await desk.queries.cases()) == 4
+
+
+async def test_who_is_not_named_counts_for_their_community(database: Database, post: FlaggedPost) -> None:
+    """As the administrators behind a group: those of one group take nobody's turn in another."""
+    desk = build_desk(database, flags_per_hour=1)
+    here = replace(post, flagged_by="")
+    await desk.intake.flag(other(here, "1", by=""))
+    with pytest.raises(LimitReached):
+        await desk.intake.flag(other(here, "2", by=""))
+    elsewhere = replace(here, ref=replace(here.ref, community="another"))
+    await desk.intake.flag(other(elsewhere, "3", by=""))
+    assert len(await desk.queries.cases()) == 2
 
 
 async def test_what_a_machine_detects_is_never_refused_for_its_number(database: Database, post: FlaggedPost) -> None:

@@ -5,22 +5,28 @@ Over real HTTP, on a real database; the reporter, the author and the moderators 
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from uuid import uuid4
 
 import pytest
 from sqlalchemy import select
 
+from adapters.common.desk import DeskAccess
 from adapters.mastodon.connection.client import MastodonClient, MastodonOptions
 from adapters.mastodon.connection.refs import NAME, status_id_of
 from adapters.mastodon.connection.statuses import Statuses
 from adapters.mastodon.manage.login import MODERATOR_SCOPES
-from adapters.mastodon.reports.feed import ReportFeed
+from adapters.mastodon.reports.feed import ReportFeed, arrived
 from adapters.mastodon.reports.flagging import Reports, how
 from adapters.mastodon.reports.following import ReportFollower
+from adapters.mastodon.reports.payloads import kept_report
 from bot.communities.decisions import CommunityDesk
+from bot.compose.desk import build_casework, build_desk
+from bot.sending.outbox import Outbox
 from bot.store.cases.cases import load
 from bot.store.engine.database import Database
 from bot.store.schema import CaseRow
@@ -31,6 +37,7 @@ from core.moderation.approval import CaseState
 from core.moderation.cards import Card, Holder
 from core.moderation.closing import CloseReason
 from core.moderation.desk_ports import Casework
+from core.moderation.platforms import WaitingUpdate
 from core.moderation.roles import Operator, Role
 from core.moderation.roles import Person as Member
 from tests.fakes.desk.canary import move
@@ -163,6 +170,29 @@ async def test_bots_and_empty_posts_are_left(room: Room) -> None:
     assert [ref.message for ref in await room.posts()] == [post["id"]]
 
 
+def _of_an_instance(report: JSON, domain: str) -> JSON:
+    """The same report as that instance hands it on, by an account of its own each time."""
+    return kept_report(report) | {"by": {"id": report["id"], "domain": domain}}
+
+
+async def test_reports_count_for_the_instance_that_sends_them(room: Room) -> None:
+    """Whoever there reports: one that floods takes nobody else's turn, and what it sends beyond waits for its own."""
+    desk = build_desk(room.database, flags_per_hour=2)
+    room.client.desk = DeskAccess(NAME, build_casework(desk, Outbox(room.database, {})))
+    floods = [_of_an_instance(await _raw_report(room), "evil.example") for _ in range(4)]
+    honest = [_of_an_instance(await _raw_report(room), "honest.example"), kept_report(await _raw_report(room))]
+    later = asyncio.Event()
+    reports = Reports(room.client, Statuses(room.client), lambda _: later.wait())
+    left = [await reports.hear(_waiting(each)) for each in (*floods, *honest)]
+    assert [len(each) for each in left] == [0, 0, 1, 1, 0, 0]
+    assert {ref.message for ref in await room.posts()} == {each["statuses"][0]["id"] for each in (*floods[:2], *honest)}
+    room.client.desk = DeskAccess(NAME, room.casework)  # an hour later: the limit lets them through
+    later.set()
+    await asyncio.gather(*(work for each in left for work in each))
+    assert len(await room.posts()) == 6
+    assert reports.waiting == set()
+
+
 async def test_a_token_without_the_right_is_told_once(room: Room, caplog: pytest.LogCaptureFixture) -> None:
     """Mentions go on; the log says what to do, and does not say it each minute."""
     pauses = 0
@@ -256,6 +286,18 @@ async def test_a_token_that_may_only_read_changes_nothing_and_is_asked_once(room
     await follower.follow(card)
     assert len(room.server.asked("POST", "/api/v1/admin/reports/**")) == 1
     assert await room.standing(report) == (False, None)
+
+
+async def _raw_report(room: Room) -> JSON:
+    """A new report of a post of somebody, as the instance gives it to its moderators."""
+    _, report = await room.report(f"They do not belong here, {len(room.server.requests)}. {uuid4()}")
+    administrator = room.server.town.add_account(f"admin{report['id']}", role="admin")
+    return await room.server.town.call(administrator, "GET", f"/api/v1/admin/reports/{report['id']}")
+
+
+def _waiting(report: JSON) -> WaitingUpdate:
+    now = datetime.now(UTC)
+    return WaitingUpdate(arrived(report), now, now)
 
 
 async def _decider(room: Room) -> Member:
