@@ -292,7 +292,8 @@ async def _raw_report(room: Room) -> JSON:
     """A new report of a post of somebody, as the instance gives it to its moderators."""
     _, report = await room.report(f"They do not belong here, {len(room.server.requests)}. {uuid4()}")
     administrator = room.server.town.add_account(f"admin{report['id']}", role="admin")
-    return await room.server.town.call(administrator, "GET", f"/api/v1/admin/reports/{report['id']}")
+    found: JSON = await room.server.town.call(administrator, "GET", f"/api/v1/admin/reports/{report['id']}")
+    return found
 
 
 def _waiting(report: JSON) -> WaitingUpdate:
