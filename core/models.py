@@ -204,6 +204,13 @@ class MessageWords:
             return sender, name
         return (origin.author, origin.name) if origin is not None and origin.author else ("", "")
 
+    def signed_by(self, sender: str) -> MessageWords:
+        """The same, with whoever sent it as the author of their own parts: kept where somebody else is held to be."""
+        others = (PartKind.FORWARDED, PartKind.QUOTED)
+        return MessageWords(
+            tuple(part if part.kind in others else replace(part, author=sender) for part in self.parts), self.unread
+        )
+
 
 def _cut(parts: Iterable[Part], room: int) -> list[Part]:
     """The parts that fit into so many characters, the last one cut and marked."""

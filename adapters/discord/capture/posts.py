@@ -15,19 +15,31 @@ from adapters.discord.connection.refs import ref_of, revision_of
 from adapters.discord.speech.words import with_origin, words_of
 from core.errors import NotAllowed
 from core.i18n.catalogs import gettext
-from core.models import FlaggedPost
+from core.models import FlaggedPost, MessageWords
 
 
 async def flagged_post(
-    message: discord.Message, place: Place, flag: Flag, everybody: str, *, reads_messages: bool
+    message: discord.Message,
+    place: Place,
+    flag: Flag,
+    everybody: str,
+    *,
+    reads_messages: bool,
+    words: MessageWords | None = None,
 ) -> FlaggedPost:
-    """A message with the conversation around it; of a private place nothing but the message itself."""
+    """A message with the conversation around it; of a private place nothing but the message itself.
+
+    Args:
+        words: all its words, where they were read already.
+    """
     ref = ref_of(place.guild.id, place.id, message.id)
-    words = await words_of(message, place)
+    words = words or await words_of(message, place)
     is_hidden = is_private(place, everybody)
     if not is_hidden:
         words = await with_origin(words, message, place, everybody)
-    author, name = words.author_of(str(message.author.id), message.author.display_name)
+    sender = str(message.author.id)
+    author, name = words.author_of(sender, message.author.display_name)
+    words = words if author == sender else words.signed_by(sender)
     if is_hidden:
         return FlaggedPost(ref, words.text, author, flag.by, flag.how, (), flag.priority, is_private=True)
     around = await conversation_of(message, place, reads_messages=reads_messages)

@@ -5,7 +5,7 @@ Owns what of a message counts: who wrote it, where, when, and whether everybody 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 import discord
@@ -40,6 +40,8 @@ class SeenMessage:
     place: Place
     everybody: str
     reads_messages: bool
+    _read: list[MessageWords] = field(default_factory=list, compare=False)
+    """Its words, once they were read: no file is fetched twice."""
 
     @property
     def ref(self) -> PostRef:
@@ -54,7 +56,9 @@ class SeenMessage:
 
     async def words(self) -> MessageWords:
         """All its words."""
-        return await words_of(self.message, self.place)
+        if not self._read:
+            self._read.append(await words_of(self.message, self.place))
+        return self._read[0]
 
     @property
     def written_at(self) -> datetime:
@@ -74,4 +78,5 @@ class SeenMessage:
 
     async def post(self, flag: Flag) -> FlaggedPost:
         """The message with the conversation around it."""
-        return await flagged_post(self.message, self.place, flag, self.everybody, reads_messages=self.reads_messages)
+        words, reads = await self.words(), self.reads_messages
+        return await flagged_post(self.message, self.place, flag, self.everybody, reads_messages=reads, words=words)

@@ -6,12 +6,14 @@ forum, or what its owner wrote within a minute after they began it.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import Final, TypeAlias
 
 import discord
 
+from adapters.discord.connection.error_meanings import FAULTS
 from adapters.discord.connection.places import Readable, has_history, is_private, place_of
 from core.models import MessageWords, Part, PartKind, Unread, joined_parts
 
@@ -19,6 +21,7 @@ _BEGUN: Final = timedelta(minutes=1)
 MOST_BYTES: Final = 64 * 1024
 """A longer file is not read."""
 _MOST_FILES: Final = 2
+_FILE_SECONDS: Final = 10.0
 _ENDINGS: Final = (".txt", ".md", ".log")
 _Said: TypeAlias = discord.Message | discord.MessageSnapshot
 
@@ -55,12 +58,12 @@ async def with_origin(words: MessageWords, message: discord.Message, place: obje
         or reference.guild_id not in (None, guild.id)
     ):
         return words
-    origin = await place_of(guild, reference.channel_id)
-    if not isinstance(origin, Readable) or is_private(origin, everybody) or not has_history(origin):
-        return words
     try:
+        origin = await place_of(guild, reference.channel_id)
+        if not isinstance(origin, Readable) or is_private(origin, everybody) or not has_history(origin):
+            return words
         original = await origin.fetch_message(reference.message_id or 0)
-    except discord.HTTPException:
+    except FAULTS:
         return words
     who = original.author
     author = "" if who.bot or original.webhook_id is not None else str(who.id)
@@ -136,6 +139,7 @@ def _is_text(file: discord.Attachment) -> bool:
 async def _read(file: discord.Attachment) -> str | None:
     """The words of a file; ``None`` where it cannot be fetched, or is no text."""
     try:
-        return (await file.read()).decode("utf-8-sig")
-    except (discord.HTTPException, UnicodeDecodeError):
+        async with asyncio.timeout(_FILE_SECONDS):
+            return (await file.read()).decode("utf-8-sig")
+    except (*FAULTS, UnicodeDecodeError):
         return None

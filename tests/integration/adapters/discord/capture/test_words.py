@@ -107,6 +107,38 @@ async def test_who_forwards_is_not_the_author(application: FakeApplication) -> N
         assert second.words.parts == (Part(PartKind.FORWARDED, HATE),)
 
 
+async def test_what_is_written_beside_a_forward_stays_its_senders(application: FakeApplication) -> None:
+    """Somebody else is held to have written the post; the sender's own words are erased when they ask for it."""
+    async with application.run(application.client()) as env:
+        town = Town(env, application)
+        forward = await _forwarded(town)
+        env.backend.get_message(town.square.id, forward.id).content = "so true"
+        post = to_discord_message(env, env.backend.get_message(town.square.id, forward.id))
+        await town.volunteer.context_menu(town.square, "Draft a reply", post)
+        [flagged] = application.desk.flagged
+        said = {part.kind: part.author for part in flagged.words.parts}
+        assert said == {PartKind.OWN: str(town.author.id), PartKind.FORWARDED: flagged.author}
+        assert flagged.author != str(town.author.id)
+
+
+async def test_a_file_is_fetched_once(application: FakeApplication, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many look at the message."""
+    fetched: list[str] = []
+    read = discord.Attachment.read
+
+    async def counted(file: discord.Attachment, **more: Any) -> bytes:
+        fetched.append(file.filename)
+        return await read(file, **more)
+
+    monkeypatch.setattr(discord.Attachment, "read", counted)
+    async with application.run(application.client(reads_messages=True)) as env:
+        town = Town(env, application)
+        await watch(application, town)
+        await SENT["text file"](town)
+        assert len(application.desk.flagged) == 1
+        assert fetched == ["message.txt"]
+
+
 async def test_a_title_stands_in_the_conversation_of_later_posts(application: FakeApplication) -> None:
     """By whoever began the thread; it is no word of who answers there."""
     async with application.run(application.client(reads_messages=True)) as env:

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import aiohttp
 import pytest
 
 from adapters.discord.speech.words import title_of, words_now, words_of
@@ -140,6 +141,20 @@ async def test_short_text_files_are_read(
     words = await words_of(message(square, attachments=[{"filename": name, "size": size}]), square)
     assert (words.text, words.unread) == (read, () if read else (Unread.FILE,))
     assert words.compared == "", "a file is not fetched again to see whether the post was edited"
+
+
+@pytest.mark.parametrize("fault", [aiohttp.ClientError, TimeoutError, OSError])
+async def test_a_file_that_cannot_be_fetched_keeps_no_word_of_the_message_away(
+    monkeypatch: pytest.MonkeyPatch, fault: type[Exception]
+) -> None:
+    square, _ = town()
+
+    async def fetched(url: str) -> bytes:
+        raise fault
+
+    monkeypatch.setattr(square._state.http, "get_from_cdn", fetched)
+    words = await words_of(message(square, content=HATE, attachments=[{"filename": "message.txt"}]), square)
+    assert (words.text, words.unread) == (HATE, (Unread.FILE,))
 
 
 def test_more_than_can_be_read_is_cut_with_a_mark() -> None:
