@@ -53,6 +53,7 @@ _TOLD = {"\uf001": "fi", "\uf002": "fl"} | {
 }
 """Private characters that mean the same in all fonts: WGL4's ligatures, Adobe's old-style digits and small capitals."""
 _UNTOLD_WORD = re.compile(rf"\w*(?:(?<=\w){_LETTER_LIKE.pattern}+|{_LETTER_LIKE.pattern}+(?=\w))[\w{UNREADABLE}]*")
+_UNCLEAR = re.compile(rf"\d[\d.,]*{UNREADABLE}[\d.,]*\d")
 _SYMBOL = re.compile(r"(?<!\w)[\uf020-\uf0ff]+")  # of a symbol font: a bullet before a word
 
 _EDGE = 3  # lines at the head and foot of a page that may be a running header or footer
@@ -83,6 +84,11 @@ def cleaned(raw: Raw) -> tuple[list[str], list[str]]:
             "sentences are not used as evidence."
         )
     pages, marks = without_marks(pages)
+    if unclear := sum(len(_UNCLEAR.findall(page)) for page in pages):
+        notes.append(
+            f"{_count(unclear, 'figure')} could not be told apart from a mark beside it; it is marked with "
+            f"{UNREADABLE}, and its sentence is not used as evidence."
+        )
     if marks:
         notes.append(named(marks))
     pages, unseen = _without_unseen(pages)
@@ -123,7 +129,7 @@ def _with_unreadable(pages: Sequence[str]) -> tuple[list[str], int]:
 
     def marked(found: re.Match[str]) -> str:
         nonlocal count
-        count += 1
+        count += not _UNCLEAR.fullmatch(found.group())
         return _LETTER_LIKE.sub(UNREADABLE, found.group())
 
     texts = []

@@ -17,7 +17,8 @@ ON, OFF = "\x0e", "\x0f"
 
 _RAISED = re.compile(f"{ON}([^{ON}{OFF}]*){OFF}")
 _DIVIDED = re.compile(f"{OFF}([ \u00a0]?[,;–-]?[ \u00a0]?){ON}")
-_MARK = re.compile(r"[\[(]?(?:\d{1,3}(?:\s?[,;–-]\s?\d{1,3})*|[*†‡§¶#∗⁎]{1,4}|[a-z]|[ivx]{2,5})[\])]?,?")
+_ONE_MARK = r"(?:\d{1,3}|[ivx]{2,5}|[a-z])"
+_MARK = re.compile(rf"[\[(]?(?:{_ONE_MARK}(?:\s?[,;–-]\s?{_ONE_MARK})*|[*†‡§¶#∗⁎]{{1,4}})[\])]?,?")
 _FRACTION = re.compile(f"(?:(\\d)[ ]?)?{ON}(\\d{{1,2}}){OFF}[/⁄]({ON}?)([\\d₀-₉]{{1,3}}){OFF}?")
 _FRACTIONS = {"1/2": "½", "1/3": "⅓", "2/3": "⅔", "1/4": "¼", "3/4": "¾", "1/5": "⅕", "1/8": "⅛"}
 _UNIT = re.compile(r"(?:(?:^|[\s\d(/·×])[kcdmµμn]?m|\d\s?(?:ft|yd|mi|in))$")

@@ -40,7 +40,7 @@ _OTHERS = {
 }
 _LEFT_OUT = frozenset({"Fallback", "del", "moveFrom"})  # a duplicate; deleted; moved elsewhere in the text
 _NOTES = ("word/footnotes.xml", "word/endnotes.xml")
-_NOTE_TAGS, _SEPARATORS = ("footnote", "endnote"), ("separator", "continuationSeparator", "continuationNotice")
+_NOTE_TAGS = frozenset({"footnote", "endnote"})
 _DEEPEST = 200
 _DEEPEST_STYLE = 20
 _MOST_RATIO, _SMALL = 250, 2**20  # the text of an office program is packed to a tenth or a thirtieth
@@ -143,10 +143,9 @@ class _Reader:
         """Read the whole member."""
         for tags, element, starts in _events(archive, name):
             tag = tags[-1]
-            if tag in _NOTE_TAGS and starts:
-                is_note = _attribute(element, "type") not in _SEPARATORS
-                self._number = f"{_attribute(element, 'id')} " if is_note else ""
-            elif tag in _LEFT_OUT:
+            if tag in _NOTE_TAGS and _attribute(element, "type") in ("", "normal"):
+                self._number = f"{_attribute(element, 'id')} " if starts else ""
+            elif tag in _LEFT_OUT or tag in _NOTE_TAGS:  # a separator is no note
                 self._left_out += 1 if starts else -1
             elif self._left_out == 0:
                 (self._start if starts else self._end)(tag, tags, element)

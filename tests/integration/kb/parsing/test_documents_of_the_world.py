@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from reportlab.pdfbase import pdfmetrics
 
 from core.wording.text import UNREADABLE
 from kb.documents import Parsed, Span, citation
 from kb.parsing.paragraphs import spans
 from kb.parsing.parse import parse
-from tests.fakes.documents.files import fetched
+from tests.fakes.documents.files import W, canvas, docx_of, fetched, paragraph, run
 from tests.fakes.documents.source import listed
 
 CASES = Path(__file__).parents[3] / "data" / "cases" / "documents"
@@ -57,3 +59,258 @@ def _words(parsed: Parsed, span: Span) -> str:
 def _holds_word(text: str, wrong: str) -> bool:
     """Whether a text holds words that begin where a word begins: "gures" is no part of "figures"."""
     return re.search(rf"(?<![\w{UNREADABLE}]){re.escape(wrong)}", text) is not None
+
+
+# Further inputs of each kind
+
+Part = tuple[str, float]
+"""Words, and how far they stand above the line, in points; what is raised or lowered is small."""
+
+
+def printed(*lines: Sequence[Part], last: Sequence[tuple[float, float, str]] = ()) -> bytes:
+    """A PDF with these lines; ``last`` are small marks painted after all else, by place."""
+    pdf, out = canvas()
+    for row, line in enumerate(lines):
+        text = pdf.beginText(60, 740 - 14 * row)
+        for words, rise in line:
+            text.setFont("DejaVu", 6.5 if rise else 11)
+            text.setRise(rise)
+            text.textOut(words)
+        pdf.drawText(text)
+    for x, y, mark in last:
+        pdf.setFont("DejaVu", 6)
+        pdf.drawString(x, y, mark)
+    pdf.showPage()
+    pdf.save()
+    return out.getvalue()
+
+
+def placed(*rows: Sequence[tuple[float, str]], size: float = 9) -> bytes:
+    """A PDF with rows of texts, each at its place from the left, painted row by row."""
+    pdf, out = canvas()
+    pdf.setFont("DejaVu", size)
+    for row, cells in enumerate(rows):
+        for x, words in cells:
+            pdf.drawString(x, 740 - 14 * row, words)
+    pdf.showPage()
+    pdf.save()
+    return out.getvalue()
+
+
+def width(words: str, size: float = 11) -> float:
+    canvas()  # registers the font
+    return float(pdfmetrics.stringWidth(words, "DejaVu", size))
+
+
+async def text_of(data: bytes, media_type: str = "") -> str:
+    parsed = await parse(fetched(data, media_type))
+    return " ".join("\n".join(page.text for page in parsed.pages).split())
+
+
+UP, DOWN = 4.0, -2.0
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        ([("Each had 50 m", 0), ("2", UP), (" and 12", 0), ("7", UP), (" men.", 0)], "Each had 50 m² and 12 men."),
+        ([("Of 412 CO", 0), ("2", DOWN), (" 3", 0), ("1", UP), (" were new.", 0)], "Of 412 CO₂ 3 were new."),
+        ([("On the 21", 0), ("st", UP), (" some 1,500", 0), ("4, 5", UP), (" met.", 0)], "On the 21st some 1,500 met."),
+        ([("In all it was 2,310", 0), ("6", UP)], "In all it was 2,310"),
+        ([("In 2022", 0), ("*", UP), (" some 870", 0), ("†", UP), (" came.", 0)], "In 2022 some 870 came."),
+        ([("6", UP), ("The survey asked 870 men.", 0)], "6 The survey asked 870 men."),
+        ([("It was 10", 0), ("3", UP), (" times as much.", 0)], "It was 10³ times as much."),
+    ],
+)  # fmt: skip
+async def test_raised_text_of_a_pdf_is_a_mark_or_an_exponent(line, text):
+    assert await text_of(printed(line)) == text
+
+
+async def test_marks_that_are_painted_last_are_told_by_their_place():
+    data = printed(
+        [("In 2021 the courts heard 812 cases of hate crime in", 0)],
+        [("the regions, and 64 per cent of these went on.", 0)],
+        last=[(60 + width("In 2021 the courts heard 812"), 744, "2"), (60 + width("the regions, and 64"), 730, "13")],
+    )
+    text = "In 2021 the courts heard 812 cases of hate crime in the regions, and 64 per cent of these went on."
+    assert await text_of(data) == text
+
+
+async def test_small_digits_on_the_line_make_a_figure_that_is_no_evidence():
+    data = printed([("The share of all was 34", 0)], last=[(60 + width("The share of all was 34"), 740, "12")])
+    parsed = await parse(fetched(data))
+    assert parsed.pages[0].text == f"The share of all was 34{UNREADABLE}12"
+    assert parsed.notes[0].startswith("1 figure could not be told apart from a mark beside it")
+
+
+async def test_raised_text_of_a_word_file_is_told_by_alignment_style_and_position():
+    footnote = (
+        '<w:style w:type="character" w:styleId="Mark"><w:rPr><w:vertAlign w:val="superscript"/></w:rPr></w:style>'
+    )
+    raised = '<w:vertAlign w:val="superscript"/>'
+    body = paragraph(
+        run("The court heard 812"), run("5", '<w:position w:val="8"/>'), run(" cases in 2020"),
+        run("1", '<w:rStyle w:val="Mark"/>'), run(", the 3"), run("rd", raised), run(" took 90"), run("6", raised),
+        run(",", raised), run("7", raised), run(" days in 40 km"), run("2", raised), run(" of CO"),
+        run("2", '<w:vertAlign w:val="subscript"/>'), run("."),
+    )  # fmt: skip
+    text = "The court heard 812 cases in 2020, the 3rd took 90 days in 40 km² of CO₂."
+    assert await text_of(docx_of(body, styles=footnote)) == text
+
+
+async def test_notes_of_a_word_file_stand_at_its_end_without_their_separators():
+    notes = (
+        f'<w:endnotes {W}><w:endnote w:type="separator" w:id="0">{paragraph(run("RULE"))}</w:endnote>'
+        f'<w:endnote w:id="3">{paragraph(run("Of 12 towns"))}{paragraph(run("and more."))}</w:endnote></w:endnotes>'
+    )
+    foot = f'<w:footnotes {W}><w:footnote w:id="2">{paragraph(run("Weighted."))}</w:footnote></w:footnotes>'
+    more = {"word/endnotes.xml": notes.encode(), "word/footnotes.xml": foot.encode()}
+    parsed = await parse(fetched(docx_of(paragraph(run("The text.")), more=more)))
+    assert parsed.pages[0].text == "The text.\n\nNotes\n2 Weighted.\n3 Of 12 towns\nand more."
+    assert any('below "Notes"' in note for note in parsed.notes)
+
+
+async def test_text_that_word_hides_on_the_web_is_left_out():
+    body = paragraph(
+        run("People came."), run("HIDDEN", "<w:webHidden/>"), run(" They stayed.", '<w:webHidden w:val="0"/>')
+    )
+    assert await text_of(docx_of(body)) == "People came. They stayed."
+
+
+@pytest.mark.parametrize(
+    ("markup", "text"),
+    [
+        ('In 2020<span class="fn">3</span> it grew.', "In 2020 it grew."),
+        ('Some 812<a href="#n4">4</a> cases.', "Some 812 cases."),
+        ('Some 63&nbsp;%<a role="doc-noteref" href="#x">5</a> of them.', "Some 63 % of them."),
+        ("On the 2<sup>nd</sup> in 50 m<sup>2</sup> of H<sub>2</sub>O.", "On the 2nd in 50 m² of H₂O."),
+        ('Some 19<span style="position:relative; top:-0.4em">9</span> men.', "Some 19 men."),
+        ('See <a href="#s">12</a> of the list.', "See 12 of the list."),
+        ("Some 7<sup>[2]</sup>, or 8<sup>a,</sup><sup>b</sup> men.", "Some 7, or 8 men."),
+    ],
+)
+async def test_raised_text_of_a_web_page_is_told_by_markup_and_style(markup, text):
+    page = f"<html><head><style>.fn {{ vertical-align: super }}</style></head><body><p>{markup}</p></body></html>"
+    assert await text_of(page.encode(), "text/html") == text
+
+
+PANELS = [
+    '<div><h3><button aria-expanded="false">Schools</button></h3><div class="body">{}</div></div>',
+    '<a role="tab" href="#t2">Second</a><div id="t2" class="body">{}</div>',
+    '<button data-bs-target="#c1">Open</button><p>Between.</p><div id="c1" style="display:none">{}</div>',
+    "<details><summary>More</summary>{}</details>",
+    '<div role="tabpanel" hidden>{}</div>',
+    '<label for="x">Open</label><div id="x" aria-hidden="true">{}</div>',
+]
+
+
+@pytest.mark.parametrize("panel", PANELS)
+async def test_what_a_reader_opens_by_a_click_is_read_and_what_is_hidden_in_it_is_not(panel):
+    inner = '<p>Half of the pupils told nobody.<span style="opacity:0"> HIDDEN</span></p>'
+    sheet = "<style>.body { max-height: 0; overflow: hidden }</style>"
+    page = f"<html><head>{sheet}</head><body><p>Seen.</p>{panel.format(inner)}</body></html>"
+    parsed = await parse(fetched(page.encode(), "text/html"))
+    assert "Half of the pupils told nobody." in parsed.pages[0].text
+    assert "HIDDEN" not in parsed.pages[0].text
+    assert any(note.startswith("Text that a reader opens by a click was read") for note in parsed.notes)
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        "<div hidden>{}</div>",
+        '<div style="display:none">{}</div>',
+        '<p style="transform: scale(0)">{}</p>',
+        '<button>Open</button><div hidden style="opacity:0">{}</div>',
+        '<p><a href="#away">Go</a></p><p>Between.</p><div id="away" style="display:none">{}</div>',
+    ],
+)
+async def test_what_no_click_opens_stays_hidden(hidden):
+    page = f"<html><body><p>Seen.</p>{hidden.format('HIDDEN')}</body></html>"
+    assert "HIDDEN" not in await text_of(page.encode(), "text/html")
+
+
+@pytest.mark.parametrize(
+    ("told", "word"),
+    [
+        (b"<F001>", "confirmed"),
+        (b"<FB01>", "confirmed"),
+        (b"<E005>", f"con{UNREADABLE}rmed"),
+        (b"<FFFD>", f"con{UNREADABLE}rmed"),
+        (b"<000E>", f"con{UNREADABLE}rmed"),
+    ],
+)
+async def test_a_letter_is_read_where_its_font_tells_it_and_else_marked(told, word):
+    data = (CASES / "lig_pua.pdf").read_bytes().replace(b"<E000>", told)
+    parsed = await parse(fetched(data))
+    assert word in parsed.pages[0].text
+    assert bool(passages(parsed)) is (word == "confirmed")
+
+
+FIRST = [
+    "The first column says that many",
+    "people of the town were asked in",
+    "their homes about what they had",
+    "met at work and in the shops.",
+]
+SECOND = [
+    "The second column goes on about",
+    "the schools and says that some",
+    "teachers did not know what the",
+    "law asks of them in such cases.",
+]
+THIRD = [
+    "The third column ends the page",
+    "with what the mayor promised to",
+    "do, and with how much the new",
+    "office will cost the citizens.",
+]
+
+
+def joined(*columns: Sequence[str]) -> str:
+    return " ".join(" ".join(column) for column in columns)
+
+
+@pytest.mark.parametrize(
+    ("rows", "text"),
+    [
+        ([[(60, a), (300, b)] for a, b in zip(FIRST, SECOND, strict=True)], joined(FIRST, SECOND)),
+        (
+            [[(40, a), (220, b), (400, c)] for a, b, c in zip(FIRST, SECOND, THIRD, strict=True)],
+            joined(FIRST, SECOND, THIRD),
+        ),
+        (
+            [[(60, "A heading that goes over the full width of both of the columns below")]]
+            + [[(60, a), (300, b)] for a, b in zip(FIRST, SECOND, strict=True)],
+            "A heading that goes over the full width of both of the columns below " + joined(FIRST, SECOND),
+        ),
+        (
+            [[(60, a), (300, b)] for a, b in zip(FIRST, SECOND[:3], strict=False)] + [[(60, FIRST[3])]],
+            joined(FIRST, SECOND[:3]),
+        ),
+        ([[(60, name), (300, "21"), (400, "53")] for name in ("Bilbao", "Trento", "Vitoria", "Milan")],
+         "Bilbao 21 53 Trento 21 53 Vitoria 21 53 Milan 21 53"),
+    ],
+)  # fmt: skip
+async def test_columns_that_are_painted_row_by_row_are_read_one_by_one_and_tables_are_not(rows, text):
+    parsed = await parse(fetched(placed(*rows)))
+    assert " ".join(parsed.pages[0].text.split()) == text
+    assert any("columns" in note for note in parsed.notes) is ("column" in text)
+
+
+@pytest.mark.parametrize(
+    ("labels", "shown"),
+    [
+        (b"/Nums [0 << /S /r >> ", ["i", "ii", "iii", "iv", "v"]),
+        (b"/Nums [0 << /S /D /St 11 >> ", ["11", "12", "13", "14", "15"]),
+        (b"/Nums [0 << /P (A-) /S /D >> 2 << /S /R >> ", ["A-1", "A-2", "I", "II", "III"]),
+        (b"/Nums [0 << /S /a >> ", ["a", "b", "c", "d", "e"]),
+        (b"/Nums [0 << /S /D >> ", ["1", "2", "3", "4", "5"]),
+    ],
+)
+async def test_pages_bear_their_printed_numbers(labels, shown):
+    data = (CASES / "frontmatter.pdf").read_bytes()
+    start = data.index(b"/Nums [")
+    end = data.index(b"] >>", start)
+    parsed = await parse(fetched(data[:start] + labels.ljust(end - start) + data[end:]))
+    assert [page.label for page in parsed.pages] == shown
