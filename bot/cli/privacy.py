@@ -107,7 +107,7 @@ def _said(erased: Erased, settings: Settings) -> str:
         f"{counted(erased.turns, 'message')} around other posts, {counted(erased.notes, 'note')}, "
         f"{counted(erased.memberships, 'role')}, and the key to the pseudonym.{waiting} Replies that were posted stand "
         f"on the platform until a moderator retracts them. Backups hold the person for {kept} more; after restoring "
-        "one, erase again."
+        "one, erase again, and delete the database that the restore kept aside, which no erasure reaches."
     )
 
 

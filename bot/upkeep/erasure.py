@@ -39,6 +39,8 @@ from bot.store.upkeep.scrub import scrub
 from bot.store.work import inbox, jobs
 from bot.store.work.jobs import Job
 from bot.upkeep.chore import Done
+from core.errors import NotAllowed
+from core.i18n.sentences import sentence
 from core.moderation.approval import CLOSED, CaseState
 from core.moderation.roles import OnCommunity, Person
 from core.wording.counting import counted
@@ -78,6 +80,17 @@ class _Count:
     requeued: int = 0
 
 
+async def _require_only_here(session: Session, person: str | None, community_id: str) -> None:
+    """Refuse to erase what other communities keep of a person. Who asks is not told which these are."""
+    flagged = select(CaseRow.community_id).where((CaseRow.author == person) | (CaseRow.flagged_by == person))
+    roles = select(MembershipRow.community_id).where(MembershipRow.person_id == person)
+    if any(elsewhere != community_id for elsewhere in await session.scalars(flagged.union(roles))):
+        raise NotAllowed(
+            sentence("This person is known in another community of this installation, too."),
+            remedy=sentence("Ask whoever runs Antiphon: they can erase a person everywhere."),
+        )
+
+
 class Erasure:
     """Erases people."""
 
@@ -103,7 +116,8 @@ class Erasure:
                 Antiphon.
 
         Raises:
-            NotAllowed: ``by`` may not erase anybody.
+            NotAllowed: ``by`` may not erase anybody, or the person is known in other communities, too, whose cases
+                and roles are not theirs to erase.
             StoreUnavailable: the database does not answer, or was in use all the time. What was begun is finished by
                 the schedule.
         """
@@ -112,6 +126,7 @@ class Erasure:
             actor = "terminal"
             if by is not None:
                 actor = await require_on_community(session, community_id, by, OnCommunity.ERASE)
+                await _require_only_here(session, await known_pseudonym(session, platform, user), community_id)
             updates = await inbox.forget_person(session, platform, user)
             person = await known_pseudonym(session, platform, user)
             if person is None:

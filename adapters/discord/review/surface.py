@@ -19,7 +19,7 @@ from adapters.common.cards.shown import ShownCards
 from adapters.discord.connection.client import AntiphonClient
 from adapters.discord.connection.error_meanings import FAULTS, UNKNOWN_MESSAGE
 from adapters.discord.connection.events import listen
-from adapters.discord.connection.places import Place, seen_by_all
+from adapters.discord.connection.places import Place, place_of, seen_by_all
 from adapters.discord.connection.refs import NAME
 from adapters.discord.review.layout import card_layout
 from adapters.discord.review.refusals import (
@@ -160,8 +160,13 @@ class DiscordReviewSurface:
                 raise meant from err
 
     async def _check_readers(self, card: Card, channel: str) -> None:
-        """Refuse to show a card that has words of a post where everybody can read them."""
-        place = self._client.get_channel(_id(channel)) if card.post.text else None
+        """Refuse to show a card that has words of a post where everybody can read them, or where nobody knows."""
+        if not card.post.text:
+            return
+        known, guild = self._client.get_channel(_id(channel)), self._client.get_guild(_id(card.community))
+        place = known if known is not None or guild is None else await place_of(guild, _id(channel))
+        if place is None and guild is not None:
+            raise channel_gone()
         if isinstance(place, Place):
             await self._require_few_readers(place)
 

@@ -32,7 +32,9 @@ from core.errors import BadInput, StoreUnavailable
 
 SQLITE, POSTGRESQL = ".sqlite", ".pgdump"
 _TOOL_SECONDS: Final = 3600.0
-_DUMP: Final = ("--format=custom", "--no-owner", "--no-privileges")
+_ASIDE: Final = "before_"
+"""How the name begins of a schema that a restore kept aside; it is in no later dump, as erasures do not reach it."""
+_DUMP: Final = ("--format=custom", "--no-owner", "--no-privileges", f"--exclude-schema={_ASIDE}*")
 _REVISION: Final = "SELECT version_num FROM alembic_version"
 
 
@@ -275,7 +277,7 @@ async def _restore_postgresql(file: Path, place: URL, force: bool) -> str | None
                             "The PostgreSQL database is not empty.",
                             remedy="Restore to an empty one, or add --force, which keeps its tables aside.",
                         )
-                    kept = f"before_{datetime.now(UTC):%Y%m%dT%H%M%S}".lower()
+                    kept = f"{_ASIDE}{datetime.now(UTC):%Y%m%dT%H%M%S}".lower()
                     await connection.exec_driver_sql(f"ALTER SCHEMA public RENAME TO {kept}")
                     await connection.exec_driver_sql("CREATE SCHEMA public")
         options = ("--single-transaction", "--exit-on-error", "--no-owner", "--no-privileges", "--schema=public")

@@ -181,3 +181,17 @@ async def test_a_finished_erasure_is_not_begun_again(
     assert await database.run("read jobs", states) == [JobState.DONE]
     clock.advance(3600)
     assert await Chores(database, [Chore(ERASURE, Erasure(database).do)], "one").drain() == []
+
+
+async def test_an_administrator_erases_nobody_whom_another_community_knows(
+    database: Database, desk: Desk, queue: DraftQueue, post: FlaggedPost
+) -> None:
+    """Neither their cases nor their roles there; whoever runs Antiphon can."""
+    other = replace(post, ref=replace(post.ref, community="elsewhere", message="77"))
+    await drafted(desk, queue, post)
+    await desk.intake.flag(other)
+    before = await everything(database)
+    with pytest.raises(NotAllowed, match="another community"):
+        await Erasure(database).erase(PLATFORM, AUTHOR, by=ADMIN, community_id=COMMUNITY_ID)
+    assert await everything(database) == before
+    assert (await erase(database)).cases == 2

@@ -368,3 +368,18 @@ async def test_installing_twice_is_refused(room: ReviewRoom) -> None:
     """A second answerer would answer everything twice."""
     with pytest.raises(BadSettings):
         install(room.client)
+
+
+async def test_a_channel_that_the_client_does_not_know_is_asked_for(
+    room: ReviewRoom, surface: ReviewSurface, card: Card
+) -> None:
+    """Not knowing who reads along is no reason to show a card; a channel that is gone gets none."""
+    guild = room.client.get_guild(int(card.community))
+    assert guild is not None
+    everybody_reads = room.people["moderator"].guild.create_text_channel("town")
+    guild._remove_channel(cast("Any", guild.get_channel(everybody_reads.id)))
+    with pytest.raises(PlatformUnavailable, match="can see"):
+        await surface.show(card, str(everybody_reads.id), None)
+    with pytest.raises(PlatformUnavailable, match="gone"):
+        await surface.show(card, "1", None)
+    assert requests(room, "POST") == []
