@@ -172,7 +172,7 @@ def drafting(plan: Plan, url: str, name: str, line: Connection) -> None:
 async def _drafting(plan: Plan, url: str, name: str, line: Connection) -> None:
     database = await Database.open(make_url(plan.place), secret=_SECRET, creates=False)
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
-        request = DraftingRequest(database, _Drafter(_Model(session, url)), LIVE, Voice())
+        request = DraftingRequest(database, _Drafter(_Model(session, url)), LIVE, lambda _: Voice())
         queues = [DraftQueue(database, f"{name}-{slot}") for slot in range(plan.slots)]
         precedence = (Precedence if plan.is_held else _Unheld)(queues[0].look)
         stop = asyncio.Event()

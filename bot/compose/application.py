@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Final
 from uuid import uuid4
@@ -49,6 +49,7 @@ from bot.upkeep.schedule import Schedule
 from core.engine import Engine, OnProgress
 from core.llm.profiles import Profile
 from core.moderation.roles import Person, Role
+from core.request import Voice
 from core.scoring.readers.readers import PostReader
 from core.wording import language
 
@@ -56,8 +57,9 @@ _FIRST_PAUSE_SECONDS: Final = 2.0
 _LONGEST_PAUSE_SECONDS: Final = 300.0
 _TRANSACTION_SECONDS: Final = (15.0, 60.0)
 """What a transaction has at least, however short the leases are, since chores read a lot; and at most."""
-_SHORTEST_POST = 500
-"""A length of reply that every platform takes; used by a process that only drafts, and so drafts for all platforms."""
+SHORTEST_POST: Final = 430
+"""A length of reply that every platform takes, also with what it puts around one; used by a process that only drafts,
+and so drafts for all platforms."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -201,8 +203,15 @@ async def open_application(
             make_backup=partial(backup, database_path or settings.database_place),
             admit=desk.intake.admit_waiting,
         )
-        voices = {each.name: voice_of(settings, each.max_characters) for each in served}
-        drafting = DraftingRequest(database, engine, profile, voice_of(settings, _SHORTEST_POST), voices)
+
+        @cache
+        def voice(most: int) -> Voice:
+            return voice_of(settings, most)
+
+        def voice_for(platform: str) -> Voice:
+            return voice(platforms.longest(platform, SHORTEST_POST))
+
+        drafting = DraftingRequest(database, engine, profile, voice_for)
         casework, governance = build_casework(desk, outbox), CommunityGovernance(database, desk.live_roles)
         detector = PostDetector(engine.readers.posts, settings.community.language)
         services = Services(casework, governance, detector, partial(StoredInbox, database, owner=name))
@@ -244,8 +253,8 @@ async def open_workers(
         status.working(database, {"model": model_answers(settings)}),
     ):
         language.prepare()
-        voice = voice_of(settings, _SHORTEST_POST)
-        drafting = DraftingRequest(database, engine, settings.profile_named(profile), voice)
+        voice = voice_of(settings, SHORTEST_POST)
+        drafting = DraftingRequest(database, engine, settings.profile_named(profile), lambda _: voice)
         queues = [_queue(database, settings, worker_name()) for _ in range(slots)]
         precedence = Precedence(queues[0].look)
         yield [Worker(queue, drafting, precedence=precedence) for queue in queues]

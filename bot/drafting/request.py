@@ -9,7 +9,7 @@ meanwhile.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Final
@@ -52,8 +52,7 @@ class DraftingRequest:
 
     Args:
         profile: what one suggestion may cost.
-        voice: how a community speaks if it set nothing of its own.
-        voices: the same by platform, where a platform takes replies of a different length.
+        voice: how a community of a platform speaks if it set nothing of its own, in replies that the platform takes.
     """
 
     def __init__(
@@ -61,14 +60,12 @@ class DraftingRequest:
         database: Database,
         engine: Engine,
         profile: Profile,
-        voice: Voice,
-        voices: Mapping[str, Voice] | None = None,
+        voice: Callable[[str], Voice],
     ) -> None:
         self._database = database
         self._engine = engine
         self._profile = profile
         self._voice = voice
-        self._voices = voices or {}
 
     @property
     def profile(self) -> str:
@@ -89,7 +86,7 @@ class DraftingRequest:
 
     async def _request(self, case: Case, known: _Known) -> Request:
         post = case.post
-        voice = voice_for(self._voices.get(post.ref.platform, self._voice), known.policy, post.wish)
+        voice = voice_for(self._voice(post.ref.platform), known.policy, post.wish)
         memory = await asyncio.to_thread(remember, post.text, known.posted, voice.language)
         return Request(
             post,

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from adapters.common.cards.gists import open_gist
-from adapters.common.cards.states import headline
+from adapters.common.cards.states import headline, is_reported
 from adapters.common.words.fitting import Segment
 from adapters.common.words.labels import advice_in_words, group_in_words, language_in_words, severity_in_words
 from adapters.common.words.markup import Reader
@@ -20,8 +20,6 @@ from core.models import Priority
 from core.moderation.cards import Card, EarlierCases
 
 HEAD: Final = "head"
-REPORT: Final = "report"
-"""How a post is flagged that was reported with the platform's own means."""
 _GIST, _NAME, _REASON = 200, 40, 160
 
 
@@ -84,7 +82,7 @@ def _flagged_by(card: Card, reader: Reader) -> str:
     locale = reader.locale
     if card.post.priority is Priority.DETECTED or card.post.score is not None:
         return gettext("the filter", locale)
-    if card.post.flagged_how == REPORT:
+    if is_reported(card):
         return gettext("a report", locale)
     return reader.markup.inert(card.flagger, _NAME) or gettext("a member", locale)
 

@@ -19,6 +19,8 @@ from core.moderation.approval import CLOSED, CaseState
 from core.moderation.cards import Card, Waiting
 from core.moderation.case_numbers import short_number
 
+REPORT: Final = "report"
+"""How a post is flagged that was reported with the platform's own means; the report's number may stand behind it."""
 _NAME, _REASON, _NAMES = 40, 200, 5
 _BY_REASON: Final = frozenset({CaseState.DECLINED, CaseState.NO_REPLY, CaseState.WITHDRAWN, CaseState.EXPIRED})
 """The states whose reason says what was decided."""
@@ -137,7 +139,7 @@ def alerts(card: Card, reader: Reader) -> list[tuple[str, ...]]:
     locale = reader.locale
     said: list[tuple[str, ...]] = [(sentence,) for sentence in _original(card, reader.locale)]
     if card.post.is_from_elsewhere:
-        said.append((nowhere_to_post(locale),))
+        said.append((_not_public(locale) if is_reported(card) else nowhere_to_post(locale),))
     if card.campaign_posts > 1:
         number = card.campaign_posts
         said.append((gettext("A campaign: {number} posts say nearly the same.", locale, number=number),))
@@ -153,6 +155,17 @@ def alerts(card: Card, reader: Reader) -> list[tuple[str, ...]]:
         said.append((full, rule))
         said += [(_choice(name, rank, reader), "") for name, rank in chosen(card)[:_NAMES]]
     return said
+
+
+def is_reported(card: Card) -> bool:
+    """Whether a post was reported with the platform's own means."""
+    return card.post.flagged_how.partition(" ")[0] == REPORT
+
+
+def _not_public(locale: str) -> str:
+    return gettext(
+        "The reported post is not public, or is gone, so nothing can be posted below it: copy what you can use.", locale
+    )
 
 
 def nowhere_to_post(locale: str) -> str:

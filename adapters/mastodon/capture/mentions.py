@@ -83,7 +83,7 @@ class Mentions:
         locale = reader_language(status.get("language"), policy.language)
         answer = DirectAnswer(self._client, self._words, heard, locale, self._now())
         if words is None:
-            return await self._help(answer, by)
+            return await self._help(answer, by, has_asked=_asks_for_help(status, locale))
         if heard.is_late:
             answer.preface = gettext("Antiphon was away when you asked, and takes it up now.", locale)
         try:
@@ -128,24 +128,29 @@ class Mentions:
             )
         return original_of(found)
 
-    async def _help(self, answer: DirectAnswer, by: Person) -> bool:
-        """Say in a line how to ask, to people with a role, once a day."""
+    async def _help(self, answer: DirectAnswer, by: Person, *, has_asked: bool) -> bool:
+        """Say how to ask, and to decide, to people with a role: who asks for help each time, others once a day."""
         roles = await self._client.desk.governance.roles_of(NAME, self._client.home, by)
-        if not roles or not self._told.is_due(by.user):
+        if not roles or not (self._told.is_due(by.user) or has_asked):
             return False
         locale = answer.reader.locale
-        await answer.tell(
-            gettext(
-                "To get drafts, answer the post, mention Antiphon's account, and write: {command}. Behind that you may "
-                "name a kind of reply, a language, and how it should sound.",
-                locale,
-                command=gettext("counter", locale),
-            )
+        ask = gettext(
+            "To get drafts, answer the post, mention Antiphon's account, and write: {command}. Behind that you may "
+            "name a kind of reply, a language, and how it should sound.",
+            locale,
+            command=gettext("counter", locale),
         )
+        await answer.tell(f"{ask} {gettext('To decide a case, answer its card.', locale)}")
         return True
 
     def _is_answer_to_us(self, status: Status) -> bool:
         return str(status.get("in_reply_to_account_id") or "") == self._client.own_id
+
+
+def _asks_for_help(status: Status, locale: str) -> bool:
+    """Whether the whole message is the word for help, below names alone."""
+    said = " ".join(_NAME.sub(" ", text_of(status)).split()).strip(".!?¿¡ ").casefold()
+    return said in ("help", gettext("help", locale).casefold())
 
 
 async def _refused(error: NotAllowed) -> None:

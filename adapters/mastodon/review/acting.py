@@ -63,6 +63,8 @@ async def act(press: MastodonPress, command: Command | None, card: Card, text_id
     elif command.word in (Word.MORE, Word.HELP):
         await answered(press, _whole)
         await _pressed(press, Act.MORE)
+    elif command.word is Word.SHOW and command.number is not None:
+        await _pressed(press, Act.SHOW_DRAFTS, str(command.number))
     elif command.word is Word.SHOW:
         for control in controls.for_menu(card, press.locale):
             if control.act in _READING:

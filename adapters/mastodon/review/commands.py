@@ -53,9 +53,11 @@ class Word(StrEnum):
     YES = "yes"
 
 
-_NUMBERED: Final = frozenset({Word.APPROVE, Word.APPROVE_TEXT, Word.EDIT, Word.ARGUE})
+_NUMBERED: Final = frozenset({Word.SHOW, Word.APPROVE, Word.APPROVE_TEXT, Word.EDIT, Word.ARGUE})
 _WITH_TEXT: Final = frozenset({Word.EDIT, Word.WRITE, Word.DECLINE, Word.CLOSE, Word.TAKE_BACK, Word.REDRAFT})
-_NUMBER: Final = re.compile(r"\d{1,2}")
+_NUMBER: Final = re.compile(r"(\d{1,2})[.!?]*")
+_GLUED: Final = re.compile(r"(?<=[^\W\d_])(?=\d{1,2}[.!?\s]*$)")
+"""Where a number follows a word without a space, as in "approve1"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +77,12 @@ def command_in(text: str, names: Collection[str] = ()) -> Command | None:
     """
     said = _without_names(without_breaks(text), names)
     head, colon, behind = said.partition(":")
-    words = head.split()
+    words = _GLUED.sub(" ", head).split()
     if not words or len(words) > _MOST_WORDS:
         return None
-    number = int(words.pop().rstrip(".")) if _NUMBER.fullmatch(words[-1].rstrip(".")) else None
+    found = _NUMBER.fullmatch(words[-1])
+    number = int(found[1]) if found else None
+    words = words[:-1] if found else words
     word = _WORDS.get(_plain(" ".join(words)))
     if word is None and number is None and not colon:
         return _with_words(words)

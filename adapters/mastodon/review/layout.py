@@ -18,7 +18,7 @@ from adapters.common.cards.drafts import caution_line
 from adapters.common.cards.first_texts import written
 from adapters.common.cards.gists import open_gist
 from adapters.common.cards.heads import passed_on
-from adapters.common.cards.states import alerts, headline, places, standing
+from adapters.common.cards.states import alerts, headline, is_reported, places, standing
 from adapters.common.words.fitting import Segment, fit
 from adapters.common.words.labels import advice_in_words, draft_in_words, group_in_words, severity_in_words
 from adapters.common.words.markup import Reader
@@ -87,11 +87,13 @@ def _open(card: Card, reader: Reader, rules: PlaceRules) -> Iterator[Segment]:
     yield Segment(_BODY, 22, _post_forms(card, reader))
     if passed := passed_on(card, reader):
         yield Segment(_BODY, 21, (passed, ""))
+    if is_reported(card):
+        yield Segment(_BODY, 11, (gettext("It was reported to the moderators of the instance.", reader.locale), ""))
     if known := _known(card, reader):
         yield Segment(_BODY, 10, (known, ""))
     yield from _reply(card, reader)
     if where := places(card, reader):
-        yield Segment(_BODY, 40, (where, ""))
+        yield Segment(_BODY, 1, (where, ""))
     yield Segment(_BODY, 0, _how(card, reader))
 
 
@@ -122,7 +124,7 @@ def _known(card: Card, reader: Reader) -> str:
     group = group_in_words(card.target_group, locale) if card.target_group else ""
     severity = severity_in_words(card.severity, locale) if card.severity else ""
     what = " · ".join(part for part in (group, severity) if part)
-    target = gettext("Target: {what}", locale, what=what) if what else ""
+    target = gettext("Target: {what}", locale, what=what) if group else ""
     return " ".join(part for part in (f"{target}." if target else "", advice_in_words(card.advice, locale)) if part)
 
 

@@ -61,7 +61,7 @@ class Counted:
 
 def drafting(database: Database, engine: Engine) -> DraftingRequest:
     """How an engine is asked about cases."""
-    return DraftingRequest(database, engine, PATIENT, Voice())
+    return DraftingRequest(database, engine, PATIENT, lambda _: Voice())
 
 
 def worker_of(queue: DraftQueue, database: Database, engine: Engine, progress: list[object] | None = None) -> Worker:

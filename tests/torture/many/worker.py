@@ -81,7 +81,7 @@ async def _draft(job: Job, line: Connection) -> None:
     lease = job.lease_seconds
     # As bot.compose.application opens it; what a statement may take is scaled with the lease.
     database = Database(connected(make_url(job.address), lease / 2, lease), SECRET, None, lease / 2)
-    asks = DraftingRequest(database, _Slow(job), PATIENT, Voice())
+    asks = DraftingRequest(database, _Slow(job), PATIENT, lambda _: Voice())
     queue = DraftQueue(
         database,
         job.name,

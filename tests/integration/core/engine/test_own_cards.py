@@ -73,7 +73,7 @@ async def test_what_a_card_states_is_looked_up_in_its_fact(readers: Readers, kno
 
 
 async def _drafted(database: Database, engine: Engine, case: Case) -> Suggestion:
-    asks = DraftingRequest(database, engine, PATIENT, Voice())
+    asks = DraftingRequest(database, engine, PATIENT, lambda _: Voice())
     return await asks.suggest(replace(case, post=replace(case.post, text=CLOSE_POST)), lambda _: None)
 
 

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from adapters.discord.speech import exact_text as discord
+from adapters.mastodon.speech import exact_text as mastodon
+from adapters.telegram.speech import exact_text as telegram
+from bot.compose.application import SHORTEST_POST
 from bot.compose.platforms.chat_platforms import configured_platforms, platforms_to_serve
 from bot.compose.settings.loading import load_settings
 from core.errors import BadSettings
@@ -58,3 +62,9 @@ def test_a_platform_that_does_not_exist_is_named() -> None:
     """A table of another name is no platform that is silently left out."""
     with pytest.raises(BadSettings, match="TELEGRAMM"):
         load_settings(environment={"ANTIPHON__TELEGRAMM__TOKEN": "a token"})
+
+
+def test_what_a_process_drafts_for_all_platforms_each_of_them_takes() -> None:
+    """Also with what stands around a reply there, so that no draft is refused when a person approves it."""
+    taken = [mastodon.MAX_CHARACTERS, telegram.MAX_CHARACTERS, discord.MAX_CHARACTERS]
+    assert min(taken) >= SHORTEST_POST

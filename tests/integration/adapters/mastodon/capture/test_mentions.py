@@ -191,6 +191,17 @@ async def test_a_post_without_words_is_not_taken(town: CaptureTown) -> None:
     assert "no words that Antiphon can read" in (await town.told(town.volunteer))[0]
 
 
+async def test_who_asks_for_help_is_helped_each_time(town: CaptureTown) -> None:
+    """Whoever has a role; a stranger is told nothing."""
+    for _ in range(2):
+        await town.people.mention(town.volunteer, town.server.bot, "Help!")
+        await town.people.mention(town.stranger, town.server.bot, "help")
+        await town.hear()
+    first, second = await town.told(town.volunteer)
+    assert "answer its card" in first and first == second
+    assert await town.told(town.stranger) == []
+
+
 async def test_who_has_a_role_is_helped_once(town: CaptureTown) -> None:
     await town.asks(town.volunteer, "what is this?")
     await town.asks(town.volunteer, "hello? the counterpoint is")

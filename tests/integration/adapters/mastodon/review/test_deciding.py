@@ -281,3 +281,11 @@ async def test_a_post_of_an_instance_that_did_not_agree(room: MastodonRoom) -> N
     room.governance.policies[room.community] = replace(policy, places={})
     await room.show()
     assert f"Nobody who runs {AUTHORS} has agreed to replies there." in text_in(await room.card())
+
+
+async def test_one_draft_is_shown_by_its_number(room: MastodonRoom) -> None:
+    """Without the post, the others and the evidence."""
+    await room.show()
+    said = all_in(await room.write("moderator", "show 2", await room.card()))
+    assert DRAFTS[1].text in said
+    assert DRAFTS[0].text not in said

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from adapters.mastodon.review.layout import card_words
 from adapters.mastodon.speech.markup import MastodonMarkup, reader_of
 from core.i18n.catalogs import LANGUAGES
+from core.models import PostRef
 from core.moderation.cards import Card
 from core.moderation.community.places import NO_RULES, PlaceRules
 from core.wording.targets.slurs import slurs_in
-from tests.fakes.ports.cards import POST_TEXT, REALISTIC, samples
+from tests.fakes.ports.cards import POST_TEXT, REALISTIC, REVIEWED, samples
 
 _MARKUP = MastodonMarkup("home.example", "https://home.example", 23)
 _NAMES = len("@moderator_of_the_house@hills.example @second\n")
@@ -52,3 +55,27 @@ def test_no_content_warning_holds_a_word_of_a_post(locale: str) -> None:
         words = card_words(card, reader_of(_MARKUP, locale), NO_RULES, lambda *beside: _room(500, *beside))
         assert not any(part in words.warning for part in POST_TEXT.split(". ") if part)
         assert not slurs_in(words.warning)
+
+
+def _body(card: Card) -> str:
+    return card_words(card, reader_of(_MARKUP, "en"), _AGREED, lambda *beside: _room(500, *beside)).blocks[0]
+
+
+def test_the_way_to_the_post_stays_where_there_is_little_room() -> None:
+    """Who decides must be able to see the post where it stands."""
+    here = replace(REALISTIC.post, ref=PostRef("mastodon", "home.example", "far.example", "71"))
+    assert "https://home.example/statuses/71" in _body(replace(REALISTIC, post=here))
+
+
+def test_without_a_group_no_target_is_named() -> None:
+    assert "Target:" in _body(REVIEWED)
+    assert "Target:" not in _body(replace(REVIEWED, target_group=None))
+
+
+def test_a_report_is_told_and_why_nothing_can_be_posted_below_a_private_post() -> None:
+    """It is there; only some may read it."""
+    reported = replace(REVIEWED, post=replace(REVIEWED.post, flagged_how="report 12"))
+    assert "It was reported to the moderators" in _body(reported)
+    private = replace(reported, post=replace(reported.post, is_from_elsewhere=True))
+    assert "is not public, or is gone" in _body(private)
+    assert "No message here has these words" not in _body(private)
