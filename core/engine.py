@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeVar
@@ -19,7 +19,6 @@ from core.cards.own import with_own_stereotypes
 from core.cards.routing import Router, shipped_router
 from core.i18n.sentences import joined, listed, sentence
 from core.llm.budget import Budget, MeteredModel
-from core.llm.short_prompts import UNTRAINED, Task
 from core.models import (
     Action,
     Brief,
@@ -74,9 +73,6 @@ class Engine:
     ``judge`` compares the drafts; where it is ``None``, the model that writes them does. The same one is asked what the
     small readers are asked, except a judge that answers with scores; ``pooling`` says how far that model counts, and
     ``writer`` which one ``model`` is: what a larger one writes comes before what was prepared.
-    ``trained`` are the tasks for which ``model`` has trained adapters, by the adapter's name; "" names that of the
-    installation. ``vetted`` are the adapters whose replies people read blind and would post: what others write with the
-    model that ships comes after what was prepared.
     ``router`` tells which stereotypes a post puts forward; the shipped one where none is named. ``probe`` reads posts
     by the hidden states of ``model``, where that is the one that ships.
     """
@@ -90,8 +86,6 @@ class Engine:
     judge_format: JudgeFormat = JudgeFormat.LETTERS
     pooling: Pooling = field(default_factory=shipped)
     writer: Pooling = field(default_factory=shipped)
-    trained: Mapping[str, frozenset[Task]] = field(default_factory=dict)
-    vetted: frozenset[str] = frozenset()
     router: Router = field(default=None)  # type: ignore[assignment]  # set below
     probe: Probe | None = None
 
@@ -159,11 +153,7 @@ class _Run:
         self.signals = signals
         self.degraded = degraded
         self.scorers = engine.scorers.over(engine.readers, signals.language)
-        chosen = request.writer if request.writer in engine.trained else ""
-        if chosen != request.writer:
-            self.degraded.append(sentence("writing: the writer that this community chose is not loaded"))
-        tasks, is_vetted = engine.trained.get(chosen, UNTRAINED), chosen in engine.vetted
-        self.model = MeteredModel(engine.model, budget, tasks, chosen, is_vetted=is_vetted)
+        self.model = MeteredModel(engine.model, budget)
         judge = MeteredModel(engine.judge or engine.model, budget)
         self.judge = Judge(judge, engine.judge_format, engine.seed)
         reads = self.model if engine.judge_format is JudgeFormat.SCORES else judge

@@ -28,8 +28,7 @@ class Message:
 class Generation:
     """What a generation asks for.
 
-    ``schema`` is a fixed JSON schema, never made from a user's text. ``is_adapted``: a trained adapter takes part,
-    which the model must have: that of the name ``writer``, "" for the installation's own.
+    ``schema`` is a fixed JSON schema, never made from a user's text.
     """
 
     max_tokens: int
@@ -38,8 +37,6 @@ class Generation:
     seed: int | None = None
     stop: tuple[str, ...] = ()
     schema: Mapping[str, Any] | None = None
-    is_adapted: bool = False
-    writer: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,6 @@ class Request:
         variant: how often the post was drafted before; another number seeds another search.
         prepared: what the community changed of the prepared replies.
         cards: the community's own cards that somebody accepted.
-        writer: the trained writer that the community chose, by its name; "" for the installation's.
         turn: what each call of the model waits for; no time passes for the suggestion meanwhile.
     """
 
@@ -71,7 +70,6 @@ class Request:
     variant: int = 0
     prepared: Changes = UNCHANGED
     cards: tuple[OwnCard, ...] = ()
-    writer: str = ""
     turn: Turn = nullcontext
 
     def wants_drafts(self, reading: Reading, signals: Signals) -> bool:

@@ -2,7 +2,8 @@
 
 Owns these values and how a departure from them is named. Where the text of a paper lost a number, its public code is
 the source, and the value says so. A stage has a frozen dataclass of values with our own defaults; a recipe replaces
-those that the paper gives and keeps the others.
+those that the paper gives and keeps the others. Both papers learn from rewards by PPO; what TRL's GRPO and RLOO have
+not of its values is named as a departure.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ RECIPES: Final[Mapping[str, Mapping[str, Mapping[str, Published]]]] = MappingPro
                 "is_phased": Published(True, "CoARL, section 3: phase 1, then phase 2"),
             },
             "online": {
+                "method": Published("ppo", "CoARL, section 3"),
                 "learning_rate": Published(1.41e-5, _COARL_CODE),
                 "epochs_a_batch": Published(1, _COARL_CODE),
                 "mini_batch": Published(4, _COARL_CODE),
@@ -58,6 +60,7 @@ RECIPES: Final[Mapping[str, Mapping[str, Mapping[str, Published]]]] = MappingPro
                 "learning_rate": Published(1e-5, _F2RL_TEXT),
             },
             "online": {
+                "method": Published("ppo", "F2RL, section 3.3"),
                 "learning_rate": Published(3e-5, _F2RL_TEXT),
                 "kl": Published(0.2, _F2RL_TEXT),
                 "epochs_a_batch": Published(3, _F2RL_TEXT),
@@ -89,10 +92,12 @@ def departures(recipe: str, stage: str, values: Mapping[str, Any]) -> list[str]:
     """Each value of a run that the recipe has otherwise, in words."""
     if recipe == OWN:
         return []
+    published = _published(recipe, stage).items()
+    differ = [(name, one) for name, one in published if name in values and values[name] != one.value]
+    lack = [(name, one) for name, one in published if name not in values]
     return [
-        f"{name} is {values.get(name)}, not {one.value} ({one.source})"
-        for name, one in _published(recipe, stage).items()
-        if values.get(name) != one.value
+        *(f"{name} is {values[name]}, not {one.value} ({one.source})" for name, one in differ),
+        *(f"{name} was {one.value} ({one.source}); this trainer has none" for name, one in lack),
     ]
 
 

@@ -15,7 +15,7 @@ from rich.text import Text
 from bot.cli.command import ConfigOption, JsonOption, counted, out, print_document
 from bot.cli.desk import Place, Reason, do, operator, switch
 from bot.cli.later import OneText
-from bot.cli.learning import learning, write_lessons, writer
+from bot.cli.learning import learning, write_lessons
 from bot.communities.decisions import CommunityDesk, CommunityView
 from bot.compose.platforms.chat_platforms import quotes_posts
 from bot.store.people.communities import EVERYWHERE, policy_of
@@ -271,7 +271,6 @@ def quotes(
 
 
 community.command()(learning)
-community.command()(writer)
 community.command(name="lessons")(write_lessons)
 
 

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
 from bot.compose.settings.drafting import LlmSettings
@@ -26,7 +25,6 @@ from core.llm.backends.prompt_cache import warm
 from core.llm.backends.servers.calls import OnCall, tell_nobody
 from core.llm.backends.states import EmbeddedStates
 from core.llm.backends.toxicity import DetoxifyScorer
-from core.llm.backends.trained import TrainedWriter, find_writer
 from core.llm.backends.weights import WeightsWanted, find_weights
 from core.llm.prompting import load_prompt
 from core.ports import EvidenceSource, LanguageModel, Message
@@ -46,7 +44,7 @@ from kb.shelf.search import LibrarySearch
 if TYPE_CHECKING:
     from core.llm.backends.servers.chat import ChatModel
     from core.llm.backends.servers.pool import ChatPool
-    from core.llm.backends.servers.protocol import ChatProtocol, Writer
+    from core.llm.backends.servers.protocol import ChatProtocol
     from kb.shelf.qdrant import QdrantShelf
 
 logger = logging.getLogger(__name__)
@@ -56,8 +54,6 @@ OnPreparing = Callable[[str, int, int], None]
 EMBEDDED_AT_ONCE = 2
 """How many calls the embedded model gets at once. On two cores, two at once take a sixth less time than one after the
 other. More would not fit its context where posts are long."""
-WRITER_TOKENS = 4096
-"""The context of the embedded model with a trained adapter, whose prompts are short."""
 Loadable = TypeVar("Loadable", DetoxifyScorer, QualityCrossEncoder, NliCrossEncoder)
 _WARMED = (
     "reading", "claims", "vote", "draft", "rewrite", "judge", "quality", "entailment", "hateful", "queries", "violent",
@@ -169,8 +165,6 @@ async def open_model(
 ) -> AsyncIterator[ChatProtocol]:
     """The configured language model: that of one server or several, or the embedded one, started here.
 
-    Its ``writers`` are the installation's (``llm.adapter``) and those that communities may choose (``llm.writers``).
-
     Args:
         on_call: hears of each call and what it cost.
 
@@ -178,7 +172,6 @@ async def open_model(
         ModelUnavailable: the weights cannot be had or loaded, or a server does not know the model.
     """
     from core.llm.backends.servers.pool import open_chat  # takes half a second to load, and few commands need it
-    from core.llm.backends.servers.protocol import Writer
 
     llm, tell = settings.llm, on_preparing or _tell_nobody
     async with AsyncExitStack() as stack:
@@ -187,7 +180,6 @@ async def open_model(
             weights = await asyncio.to_thread(
                 find_weights, wanted_weights(settings), settings.cache_folder, progress=partial(tell, "weights")
             )
-            found = await asyncio.to_thread(_find_writers, settings, weights)
             prompts = settings.cache_folder / "prompts"
             make_folder(prompts, "kb.cache_folder")
             server = stack.enter_context(
@@ -200,15 +192,7 @@ async def open_model(
                 )
             )
             await asyncio.to_thread(warm, server, weights, _beginnings(settings), on_prompt=partial(tell, "prompts"))
-            writers = {
-                name: Writer(
-                    one.tasks,
-                    server=_embedded(stack, _server_with(stack, llm, weights, one), llm, on_call),
-                    is_vetted=one.is_vetted,
-                )
-                for name, one in found.items()
-            }
-            chat = _embedded(stack, server, llm, on_call, writers)
+            chat = _embedded(stack, server, llm, on_call)
             try:
                 if adapter := await asyncio.to_thread(adapter_for, weights, settings.cache_folder):
                     reading = EmbeddedServer(weights, threads=llm.threads, adapter=adapter, reads_only=True)
@@ -216,8 +200,6 @@ async def open_model(
             except (IndexUnavailable, ModelUnavailable, OSError) as err:
                 logger.warning("Hidden states are left out; the small readers read alone: %s", err)
         else:
-            adapters = {"": llm.adapter} if llm.adapter else {}
-            adapters |= {name: name for name in llm.writers}
             chat = open_chat(
                 llm.base_url,
                 llm.api_key.get_secret_value(),
@@ -225,43 +207,13 @@ async def open_model(
                 parallel=llm.parallel,
                 timeout_seconds=llm.timeout_seconds,
                 on_call=on_call,
-                writers={
-                    name: Writer(frozenset(llm.adapter_tasks), MappingProxyType({"model": adapter}))
-                    for name, adapter in adapters.items()
-                },
             )
             stack.push_async_callback(chat.close)
             await chat.check_model()
         yield chat
 
 
-def _find_writers(settings: Settings, weights: Path) -> dict[str, TrainedWriter]:
-    """The trained writers that are configured, by the names under which they are asked."""
-    llm, cache = settings.llm, settings.cache_folder
-    found = {"": find_writer(llm.adapter, weights, cache)} if llm.adapter else {}
-    return found | {one.name: one for one in (find_writer(file, weights, cache) for file in llm.writers)}
-
-
-def _server_with(stack: AsyncExitStack, llm: LlmSettings, weights: Path, writer: TrainedWriter) -> EmbeddedServer:
-    """One more embedded model over the same weights, with the adapter in every request (see ``EmbeddedServer``)."""
-    return stack.enter_context(
-        EmbeddedServer(
-            weights,
-            context_tokens=WRITER_TOKENS,
-            parallel=EMBEDDED_AT_ONCE,
-            threads=llm.threads,
-            adapter=writer.file,
-        )
-    )
-
-
-def _embedded(
-    stack: AsyncExitStack,
-    server: EmbeddedServer,
-    llm: LlmSettings,
-    on_call: OnCall,
-    writers: Mapping[str, Writer] = MappingProxyType({}),
-) -> ChatModel:
+def _embedded(stack: AsyncExitStack, server: EmbeddedServer, llm: LlmSettings, on_call: OnCall) -> ChatModel:
     from core.llm.backends.servers.chat import ChatModel
 
     chat = ChatModel(
@@ -272,7 +224,6 @@ def _embedded(
         concurrency=min(EMBEDDED_AT_ONCE, llm.parallel),
         is_one_of_a_kind=True,
         on_call=on_call,
-        writers=writers,
     )
     stack.push_async_callback(chat.close)
     return chat
@@ -363,8 +314,6 @@ async def open_engine(
             judge_format=settings.judge.format,
             pooling=open_pooling(settings),
             writer=writer_of(settings),
-            trained={name: one.tasks for name, one in model.writers.items()},
-            vetted=frozenset(name for name, one in model.writers.items() if one.is_vetted),
             probe=Probe(model.hidden) if model.hidden else None,
         )
 

@@ -24,7 +24,6 @@ from bot.serving.vllm.options import ServerOptions, check_arguments, default_nam
 from bot.serving.vllm.server import OnMeasured, Rhythm, Tell, VllmServer
 from bot.serving.vllm.versions import vllm_version
 from core.errors import BadSettings
-from core.llm.short_prompts import Task
 
 _FIRST_PAUSE_SECONDS: Final = 5.0
 _LONGEST_PAUSE_SECONDS: Final = 300.0
@@ -47,13 +46,11 @@ class Plan:
         servers: in the order in which they are started.
         writer: what writes.
         judge: what judges; ``None`` where the writer does, or a server of ``[judge]``.
-        writers: the names of the adapters that communities may choose, on the server that writes.
     """
 
     servers: tuple[ServerOptions, ...]
     writer: Served
     judge: Served | None
-    writers: tuple[str, ...] = ()
 
 
 def plan_of(settings: Settings) -> Plan:
@@ -77,19 +74,17 @@ def plan_of(settings: Settings) -> Plan:
         )
     check_arguments(wanted.arguments)
     writes, judges = _adapters(wanted.adapter), _adapters(wanted.judge_adapter)
-    chosen = _adapters(*wanted.writers)
-    names = tuple(one.name for one in chosen)
     if wanted.judge_model:
-        first, second = _writing(wanted, tuple(dict.fromkeys(writes + chosen))), _judging(wanted, judges)
+        first, second = _writing(wanted, writes), _judging(wanted, judges)
         if first.name == second.name:
             raise BadSettings(
                 f"The model that writes and the one that judges would both be called {first.name}.",
                 remedy="Set vllm.served_name; one model for both needs no vllm.judge_model.",
             )
-        return Plan((first, second), _served(first, writes), _served(second, judges), names)
-    only = _writing(wanted, tuple(dict.fromkeys(writes + judges + chosen)))
+        return Plan((first, second), _served(first, writes), _served(second, judges))
+    only = _writing(wanted, tuple(dict.fromkeys(writes + judges)))
     writer, judge = _served(only, writes), _served(only, judges)
-    return Plan((only,), writer, judge if judge != writer and not settings.judge.base_url else None, names)
+    return Plan((only,), writer, judge if judge != writer and not settings.judge.base_url else None)
 
 
 def _writing(wanted: VllmSettings, adapters: tuple[Adapter, ...]) -> ServerOptions:
@@ -170,19 +165,11 @@ async def open_servers(
 
 
 def asking(settings: Settings, plan: Plan, key: str) -> Settings:
-    """The settings in which the engine's models are those of the servers.
-
-    An adapter that was trained for some tasks is asked for these, and the model as it is for the others. The writers of
-    communities are asked for replies where no tasks are named.
-    """
-    tasks = settings.vllm.adapter_tasks
+    """The settings in which the engine's models are those of the servers."""
     llm = {
         "backend": "server",
         "base_url": (plan.writer.base_url,),
-        "model": plan.servers[0].name if tasks else plan.writer.name,
-        "adapter": plan.writer.name if tasks else "",
-        "adapter_tasks": tasks or (Task.REPLY,),
-        "writers": plan.writers,
+        "model": plan.writer.name,
         "api_key": SecretStr(key),
     }
     changed: dict[str, object] = {"llm": settings.llm.model_copy(update=llm)}

@@ -101,7 +101,6 @@ class DraftingRequest:
             variant=known.before.times,
             prepared=known.prepared,
             cards=known.cards,
-            writer=known.policy.writer,
         )
 
 

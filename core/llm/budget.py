@@ -9,13 +9,11 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
-from dataclasses import dataclass, field, replace
-from typing import Final
+from dataclasses import dataclass, field
 
 from core.errors import BudgetExhausted, ModelUnavailable
 from core.i18n.sentences import sentence
 from core.llm.profiles import Profile
-from core.llm.short_prompts import UNTRAINED, Task
 from core.ports import Answer, Generation, LanguageModel, Message, Turn
 
 
@@ -115,25 +113,11 @@ class Budget:
 
 
 class MeteredModel:
-    """A language model under a budget: it refuses a call once a limit is reached, and counts each.
+    """A language model under a budget: it refuses a call once a limit is reached, and counts each."""
 
-    ``trained`` says for which tasks the model has a trained adapter, and so a short prompt; ``writer`` is its name, and
-    ``is_vetted`` says that people would post its replies.
-    """
-
-    def __init__(
-        self,
-        model: LanguageModel,
-        budget: Budget,
-        trained: frozenset[Task] = UNTRAINED,
-        writer: str = "",
-        *,
-        is_vetted: bool = False,
-    ) -> None:
-        self._model, self._writer = model, writer
+    def __init__(self, model: LanguageModel, budget: Budget) -> None:
+        self._model = model
         self.budget = budget
-        self.trained: Final = trained
-        self.is_vetted: Final = is_vetted
 
     async def generate(self, messages: Sequence[Message], how: Generation, *, judging: bool = False) -> Answer:
         """As ``LanguageModel.generate``, until the deadline; ``judging`` counts it as a judge's call too.
@@ -143,8 +127,7 @@ class MeteredModel:
             ModelUnavailable: there is no usable answer.
         """
         async with self._call(judging):
-            by = replace(how, writer=self._writer)
-            answer = await self._model.generate(messages, by, self.budget.seconds_left)
+            answer = await self._model.generate(messages, how, self.budget.seconds_left)
         self._count(answer)
         return answer
 

@@ -17,7 +17,6 @@ from core.cards.own import in_need_of_source
 from core.errors import ModelUnavailable
 from core.i18n.sentences import sentence
 from core.llm.budget import MeteredModel
-from core.llm.short_prompts import Task
 from core.models import Brief, Intent
 from core.ports import Inference, Scorer
 from core.scoring.checking import Read, check_reply, read_drafts
@@ -188,8 +187,8 @@ class Assessor:
 
     @property
     def is_good_writer(self) -> bool:
-        """Whether what the model writes is more than a try: it is larger than the one that ships, or people say so."""
-        return self.writer.is_larger or (Task.REPLY in self.model.trained and self.model.is_vetted)
+        """Whether what the model writes is more than a try."""
+        return self.writer.is_larger
 
     @property
     def _may_overrule(self) -> bool:

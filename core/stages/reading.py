@@ -17,7 +17,6 @@ from core.errors import BadAnswer, BudgetExhausted, ModelUnavailable
 from core.i18n.sentences import listed, sentence
 from core.llm.budget import MeteredModel
 from core.llm.prompting import load_prompt, quoted
-from core.llm.short_prompts import Task, reading_prompt
 from core.models import Action, FlaggedPost, Reading, TargetGroup
 from core.ports import Generation
 from core.scoring.readers.asking import LargeReader
@@ -137,11 +136,10 @@ async def _is_personal(signals: Signals, said: Opinions) -> bool:
 
 
 async def _explain(text: str, model: MeteredModel) -> Noted[Mapping[str, Any]]:
-    is_trained, again = Task.READING in model.trained, load_prompt("reading_again").fill(post=quoted(text))
-    first = reading_prompt(text) if is_trained else load_prompt("reading").fill(post=quoted(text))
     problem = ""
-    for messages, is_adapted in ((first, is_trained), (again, False)):
-        how = Generation(max_tokens=220, temperature=0.0, schema=SCHEMA, is_adapted=is_adapted)
+    how = Generation(max_tokens=220, temperature=0.0, schema=SCHEMA)
+    for name in ("reading", "reading_again"):
+        messages = load_prompt(name).fill(post=quoted(text))
         try:
             return Noted(parse_explanations((await model.generate(messages, how)).texts[0]), [])
         except BadAnswer as err:

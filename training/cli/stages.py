@@ -7,10 +7,10 @@ Libraries that take seconds to load are imported when a command runs.
 from __future__ import annotations
 
 import random
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import typer
 from rich.console import Console
@@ -99,7 +99,7 @@ def preferences(
     from training.runs.card import plot, write_card
     from training.writer.base import load_base
     from training.writer.dpo import Values, train
-    from training.writer.held_out import community_of, compare, keep, margins
+    from training.writer.held_out import community_of, compare, margins
     from training.writer.preferences import from_file, labelled
 
     values = changed_by(Values(), set_)
@@ -118,7 +118,6 @@ def preferences(
     notes = []
     if community:
         verdict = compare(community, was, margins(model, tokenizer, judged))
-        keep(verdict, run / "adapter")
         often = f"{verdict.chance:.0%}" if verdict.chance >= _PER_CENT else "less than 1%"
         notes = [
             f"{verdict.better} of {verdict.pairs} decisions of {community} that were not learnt prefer the new writer; "
@@ -142,7 +141,7 @@ def online(
     run: Folder,
     base: Base,
     adapter: Adapter,
-    method: Annotated[str, typer.Option("--method", metavar="NAME", help="grpo, rloo or ppo.")] = "grpo",
+    method: Annotated[str, typer.Option("--method", metavar="NAME", help="grpo or rloo.")] = "grpo",
     recipe: Recipe = OWN,
     set_: Set = None,
     most: Annotated[int, typer.Option("--most", metavar="N", help="Prompts to answer, at most; 0 takes all.")] = 0,
@@ -150,18 +149,17 @@ def online(
 ) -> None:
     """Go on with rewards: several replies to each post, scored by the readers. It needs a GPU to end within a day."""
     need_extra()
-    from training.online import learning
+    from training.online import groups, learning
     from training.runs.base import hash_of_adapter
     from training.writer.base import load_base
 
-    is_ppo = method == "ppo"
-    values: Any = by_recipe(recipe, "online", learning.ppo_values()) if is_ppo else learning.group_values(method)
-    values = changed_by(values, set_)
+    values = changed_by(replace(by_recipe(recipe, "online", groups.Values()), method=method), set_)
     refuse_unknown(set_, values)
+    groups.check(values)
     rows = some(learning.rows(values), most)
-    learning.refuse_few(rows, values)
+    learning.refuse_few(rows, values.prompts_a_step)
     counts = {"prompts": len(rows), "adapter": hash_of_adapter(adapter)}
-    started = start(run, "online", recipe, {"method": method, **asdict(values)}, base, counts, map(str, rows))
+    started = start(run, "online", recipe, asdict(values), base, counts, map(str, rows))
     model, tokenizer = load_base(base)
     model = going_on_from(adapter, model)
     learning.learn(model, tokenizer, rows, run, values, started.note, save_steps=every)

@@ -93,14 +93,17 @@ def samples(
 
 
 def learnt_and_held_out(also: Sequence[str] | None, licence: str) -> tuple[dict[str, list[Group]], dict[str, str]]:
-    """The groups of each split, ours and those of other sets, and the licences by source."""
-    from training.sets.published import groups_of, parse
+    """The groups of each split, ours and those of other sets, and the licences by source. Tells what is left out."""
+    from training.sets.published import parse, read_set
     from training.writer import examples
 
     found = {split: examples.groups(split) for split in ("train", "dev")}
     licences = {"Antiphon's own texts": LICENCE}
     for one in (parse(said, licence) for said in also or ()):
-        found["train"] += groups_of(one)
+        read = read_set(one)
+        found["train"] += read.groups
+        for reason, count in read.left_out.items():
+            Console().print(f"{one.name}: {count:,} rows are left out ({reason}).")
         licences[one.name] = one.licence
     return found, licences
 

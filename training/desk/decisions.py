@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from core.errors import BadInput
-from core.llm.short_prompts import reply_prompt
 from core.models import Intent
-from training.writer.examples import STYLE
+from training.writer.examples import reply_prompt
 from training.writer.preferences import Pair
 
 Refuses = Callable[[str, str, str], str | None]
@@ -78,10 +77,9 @@ def decisions_of(rows: Iterable[Mapping[str, Any]], refuses: Refuses) -> Iterato
             continue
         drafts = sorted(row["drafts"], key=lambda draft: draft["rank"])
         for rejected, source in _beaten(drafts, row.get("draft_rank"), reply, is_edited=bool(row.get("is_edited"))):
-            prompt = reply_prompt(row["post"], Intent(rejected["intent"]), language, style=STYLE)
-            yield Decision(
-                Pair(tuple(prompt), reply, rejected["text"], source), str(row["moderator"]), row["post"], language
-            )
+            prompt = reply_prompt(row["post"], Intent(rejected["intent"]), language)
+            pair = Pair(prompt, reply, rejected["text"], source)
+            yield Decision(pair, str(row["moderator"]), row["post"], language)
 
 
 def _beaten(

@@ -1,1 +1,1 @@
-"""Learning from rewards: GRPO and RLOO by TRL, and PPO as CoARL and F2RL describe it."""
+"""Learning from rewards, by TRL: GRPO and RLOO; and pairs of the writer's own samples."""

@@ -2,7 +2,8 @@
 
 Owns our values (Shao and others 2024; Ahmadian and others 2024). TRL's default has no price for the distance to the
 reference; ours has one, since a writer without it learns the reader's habits and forgets the language. Several rewards
-are brought to one scale before they are added (``normalize_then_sum``), which RLOO of this version cannot do.
+are brought to one scale before they are added (``normalize_then_sum``), which RLOO of this version cannot do. The
+papers learnt by PPO, which TRL has no more.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from datasets import Dataset
 from trl.trainer.grpo_config import GRPOConfig
@@ -21,6 +22,8 @@ from trl.trainer.rloo_trainer import RLOOTrainer
 from core.errors import BadInput
 from training.online.rewards import Choice
 from training.runs.following import Note, Notes, is_bf16, last_checkpoint, shared_arguments
+
+METHODS: Final = ("grpo", "rloo")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,18 @@ class Values(Choice):
     temperature: float = 1.0
     steps: int = 200
     seed: int = 20261126
+
+
+def check(values: Values) -> None:
+    """Refuse what cannot be learnt with.
+
+    Raises:
+        BadInput: the method is neither grpo nor rloo, or the distance costs nothing.
+    """
+    if values.method not in METHODS:
+        raise BadInput(f"There is no method {values.method}.", remedy=f"Choose one of: {', '.join(METHODS)}.")
+    if values.kl <= 0:
+        raise BadInput("kl must be more than 0, or the writer leaves the language.", remedy="0.02 to 0.05 is usual.")
 
 
 def train(
@@ -94,8 +109,7 @@ def trainer_of(
     the batch. RLOO's are the sum of the rewards, less ``kl`` times the log-ratio of the reply, less the mean of the
     other G - 1 (``GRPOTrainer`` and ``RLOOTrainer`` of TRL 1.16). Deviations are of samples, divided by G - 1.
     """
-    if values.kl <= 0:
-        raise BadInput("kl must be more than 0, or the writer leaves the language.", remedy="0.02 to 0.05 is usual.")
+    check(values)
     common: dict[str, Any] = {
         **shared_arguments(folder, seed=values.seed, save_steps=save_steps),
         "learning_rate": values.learning_rate,
@@ -115,9 +129,6 @@ def trainer_of(
         "processing_class": tokenizer,
         "callbacks": [Notes(note)],
     }
-    if values.method == "grpo":
-        arguments = GRPOConfig(**common, multi_objective_aggregation="normalize_then_sum")
-        return GRPOTrainer(args=arguments, **given)
     if values.method == "rloo":
         return RLOOTrainer(args=RLOOConfig(**common), **given)
-    raise BadInput(f"There is no method {values.method}.", remedy="Choose grpo, rloo or ppo.")
+    return GRPOTrainer(args=GRPOConfig(**common, multi_objective_aggregation="normalize_then_sum"), **given)

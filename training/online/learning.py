@@ -9,37 +9,21 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from core.cards.bank import cards_on
 from core.errors import BadInput
 from core.llm.backends.cross_encoders import NliCrossEncoder, QualityCrossEncoder
 from core.llm.backends.embeddings import SentenceEmbedder
-from core.llm.short_prompts import reply_prompt
-from core.models import Intent
+from core.models import Evidence, Intent
 from core.scoring.checking import context_for
 from core.scoring.gates import fault_of
 from core.scoring.readers.readers import DraftReader, Readers
-from kb.starter.facts import STARTER_FACTS, load_facts
 from training.corpus import DATA, posts, rows_of
-from training.online import groups, ppo
+from training.online import groups
 from training.online.rewards import Choice, Rewards, parts_of
 from training.runs.following import Note
-from training.writer.examples import STYLE
-
-_COLUMNS: Final = ("post", "language", "intent", "claim", "evidence")
-
-
-def ppo_values() -> ppo.Values:
-    """Our values for PPO."""
-    return ppo.Values()
-
-
-def group_values(method: str) -> groups.Values:
-    """Our values for GRPO or RLOO."""
-    if method not in ("grpo", "rloo"):
-        raise BadInput(f"There is no method {method}.", remedy="Choose grpo, rloo or ppo.")
-    return groups.Values(method=method)
+from training.writer.examples import passages, reply_prompt
 
 
 def rows(values: Choice) -> list[dict[str, Any]]:
@@ -58,8 +42,8 @@ def rows(values: Choice) -> list[dict[str, Any]]:
         if row.split != "train" or row.language != "en" or not row.meant.startswith("h"):
             continue
         for intent in Intent:
-            claim, fact = rests_on.get(row.id, ("", "")) if intent is Intent.INFORMATIVE else ("", "")
-            asked = reply_prompt(row.text, intent, "en", style=STYLE, claim=claim, evidence=fact)
+            claim, fact = rests_on.get(row.id, ("", None)) if intent is Intent.INFORMATIVE else ("", None)
+            asked = reply_prompt(row.text, intent, "en", claim, fact)
             found.append(
                 {
                     "prompt": [{"role": m.role, "content": m.content} for m in asked],
@@ -67,19 +51,18 @@ def rows(values: Choice) -> list[dict[str, Any]]:
                     "language": "en",
                     "intent": intent.value,
                     "claim": claim,
-                    "evidence": [fact] if fact else [],
+                    "evidence": [fact.text] if fact else [],
                 }
             )
     return [row for row in found if row["evidence"]] if values.reward == "f2rl" else found
 
 
-def refuse_few(found: Sequence[Mapping[str, Any]], values: Any) -> None:
-    """Refuse fewer prompts than one step of GRPO or RLOO takes, of which TRL would make no step; PPO repeats them.
+def refuse_few(found: Sequence[Mapping[str, Any]], wanted: int) -> None:
+    """Refuse fewer prompts than a step takes, of which TRL would make no step.
 
     Raises:
         BadInput: it says how many are wanted.
     """
-    wanted = values.prompts_a_step if isinstance(values, groups.Values) else 1
     if len(found) < wanted:
         raise BadInput(
             f"There are {len(found)} prompts, and a step takes {wanted}.",
@@ -87,10 +70,10 @@ def refuse_few(found: Sequence[Mapping[str, Any]], values: Any) -> None:
         )
 
 
-def _claims_and_facts() -> dict[str, tuple[str, str]]:
+def _claims_and_facts() -> dict[str, tuple[str, Evidence]]:
     """For posts, by their ids, the claim of a card against their stereotype, and the fact that it rests on."""
-    facts = {fact.id: fact.text for fact in load_facts(STARTER_FACTS)}
-    found = dict[str, tuple[str, str]]()
+    facts = passages()
+    found = dict[str, tuple[str, Evidence]]()
     for row in rows_of(DATA / "routing"):
         for stereotype in row["labels"][0][:1] if "post" in row else ():
             cards = [card for card in cards_on(stereotype, "en") if card.fact in facts]
@@ -104,7 +87,7 @@ def learn(
     tokenizer: Any,
     found: Sequence[Mapping[str, Any]],
     run: Path,
-    values: Any,
+    values: groups.Values,
     note: Note,
     *,
     save_steps: int = 10,
@@ -119,11 +102,8 @@ def learn(
     def keep(entry: dict[str, float]) -> None:
         note({name: value for name, value in entry.items() if math.isfinite(value)})
 
-    rewards = _rewards(values)
-    if isinstance(values, ppo.Values):
-        _by_ppo(model, tokenizer, found, rewards, run, values, keep, save_steps)
-    else:
-        groups.train(model, tokenizer, found, rewards.functions(), run, values, note=keep, save_steps=save_steps)
+    rewards = _rewards(values).functions()
+    groups.train(model, tokenizer, found, rewards, run, values, note=keep, save_steps=save_steps)
 
 
 def ends(log: Iterable[Mapping[str, Any]]) -> tuple[dict[str, float], dict[str, float]]:
@@ -142,28 +122,6 @@ def _rewards(values: Choice) -> Rewards:
         if one is not None:
             one.load()
     return Rewards(reader_of_drafts(), readers().embedder, values, quality, inference)
-
-
-def _by_ppo(
-    model: Any,
-    tokenizer: Any,
-    found: Sequence[Mapping[str, Any]],
-    rewards: Rewards,
-    run: Path,
-    values: ppo.Values,
-    note: Note,
-    save_steps: int = 10,
-) -> None:
-    def score(numbers: Sequence[int], texts: Sequence[str]) -> list[float]:
-        asked = [found[number] for number in numbers]
-        columns = {name: [row[name] for row in asked] for name in _COLUMNS}
-        return rewards.total(texts, **columns)
-
-    prompts = [
-        tokenizer.apply_chat_template(row["prompt"], tokenize=False, add_generation_prompt=True) for row in found
-    ]
-    ppo.Ppo(model, tokenizer, values).train(prompts, score, run, note, save_steps=save_steps)
-    model.save_pretrained(run / "adapter", selected_adapters=["default"])
 
 
 def refuses(text: str, post: str, language: str) -> str | None:

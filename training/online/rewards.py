@@ -1,8 +1,7 @@
 """Our rewards as functions of text: what the trainers ask after each batch of replies.
 
-Owns their form (TRL's ``reward_funcs``: prompts and completions in, one number for each out), and the sums of CoARL and
-F2RL. The numbers are those by which the application ranks drafts, from the same readers. A score that is not known is
-``None``.
+Owns their form (TRL's ``reward_funcs``: prompts and completions in, one number for each out). The numbers are those by
+which the application ranks drafts, from the same readers. A score that is not known is ``None``.
 """
 
 from __future__ import annotations
@@ -32,8 +31,6 @@ Reward = Callable[..., list[Known]]
 T = TypeVar("T")
 REFUSED: Final = -1.0
 """What a reply gets that the application would never show."""
-GAMMA: Final = 0.5
-"""F2RL's balance of factuality and faithfulness; the paper's value is not published, this one is ours."""
 PARTS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         OWN: (*WEIGHTS, "intent", "gates"),
@@ -88,30 +85,6 @@ class ReadsDrafts(Protocol):
         """What each draft does under the post."""
 
 
-def coarl(stance: float, quality: float, toxicity: float) -> float:
-    """CoARL's reward (section 4): a third of (1 - PC) / 2 + AQ + (1 - T).
-
-    Args:
-        stance: PC of the reply towards the post, in [-1, 1]; -1 opposes it.
-        quality: AQ, in [0, 1].
-        toxicity: T, in [0, 1].
-    """
-    return ((1.0 - stance) / 2 + quality + (1.0 - toxicity)) / 3
-
-
-def f2rl(fact: float, opposes: float, claim: float, evidence: float, gamma: float = GAMMA) -> float:
-    """F2RL's reward (section 3.3): gamma r_fact + (1 - gamma) r_faith. The form of the balance is ours.
-
-    Args:
-        fact: r_fact, the mean entailment of the reply's triplets, in [0, 1].
-        opposes: the probability that the reply opposes the post.
-        claim: the similarity of the reply and the claim; with ``opposes`` and ``evidence`` it adds up to r_faith.
-        evidence: the similarity of the reply and the evidence.
-        gamma: in [0, 1].
-    """
-    return gamma * fact + (1.0 - gamma) * (opposes + claim + evidence)
-
-
 @dataclass(frozen=True)
 class _Case:
     """What a reply answers: the post, and the claim and the passages that it was to rest on."""
@@ -155,14 +128,13 @@ class Rewards:
         return [getattr(self, name) for name in parts_of(self.choice)]
 
     def total(self, completions: Texts, **columns: Any) -> list[float]:
-        """The one number for PPO: the paper's sum, or ours.
-
-        Ours is the sum by which the application ranks, over the parts that are known, less what the gates refuse. In a
-        paper's sum a part that nobody can know counts 0, such as the factuality of a reply that states no fact.
-        """
-        parts = {one.__name__: one(completions, **columns) for one in self.functions()}
+        """The sum by which the application ranks, over the parts that are known, less what the gates refuse."""
+        parts = {name: getattr(self, name)(completions, **columns) for name in (*WEIGHTS, "gates") if self._knows(name)}
         rows = [{name: values[at] for name, values in parts.items()} for at in range(len(completions))]
-        return [_sum(self.choice.reward, row) for row in rows]
+        return [_sum(row) for row in rows]
+
+    def _knows(self, name: str) -> bool:
+        return name in parts_of(Choice(quality=self.choice.quality, inference=self.choice.inference))
 
     def stance(self, completions: Texts, **columns: Any) -> list[Known]:
         """(1 - PC) / 2: the probability that each reply opposes the post."""
@@ -231,15 +203,10 @@ class Rewards:
         return [self._read[row] for row in rows]
 
 
-def _sum(reward: str, row: Mapping[str, Known]) -> float:
-    known = {name: value or 0.0 for name, value in row.items()}
-    if reward == "coarl":
-        return coarl(1.0 - 2 * known["stance"], known["argument_quality"], 1.0 - known["non_toxicity"])
-    if reward == "f2rl":
-        return f2rl(*(known[name] for name in PARTS["f2rl"]))
+def _sum(row: Mapping[str, Known]) -> float:
     told = {name: value for name, value in row.items() if name in WEIGHTS and value is not None}
     weight = sum(WEIGHTS[name] for name in told)
-    return sum(WEIGHTS[name] * value for name, value in told.items()) / weight + known["gates"]
+    return sum(WEIGHTS[name] * value for name, value in told.items()) / weight + (row["gates"] or 0.0)
 
 
 def _now(answer: Coroutine[Any, Any, T]) -> T:

@@ -1,8 +1,9 @@
 """What the writer learns: replies, counter-claims and explanations of our own, as the engine asks for them.
 
-Owns the choice of rows and how each becomes a prompt and its answer. The examples of a group share the beginning of
-their prompts: the replies to one post in every intent. All come from ``training/data``, and from the cards and facts
-that ship.
+Owns the choice of rows and how each becomes a prompt and its answer. A reply is asked for by the plain question of a
+larger model, which is how a server is asked that serves the adapter under a name of its own. The examples of a group
+share the beginning of their prompts: the replies to one post in every intent. All come from ``training/data``, and from
+the cards and facts that ship.
 """
 
 from __future__ import annotations
@@ -14,23 +15,25 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from core.cards.bank import LANGUAGES, cards_on, gist_in_words, load_cards
-from core.llm.short_prompts import claims_prompt, reading_prompt, reply_prompt
-from core.models import Action, Intent
+from core.cards.bank import LANGUAGES, cards_on, load_cards
+from core.llm.prompting import load_prompt, quoted
+from core.models import Action, Evidence, Intent
+from core.ports import Message
 from core.request import Voice
+from core.stages.larger.questions import wishes
+from core.stages.larger.writer import plain_question, sourced_question
+from core.wording.language import name_of
 from kb.starter.facts import STARTER_FACTS, load_facts
 from training.corpus import DATA, GROUP_LETTERS, DraftRow, PostRow, drafts, posts, rows_of
 from training.writer.packing import Example
 from training.writer.plainness import common_words, plainest
 
 Group = tuple[Example, ...]
-STYLE: Final = Voice().style
+_STYLE: Final = Voice().style
 PLAIN: Final = 0.5
 """The share of the replies that is learnt where no reader named the plain ones: a small model fails at wit first."""
 REPLIES_A_POST: Final = 3
 """How many prepared replies of a card stand under one post."""
-_KNOWN: Final = ((), (), ("claim",), ("gist", "claim"))
-"""What the writer is told of a post beside its words: in half of the examples nothing."""
 _EXPLAIN: Final = frozenset({"explanations", "claims"})
 _SUPPORT: Final = "p"
 
@@ -79,14 +82,12 @@ def prepared(data: Path = DATA, seed: int = 0) -> Iterator[Group]:
         cards = [card for card in cards_on(stereotype, language) if card.is_translated]
         if cards:
             card = chance.choice(cards)
-            told = {"gist": gist_in_words(card.stereotype), "claim": card.claim}
-            known = {name: told[name] for name in chance.choice(_KNOWN)}
-            broad = () if known else tuple(one.broad for one in cards)
+            claim = chance.choice(("", card.claim))
+            broad = () if claim else tuple(one.broad for one in cards)
             texts = [(i, text) for kind in (card.replies, *broad) for i, those in kind.items() for text in those]
             some = chance.sample(texts, min(REPLIES_A_POST, len(texts)))
-            yield tuple(_reply(post, intent, text, language, "cards", **known) for intent, text in some)
-            prompt = claims_prompt(post, len(cards), language)
-            yield (Example(tuple(prompt), "\n".join(card.claim for card in cards), "claims"),)
+            yield tuple(_reply(post, intent, text, language, "cards", claim=claim) for intent, text in some)
+            yield (_claims(post, [card.claim for card in cards], language),)
 
 
 def with_stereotype(data: Path = DATA) -> Iterator[tuple[str, str, str]]:
@@ -100,33 +101,25 @@ def with_stereotype(data: Path = DATA) -> Iterator[tuple[str, str, str]]:
 
 
 def answered(data: Path = DATA) -> Iterator[Group]:
-    """Plain replies that were written for one post each, in an intent that was asked for, without and with its gist."""
+    """Plain replies that were written for one post each, in an intent that was asked for."""
     for row in rows_of(data / "answered"):
-        intent, gist = Intent(row["intent"]), row["gist"]
-        yield tuple(
-            _reply(row["post"], intent, row["text"], row["language"], "answered", **known)
-            for known in ({}, {"gist": gist})
-        )
+        yield (_reply(row["post"], Intent(row["intent"]), row["text"], row["language"], "answered"),)
 
 
 def faceted() -> Iterator[Group]:
-    """The replies to each facet of a stereotype, under each post that shows it, without and with what it says."""
+    """The replies to each facet of a stereotype, under each post that shows it."""
     for card in load_cards("en"):
         for facet in card.facets:
             for post in facet.posts:
-                yield tuple(
-                    _reply(post, intent, text, "en", "facets", **known)
-                    for known in ({}, {"gist": facet.says})
-                    for intent, text in facet.texts
-                )
+                yield tuple(_reply(post, intent, text, "en", "facets") for intent, text in facet.texts)
 
 
 def sourced(data: Path = DATA) -> Iterator[Group]:
     """Informative replies that rest on a fact."""
-    facts = {fact.id: fact.text for fact in load_facts(STARTER_FACTS)}
+    facts = passages()
     for row in rows_of(data / "sourced"):
-        known = {"claim": row["claim"], "evidence": facts[row["fact_id"]]}
-        yield (_reply(row["post"], Intent.INFORMATIVE, row["text"], row["language"], "sourced", **known),)
+        prompt = reply_prompt(row["post"], Intent.INFORMATIVE, row["language"], row["claim"], facts[row["fact_id"]])
+        yield (Example(prompt, row["text"], "sourced"),)
 
 
 def explained(data: Path = DATA) -> Iterator[Group]:
@@ -135,10 +128,9 @@ def explained(data: Path = DATA) -> Iterator[Group]:
     for row in rows_of(data / "explained"):
         post = known[row["post_id"]]
         if post.split == "train":
-            claims = row["claims"]
-            yield (Example(tuple(reading_prompt(post.text)), _explanations(row, post), "explanations"),)
-            prompt = claims_prompt(post.text, len(claims), post.language)
-            yield (Example(tuple(prompt), "\n".join(claims), "claims"),)
+            prompt = tuple(load_prompt("reading").fill(post=quoted(post.text)))
+            yield (Example(prompt, _explanations(row, post), "explanations"),)
+            yield (_claims(post.text, row["claims"], post.language),)
 
 
 def _explanations(row: Mapping[str, Any], post: PostRow) -> str:
@@ -160,8 +152,33 @@ def _explanations(row: Mapping[str, Any], post: PostRow) -> str:
     return json.dumps(fields, ensure_ascii=False)
 
 
-def _reply(post: str, intent: Intent, text: str, language: str, source: str, **known: Any) -> Example:
-    return Example(tuple(reply_prompt(post, intent, language, style=STYLE, **known)), text, source)
+def passages() -> dict[str, Evidence]:
+    """The starter facts as the engine gives them to a writer, by their ids."""
+    return {fact.id: Evidence(fact.id, fact.text, fact.text, fact.source) for fact in load_facts(STARTER_FACTS)}
+
+
+def reply_prompt(
+    post: str, intent: Intent, language: str, claim: str = "", passage: Evidence | None = None
+) -> tuple[Message, ...]:
+    """How the engine asks a larger model for a reply of one intent.
+
+    Args:
+        claim: what the reply shall argue; "" for whatever answers the post.
+        passage: what it shall rest on.
+    """
+    asked = wishes(_STYLE, (intent,), claim or None)
+    if passage is not None:
+        return tuple(sourced_question(post, passage, language, asked))
+    return tuple(plain_question(post, language, asked))
+
+
+def _reply(post: str, intent: Intent, text: str, language: str, source: str, claim: str = "") -> Example:
+    return Example(reply_prompt(post, intent, language, claim), text, source)
+
+
+def _claims(post: str, claims: Sequence[str], language: str) -> Example:
+    prompt = load_prompt("claims").fill(post=quoted(post), count=str(len(claims)), language=name_of(language))
+    return Example(tuple(prompt), "\n".join(claims), "claims")
 
 
 def phases(found: Iterable[Group], *, are_apart: bool) -> dict[str, list[Group]]:

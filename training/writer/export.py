@@ -8,7 +8,6 @@ halves do not fit the weights.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Mapping
@@ -21,8 +20,6 @@ import numpy as np
 from safetensors.numpy import load_file
 
 from core.errors import BadInput
-from core.llm.backends.trained import card_of
-from core.llm.short_prompts import Task
 
 _WEIGHT: Final = re.compile(r"base_model\.model\.(?P<module>.+)\.lora_(?P<half>[AB])\.weight")
 _ARCHITECTURES: Final = {"qwen2": gguf.MODEL_ARCH.QWEN2, "qwen3": gguf.MODEL_ARCH.QWEN3}
@@ -50,8 +47,10 @@ def to_gguf(adapter: Path, file: Path, weights: Path) -> Path:
         weights: the GGUF file that it was trained on.
 
     Raises:
-        BadInput: the adapter has parts that llama.cpp would not load, or was trained on other weights.
+        BadInput: adapter or weights are missing, the adapter has parts that llama.cpp would not load, or it was trained
+            on other weights.
     """
+    _refuse_missing(adapter / "adapter_config.json", "adapter")
     config = json.loads((adapter / "adapter_config.json").read_text(encoding="utf-8"))
     _refuse_what_is_lost(config)
     of = _weights_in(weights)
@@ -83,39 +82,11 @@ def to_gguf(adapter: Path, file: Path, weights: Path) -> Path:
     return file
 
 
-def export_with_card(adapter: Path, file: Path, weights: Path, tasks: tuple[str, ...], **about: Any) -> Path:
-    """Write an adapter as GGUF, and beside it the card that ``core.llm.backends.trained`` reads.
-
-    Args:
-        adapter: the folder of PEFT.
-        file: where to write.
-        weights: those that it was trained on.
-        tasks: what it was trained for (``core.llm.short_prompts.Task``).
-        about: more that the card should say.
-
-    Returns:
-        the card.
-
-    Raises:
-        BadInput: the adapter cannot be exported, adapter or weights are missing, or a task is not known.
-    """
-    known = [task.value for task in Task]
-    if unknown := [task for task in tasks if task not in known]:
-        raise BadInput(f"There is no task {unknown[0]}.", remedy=f"Choose from: {', '.join(known)}.")
-    for place, what in ((adapter / "adapter_config.json", "adapter"), (weights, "file of weights")):
-        if not place.is_file():
-            raise BadInput(
-                f"There is no {what} at {place}.", remedy="Name what the training wrote, and what it began with."
-            )
-    to_gguf(adapter, file, weights)
-    hashes = {}
-    for name, one in (("sha256", file), ("base_sha256", weights)):
-        with one.open("rb") as stored:
-            hashes[name] = hashlib.file_digest(stored, "sha256").hexdigest()
-    card = card_of(file)
-    written = {"name": f"{file.stem}-{hashes['sha256'][:8]}", "tasks": list(tasks), **hashes, **about}
-    card.write_text(json.dumps(written, indent=2) + "\n", encoding="utf-8")
-    return card
+def _refuse_missing(place: Path, what: str) -> None:
+    if not place.is_file():
+        raise BadInput(
+            f"There is no {what} at {place}.", remedy="Name what the training wrote, and what it began with."
+        )
 
 
 def _refuse_what_is_lost(config: Mapping[str, Any]) -> None:
@@ -134,6 +105,7 @@ def _weights_in(file: Path) -> _Weights:
     Raises:
         BadInput: it is no GGUF file, or of an architecture whose adapters llama.cpp would load wrongly.
     """
+    _refuse_missing(file, "file of weights")
     try:
         read = gguf.GGUFReader(file)
         model_type = read.fields[gguf.Keys.General.ARCHITECTURE].contents()

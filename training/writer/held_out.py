@@ -9,17 +9,36 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
+from math import comb
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from core.errors import BadInput
-from core.llm.backends.trained import HeldOut
 from training.writer.packing import Example, collate, learnt, plant
 from training.writer.preferences import Pair
 
-_FILE = "held_out.json"
+
+@dataclass(frozen=True, slots=True)
+class HeldOut:
+    """What a community's own decisions that were not learnt say of a writer, against the one before it.
+
+    Attributes:
+        community: whose decisions.
+        pairs: how many pairs of a better and a worse reply.
+        better: of how many the writer tells the better reply more clearly from the worse than the one before.
+    """
+
+    community: str
+    pairs: int
+    better: int
+
+    @property
+    def chance(self) -> float:
+        """How often a coin says at least as much for the writer: the sign test, one-sided."""
+        return float(sum(comb(self.pairs, k) for k in range(self.better, self.pairs + 1)) / 2**self.pairs)
 
 
 def margins(model: Any, tokenizer: Any, pairs: Sequence[Pair]) -> list[float]:
@@ -65,15 +84,3 @@ def community_of(file: Path) -> str:
             remedy="Use the file that `antiphon train data --from-desk` wrote beside the pairs.",
         )
     return str(community)
-
-
-def keep(verdict: HeldOut, adapter: Path) -> None:
-    """Leave it with the adapter, for its card."""
-    said = {"community": verdict.community, "pairs": verdict.pairs, "better": verdict.better}
-    (adapter / _FILE).write_text(json.dumps(said) + "\n", encoding="utf-8")
-
-
-def kept(adapter: Path) -> dict[str, Any]:
-    """What the card of an adapter says of it: nothing where no decisions were held out."""
-    file = adapter / _FILE
-    return {"held_out": json.loads(file.read_text(encoding="utf-8"))} if file.exists() else {}

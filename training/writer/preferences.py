@@ -14,11 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.errors import BadInput
-from core.llm.short_prompts import reply_prompt
 from core.models import Intent
 from core.ports import Message
 from training.corpus import DATA, DraftRow, drafts
-from training.writer.examples import STYLE
+from training.writer.examples import reply_prompt
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +53,8 @@ class Wanted:
 
     @property
     def prompt(self) -> tuple[Message, ...]:
-        """The short prompt for it."""
-        return tuple(reply_prompt(self.post, self.intent, self.language, style=STYLE))
+        """As the engine asks for it."""
+        return reply_prompt(self.post, self.intent, self.language)
 
 
 def labelled(split: str, *, each: int = 2, seed: int = 0, data: Path = DATA) -> Iterator[Pair]:

@@ -18,7 +18,6 @@ from bot.compose.settings.kinds import (
     in_words,
 )
 from core.llm.profiles import LIVE, ONE_CALL, PAPER, QUICK, STANDARD, THOROUGH, Profile
-from core.llm.short_prompts import Task
 from core.models import Intent
 from core.stages.judging.judge_formats import JudgeFormat
 
@@ -31,9 +30,6 @@ class LlmSettings(Section):
     model: str = ""
     api_key: SecretStr = SecretStr("")
     model_path: str = ""
-    adapter: str = ""
-    adapter_tasks: tuple[Task, ...] = (Task.REPLY,)
-    writers: tuple[str, ...] = ()
     hub_repo: str = "Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF"
     hub_file: str = "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf"
     hub_revision: Annotated[str, Field(pattern=r"^([0-9a-f]{40})?$")] = "f86cb2c1fa58255f8052cc32aeede1b7482d4361"
@@ -93,8 +89,6 @@ class VllmSettings(Section):
     max_logprobs: Annotated[int, Field(ge=20)] = 20
     port: Annotated[int, Field(ge=1, le=65534)] = 8000
     adapter: str = ""
-    adapter_tasks: tuple[Task, ...] = ()
-    writers: tuple[str, ...] = ()
     judge_model: str = ""
     judge_revision: str = ""
     judge_gpu_memory: Annotated[float, Field(gt=0, le=1)] = 0.4
@@ -102,12 +96,6 @@ class VllmSettings(Section):
     arguments: Annotated[tuple[str, ...], BeforeValidator(in_words)] = ()
     program: Annotated[str, Field(min_length=1)] = "vllm"
     start_minutes: Annotated[float, Field(gt=0, le=1440)] = 60
-
-    @model_validator(mode="after")
-    def _tasks_have_an_adapter(self) -> Self:
-        if self.adapter_tasks and not self.adapter and not self.writers:
-            raise ValueError("Set vllm.adapter, the folder of the adapter that was trained for vllm.adapter_tasks")
-        return self
 
     @model_validator(mode="after")
     def _both_fit(self) -> Self:

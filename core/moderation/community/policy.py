@@ -72,7 +72,6 @@ class CommunityPolicy:
             it once they were edited away. Only for platforms that do so.
         learns: whether a writer may be trained on what the community's moderators approved; otherwise no decision
             leaves the database for this.
-        writer: the trained writer that writes here, by the name on its card; "" for the installation's.
         places: what holds for single places that decide for themselves, by ``PostRef.channel``; on platforms without
             such places none is named.
     """
@@ -101,7 +100,6 @@ class CommunityPolicy:
     tells_flaggers: bool = False
     quotes: bool = False
     learns: bool = False
-    writer: str = ""
     places: dict[str, PlaceRules] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

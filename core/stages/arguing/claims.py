@@ -20,7 +20,6 @@ from core.errors import ModelUnavailable
 from core.i18n.sentences import listed, sentence
 from core.llm.budget import MeteredModel
 from core.llm.prompting import load_prompt, quoted
-from core.llm.short_prompts import Task, claims_prompt
 from core.models import Claim, FlaggedPost
 from core.ports import Generation, Message
 from core.scoring.checking import read_drafts
@@ -87,13 +86,8 @@ async def propose_claims(
 
 
 async def _write(post: FlaggedPost, language: str, model: MeteredModel, count: int) -> list[str]:
-    is_trained = Task.CLAIMS in model.trained
-    prompt = (
-        claims_prompt(post.text, count, language)
-        if is_trained
-        else load_prompt("claims").fill(post=quoted(post.text), count=str(count), language=name_of(language))
-    )
-    how = Generation(max_tokens=32 * count, temperature=0.4, seed=1, is_adapted=is_trained)
+    prompt = load_prompt("claims").fill(post=quoted(post.text), count=str(count), language=name_of(language))
+    how = Generation(max_tokens=32 * count, temperature=0.4, seed=1)
     answer = await model.generate(prompt, how)
     lines = [_NUMBERING.sub("", line).strip() for line in answer.texts[0].splitlines()]
     return [line for line in dict.fromkeys(lines) if line]

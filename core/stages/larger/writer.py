@@ -17,7 +17,7 @@ from core.i18n.sentences import sentence
 from core.llm.budget import MeteredModel
 from core.llm.prompting import load_prompt, quoted
 from core.models import Evidence, FlaggedPost
-from core.ports import Generation
+from core.ports import Generation, Message
 from core.stages.larger.questions import ask, conversation
 from core.stages.outcomes import Noted
 from core.wording.language import name_of
@@ -62,12 +62,7 @@ class Writer:
 
     async def replies(self, count: int) -> Noted[list[str]]:
         """``count`` samples of the plain question, without copies, and why there are none."""
-        prompt = load_prompt("plain").fill(
-            thread=conversation(self.post),
-            post=quoted(self.post.text),
-            language=name_of(self.language),
-            wishes=self.wishes,
-        )
+        prompt = plain_question(self.post.text, self.language, self.wishes, conversation(self.post))
         how = Generation(max_tokens=_MOST_TOKENS, temperature=_TEMPERATURE, n=count, seed=100 * self.variant)
         try:
             answer = await self.model.generate(prompt, how)
@@ -92,14 +87,8 @@ class Writer:
 
     async def sourced(self, passage: Evidence) -> Noted[str]:
         """One reply that says what a passage says; "" where the model wrote none."""
-        prompt = load_prompt("sourced").fill(
-            thread=conversation(self.post),
-            post=quoted(self.post.text),
-            source=_named(passage),
-            passage=passage.text[:_SOURCE_CHARACTERS],
-            language=name_of(self.language),
-            wishes=self.wishes,
-        )
+        thread = conversation(self.post)
+        prompt = sourced_question(self.post.text, passage, self.language, self.wishes, thread)
         try:
             answer = await self.model.generate(prompt, Generation(max_tokens=_MOST_TOKENS, temperature=0.5))
         except ModelUnavailable as err:
@@ -121,6 +110,23 @@ class Writer:
         except ModelUnavailable:
             return ""
         return bare_reply(answer.texts[0])
+
+
+def plain_question(post: str, language: str, wishes: str = "", thread: str = "") -> list[Message]:
+    """The plain question for a reply; what a trained writer learns to answer, too (``training.writer``)."""
+    return load_prompt("plain").fill(thread=thread, post=quoted(post), language=name_of(language), wishes=wishes)
+
+
+def sourced_question(post: str, passage: Evidence, language: str, wishes: str = "", thread: str = "") -> list[Message]:
+    """The question for a reply that says what a passage says."""
+    return load_prompt("sourced").fill(
+        thread=thread,
+        post=quoted(post),
+        source=_named(passage),
+        passage=passage.text[:_SOURCE_CHARACTERS],
+        language=name_of(language),
+        wishes=wishes,
+    )
 
 
 def bare_reply(answer: str) -> str:

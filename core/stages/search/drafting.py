@@ -11,14 +11,12 @@ import asyncio
 import random
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from core.cards.bank import Card, Facet
 from core.errors import ModelUnavailable
 from core.i18n.sentences import sentence
 from core.llm.budget import MeteredModel
 from core.llm.prompting import load_prompt, quoted
-from core.llm.short_prompts import Task, reply_prompt
 from core.models import Brief, Intent
 from core.ports import Generation
 from core.scoring.gates import MAX_SENTENCES
@@ -209,18 +207,6 @@ async def _write_for(
     how: Generation,
 ) -> list[str]:
     passage = brief.evidence[0].summary if brief.evidence else ""
-    if Task.REPLY in model.trained:
-        short = reply_prompt(
-            brief.post.text,
-            intent,
-            brief.language,
-            style=style,
-            gist=brief.reading.implied_meaning or "",
-            claim=brief.claim,
-            evidence=passage if intent is Intent.INFORMATIVE else "",
-            voice=tuple(exemplars[:_VOICES]),
-        )
-        return [tidy(text) for text in (await model.generate(short, replace(how, is_adapted=True))).texts]
     prompt = load_prompt("draft").fill(
         exemplars="".join(f"\n- in this community's own voice: {text}" for text in exemplars[:_VOICES]),
         post=quoted(brief.post.text),

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from core.llm.budget import Budget, MeteredModel
 from core.llm.profiles import QUICK, Profile
-from core.llm.short_prompts import Task
 from core.models import Action, Brief, Evidence, FlaggedPost, PostRef, Reading, Source, TargetGroup
 from core.ports import LanguageModel
 
@@ -58,6 +57,6 @@ def brief_of(*evidence: Evidence, text: str = POST, claim: str = CLAIM, language
     return Brief(post_of(text), reading_of(language), claim, evidence)
 
 
-def metered(model: LanguageModel, profile: Profile = QUICK, *trained: Task) -> MeteredModel:
-    """The model under a fresh budget, trained for some tasks."""
-    return MeteredModel(model, Budget(profile), frozenset(trained))
+def metered(model: LanguageModel, profile: Profile = QUICK) -> MeteredModel:
+    """The model under a fresh budget."""
+    return MeteredModel(model, Budget(profile))

@@ -25,8 +25,9 @@ def test_a_recipe_replaces_what_it_gives_and_keeps_the_rest() -> None:
 def test_each_departure_is_named_with_its_source() -> None:
     values = by_recipe("f2rl", "reranker", _Values())
     assert departures("f2rl", "reranker", asdict(values)) == []
-    assert departures("f2rl", "reranker", {**asdict(values), "epochs": 1}) == [
-        "epochs is 1, not 5 (F2RL, experimental setup)"
+    assert departures("f2rl", "reranker", {"epochs": 1}) == [
+        "epochs is 1, not 5 (F2RL, experimental setup)",
+        "learning_rate was 1e-05 (F2RL, experimental setup); this trainer has none",
     ]
 
 

@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from types import MappingProxyType
 from typing import Final
 from weakref import WeakValueDictionary
 
@@ -23,7 +22,7 @@ from openai.types.chat import ChatCompletion
 
 from core.llm.backends.servers.calls import Call, OnCall, tell_nobody
 from core.llm.backends.servers.faults import ServerFault, ServerFaults
-from core.llm.backends.servers.protocol import ChatProtocol, Reply, Request, Writer, reply_of
+from core.llm.backends.servers.protocol import ChatProtocol, Reply, Request, reply_of
 from core.llm.backends.servers.reaching import check_model
 
 # In its own way stamina would tell each retry to standard output; what fails in the end is told by its error.
@@ -52,7 +51,6 @@ class ChatModel(ChatProtocol):
         section: the table of config.toml that describes this server, for what errors name.
         attempts: how often a request is sent where no connection is made.
         on_call: hears of each call that was sent. A call that its caller ends is not told.
-        writers: the trained adapters that the server has.
     """
 
     def __init__(
@@ -68,14 +66,10 @@ class ChatModel(ChatProtocol):
         section: str = "llm",
         attempts: int = ATTEMPTS,
         on_call: OnCall = tell_nobody,
-        writers: Mapping[str, Writer] = MappingProxyType({}),
     ) -> None:
         self._model = model
-        self.writers = writers
         self.api_key: Final = api_key or NO_KEY
         self.faults: Final = ServerFaults(base_url, model, section, remedy)
-        adapters = [one.says["model"] for one in writers.values() if "model" in one.says]
-        self._faults_of_adapters: Final = [ServerFaults(base_url, name, section, remedy) for name in adapters]
         self.longest_seconds: Final = timeout_seconds
         self.concurrency: Final = concurrency
         self._attempts, self._on_call = attempts, on_call
@@ -90,15 +84,13 @@ class ChatModel(ChatProtocol):
         )
 
     async def check_model(self) -> None:
-        """Look whether the server knows model and adapters, before anybody waits for it. See ``reaching.check_model``.
+        """Look whether the server knows the model, before anybody waits for it. See ``reaching.check_model``.
 
         Raises:
-            ModelUnavailable: the server is there, and does not know one of them, refuses the key or is something else.
+            ModelUnavailable: the server is there, and does not know it, refuses the key or is something else.
         """
-        for faults in (self.faults, *self._faults_of_adapters):
-            if not await check_model(faults, self.api_key):
-                logger.warning("The language model at %s does not answer yet.", faults.address)
-                return
+        if not await check_model(self.faults, self.api_key):
+            logger.warning("The language model at %s does not answer yet.", self.faults.address)
 
     async def close(self) -> None:
         """Close the connections; requests in flight fail."""

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Collection, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Collection, Sequence
 
 from core.llm.backends.servers.breaker import State
 from core.llm.backends.servers.calls import OnCall, tell_nobody
@@ -17,7 +16,7 @@ from core.llm.backends.servers.chat import ATTEMPTS, ChatModel
 from core.llm.backends.servers.choosing import beginning_of, chosen, slack_of
 from core.llm.backends.servers.faults import ServerAway, ServerFault, Trouble
 from core.llm.backends.servers.pooled import PATIENCE, Common, Patience, PooledServer
-from core.llm.backends.servers.protocol import ChatProtocol, Reply, Request, Writer
+from core.llm.backends.servers.protocol import ChatProtocol, Reply, Request
 from core.llm.backends.servers.reaching import check_model
 
 logger = logging.getLogger(__name__)
@@ -159,14 +158,12 @@ def open_chat(
     section: str = "llm",
     patience: Patience = PATIENCE,
     on_call: OnCall = tell_nobody,
-    writers: Mapping[str, Writer] = MappingProxyType({}),
 ) -> ChatModel | ChatPool:
     """The model behind one server or several; with one there is no pool between.
 
     Args:
         addresses: at least one, each once.
         parallel: calls that each server gets at once.
-        writers: the trained adapters that they have.
     """
 
     def at(address: str, concurrency: int, attempts: int) -> ChatModel:
@@ -179,12 +176,10 @@ def open_chat(
             section=section,
             attempts=attempts,
             on_call=on_call,
-            writers=writers,
         )
 
     if len(addresses) == 1:
         return at(addresses[0], parallel, ATTEMPTS)
     models = [at(address, parallel + 1, 1) for address in addresses]
     pool = ChatPool(models, parallel=parallel, patience=patience, on_call=on_call)
-    pool.writers = writers
     return pool

@@ -8,13 +8,11 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from types import MappingProxyType
+from dataclasses import dataclass
 from typing import Any, Final
 
 from openai.types.chat import ChatCompletion
 
-from core.llm.short_prompts import Task
 from core.ports import Answer, Generation, HiddenStates, Message
 
 LIKELY_TOKENS: Final = 20
@@ -23,10 +21,7 @@ LEAST_MASS: Final = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a server is asked: the body, and the options whose shares are read.
-
-    The body names a model only where that is not the server's own one.
-    """
+    """What a server is asked: the body, and the options whose shares are read."""
 
     body: Mapping[str, Any]
     options: tuple[str, ...] = ()
@@ -40,29 +35,12 @@ class Reply:
     shares: dict[str, float] | None
 
 
-@dataclass(frozen=True, slots=True)
-class Writer:
-    """A trained adapter of a model.
-
-    ``tasks``: what it was trained for. ``says``: what a request for it says beside the rest; vLLM knows an adapter as a
-    model of another name. ``server``: what answers such requests, where that is another server. ``is_vetted``: people
-    read its replies and would post them.
-    """
-
-    tasks: frozenset[Task]
-    says: Mapping[str, Any] = field(default_factory=dict)
-    server: ChatProtocol | None = None
-    is_vetted: bool = False
-
-
 class ChatProtocol(ABC):
     """``core.ports.LanguageModel`` in the words of the protocol, over one server or several.
 
-    ``writers`` are its trained adapters, by their names; "" names that of the installation. ``hidden`` gives its hidden
-    states, where it runs here and something that ships reads them.
+    ``hidden`` gives its hidden states, where it runs here and something that ships reads them.
     """
 
-    writers: Mapping[str, Writer] = MappingProxyType({})
     hidden: HiddenStates | None = None
 
     async def generate(self, messages: Sequence[Message], how: Generation, timeout_seconds: float) -> Answer:
@@ -75,12 +53,7 @@ class ChatProtocol(ABC):
             ModelAway: the server cannot be reached, is overloaded, or does not know the key or the model.
             ModelUnavailable: there is no usable answer within ``timeout_seconds``.
         """
-        request = _generation(messages, how)
-        if not how.is_adapted:
-            return (await self.complete(request, timeout_seconds)).answer
-        writer = self.writers[how.writer]
-        adapted = Request({**request.body, **writer.says})
-        return (await (writer.server or self).complete(adapted, timeout_seconds)).answer
+        return (await self.complete(_generation(messages, how), timeout_seconds)).answer
 
     async def choose(
         self, messages: Sequence[Message], options: Sequence[str], timeout_seconds: float

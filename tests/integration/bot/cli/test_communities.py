@@ -14,7 +14,6 @@ from typer.testing import CliRunner, Result
 from bot.cli.communities import community
 from bot.compose.platforms import chat_platforms
 from bot.compose.platforms.chat_platforms import PlatformKind
-from core.llm.backends.trained import card_of
 from tests.fakes.desk.people import COMMUNITY_ID, SECRET
 from tests.fakes.machine.installation import flag_in
 
@@ -145,46 +144,6 @@ def test_quotes_are_set_where_the_platform_compares_them(terminal: Terminal, mon
 def test_telegram_alone_compares_a_quote(platform: str, compares: bool) -> None:
     """By the name that its posts have."""
     assert chat_platforms.quotes_posts(platform) is compares
-
-
-def _exported(folder: Path, **held_out: Any) -> str:
-    """An adapter with its card; the adapter itself is not read."""
-    file = folder / "ours.gguf"
-    said = {"held_out": held_out} if held_out else {}
-    card_of(file).write_text(json.dumps({"name": "ours-12ab", "tasks": ["reply"], **said}), encoding="utf-8")
-    return str(file)
-
-
-def test_a_writer_that_the_community_s_decisions_prefer_writes_until_it_is_taken_back(
-    terminal: Terminal, tmp_path: Path
-) -> None:
-    ours = _exported(tmp_path, community=COMMUNITY_ID, pairs=12, better=10)
-    assert terminal.run("writer", COMMUNITY_ID, ours).stdout == f"{COMMUNITY_ID}: ours-12ab writes.\n"
-    assert terminal.run("writer", COMMUNITY_ID).stdout == f"{COMMUNITY_ID}: ours-12ab writes.\n"
-    served = terminal.run("writer", COMMUNITY_ID, ours, "--name", "lora-1")
-    assert served.stdout == f"{COMMUNITY_ID}: lora-1 writes.\n"
-    assert terminal.run("writer", COMMUNITY_ID, "--off").exit_code == 0
-    assert terminal.run("writer", COMMUNITY_ID).stdout == f"{COMMUNITY_ID}: the writer of the installation writes.\n"
-    assert "settings changed: writer" in [line["what"] for line in terminal.document("show", COMMUNITY_ID)["history"]]
-
-
-@pytest.mark.parametrize(
-    ("held_out", "said"),
-    [
-        ({}, "--held-out"),
-        ({"community": "discord/other", "pairs": 12, "better": 12}, "decisions of discord/other"),
-        ({"community": COMMUNITY_ID, "pairs": 12, "better": 8}, "8 of 12 do, and chance alone gives as many 19%"),
-        ({"community": COMMUNITY_ID, "pairs": 4, "better": 4}, "4 of 4 do"),
-        ({"community": COMMUNITY_ID, "pairs": 0, "better": 0}, "0 of 0 do"),
-    ],
-)
-def test_a_writer_that_the_community_s_decisions_do_not_prefer_is_refused(
-    terminal: Terminal, tmp_path: Path, held_out: dict[str, Any], said: str
-) -> None:
-    refused = terminal.run("writer", COMMUNITY_ID, _exported(tmp_path, **held_out))
-    assert refused.exit_code == 2
-    assert said in " ".join(refused.stderr.split())
-    assert "the writer of the installation" in terminal.run("writer", COMMUNITY_ID).stdout
 
 
 def test_everything_is_stopped_and_started_again(terminal: Terminal) -> None:

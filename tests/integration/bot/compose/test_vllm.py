@@ -62,27 +62,12 @@ def test_each_adapter_has_its_task(load: Load, tmp_path: Path) -> None:
     assert [len(one.adapters) for one in apart.servers] == [0, 1]
 
 
-def test_an_adapter_that_was_trained_for_some_tasks_is_asked_for_these(load: Load, tmp_path: Path) -> None:
-    """The model alone gets the other tasks; without tasks the adapter gets all of them."""
-    folder = str(adapter_in(tmp_path / "writes"))
-    for tasks, model in (((), "writes-"), (("reply",), "m")):
-        settings = load(model="a/m", adapter=folder, adapter_tasks=list(tasks))
-        plan = plan_of(settings)
-        asked = asking(settings, plan, "k").llm
-        assert asked.model.startswith(model)
-        assert asked.adapter == (plan.writer.name if tasks else "")
-        assert asked.adapter_tasks == (tasks or ("reply",))
-
-
-def test_writers_of_communities_are_served_beside_and_asked_by_their_names(load: Load, tmp_path: Path) -> None:
-    """The installation's writer and its judge are what they were."""
-    writes, theirs = adapter_in(tmp_path / "writes"), adapter_in(tmp_path / "theirs", content=b"t")
-    for keys, servers in (({}, 1), ({"judge_model": "b/j", "gpu_memory": 0.5}, 2)):
-        settings = load(model="a/m", adapter=str(writes), writers=[str(theirs)], **keys)
-        plan = plan_of(settings)
-        [own, other] = plan.servers[0].adapters
-        assert (len(plan.servers), plan.writer.name, plan.writers) == (servers, own.name, (other.name,))
-        assert asking(settings, plan, "k").llm.writers == (other.name,)
+def test_an_adapter_is_asked_by_its_name(load: Load, tmp_path: Path) -> None:
+    """It writes, and the model alone is asked nothing."""
+    settings = load(model="a/m", adapter=str(adapter_in(tmp_path / "writes")))
+    plan = plan_of(settings)
+    assert plan.writer.name.startswith("writes-")
+    assert asking(settings, plan, "k").llm.model == plan.writer.name
 
 
 @pytest.mark.parametrize(

@@ -102,10 +102,14 @@ async def test_an_upgrade_keeps_every_row(
     await later.close()
 
 
-async def test_what_communities_set_survives_the_upgrade_that_drops_their_scores(empty_place: Path | URL) -> None:
-    """The earlier filter's scores mean nothing to this one; all else, and the audit log, is kept."""
+async def test_what_communities_set_survives_the_upgrades_that_drop_scores_and_writers(empty_place: Path | URL) -> None:
+    """The earlier filter's scores mean nothing to this one, and no community has a writer; all else is kept."""
     engine = connected(empty_place)
-    policies = {"a": '{"threshold": 0.7, "tone": "dry", "keywords": ["go home"]}', "b": '{"tone": "warm"}', "c": "{}"}
+    policies = {
+        "a": '{"threshold": 0.7, "tone": "dry", "keywords": ["go home"], "writer": "x"}',
+        "b": '{"tone": "warm"}',
+        "c": "{}",
+    }
     async with engine.begin() as connection:
         await connection.run_sync(lambda sync: command.upgrade(migrate.config(sync), "0001"))
         for own, policy in policies.items():

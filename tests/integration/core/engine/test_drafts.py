@@ -10,7 +10,6 @@ from core.cards.bank import Changes, cards_on, general_cards, load_cards, load_s
 from core.cards.routing import Router
 from core.engine import Engine
 from core.llm.profiles import LIVE, PROFILES
-from core.llm.short_prompts import Task
 from core.models import Intent, Kind, Origin, ReadBy, TargetGroup
 from core.ports import EvidenceSource
 from core.request import Request, Voice
@@ -151,21 +150,6 @@ async def test_a_judge_of_its_own_compares_in_its_own_format(readers: Readers, k
     assert suggestion.cost.judge_calls == judge.calls["judgelm"] > 0
     assert suggestion.cost.model_calls == judge.calls.total() + writer.calls.total()
     assert any(draft.scores.judge is not None for draft in suggestion.drafts)
-
-
-async def test_a_community_is_written_for_by_the_writer_that_it_chose(
-    readers: Readers, knowledge: EvidenceSource
-) -> None:
-    """Its requests name that adapter and no other; one that is not loaded is told, and the model writes."""
-    engine = Engine(helpful(), knowledge, readers, trained={"theirs": frozenset({Task.REPLY})})
-    told = "writing: the writer that this community chose is not loaded"
-    for wanted, kind in (("theirs", "short_reply"), ("lost", "draft"), ("", "draft")):
-        engine.model = model = helpful(short_reply=GOOD, draft=GOOD)
-        suggestion = await engine.suggest(Request(post_of(), PATIENT, writer=wanted, is_asked=True))
-        asked = [how for name, _, how in model.asked if name == kind and how is not None]
-        assert asked, model.calls
-        assert {how.writer for how in asked if how.is_adapted} == ({"theirs"} if wanted == "theirs" else set())
-        assert (told in suggestion.degraded) is (wanted == "lost")
 
 
 async def test_the_paper_profile_shows_what_the_published_search_wrote(

@@ -111,6 +111,7 @@ def test_rloo_adds_the_rewards_as_they_are_less_the_mean_of_the_others(tmp_path:
     assert found == pytest.approx(wanted, abs=1e-3)
 
 
-def test_a_writer_that_may_go_anywhere_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="kl"):
-        train(None, None, [], [], tmp_path, Values(kl=0.0))
+@pytest.mark.parametrize(("values", "said"), [(Values(kl=0.0), "kl"), (Values(method="ppo"), "no method ppo")])
+def test_what_cannot_be_learnt_with_is_refused(tmp_path: Path, values: Values, said: str) -> None:
+    with pytest.raises(BadInput, match=said):
+        train(None, None, [], [], tmp_path, values)

@@ -13,9 +13,8 @@ from transformers import BertConfig, BertForSequenceClassification, BertTokenize
 
 from core.errors import BadInput, ScorerUnavailable
 from tests.fakes.training.tiny import tiny_model, tiny_tokenizer
-from training.online import groups, ppo
+from training.online import groups
 from training.online.learning import ends, learn, refuse_few, rows
-from training.online.rewards import Choice
 from training.writer.base import Lora, with_adapter
 
 LABELS = {"quality": ("quality",), "inference": ("contradiction", "entailment", "neutral")}
@@ -43,10 +42,8 @@ def judges(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return found
 
 
-def _values(method: str, reward: str, quality: str, inference: str = "") -> Choice:
-    small: Choice = ppo.Values(steps=2, batch=4, mini_batch=2, least_tokens=2, most_tokens=8)
-    if method != "ppo":
-        small = groups.Values(method=method, steps=2, group=2, prompts_a_step=2, most_tokens=8)
+def _values(method: str, reward: str, quality: str, inference: str = "") -> groups.Values:
+    small = groups.Values(method=method, steps=2, group=2, prompts_a_step=2, most_tokens=8)
     return replace(small, reward=reward, quality=quality, inference=inference)
 
 
@@ -55,8 +52,7 @@ def _values(method: str, reward: str, quality: str, inference: str = "") -> Choi
     [
         ("grpo", "own", {"fit", "gates", "stance", "argument_quality"}),
         ("rloo", "coarl", {"stance", "argument_quality", "non_toxicity"}),
-        ("ppo", "coarl", set[str]()),
-        ("ppo", "f2rl", set[str]()),
+        ("grpo", "f2rl", {"stance", "faithfulness_claim", "faithfulness_evidence"}),
     ],
 )
 def test_each_method_learns_each_reward(
@@ -76,7 +72,7 @@ def test_each_method_learns_each_reward(
 
 
 def test_a_judge_that_is_not_there_is_told_before_anything_is_learnt(tmp_path: Path) -> None:
-    values = _values("ppo", "coarl", str(tmp_path))
+    values = _values("grpo", "coarl", str(tmp_path))
     with pytest.raises(ScorerUnavailable):
         learn(None, None, [], tmp_path / "run", values, lambda _: None)
 
@@ -84,10 +80,9 @@ def test_a_judge_that_is_not_there_is_told_before_anything_is_learnt(tmp_path: P
 def test_fewer_prompts_than_a_step_takes_are_refused_since_nothing_would_be_learnt() -> None:
     few = rows(groups.Values())[:2]
     with pytest.raises(BadInput, match="There are 2 prompts, and a step takes 4") as refused:
-        refuse_few(few, groups.Values())
+        refuse_few(few, 4)
     assert "--set prompts_a_step=2" in refused.value.remedy
-    refuse_few(few, groups.Values(prompts_a_step=2))
-    refuse_few(few, ppo.Values())
+    refuse_few(few, 2)
 
 
 def test_the_ends_of_a_run_are_told_of_all_its_starts() -> None:

@@ -16,7 +16,7 @@ from core.scoring.rewards import WEIGHTS
 from tests.fakes.engine.embedder import FakeEmbedder
 from tests.fakes.engine.inference import FakeInference
 from training.online.learning import refuses, rows
-from training.online.rewards import REFUSED, Choice, Rewards, coarl, f2rl
+from training.online.rewards import REFUSED, Choice, Rewards
 
 NO_FAULT = dict.fromkeys(DraftFault, 0.0)
 GOOD, BAD = "Our street is better for them.", "See http://example.org for more."
@@ -51,17 +51,6 @@ class _Quality:
         return [{GOOD: 0.6, BAD: 0.2}[text] for text in texts]
 
 
-def test_coarls_sum() -> None:
-    assert coarl(-1.0, 1.0, 0.0) == 1.0
-    assert coarl(1.0, 0.0, 1.0) == 0.0
-    assert coarl(0.0, 0.6, 0.1) == pytest.approx((0.5 + 0.6 + 0.9) / 3)
-
-
-def test_f2rls_balance() -> None:
-    assert f2rl(0.8, 0.9, 0.5, 0.4) == pytest.approx(0.4 + 0.9)
-    assert f2rl(0.8, 0.9, 0.5, 0.4, gamma=1.0) == 0.8
-
-
 def test_each_reward_by_hand_and_all_replies_to_a_post_read_once() -> None:
     reader = _Reader()
     functions = Rewards(reader, FakeEmbedder()).functions()
@@ -85,10 +74,11 @@ def test_replies_to_several_posts_keep_their_places() -> None:
     assert reader.asked == [("p", (GOOD, BAD)), ("q", (COUNTED,))]
 
 
-def test_coarls_reward_is_a_third_of_each_part() -> None:
+def test_coarls_reward_is_its_three_parts() -> None:
     rewards = Rewards(_Reader(), FakeEmbedder(), Choice("coarl", quality="a regressor"), _Quality())
-    assert rewards.total([GOOD, BAD], **COLUMNS) == pytest.approx([(0.9 + 0.6 + 1) / 3, (0.4 + 0.2 + 0.3) / 3])
-    assert [one.__name__ for one in rewards.functions()] == ["stance", "argument_quality", "non_toxicity"]
+    found = {one.__name__: one([GOOD, BAD], **COLUMNS) for one in rewards.functions()}
+    assert list(found) == ["stance", "argument_quality", "non_toxicity"]
+    assert found["argument_quality"] == [0.6, 0.2]
 
 
 def test_our_sum_leaves_out_what_is_not_known_and_fines_what_the_gates_refuse() -> None:
@@ -131,9 +121,6 @@ def test_facts_are_held_against_the_evidence_and_replies_against_claim_and_evide
         pytest.approx(far),
         None,
     ]
-    first = {name: values[:2] for name, values in columns.items()}
-    wanted = [0.35 + 0.5 * (0.8 + 1 + near), 0.5 + 0.5 * (0.6 + near + 1)]
-    assert rewards.total(texts[:2], **first) == pytest.approx(wanted)
 
 
 def test_a_figure_passes_the_gates_only_with_evidence() -> None:

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections import Counter
 
 from core.cards.bank import load_cards, load_stereotypes
-from core.llm.short_prompts import reply_prompt
 from core.models import Intent
+from core.request import Voice
+from core.stages.larger.questions import wishes
+from core.stages.larger.writer import Writer
+from tests.fakes.engine.brief import metered, post_of
+from tests.fakes.engine.model import FakeModel
 from training.corpus import DATA, posts, rows_of
-from training.writer.examples import STYLE, answered, faceted
+from training.writer.examples import answered, faceted, reply_prompt
 
 ROWS = list(rows_of(DATA / "answered"))
 
@@ -30,16 +34,20 @@ def test_they_are_short_and_of_every_intent() -> None:
     assert sum("?" in text for text in questions) > 0.98 * len(questions)
 
 
-def test_the_prompt_is_the_engine_s_without_and_with_the_gist() -> None:
-    for row, group in zip(ROWS, answered(), strict=True):
-        plain = reply_prompt(row["post"], Intent(row["intent"]), "en", style=STYLE)
-        told = reply_prompt(row["post"], Intent(row["intent"]), "en", style=STYLE, gist=row["gist"])
-        assert [list(one.prompt) for one in group] == [plain, told]
-        assert {one.answer for one in group} == {row["text"]}
+async def test_the_prompt_is_the_engine_s() -> None:
+    """What a larger model is asked that is served under a name of its own, with one intent chosen."""
+    for row, (example,) in zip(ROWS, answered(), strict=True):
+        assert example.prompt == reply_prompt(row["post"], Intent(row["intent"]), "en")
+        assert example.answer == row["text"]
+    intent = Intent(ROWS[0]["intent"])
+    model = FakeModel(texts={"plain": "A reply."})
+    await Writer(post_of(ROWS[0]["post"]), "en", metered(model), wishes(Voice().style, (intent,), None)).replies(1)
+    [(_, messages, _)] = model.asked
+    assert tuple(messages) == reply_prompt(ROWS[0]["post"], intent, "en")
 
 
 def test_replies_to_a_facet_are_learnt_under_its_posts() -> None:
-    """Each once without and once with what the facet says; of no post that is kept to measure on."""
+    """Of no post that is kept to measure on."""
     kept = {row.text for row in posts() if row.split != "train"}
     facets = {post: facet for card in load_cards("en") for facet in card.facets for post in facet.posts}
     assert not kept & facets.keys()
@@ -48,7 +56,6 @@ def test_replies_to_a_facet_are_learnt_under_its_posts() -> None:
     for group, (post, facet) in zip(groups, facets.items(), strict=True):
         assert {one.source for one in group} == {"facets"}
         answers = [(intent, text) for intent, texts in facet.replies.items() for text in texts]
-        assert [one.answer for one in group] == [text for _, text in answers] * 2
+        assert [one.answer for one in group] == [text for _, text in answers]
         intent, _ = answers[0]
-        assert list(group[0].prompt) == reply_prompt(post, intent, "en", style=STYLE)
-        assert list(group[len(answers)].prompt) == reply_prompt(post, intent, "en", style=STYLE, gist=facet.says)
+        assert group[0].prompt == reply_prompt(post, intent, "en")

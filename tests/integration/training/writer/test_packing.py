@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 import torch
 
-from core.llm.short_prompts import reply_prompt
 from core.models import Intent
 from tests.fakes.training.tiny import tiny_model, tiny_tokenizer
+from training.writer.examples import reply_prompt
 from training.writer.packing import IGNORED, Branch, Example, Tree, collate, fill, learnt, plant, tokens_of
 from training.writer.sft import answer_loss
 
@@ -18,9 +18,7 @@ REPLIES = {Intent.DENOUNCING: "That is not how we talk.", Intent.QUESTIONING: "W
 
 
 def _group(post: str) -> list[Example]:
-    return [
-        Example(tuple(reply_prompt(post, intent, "en", style="warm")), text, "test") for intent, text in REPLIES.items()
-    ]
+    return [Example(reply_prompt(post, intent, "en"), text, "test") for intent, text in REPLIES.items()]
 
 
 GROUPS = [_group(post) for post in POSTS]

@@ -10,8 +10,6 @@ from core.errors import ModelUnavailable
 from core.llm.backends.servers.calls import Call
 from core.llm.backends.servers.chat import ChatModel
 from core.llm.backends.servers.faults import Trouble
-from core.llm.backends.servers.protocol import Writer
-from core.llm.short_prompts import Task
 from core.ports import Generation
 from tests.fakes.engine.servers.alike import ASK, POST, AlikeServer, first_token, refusal, token
 
@@ -28,24 +26,6 @@ async def test_request_says_what_was_asked(server: AlikeServer, model: ChatModel
     assert [asked[key] for key in ("model", "max_tokens", "n", "seed", "stop")] == ["m", 5, 2, 3, ["\n"]]
     assert asked["response_format"]["json_schema"]["schema"] == schema
     assert server.keys == ["Bearer sk-canary"]
-
-
-async def test_an_adapter_is_asked_by_its_own_name_and_only_where_it_takes_part(server: AlikeServer):
-    """As vLLM serves it: an adapter is a model of another name."""
-    server.answers("!")
-    writers = {name: Writer(frozenset(Task), {"model": f"writer-{name or 'ours'}"}) for name in ("", "theirs")}
-    chat = ChatModel(server.url, "k", "m", writers=writers)
-    try:
-        for is_adapted, name in ((True, ""), (True, "theirs"), (False, "theirs")):
-            await chat.generate(ASK, Generation(max_tokens=5, is_adapted=is_adapted, writer=name), 30)
-        await chat.choose(ASK, ["Yes", "No"], 30)
-        assert [asked["model"] for asked in server.asked] == ["writer-ours", "writer-theirs", "m", "m"]
-        server.names = ["m"]
-        server.fails(404)
-        with pytest.raises(ModelUnavailable, match="does not know the model 'writer-ours'"):
-            await chat.check_model()
-    finally:
-        await chat.close()
 
 
 async def test_tokens_of_all_choices_count(server: AlikeServer, model: ChatModel):

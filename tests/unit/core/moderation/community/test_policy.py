@@ -39,7 +39,6 @@ WHOLE = CommunityPolicy(
     tells_flaggers=True,
     quotes=True,
     learns=True,
-    writer="ours-12ab",
     places={"far.example": PlaceRules("Ilargi said yes.", 3, "#bot", mentions_author=False)},
 )
 
@@ -121,7 +120,7 @@ def test_the_log_says_which_settings_changed_and_nothing_that_was_typed() -> Non
         "groups (2)", "keywords (1)", "reaction", "language", "tone", "intents (2)", "publishers (1)", "evidence_since",
         "norm_notice (en, eu none)",
         "calls (threat 79)", "waiting_minutes", "quiet_hours", "time_zone", "threats_in_quiet_hours", "members_flag",
-        "flaggers_needed", "tells_flaggers", "quotes", "learns", "writer", "places (far.example)",
+        "flaggers_needed", "tells_flaggers", "quotes", "learns", "places (far.example)",
     )  # fmt: skip
     assert differences(WHOLE, WHOLE) == ()
     assert differences(WHOLE, changed(WHOLE, {"roles": {}, "tone": ""})) == ("roles (default)", "tone (default)")
