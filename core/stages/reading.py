@@ -138,8 +138,8 @@ async def _is_personal(signals: Signals, said: Opinions) -> bool:
 async def _explain(text: str, model: MeteredModel) -> Noted[Mapping[str, Any]]:
     problem = ""
     how = Generation(max_tokens=220, temperature=0.0, schema=SCHEMA)
-    for name in ("reading", "reading_again"):
-        messages = load_prompt(name).fill(post=quoted(text))
+    first, again = load_prompt("reading").fill(post=quoted(text)), load_prompt("reading_again").fill(post=quoted(text))
+    for messages in (first, again):
         try:
             return Noted(parse_explanations((await model.generate(messages, how)).texts[0]), [])
         except BadAnswer as err:
