@@ -228,3 +228,13 @@ def test_a_figure_with_a_raised_mark_is_held_as_it_is_printed(here: InThisProces
     assert is_refused is case["expected"].startswith("refused")
     if not is_refused:
         assert [one["evidence"] for one in found["sentences"]] == ["1"]
+
+
+def test_a_passage_is_cited_by_the_printed_number_of_its_page(here: InThisProcess, tmp_path: Path):
+    """The page itself says 2, and it is the fifth of the file."""
+    file = tmp_path / "report.pdf"
+    file.write_bytes((CASES / "documents" / "frontmatter.pdf").read_bytes())
+    assert here("kb", "add", str(file), "--publisher", "Agency", "--url", "https://example.org/report").code == 0
+    here("kb", "accept", "--source", "folder")
+    found = library_passages(here, "police stopped skin reason for the stop complained")[0]
+    assert found["source"]["document"] == "p. 2 (page 5 of the file)"
