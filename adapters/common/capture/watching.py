@@ -75,6 +75,9 @@ _Flagging: TypeAlias = asyncio.Future[None]
 Find: TypeAlias = Callable[[], Awaitable[Sighting | None]]
 """Reads the message that a reaction or an alert points at; ``None`` if it is private or cannot be read."""
 
+TellUnread: TypeAlias = Callable[[MessageWords], Awaitable[None]]
+"""Says what of a message without words was not read."""
+
 
 @dataclass(slots=True)
 class Seen:
@@ -160,8 +163,11 @@ class Watching:
         """Flag the message that a person marked with the community's emoji, if they may flag."""
         self.lanes.submit(channel, partial(self._look_at_reaction, community, by, find))
 
-    async def take_reaction(self, community: str, by: Person, find: Find, how: str) -> bool:
+    async def take_reaction(self, community: str, by: Person, find: Find, how: str, tell: TellUnread) -> bool:
         """As ``reacted``, for a platform whose events wait until they are dealt with: the flag is committed on return.
+
+        Args:
+            tell: says to whoever reacted, and may flag, that the message holds no words.
 
         Returns:
             Whether the message was flagged.
@@ -172,7 +178,11 @@ class Watching:
         try:
             await self._desk.governance.require(self._desk.platform, community, by, OnCase.FLAG)
             sighting = await find()
-            if sighting is None or not await self._is_readable(sighting):
+            if sighting is None:
+                return False
+            if not await self._is_readable(sighting):
+                if sighting.is_by_person:
+                    await tell(await sighting.words())
                 return False
             post = await sighting.post(Flag(by.user, how, Priority.FLAGGED))
             with self._known.about_to_have(post.ref, sighting.written_at):

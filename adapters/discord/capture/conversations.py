@@ -20,7 +20,7 @@ async def conversation_of(message: discord.Message, place: Place, *, reads_messa
     """The conversation of a message. What cannot be read is left out: a post is never refused for it.
 
     Args:
-        reads_messages: whether Discord shows us others' words; without them only the root is looked for.
+        reads_messages: whether Discord shows us others' words; without them only the root and the thread's title are.
     """
     if not isinstance(place, Readable):
         return Conversation()
@@ -28,7 +28,7 @@ async def conversation_of(message: discord.Message, place: Place, *, reads_messa
     parents, first = await _parents(message, place, is_open=is_open)
     root = str(place.id) if isinstance(place, discord.Thread) else first
     if not reads_messages:
-        return Conversation(root=root)
+        return Conversation(arranged(message.id, _title(message, place), []), root)
     before = await _before(message, place) if is_open else []
     return Conversation(arranged(message.id, [*_remarks(parents), *_title(message, place)], _remarks(before)), root)
 

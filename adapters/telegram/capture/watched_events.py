@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from datetime import datetime
 from functools import partial
 from typing import Final
 
@@ -18,6 +19,9 @@ from telegram import ReactionTypeEmoji
 from adapters.common.capture.changes import PostChanges
 from adapters.common.capture.known_posts import KnownPosts
 from adapters.common.capture.watching import Watching
+from adapters.common.words.errors import explain
+from adapters.common.words.languages import language_for
+from adapters.common.words.messages import no_words, type_it
 from adapters.telegram.capture.flaggers import person_of
 from adapters.telegram.capture.posts import is_group, is_private, words_of
 from adapters.telegram.capture.recent_messages import RecentMessages
@@ -25,7 +29,9 @@ from adapters.telegram.capture.sightings import SeenMessage
 from adapters.telegram.connection.client import Heard, TelegramClient
 from adapters.telegram.connection.error_meanings import FAULTS
 from adapters.telegram.connection.refs import NAME, channel_of, revision_of
+from adapters.telegram.speech.private_answers import TelegramAnswer
 from core.errors import StoreUnavailable
+from core.models import MessageWords
 from core.moderation.community.policy import CommunityPolicy
 
 _LOG = logging.getLogger(__name__)
@@ -134,9 +140,18 @@ class WatchedEvents:
         if is_private(change.chat, policy) or not _is_set(change, policy.reaction):
             return False
         find = partial(self._find, change.chat, change.message_id, policy, is_late=heard.is_late)
-        if await self._watching.take_reaction(str(change.chat.id), person_of(change.user), find, "reaction"):
+        tell = partial(self._tell_unread, change.user, change.date, policy)
+        if await self._watching.take_reaction(str(change.chat.id), person_of(change.user), find, "reaction", tell):
             await self._take_off(change.chat.id, change.message_id, change.user.id)
         return True
+
+    async def _tell_unread(
+        self, user: telegram.User, reacted_at: datetime, policy: CommunityPolicy, words: MessageWords
+    ) -> None:
+        """Say to whoever reacted, in their private chat, why nothing came of it."""
+        locale = language_for(user.language_code, policy.language)
+        answer = TelegramAnswer(self._client, user.id, locale, reacted_at)
+        await answer.tell(explain(no_words(words, locale, type_it(locale)), locale, answer.limit))
 
     async def _find(
         self, chat: telegram.Chat, message: int, policy: CommunityPolicy, *, is_late: bool

@@ -139,9 +139,12 @@ async def test_a_file_is_fetched_once(application: FakeApplication, monkeypatch:
         assert fetched == ["message.txt"]
 
 
-async def test_a_title_stands_in_the_conversation_of_later_posts(application: FakeApplication) -> None:
-    """By whoever began the thread; it is no word of who answers there."""
-    async with application.run(application.client(reads_messages=True)) as env:
+@pytest.mark.parametrize("reads_messages", [True, False])
+async def test_a_title_stands_in_the_conversation_of_later_posts(
+    application: FakeApplication, reads_messages: bool
+) -> None:
+    """By whoever began the thread; it is no word of who answers there, and seen without any privileged intent."""
+    async with application.run(application.client(reads_messages=reads_messages)) as env:
         town = Town(env, application)
         thread = _thread(town, "What we think")
         post = await town.stranger.send(thread, HATE)

@@ -151,6 +151,19 @@ async def test_a_message_without_words_is_refused_with_a_step_that_helps(town: C
     assert [flagged.text for flagged in town.desk.flagged] == [HATE]
 
 
+async def test_a_reaction_on_a_message_without_words_is_answered_in_private(watched: CaptureTown) -> None:
+    """Who may flag is told what helps; a stranger is told nothing."""
+    post = _say(watched, photo=PHOTO)
+    await watched.hear()
+    for who in (watched.volunteer, watched.stranger):
+        watched.people.react(who, post)
+    await watched.hear()
+    [told] = watched.told(watched.volunteer)
+    assert "Not read: pictures." in told and "behind /counter" in told
+    assert watched.told(watched.stranger) == [] and watched.in_public() == []
+    assert watched.desk.flagged == []
+
+
 async def test_a_command_on_a_post_that_the_library_cannot_read_is_answered(town: CaptureTown) -> None:
     """It is taken out of sight, and who gave it is told what helps; nothing is put aside in silence."""
     post = _say(town, poll=POLL)

@@ -331,6 +331,10 @@ def test_the_groups_that_are_looked_out_for_decide_what_the_filter_reads(
 
 async def test_a_reaction_can_be_waited_for(square: Square) -> None:
     """The flag is committed when the call returns; what cannot be flagged is counted."""
+    told: list[MessageWords] = []
+
+    async def tell(words: MessageWords) -> None:
+        told.append(words)
 
     async def find() -> Sighting | None:
         return Remarked()
@@ -341,12 +345,13 @@ async def test_a_reaction_can_be_waited_for(square: Square) -> None:
     async def find_a_picture() -> Sighting | None:
         return Remarked(text=" ")
 
-    assert await square.watching.take_reaction("town", VOLUNTEER, find, "reaction")
+    assert await square.watching.take_reaction("town", VOLUNTEER, find, "reaction", tell)
     assert [(post.text, post.flagged_how) for post in square.desk.flagged] == [(HATE, "reaction")]
     for other in (find_nothing, find_a_picture):
-        assert not await square.watching.take_reaction("town", VOLUNTEER, other, "reaction")
-    assert not await square.watching.take_reaction("town", Person("plain", "6", "Bo"), find, "reaction")
+        assert not await square.watching.take_reaction("town", VOLUNTEER, other, "reaction", tell)
+    assert not await square.watching.take_reaction("town", Person("plain", "6", "Bo"), find, "reaction", tell)
     assert (square.watching.seen.unreadable, square.watching.seen.refused) == (1, 1)
+    assert told == [MessageWords()], "only who may flag, and only of a message that is there"
     square.desk.errors.append(StoreUnavailable("The database does not answer.", remedy="Wait."))
     with pytest.raises(StoreUnavailable):
-        await square.watching.take_reaction("town", VOLUNTEER, find, "reaction")
+        await square.watching.take_reaction("town", VOLUNTEER, find, "reaction", tell)
