@@ -31,6 +31,7 @@ from core.wording.injection.injection import obeys
 from core.wording.language import detect
 from core.wording.links import has_link
 from core.wording.targets.mentions import told_apart
+from core.wording.targets.slurs import homonyms_in
 from core.wording.text import content_stems, longest_shared_run, sentence_spans, sentences, words
 
 MAX_SENTENCES = 2
@@ -179,6 +180,10 @@ def doubts_of(text: str, context: GateContext) -> tuple[str, ...]:
     slurs = sorted(told_apart(text, context.brief.language).mentioned)
     found += [
         sentence("It holds the word “{word}”, which hurts even where it is only mentioned.", word=w) for w in slurs
+    ]
+    found += [
+        sentence("It holds the word “{word}”, which is a slur where it is no name and has no other sense.", word=w)
+        for w in sorted(homonyms_in(own, context.brief.language))
     ]
     if own and speaks_as_tool(own):
         found.append(sentence("It speaks of its task (“the post”, “counterspeech”), as a person rarely does."))

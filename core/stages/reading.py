@@ -25,6 +25,7 @@ from core.scoring.readers.pooling import Question, shipped
 from core.stages.outcomes import Noted
 from core.stages.signals import THREATENS, Signals, names_violence
 from core.wording.language import NAMES
+from core.wording.targets.codes import is_coded
 
 EXPLANATIONS = (
     "offensiveness",
@@ -37,6 +38,8 @@ EXPLANATIONS = (
 _MAX_WORDS_CHARACTERS = 90
 _NOT_HATEFUL = 0.18
 _SURELY_HATEFUL = 0.6
+_CODED = 0.4
+"""A post with a code of hate is at least this hateful: nobody may take it for harmless."""
 _VIOLENT = 0.6
 _PERHAPS = 0.02
 """From here on a larger model is asked about a threat, or about one person, that the small reader thinks unlikely."""
@@ -99,6 +102,8 @@ async def read_post(
     hateful = await said.on(Question.HATEFUL, small, is_open=is_open)
     if said.is_probed and not said.said:
         hateful = signals.hateful
+    if hateful is not None and is_coded(post.text):
+        hateful = max(hateful, _CODED)
     explained = await _explain(post.text, model)
     is_violent = await _is_violent(signals, said)
     is_personal = not is_violent and await _is_personal(signals, said)

@@ -20,6 +20,7 @@ from core.stages.outcomes import Noted
 from core.wording.code import is_code
 from core.wording.injection.injection import instructs
 from core.wording.language import NAMES, language_of_post, words_alone
+from core.wording.targets.codes import is_coded
 from core.wording.targets.groups import groups_named, undisguised
 from core.wording.targets.slurs import slurs_in
 from core.wording.text import MAX_POST_CHARACTERS, clean, has_letters, stop_words, words
@@ -189,7 +190,7 @@ async def probed(signals: Signals, text: str, reader: PostReader, probe: Probe, 
     small = signals.hateful
     if small is None:  # by itself the small reader is not good enough here, beside the probe it helps
         small = float((await asyncio.to_thread(reader.hateful, [text], signals.language))[0])
-    both = found.pooled(small)
+    both = found.pooled(small, is_coded=is_coded(text))
     is_sure = both.sureness is not Sureness.NOT_SURE
     return replace(signals, hateful=both.hateful, is_sure=is_sure, probed=found, read_by=ReadBy.BOTH)
 

@@ -10,8 +10,10 @@ import re
 import unicodedata
 from typing import Final
 
-from core.wording.disguises import READINGS, SIGNS, without_lookalikes
+from core.wording.disguises import HUMP, READINGS, SIGNS, with_plain_letters, without_lookalikes
 from core.wording.targets.groups import undisguised
+from core.wording.targets.senses import replaced
+from core.wording.targets.slurs import senses_in
 from core.wording.text import clean
 
 _SIGN: Final = re.escape("".join(SIGNS) + "!|")
@@ -20,7 +22,6 @@ _SPACED: Final = re.compile(r"(?<!\w)(?:[^\W\d_][ .\-_*·,/]{1,2}){2,}[^\W\d_](?
 _DOTTED: Final = re.compile(r"(?<=[^\W\d_])[.\-_*·](?=[^\W\d_][.\-_*·][^\W\d_])")
 _REPEATED: Final = re.compile(r"([^\W\d_])\1{2,}")
 _HASHTAG: Final = re.compile(r"#(\w+)")
-_HUMP: Final = re.compile(r"(?<=[a-zß-ÿ0-9])(?=[A-ZÀ-Þ])|(?<=[A-ZÀ-Þ])(?=[A-ZÀ-Þ][a-zß-ÿ])|_")
 _SPACES: Final = re.compile(r"\s+")
 _DIACRITICS: Final = frozenset("Mn Cf Me".split())
 _PICTURES: Final = frozenset("So Sk".split())
@@ -30,14 +31,14 @@ _WORDS_IN_NAMES: Final = re.compile(r"\b(?:FACE|SIGN|SYMBOL|WITH|HEAVY|EMOJI COM
 
 
 def readable(text: str, language: str | None = None) -> str:
-    """The text on one line with letters of other alphabets, signs and spaces inside words undone.
+    """The text on one line with letters of other alphabets, signs and spaces inside words undone, and neutral names.
 
     A word is changed only where letters stand on both sides of a sign, so that "mp3", "2nd" and "a/c" stay as they are;
     three single letters in a row or more are one word. An emoji becomes its Unicode name, and a hashtag its words.
     """
     plain = without_lookalikes(_plain_letters(clean(text)[0]))[0]
-    plain = _HASHTAG.sub(lambda tag: _HUMP.sub(" ", tag.group(1)), plain)
-    plain = undisguised(plain, language)
+    plain = _HASHTAG.sub(lambda tag: HUMP.sub(" ", tag.group(1)), plain)
+    plain = undisguised(replaced(plain, senses_in(plain, language), names_only=True), language)
     plain = _SPACED.sub(lambda found: re.sub(r"[ .\-_*·,/]", "", found.group()), plain)
     plain = _DOTTED.sub("", plain)
     plain = _MIXED.sub(lambda found: _letters(found.group()), plain)
@@ -47,7 +48,7 @@ def readable(text: str, language: str | None = None) -> str:
 
 def _plain_letters(text: str) -> str:
     """Letters of mathematical and wide alphabets as plain ones; accents stay, stacked marks go."""
-    folded = unicodedata.normalize("NFKC", text)
+    folded = with_plain_letters(unicodedata.normalize("NFKC", text))
     return "".join(sign for sign in folded if unicodedata.category(sign) not in _DIACRITICS)
 
 

@@ -61,11 +61,12 @@ class Probed:
     unsure: tuple[float, float]
     beside: Beside | None
 
-    def pooled(self, small: float) -> Pooled:
-        """How hateful the post is, given the small reader's probability."""
+    def pooled(self, small: float, *, is_coded: bool = False) -> Pooled:
+        """How hateful the post is, given the small reader's probability; not sure at least where it ``is_coded``."""
         bias, of_small, of_probe = self.pooling
         chance = probability(bias + of_small * log_odds(small) + of_probe * self.hate)
         low, high = self.unsure
+        chance = max(chance, (low + high) / 2) if is_coded else chance
         middle = Sureness.NOT_SURE if chance < high else Sureness.HATEFUL
         return Pooled(chance, Sureness.NOT_HATEFUL if chance < low else middle)
 

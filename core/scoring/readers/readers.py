@@ -25,11 +25,18 @@ from core.llm.backends.encoders import SmallEncoder
 from core.models import Intent, TargetGroup
 from core.ports import Embedder, TextClassifier
 from core.scoring.readers.outputs import DRAFT_OUTPUTS, INTENTS, POST_OUTPUTS, DraftFault
+from core.wording.disguises import latin_share
+from core.wording.everyday import in_standard_words, is_everyday, is_friendly
 from core.wording.readable import readable
+from core.wording.targets.codes import is_coded
 
 _WINDOW: Final = 60
 _STEP: Final = 40
 """Words: a long text is also read piece by piece, since one hateful sentence is enough."""
+_LEAST_LATIN: Final = 0.6
+_THREATENS: Final = 0.4
+_BELOW: Final = 0.5
+"""So much of the least that is not sure, what words settle as harmless has: it stays below the filters' limits."""
 _GROUP_IS_ATTACKED: Final = 0.5
 _HATEFUL_BY_ITSELF: Final = 0.85
 _UNCONTRADICTED: Final = 0.4
@@ -109,8 +116,37 @@ class PostReader:
         return language in self.languages
 
     def read(self, texts: Sequence[str], language: str | None = None) -> list[PostSigns]:
-        """What each text does. A long one is as hateful as its worst piece, less what chance does among many."""
-        pieces = [pieces_of(readable(text, language)) for text in texts]
+        """What each text does, by the network and by its words.
+
+        A long one is as hateful as its worst piece, less what chance does among many. Everyday speech is read in
+        standard words, too, and the milder reading counts. Kind words settle what the network is not sure of; codes,
+        and letters that it does not know, keep a text from being read as harmless.
+        """
+        shown = [readable(text, language) for text in texts]
+        standard = [in_standard_words(text) if language in {None, "en"} else text for text in shown]
+        others = [at for at, text in enumerate(standard) if text != shown[at]]
+        signs = self._read_by_network([*shown, *(standard[at] for at in others)])
+        signs, again = signs[: len(shown)], signs[len(shown) :]
+        for at, milder in zip(others, again, strict=True):
+            signs[at] = min(signs[at], milder, key=lambda one: one.hateful)
+        return [
+            self._joined(one, text, read, plain, language)
+            for one, text, read, plain in zip(signs, texts, shown, standard, strict=True)
+        ]
+
+    def _joined(self, signs: PostSigns, text: str, shown: str, plain: str, language: str | None) -> PostSigns:
+        """What the network says of a text, with what its words tell: as it was written, as shown, in standard words."""
+        low, high = _told(self._classifier, "unsure")
+        if is_coded(text) or is_coded(plain) or latin_share(plain) < _LEAST_LATIN:
+            return replace(signs, hateful=max(signs.hateful, (low + high) / 2))
+        if language not in {None, "en"} or signs.hateful < low or signs.threat >= _THREATENS:
+            return signs
+        is_mild = is_everyday(shown)
+        is_kind = signs.hateful < high and is_friendly(plain)
+        return replace(signs, hateful=low * _BELOW) if is_mild or is_kind else signs
+
+    def _read_by_network(self, texts: Sequence[str]) -> list[PostSigns]:
+        pieces = [pieces_of(text) for text in texts]
         flat = [(piece,) for of_text in pieces for piece in of_text]
         found = _probabilities(self._classifier.logits(flat), _told(self._classifier, "calibration"))
         signs, start = [], 0

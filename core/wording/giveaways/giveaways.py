@@ -79,7 +79,13 @@ def leak_in(text: str) -> str | None:
         for name, shown_by in wordings_of(language).faults.items():
             if shown_by.search(plain):
                 return name
-    return None
+    return sentence("left over from a model") if _artefacts().search(plain) else None
+
+
+@cache
+def _artefacts() -> re.Pattern[str]:
+    rows = tomllib.loads(resources.files("core.wording.giveaways").joinpath("artefacts.toml").read_text("utf-8"))
+    return re.compile("|".join(f"(?:{one})" for one in rows["artefacts"]), re.IGNORECASE | re.MULTILINE)
 
 
 def speaks_as_tool(text: str) -> bool:

@@ -15,7 +15,8 @@ from importlib import resources
 from typing import Final
 
 from core.wording.language import NAMES
-from core.wording.targets.slurs import mild_slurs, slurs_in
+from core.wording.targets.senses import replaced
+from core.wording.targets.slurs import mild_slurs, senses_in, slurs_in
 
 _TOKEN: Final = re.compile(r"[^\s\"“”«»„()\[\]/]+")
 _MARKS: Final = "'‘’.,;:!?…-*_"
@@ -39,6 +40,7 @@ def told_apart(text: str, language: str | None = None) -> Slurs:
 
     A slur that is written in a way that no single word shows (letters apart) counts as used.
     """
+    text = replaced(text, senses_in(text, language))
     found = slurs_in(text, language)
     if not found:
         return Slurs(frozenset(), frozenset())

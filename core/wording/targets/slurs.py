@@ -6,14 +6,12 @@ mentions. A text without them may still have a bad tone, which the reader of dra
 
 from __future__ import annotations
 
-import re
 from functools import cache, lru_cache
 from importlib import resources
 
-from core.wording.disguises import READINGS, bare
+from core.wording.disguises import hidden_by, spellings, starred
+from core.wording.targets.senses import OtherSense, other_senses, replaced
 from core.wording.text import words
-
-_STARRED = re.compile(r"(?<![\w*])[^\W\d_]+\*+[\w*]*(?![\w*])")
 
 
 @cache
@@ -35,15 +33,36 @@ def _rows() -> tuple[tuple[str, frozenset[str]], ...]:
     return tuple((word.strip(), frozenset(notes.split())) for word, _, notes in rows)
 
 
+@cache
+def _names() -> frozenset[str]:
+    """The words that people and places are called, too (``word = name``)."""
+    return frozenset(word for word, notes in _rows() if "name" in notes)
+
+
+def senses_in(text: str, language: str | None = None) -> list[OtherSense]:
+    """The places of a text where a word of the list is a name or has another sense."""
+    return other_senses(text, _slurs(), _names(), language)
+
+
 def slurs_in(text: str, language: str | None = None) -> set[str]:
-    """The slurs and insults in a text, disguises undone; in a text of a known language, less its ordinary words.
+    """The slurs and insults in a text, disguises undone, less names, other senses and its language's ordinary words.
 
     These disguises are undone: signs and letters of other alphabets that look like letters, accents, letters that are
     repeated, spaced apart or invisible, marks inside a word, and stars instead of letters.
     """
-    spellings = [variant for plain in _without_signs(text) for variant in _joined(plain)]
-    found = {word.partition("'")[0] for spelling in spellings for word in words(spelling)}
-    hidden = {slur for starred in _STARRED.findall(spellings[0]) for slur in _hidden_by(starred)}
+    return _listed_in(replaced(text, senses_in(text, language)), language)
+
+
+def homonyms_in(text: str, language: str | None = None) -> set[str]:
+    """The words of the list that a text holds only as a name or in another sense."""
+    senses = senses_in(text, language)
+    return _listed_in(text, language) - _listed_in(replaced(text, senses), language) if senses else set()
+
+
+def _listed_in(text: str, language: str | None) -> set[str]:
+    read = spellings(text)
+    found = {word.partition("'")[0] for spelling in read for word in words(spelling)}
+    hidden = {slur for token in starred(read[0]) for slur in hidden_by(token, _slurs())}
     return (found | hidden) & _slurs(language)
 
 
@@ -51,23 +70,3 @@ def slurs_in(text: str, language: str | None = None) -> set[str]:
 def is_slur(word: str) -> bool:
     """Whether one word is a slur or an insult; remembered, since one vocabulary is looked through for every post."""
     return bool(slurs_in(word))
-
-
-def _without_signs(text: str) -> list[str]:
-    """A text in plain lower-case letters: unchanged, and with each reading of the signs as letters."""
-    plain = bare(text)
-    marked = re.sub(r"(?:(?<=\w)|(?<!\S))[!|](?=\w)", "i", plain)
-    return [plain, *(marked.translate(table) for table in READINGS)]
-
-
-def _joined(plain: str) -> list[str]:
-    """A text unchanged, with repeated letters written once or twice, and with divided words joined."""
-    readings = [plain, *(re.sub(r"(.)\1{2,}", letters, plain) for letters in (r"\1", r"\1\1"))]
-    whole = [re.sub(r"(?<=\w)[-.*_·]+(?=\w)", "", reading) for reading in readings]
-    spaced = [re.sub(r"\b(\w)(?:[\s.,/*_-]+(?=\w\b))", r"\1", reading) for reading in readings]
-    return [*readings, *whole, *spaced]
-
-
-def _hidden_by(starred: str) -> set[str]:
-    pattern = re.compile(starred.replace("*", r"\w"))
-    return {slur for slur in _slurs() if pattern.fullmatch(slur)}

@@ -88,8 +88,8 @@ def test_an_ordinary_text_is_left_alone(text: str) -> None:
 def test_a_word_may_be_ordinary_in_one_language() -> None:
     """What is a slur in English may be a colour or an animal elsewhere; where the language is unknown it is found."""
     exempt = {language: _slurs() - _slurs(language) for language in LANGUAGES}
-    assert exempt["en"] == exempt["eu"] == set()
-    for language in ("es", "it"):
+    assert exempt["en"] == set()
+    for language in ("es", "it", "eu"):
         assert exempt[language]
         for word in exempt[language]:
             assert slurs_in(f"({word})") == slurs_in(f"({word})", "en") == {word}

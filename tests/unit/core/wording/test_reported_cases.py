@@ -1,0 +1,250 @@
+"""Inputs that failed once, and others of their kinds: names, other senses, leftovers of models, keywords."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from adapters.common.capture.keywords import has_keyword
+from core.scoring.checking import Level, check_reply, context_for
+from core.scoring.gates import fragment_fault
+from core.wording.giveaways.giveaways import leak_in
+from core.wording.language import language_of_post
+from core.wording.readable import readable
+from core.wording.targets.codes import is_coded
+from core.wording.targets.slurs import homonyms_in, slurs_in
+
+CASES = Path(__file__).parents[3] / "data" / "cases"
+
+
+def _rows(name: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (CASES / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+NAMES = {
+    "en": [
+        "Chris Coons spoke about the bill.",
+        "I met Paki, and Kike's mother cooked for us.",
+        "Thanks, Paki!",
+        "Refugees in Lesbos need help.",
+        "Dick Van Dyke made us all laugh.",
+        "They fled the invaders who bombed their homes.",
+        "The dyke along the river keeps our town dry.",
+        "There is a chink in the curtain.",
+    ],
+    "es": [
+        "Ayer vi a Paki en el mercado.",
+        "Fuimos con Paki y Kike al cine.",
+        "El campo de refugiados de Lesbos está lleno.",
+        "Desfilan las comparsas de moros por la plaza.",
+        "No hay moros en la costa.",
+    ],
+    "it": [
+        "Zia Checca ha preparato il pranzo.",
+        "La guerra di Troia durò dieci anni.",
+        "Ludovico il Moro chiamò Leonardo a Milano.",
+        "Taglio il finocchio per l'insalata.",
+        "Toni Negri scrisse molti libri.",
+    ],
+    "eu": [
+        "Paki gure auzokoa da.",
+        "Nire izeba Paki Durangon bizi da.",
+        "Gaur Kike eta Moro etorri dira.",
+        "Moroak eta kristauak jaia ikusi dugu.",
+        "Atzo Paki ikusi nuen plazan.",
+    ],
+}
+SLURS = {
+    "en": [
+        "That Kike Soros runs it all.",
+        "Filthy Kike bankers.",
+        "The Paki shop on the corner is dirty.",
+        "Paki go home.",
+        "Kike Bankers Run The World Again",
+        "She is a dyke.",
+        "These savages burn everything.",
+        "K1ke Hernandez",
+    ],
+    "es": ["Los moros nos invaden.", "Moro de mierda.", "Puto Moro, vete.", "El Moro ese nos roba.", "Es un moro."],
+    "it": [
+        "Sei una troia.",
+        "È un finocchio e basta.",
+        "Troia, torna a casa!",
+        "Quel moro ruba.",
+        "Una checca isterica.",
+    ],
+    "eu": ["Moro horiek asko lan egiten dute.", "Moro zikina.", "Moro bat da.", "Maritxu hutsa.", "Moro hori kanpora!"],
+}
+LEFTOVERS = [
+    "{{name}}, migrants work as you do.",
+    "Migrants pay XX% of it.",
+    "Migrants work as you do turn0search1.",
+    "El usuario pide una respuesta. Trabajan como tú.",
+    "Let me write a short reply. They work as you do.",
+    "Risposta finale: lavorano come te.",
+    "2. aukera: zuk bezala egiten dute lan.",
+    "Assistant: They work as you do.",
+    "**They** work as you do.",
+    "They work as you do. Hope this helps!",
+    "They work as you do &amp; pay taxes.",
+    "They work as you do.\\nThey pay taxes.",
+    "They donâ€™t live off anybody.",
+    "They work. (Word count: 12 words)",
+    "Trabajan como tú. (Nota: esta respuesta evita culpar)",
+    "Lo siento, pero no puedo responder a eso.",
+    "They work as you do [source].",
+    "Option 1: They work as you do.",
+    "Final answer: They work as you do.",
+]
+PEOPLE_SAY = [
+    "There are two options: stay or go, and they chose to stay.",
+    "He said the law [sic] was clear, and she agreed […] with him.",
+    "This message is meant for all who read along.",
+    "I won't be silent when neighbours are insulted.",
+    "My answer is no: nobody here lives off you.",
+    "Step by step we got to know each other, *slowly*.",
+    "Sorry, but that is not how taxes work.",
+    "They paid 1.5 % of it, and that is the law.",
+]
+CODED = [
+    "1488 forever",
+    "14/88 brothers",
+    "Bring back the ovens.",
+    "Fire up the gas chambers again",
+    "The day of the rope is near",
+    "(((they))) own your bank",
+    "six million wasn't enough",
+    "Hitler did nothing wrong",
+    "Riaprite i forni!",
+    "Que vuelvan los hornos",
+    "Islam is a cancer on our civilisation.",
+]
+NOT_CODED = [
+    "My uncle turned 88 last week.",
+    "Bring the bread to the oven, dear.",
+    "1488 is a slogan of neo-Nazis; report it.",
+    "My grandmother was sent to the gas chambers in 1944.",
+    "He wrote it in fourteen lines (((not)) quite.",
+    "Cancer research needs money.",
+]
+FOLDED = {
+    "ᴍᴜsʟɪᴍs ᴀʀᴇ ᴠᴇʀᴍɪɴ": "muslims are vermin",
+    "🅼🆄🆂🅻🅸🅼🆂 🅰🆁🅴 🆅🅴🆁🅼🅸🅽": "MUSLIMS ARE VERMIN",
+    "🅥🅔🅡🅜🅘🅝": "VERMIN",
+    "ᗰᑌᔕᒪIᗰᔕ ᗩᖇE ᐯEᖇᗰIᑎ": "MUSLIMS ARE VERMIN",
+    "ꓟꓴꓢꓡꓲꓟꓢ ꓮꓣꓰ ꓦꓰꓣꓟꓲꓠ": "MUSLIMS ARE VERMIN",
+    "Ꮩ乇尺爪丨几": "VERMIN",
+    "uᴉɯɹǝʌ ǝɹɐ sɯᴉlsnW": "Muslims are vermin",
+    "such uᴉɯɹǝʌ here": "such vermin here",
+    "ᐃᓄᒃᑎᑐᑦ ᓄᓇᕗᑦ": "ᐃᓄᒃᑎᑐᑦ ᓄᓇᕗᑦ",
+    "Øre og Đorđe": "Øre og Đorđe",
+}
+KEYWORDS = [
+    ("vermin", "_vermin_", True),
+    ("vermin", "[ver](http://x.example)min", True),
+    ("vermin", "ᴠᴇʀᴍɪɴ", True),
+    ("vermin", "v.e.r.m.i.n", True),
+    ("vermin", "they are a v e r m i n plague", True),
+    ("vermin", "vérmîn", True),
+    ("vermin", "verm*n", True),
+    ("vermin", "not_vermin_here", True),
+    ("moro", "moroak", True),
+    ("moro", "Moros", True),
+    ("troia", "troiei", True),
+    ("zingaro", "zingari", True),
+    ("maricon", "maricones", True),
+    ("checca", "checche", True),
+    ("go home", "#GoHome", True),
+    ("1488", "1488!", True),
+    ("moro", "moral", False),
+    ("moro", "mora", False),
+    ("roma", "Rome", False),
+    ("ano", "este año", False),
+    ("cat", "education", False),
+    ("black", "blacken", False),
+    ("spic", "so spicy, and conspicuous", False),
+    ("vermin", "ver min", False),
+]
+
+
+@pytest.mark.parametrize(("language", "text"), [(code, text) for code, texts in NAMES.items() for text in texts])
+def test_a_name_or_another_sense_refuses_nothing(language: str, text: str) -> None:
+    """No word of the list decides by itself; a person is told of it."""
+    assert slurs_in(text, language) == set()
+    assert fragment_fault(text, language) is None
+
+
+@pytest.mark.parametrize(("language", "text"), [(code, text) for code, texts in SLURS.items() for text in texts])
+def test_a_slur_that_looks_like_a_name_stays_one(language: str, text: str) -> None:
+    """With a capital, before a word that is no surname, and in a disguise."""
+    assert slurs_in(text, language)
+    assert fragment_fault(text, language)
+
+
+def test_a_person_is_told_of_a_homonym() -> None:
+    """Where it is taken for a name."""
+    assert homonyms_in("Kike Hernandez hit a home run.", "en") == {"kike"}
+
+
+@pytest.mark.parametrize("text", LEFTOVERS)
+def test_a_leftover_of_a_model_is_one(text: str) -> None:
+    """In four languages, and whatever marks or data it is."""
+    assert leak_in(text)
+
+
+@pytest.mark.parametrize("text", PEOPLE_SAY)
+def test_what_people_write_is_no_leftover(text: str) -> None:
+    """Words that resemble it."""
+    assert leak_in(text) is None
+
+
+@pytest.mark.parametrize("text", CODED)
+def test_a_code_is_known(text: str) -> None:
+    """A post with one is not read as harmless."""
+    assert is_coded(text)
+
+
+@pytest.mark.parametrize("text", NOT_CODED)
+def test_who_explains_or_remembers_uses_no_code(text: str) -> None:
+    """And neither does a birthday."""
+    assert not is_coded(text)
+
+
+@pytest.mark.parametrize(("written", "read"), FOLDED.items())
+def test_letters_are_read_as_they_look(written: str, read: str) -> None:
+    """Words of a language that is written in such letters stay."""
+    assert readable(written, "en") == read
+
+
+@pytest.mark.parametrize(("keyword", "text", "is_there"), KEYWORDS)
+def test_a_keyword_is_found_in_markup_and_disguise(keyword: str, text: str, *, is_there: bool) -> None:
+    """With endings of three languages, and not inside another word."""
+    assert has_keyword(text, (keyword,)) is is_there
+
+
+@pytest.mark.parametrize("row", _rows("keywords"), ids=lambda row: row["text"])
+def test_reported_keywords(row: dict[str, Any]) -> None:
+    """Each as it was expected."""
+    assert has_keyword(row["text"], (row["keyword"],)) is row["expected"]
+
+
+@pytest.mark.parametrize("row", _rows("check_replies"), ids=lambda row: row["reply"])
+def test_reported_replies(row: dict[str, Any]) -> None:
+    """Names are warned of at most, leftovers refused."""
+    found = check_reply(row["reply"], context_for(row["post"], row["language"]))
+    assert (found.level is Level.REFUSED) is row["expected"].startswith("refused")
+
+
+@pytest.mark.parametrize("row", [row for row in _rows("read") if row["expected"] == "slurs: []"], ids=str)
+def test_reported_names(row: dict[str, Any]) -> None:
+    """No slur in them."""
+    assert slurs_in(row["post"], language_of_post(row["post"], "en")) == set()
+
+
+def test_a_short_italian_sentence_is_italian() -> None:
+    """One word that only Italian has is enough where there is none of English."""
+    assert language_of_post("I gay sono malati", "en") == "it"
+    assert language_of_post("I am gay and so are my friends.", "it") == "en"
