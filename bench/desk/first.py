@@ -31,7 +31,6 @@ from aiohttp import web
 from sqlalchemy import URL, make_url, select
 from sqlalchemy.ext.asyncio import create_async_engine
 
-from bench.desk.database import words
 from bench.measuring.children import Took, in_child
 from bench.measuring.output import Row, note, save, show
 from bot.drafting.precedence import Precedence
@@ -53,6 +52,7 @@ from core.request import Request, Voice
 
 LIMIT: Final = 1.3
 """How many times the p95 of an idle desk a person's may be."""
+_SYLLABLES: Final = "ba lo du ke mi ro sa tu vi ne pa go li he fu zy ca wo re ni".split()
 _SECRET: Final = b"only for benchmarks, thirty-two."
 _ROUNDS: Final = (1, 4, 1, 4, 2)
 """Calls of one draft: those of a round are made at once, one round after the other."""
@@ -61,6 +61,11 @@ _WARM_SECONDS: Final = 4.0
 _LOOK_SECONDS: Final = 0.05
 _LONGEST_SECONDS: Final = 300.0
 _BATCH: Final = 50
+
+
+def words(chance: random.Random, count: int) -> str:
+    """A made-up sentence that no person wrote."""
+    return " ".join("".join(chance.choices(_SYLLABLES, k=chance.choice((2, 3)))) for _ in range(count))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,11 @@
-"""The benchmarks' tests of significance and calibration, against values worked out by hand."""
+"""The benchmarks' tests of significance, against values worked out by hand."""
 
 from __future__ import annotations
 
 import math
 
-import numpy as np
 import pytest
 
-from bench.measuring.calibration import Labelled, auc, calibration_error, measures, reliability, reliability_of
 from bench.measuring.significance import compare, interval, percentile, signed_rank
 
 
@@ -50,43 +48,6 @@ def test_comparing_against_one_system_corrects_for_fewer_pairs() -> None:
 def test_a_system_without_any_figure_is_not_compared() -> None:
     """Nothing is made up for it."""
     assert compare("composite", {"live": {"1": 0.5}, "plain": {}}) == []
-
-
-def test_the_auc_is_the_share_of_pairs_in_order() -> None:
-    """Three of the four pairs are in order; one class alone has no AUC."""
-    labels = np.array([1, 1, 0, 0])
-    assert auc(np.array([0.9, 0.4, 0.6, 0.1]), labels) == pytest.approx(3 / 4)
-    assert math.isnan(auc(np.array([0.9, 0.4]), np.array([1, 1])))
-
-
-def test_calibration_compares_what_was_said_with_what_was_true() -> None:
-    """Ten rows said 0.85 of which 6 are true miss by 0.25; two said 0.05 and are false, by 0.05."""
-    chances = np.array([0.85] * 10 + [0.05] * 2)
-    labels = np.array([1] * 6 + [0] * 6)
-    low, high = reliability(chances, labels)
-    assert (low["bin"], low["rows"], low["true"]) == ("0.0-0.1", 2, 0)
-    assert (high["bin"], high["rows"]) == ("0.8-0.9", 10)
-    assert (high["said"], high["true"]) == (pytest.approx(0.85), pytest.approx(0.6))
-    assert calibration_error(chances, labels) == pytest.approx((10 * 0.25 + 2 * 0.05) / 12)
-
-
-def test_a_certain_answer_falls_into_the_last_bin() -> None:
-    """1.0 belongs to 0.9-1.0."""
-    assert [row["bin"] for row in reliability(np.array([1.0]), np.array([1]))] == ["0.9-1.0"]
-
-
-def test_measures_of_a_perfect_scorer() -> None:
-    """AUC 1 with an interval of no width, Brier and ECE 0."""
-    posts = [str(number) for number in range(8)] * 2
-    found = measures(Labelled("oracle", [1.0] * 8 + [0.0] * 8, [1] * 8 + [0] * 8, posts))
-    assert (found["AUC"], found["from"], found["to"], found["Brier"], found["ECE"]) == (1, 1, 1, 0, 0)
-
-
-def test_what_cannot_be_measured_is_null() -> None:
-    """One class alone has no AUC, and JSON knows no NaN; a score of something else has no calibration."""
-    found = measures(Labelled("one class", [0.9, 0.8], [1, 1], ["1", "2"], is_probability_of_label=False))
-    assert [found[name] for name in ("AUC", "from", "to", "Brier", "ECE")] == [None] * 5
-    assert reliability_of(Labelled("other", [0.9], [0], ["1"], is_probability_of_label=False)) == []
 
 
 def test_the_bootstrap_draws_whole_clusters() -> None:

@@ -1,1 +1,0 @@
-"""Whether the scorers tell good drafts from bad ones."""
