@@ -15,6 +15,8 @@
     |   +-- PlatformUnavailable   a chat platform: the call certainly did not reach it, or it refused
     |       +-- PlatformBusy      it refused for now, and may be asked again later
     |       +-- CardRefused       it refused to change one card for now; others can be shown
+    |       +-- TextRefused       it never takes this text as it is
+    |       +-- PlaceClosed       it lets us do nothing in this place, until somebody changes that
     |       +-- TextHidden        the post exists, but the platform does not show us its words
     |       +-- NeverShownAgain   the platform shows nobody like us a post a second time
     +-- DocumentRefused           one document cannot be used: missing, too large, damaged, or a trap
@@ -122,6 +124,14 @@ class PlatformBusy(PlatformUnavailable):
 
 class CardRefused(PlatformUnavailable):
     """A chat platform does not let one card be changed for now; all others can be shown."""
+
+
+class TextRefused(PlatformUnavailable):
+    """A chat platform never takes this text as it is, or would show it otherwise."""
+
+
+class PlaceClosed(PlatformUnavailable):
+    """A place of a chat platform is closed to us, or to everybody; asking again changes nothing."""
 
 
 class TextHidden(PlatformUnavailable):

@@ -24,14 +24,15 @@ from adapters.discord.connection.error_meanings import (
     of_question,
     of_send,
 )
-from adapters.discord.connection.places import place_of
+from adapters.discord.connection.places import is_private, lacking_rights, place_of
 from adapters.discord.connection.refs import NAME, MessageNumbers, numbers_of, ref_of, revision_of
 from adapters.discord.speech.exact_text import MAX_CHARACTERS, check_bytes
 from adapters.discord.speech.words import words_now
-from core.errors import AmbiguousSend, PlatformBusy, PlatformUnavailable, TextHidden
-from core.i18n.sentences import sentence
+from core.errors import AmbiguousSend, PlaceClosed, PlatformBusy, PlatformUnavailable, TextHidden
+from core.i18n.sentences import listed, sentence
 from core.models import Posted, PostRef
 from core.moderation.approval import ApprovedReply
+from core.moderation.community.policy import CommunityPolicy
 
 RESEND_SECONDS: Final = 120.0
 """Discord keeps a key for "the past few minutes"."""
@@ -90,6 +91,32 @@ class DiscordPlatform:
             remedy=sentence("Flag it with the message menu, or let Antiphon read messages."),
             revision=revision_of(message),
         )
+
+    def check(self, ref: PostRef, text: str, quote: str, policy: CommunityPolicy) -> None:
+        """Refuse what Discord would cut or change, and a channel that is private now, or where we may not answer.
+
+        Channels and rights are as Discord told them last; one that it did not tell of is not refused here.
+
+        Raises:
+            TextRefused: it is such a text.
+            PlaceClosed: it is such a channel.
+        """
+        check_bytes(text)
+        place = numbers_of(ref)
+        guild = self._client.get_guild(place.guild)
+        channel = None if guild is None else guild.get_channel_or_thread(place.channel)
+        if channel is None:
+            return
+        if is_private(channel, policy.everybody_role):
+            raise PlaceClosed(
+                sentence("Not everybody in the server can read this channel now; Antiphon answers in public only."),
+                remedy=sentence("Close the case, or let everybody see the channel again."),
+            )
+        if lacking := lacking_rights(channel):
+            raise PlaceClosed(
+                sentence("Antiphon cannot answer in this channel. Its role lacks: {rights}.", rights=listed(lacking)),
+                remedy=sentence("A manager of the server gives Antiphon's role these rights in the channel."),
+            )
 
     async def post(self, reply: ApprovedReply) -> Posted:
         """Post exactly ``reply.text`` under the post that it answers, with one request that carries ``reply.key``.

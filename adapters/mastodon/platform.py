@@ -48,11 +48,12 @@ from adapters.mastodon.speech.exact_text import (
 )
 from adapters.mastodon.speech.plain_text import words_of
 from adapters.mastodon.speech.profiles import wants_no_bots
-from core.errors import PlatformBusy, PlatformUnavailable, StoreUnavailable
+from core.errors import PlaceClosed, PlatformBusy, PlatformUnavailable, StoreUnavailable, TextRefused
 from core.i18n.sentences import sentence
 from core.models import Posted, PostRef
 from core.moderation.approval import ApprovedReply
 from core.moderation.community.places import NO_RULES, PlaceRules, without_consent
+from core.moderation.community.policy import CommunityPolicy
 
 _T = TypeVar("_T")
 _LOG = logging.getLogger(__name__)
@@ -115,6 +116,29 @@ class MastodonPlatform:
             return None
         return words_of_ours(status) if self._is_ours(status) else words_of(status).compared
 
+    def check(self, ref: PostRef, text: str, quote: str, policy: CommunityPolicy) -> None:
+        """Refuse what the instance would refuse, trim or change, and what would call or tag somebody.
+
+        The author's name and content warning are counted when their post is answered.
+
+        Raises:
+            TextRefused: it is such a text.
+            PlaceClosed: the account is on another instance than when the post was flagged.
+        """
+        self._id_of(ref)
+        self._check_text(text, quote)
+
+    def _check_text(self, text: str, quote: str) -> None:
+        if quote:
+            raise TextRefused(
+                sentence("A reply on the fediverse shows no words of the post."),
+                remedy=sentence("Approve it again without them."),
+            )
+        instance = self._client.instance
+        check_exact(text, instance)
+        check_mute(text)
+        check_length(text, "", Frame(), instance)
+
     async def post(self, reply: ApprovedReply) -> Posted:
         """Post ``reply.text`` under the post that it answers, with one request that carries ``reply.key``.
 
@@ -127,9 +151,7 @@ class MastodonPlatform:
             AmbiguousSend: it may be there, or is there in other words.
         """
         status_id, instance = self._id_of(reply.in_reply_to), self._client.instance
-        _check_quoteless(reply)
-        check_exact(reply.text, instance)
-        check_mute(reply.text)
+        self._check_text(reply.text, reply.quote)
         rules = await self._rules_of(reply.in_reply_to)
         parent = await self._asked(self._answerable(status_id, reply.in_reply_to.channel))
         public = public_reply(reply.text, parent, rules, instance)
@@ -201,7 +223,7 @@ class MastodonPlatform:
     def _id_of(self, ref: PostRef) -> str:
         """The id of a post at the home instance; another instance has other ids."""
         if ref.community != self._client.home and ref.platform == NAME:
-            raise PlatformUnavailable(
+            raise PlaceClosed(
                 sentence("Antiphon's account is on another instance now than when the post was flagged."),
                 remedy=sentence("Flag the post again."),
             )
@@ -287,15 +309,6 @@ class MastodonPlatform:
 
     def _is_ours(self, status: Status) -> bool:
         return str(status.account.id) == self._client.own_id
-
-
-def _check_quoteless(reply: ApprovedReply) -> None:
-    """Refuse, with ``PlatformUnavailable``, a reply that was approved with words of the post above it."""
-    if reply.quote:
-        raise PlatformUnavailable(
-            sentence("A reply on the fediverse shows no words of the post."),
-            remedy=sentence("Approve it again without them."),
-        )
 
 
 def _is(status: Status, reply: ApprovedReply, status_id: str) -> bool:

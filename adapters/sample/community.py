@@ -12,9 +12,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from adapters.sample.posts import SAMPLE_THREAD, SamplePost
-from core.errors import BadInput, PlatformBusy, PlatformUnavailable
+from core.errors import BadInput, PlatformBusy, PlatformUnavailable, TextRefused
+from core.i18n.sentences import sentence
 from core.models import FlaggedPost, Posted, PostRef, ThreadMessage
 from core.moderation.approval import ApprovedReply
+from core.moderation.community.policy import CommunityPolicy
 
 _CHANNEL: Final = "town-square"
 _THREAD_LENGTH: Final = 6
@@ -131,6 +133,21 @@ class SampleCommunity:
         post = self._find(ref)
         return None if post is None else post.text
 
+    def check(self, ref: PostRef, text: str, quote: str, policy: CommunityPolicy) -> None:
+        """Refuse a text that is too long, with ``TextRefused``; everybody reads every message."""
+        self._check_length(text)
+
+    def _check_length(self, text: str) -> None:
+        if len(text) > self._max_characters:
+            raise TextRefused(
+                sentence(
+                    "The reply has {count} characters with what is added to it; {most} at most are posted.",
+                    count=len(text),
+                    most=self._max_characters,
+                ),
+                remedy=sentence("Shorten it by {over} characters.", over=len(text) - self._max_characters),
+            )
+
     async def post(self, reply: ApprovedReply) -> Posted:
         """Post exactly ``reply.text``; a key of the last ten minutes gives the reply that it made.
 
@@ -140,14 +157,10 @@ class SampleCommunity:
         """
         self._check_open()
         self._check_speed()
+        self._check_length(reply.text)
         earlier = self._sent.get(reply.key)
         if earlier is not None and self._clock() - earlier.posted_at < _KEYS_KEPT:
             return earlier
-        if len(reply.text) > self._max_characters:
-            raise PlatformUnavailable(
-                f"The reply has {len(reply.text)} characters; {self.name} takes {self._max_characters}.",
-                remedy="Shorten it and approve it again.",
-            )
         if self._find(reply.in_reply_to) is None:
             raise PlatformUnavailable("The post that the reply answers is gone.", remedy="Close the case.")
         message = self.add(self._bot_name, reply.text, reply.in_reply_to.message)

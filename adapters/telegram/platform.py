@@ -27,10 +27,11 @@ from adapters.telegram.connection.error_meanings import (
 )
 from adapters.telegram.connection.refs import NAME, MessageNumbers, numbers_of
 from adapters.telegram.speech.exact_text import MAX_CHARACTERS, check_text
-from core.errors import AmbiguousSend, NeverShownAgain, PlatformBusy, PlatformUnavailable
+from core.errors import AmbiguousSend, NeverShownAgain, PlatformBusy, PlatformUnavailable, TextRefused
 from core.i18n.sentences import sentence
 from core.models import Posted, PostRef
 from core.moderation.approval import ApprovedReply
+from core.moderation.community.policy import CommunityPolicy
 
 _T = TypeVar("_T")
 _MENTION: Final = re.compile(r"(?<!\w)@[A-Za-z0-9_]{2,}")
@@ -78,6 +79,11 @@ class TelegramPlatform:
         raise NeverShownAgain(
             sentence("Telegram shows no bot a message a second time."), remedy=sentence("Look at it on Telegram.")
         )
+
+    def check(self, ref: PostRef, text: str, quote: str, policy: CommunityPolicy) -> None:
+        """Refuse what Telegram would cut, change or refuse, and what would call an account, with ``TextRefused``."""
+        check_text(text)
+        _check_mute(text)
 
     async def post(self, reply: ApprovedReply) -> Posted:
         """Post exactly ``reply.text`` under the post that it answers, with one request.
@@ -183,12 +189,12 @@ def _tell_why(err: BaseException) -> NoReturn:
 
 
 def _check_mute(text: str) -> None:
-    """Refuse, with ``PlatformUnavailable``, a text that calls somebody: no way to write a name keeps it mute.
+    """Refuse, with ``TextRefused``, a text that calls somebody: no way to write a name keeps it mute.
 
     A name behind a letter, as in an address of e-mail, calls nobody.
     """
     if _MENTION.search(text):
-        raise PlatformUnavailable(
+        raise TextRefused(
             sentence("The reply has a name behind an @: Telegram would call that account."),
             remedy=sentence("Take the @ out, and approve it again."),
         )

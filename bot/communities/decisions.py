@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from bot.store.cases.sending import wake
 from bot.store.engine.database import Database, Session
 from bot.store.people import communities, people
 from bot.store.people.audit import AuditEntry, entries
@@ -231,6 +232,7 @@ class CommunityDesk:
                 is_changed = await communities.pause(session, community.id, actor)
             else:
                 is_changed = await communities.resume(session, community.id)
+                await wake(session, None if community.id == communities.EVERYWHERE else community.id)
             if is_changed:
                 reason = "posting stopped" if is_paused else "posting allowed again"
                 what = Change.STOPPED if is_paused else Change.RESUMED

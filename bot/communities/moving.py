@@ -21,6 +21,7 @@ from bot.store.schema import (
     CaseRow,
     Change,
     CommunityRow,
+    KnownNameRow,
     MembershipRow,
     WatchDayRow,
 )
@@ -80,7 +81,7 @@ async def _is_untouched(session: Session, community: Community) -> bool:
 
 async def _drop(session: Session, community: Community, reason: str) -> None:
     """Delete a community that was only met; its audit log stays, and ends by saying so."""
-    for table in (MembershipRow, WatchDayRow, BoardTroubleRow):
+    for table in (MembershipRow, KnownNameRow, WatchDayRow, BoardTroubleRow):
         await session.execute(delete(table).filter_by(community_id=community.id))
     await session.execute(delete(CommunityRow).filter_by(id=community.id))
     await record(session, community.id, community.version + 1, actor=BY_PLATFORM, reason=reason, change=Change.DELETED)

@@ -175,6 +175,7 @@ async def open_application(
         BadSettings: two platforms have the same name.
     """
     wanted, name, platforms = settings.desk, worker_name(), Platforms(served)
+    limits = SendLimits(wanted.replies_per_hour, wanted.replies_per_day, platforms.asked_first)
     async with open_database(settings, database_path, creates=True, clock=clock, works_under_leases=True) as database:
         desk = build_desk(
             database,
@@ -184,14 +185,16 @@ async def open_application(
             max_queued=wanted.max_queued,
             campaign_hours=wanted.campaign_hours,
             flags_per_hour=wanted.flags_per_hour,
-            max_characters=platforms.max_characters,
+            platforms=platforms,
+            limits=limits,
+            hearing_seconds=platforms.hearing_seconds,
             edit_reader=RememberingReader(engine.readers.drafts),
         )
         outbox = Outbox(
             database,
             platforms,
             role_sources=platforms.role_sources,
-            limits=SendLimits(wanted.replies_per_hour, wanted.replies_per_day, platforms.asked_first),
+            limits=limits,
             on_fault=platforms.report,
         )
         queue = _queue(database, settings, name, attempts)

@@ -15,9 +15,9 @@ from bot.review.casework import FrontDesk
 from bot.review.decisions import Decisions
 from bot.review.proposals import Proposals
 from bot.review.queries import CaseQueries
-from bot.sending.outbox import Outbox
+from bot.sending.outbox import Outbox, SendLimits
 from bot.store.engine.database import Database
-from core.moderation.platforms import RoleSource
+from core.moderation.platforms import ChatPlatform, RoleSource
 from core.scoring.edits import EditReader
 
 
@@ -44,7 +44,9 @@ def build_desk(
     max_queued: int = 200,
     campaign_hours: float = 0.0,
     flags_per_hour: int | None = None,
-    max_characters: Mapping[str, int] | None = None,
+    platforms: Mapping[str, ChatPlatform] | None = None,
+    limits: SendLimits | None = None,
+    hearing_seconds: Mapping[str, float] | None = None,
     edit_reader: EditReader | None = None,
 ) -> Desk:
     """A desk over a database.
@@ -57,10 +59,13 @@ def build_desk(
         max_queued: how many cases of a community may wait for a draft.
         campaign_hours: how long near-identical posts fold into the first one's case; 0 folds none.
         flags_per_hour: how many posts one person may flag in an hour; ``None`` for any number.
-        max_characters: the longest reply that each platform takes, by its name; any length where none is given.
+        platforms: those that are connected to this process, by name: what a text must satisfy there.
+        limits: how many replies one community may get.
+        hearing_seconds: by platform, how long it may take until what a person wrote there is heard.
         edit_reader: reads what a person wrote or changed, for warnings; without it only the rules are applied.
     """
     live_roles = LiveRoles(database, role_sources or {})
+    proposals = Proposals(database, platforms=platforms, limits=limits, edit_reader=edit_reader)
     return Desk(
         database=database,
         live_roles=live_roles,
@@ -71,9 +76,18 @@ def build_desk(
             flags_per_hour=flags_per_hour,
             live_roles=live_roles,
         ),
-        decisions=Decisions(database, hold_minutes=hold_minutes, undo_seconds=undo_seconds),
-        proposals=Proposals(database, max_characters=max_characters, edit_reader=edit_reader),
-        approvals=Approvals(database, live_roles, undo_seconds=undo_seconds, approval_hours=approval_hours),
+        decisions=Decisions(
+            database, hold_minutes=hold_minutes, undo_seconds=undo_seconds, hearing_seconds=hearing_seconds
+        ),
+        proposals=proposals,
+        approvals=Approvals(
+            database,
+            live_roles,
+            proposals.question,
+            undo_seconds=undo_seconds,
+            approval_hours=approval_hours,
+            hearing_seconds=hearing_seconds,
+        ),
         queries=CaseQueries(database, edit_reader=edit_reader),
     )
 

@@ -17,7 +17,7 @@ from typing import Final
 from bot.communities.native_roles import LiveRoles
 from bot.intake.members import is_enough
 from bot.intake.refusals import check_askers, check_flag, check_flaggers
-from bot.store.cases import campaigns
+from bot.store.cases import campaigns, holds
 from bot.store.cases.campaigns import Folding
 from bot.store.cases.captures import NewCase, capture_all, lock_communities, new_case
 from bot.store.cases.cases import (
@@ -32,15 +32,15 @@ from bot.store.cases.cases import (
     transition_all,
     waiting_for_room,
 )
-from bot.store.cases.dismissals import reopen_edited
+from bot.store.cases.renewals import renew, reopen
 from bot.store.engine.database import Database, Session, whole
 from bot.store.people import communities
-from bot.store.people.people import require_on_case
+from bot.store.people.people import known_pseudonym, require_on_case, roles_of
 from bot.store.work import jobs
-from core.errors import Conflict, StoreUnavailable
+from core.errors import Conflict, NotAllowed, StoreUnavailable
 from core.models import FlaggedPost, PostRef, Priority, Wish
-from core.moderation.approval import CaseState
-from core.moderation.roles import OnCase, Person
+from core.moderation.approval import REOPENED, CaseState
+from core.moderation.roles import OnCase, Person, may_on_case
 from core.wording.near_duplicates import Likeness, likeness_of
 
 _ATTEMPTS: Final = 3
@@ -183,8 +183,7 @@ class Intake:
         for ref, case in cases.items():
             post = posts[ref]
             await _hurry(session, case, post)
-            if post.compared and case.state is CaseState.NO_REPLY:
-                cases[ref] = await reopen_edited(session, case, post.compared, post.revision) or case
+            cases[ref] = await _again(session, case, post)
         unknown = {ref: post for ref, post in posts.items() if ref not in cases}
         await check_flaggers(session, list(unknown.values()), self._flags_per_hour)
         new = [(new_case(post, ids), likeness[ref]) for ref, post in unknown.items()]
@@ -292,6 +291,29 @@ async def _hurry(session: Session, case: Case, post: FlaggedPost) -> None:
         if post.wish != Wish():
             await set_wish(session, case.id, post.wish)
     await jobs.hurry(session, case.id, DRAFT, post.priority)
+
+
+async def _again(session: Session, case: Case, post: FlaggedPost) -> Case:
+    """A known post that is flagged again: its new words are taken in, and a moderator opens its closed case.
+
+    What a filter finds again opens no case that a person closed.
+    """
+    if not post.compared or post.is_from_elsewhere:
+        return case
+    case = await holds.lock(session, case.id)
+    is_by_person = post.priority is not Priority.DETECTED
+    renewed = await renew(session, case, post.compared, post.revision, is_flagged_again=is_by_person)
+    if renewed is not None:
+        case = renewed
+    if case.state not in REOPENED or not is_by_person:
+        return case
+    who = await known_pseudonym(session, post.ref.platform, post.flagged_by)
+    if who is None or not may_on_case(await roles_of(session, case.community_id, who), OnCase.REVIEW):
+        return case
+    try:
+        return await reopen(session, case, who)
+    except NotAllowed:  # its words were erased
+        return case
 
 
 async def _queue(session: Session, cases: Sequence[Case], reason: str) -> list[Case]:

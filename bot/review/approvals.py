@@ -7,13 +7,14 @@ never post anything: an approval only puts a reply into the outbox.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import uuid4
 
 from bot.communities.native_roles import LiveRoles
-from bot.review.guard import decider
-from bot.review.proposals import kept_proposal, require_shown
+from bot.review.guard import decider, wrote_post
+from bot.review.proposals import Question, kept_proposal, require_shown, why_two_of
 from bot.review.queries import rendered_in
 from bot.runtime import metrics
 from bot.store.cases import approvals, finds, holds, suggestions
@@ -29,14 +30,12 @@ from bot.store.people import communities
 from bot.store.people.communities import Community
 from bot.store.people.people import member
 from bot.store.schema import SuggestionRow
-from core.errors import BadInput, NotAllowed
+from core.errors import BadInput, Conflict, NotAllowed
 from core.i18n.sentences import sentence
 from core.moderation.approval import ApprovedReply, CaseState, approve, check_answerable
 from core.moderation.input_checks import check_text
 from core.moderation.roles import OnCase, Person
-from core.moderation.two_person_rule import why_two
-from core.scoring.edits import check_edit
-from core.wording.final_text import check_sendable
+from core.scoring.edits import CheckedEdit, check_edit
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,15 +100,27 @@ class Approvals:
     case before the third, which first checks that the person may approve.
 
     Args:
+        question: what desk and platform say against a reply.
         undo_seconds: how long an approved reply waits before it is sent.
+        hearing_seconds: by platform, how long it may take until what a person wrote there is heard: an undo counts from
+            when it was written.
         approval_hours: how long an approval, or the first of two, holds.
     """
 
     def __init__(
-        self, database: Database, live_roles: LiveRoles, *, undo_seconds: float, approval_hours: float
+        self,
+        database: Database,
+        live_roles: LiveRoles,
+        question: Question,
+        *,
+        undo_seconds: float,
+        approval_hours: float,
+        hearing_seconds: Mapping[str, float] | None = None,
     ) -> None:
         self._database = database
         self._live_roles = live_roles
+        self._question = question
+        self._hearing = {name: timedelta(seconds=seconds) for name, seconds in (hearing_seconds or {}).items()}
         self._undo_for = timedelta(seconds=undo_seconds)
         self._holds_for = timedelta(hours=approval_hours)
 
@@ -160,8 +171,11 @@ class Approvals:
 
         Raises:
             BadInput: the text may not be posted: it holds hidden characters, or links to no source of the case.
-            NotAllowed: the person may not approve here, the text lacks what discloses Antiphon or is not the one that
-                was shown, or nobody knows yet whether an earlier reply was posted.
+            TextRefused: its platform never takes it.
+            PlaceClosed: nothing can be posted where its post stands.
+            NotAllowed: a reply would certainly not be sent (``bot.sending.checks``), the person may not approve here,
+                the text lacks what discloses Antiphon or is not the one that was shown, or nobody knows yet whether an
+                earlier reply was posted.
             PlatformUnavailable: the platform cannot say whether the person is a moderator.
         """
         check_text(text)
@@ -171,20 +185,28 @@ class Approvals:
 
     async def _decide(self, seen: _Seen, by: Person) -> Approved | AwaitsSecond:
         await self._live_roles.refresh(seen.community, (by, *seen.people))
-        reasons = await asyncio.to_thread(_why_two, seen)
-        outcome = await self._database.run("approve", lambda session: self._keep(session, seen, by, reasons))
+        checked = await asyncio.to_thread(_checked, seen)
+        outcome = await self._database.run("approve", lambda session: self._keep(session, seen, by, checked))
         if isinstance(outcome, Approved):
             waited = outcome.reply.approved_at - outcome.flagged_at
             metrics.FLAG_TO_DECISION.labels("approved").observe(waited.total_seconds())
         return outcome
 
-    async def _keep(
-        self, session: Session, seen: _Seen, by: Person, reasons: tuple[str, ...]
-    ) -> Approved | AwaitsSecond:
+    async def _keep(self, session: Session, seen: _Seen, by: Person, checked: CheckedEdit) -> Approved | AwaitsSecond:
         case, who = await _approver(session, seen, by)
         exact, footer = seen.exact, seen.footer
+        await self._question.check_text(session, case, exact.text, seen.quote, seen.stored)
+        waits = await self._question.waits(session, case)
+        reasons = why_two_of(seen.stored, checked, wrote_post=wrote_post(case, who))
+        if seen.stored is None:
+            reasons = (*reasons, sentence("Nothing is known of this post."))
         draft = await _draft_text(session, case.id, exact.suggestion_id, exact.draft_rank)
         community = await communities.load(session, case.community_id)
+        if community.rules_version != seen.community.rules_version:
+            raise Conflict(
+                sentence("The rules of the community were changed after you were shown this text."),
+                remedy=store.LOOK_AGAIN,
+            )
         first = await _first(session, case, exact, who) if reasons else None
         reply = approve(
             approval_id=uuid4().hex,
@@ -200,7 +222,9 @@ class Approvals:
             own = First(who, reply.sha256, community.rules_version, reply.approved_at, until)
             await _keep_text(session, case, own, seen)
             return await self._wait(session, case, own, reasons)
-        reason = "approved" if first is None else f"approved, as the second person after {first.moderator}"
+        reason = sentence("approved")
+        if first is not None:
+            reason = sentence("approved, as the second person after {name}", name=first.moderator)
         await store.transition(session, case.id, case.version, CaseState.APPROVED, actor=who, reason=reason)
         await holds.end(session, case)
         await finds.label(session, case, True)
@@ -214,7 +238,9 @@ class Approvals:
             ApprovalOrigin(exact.suggestion_id, exact.draft_rank, is_edited),
             seconded_by=None if first is None else who,
             holds_for=self._holds_for,
-            undo_for=self._undo_for,
+            undo_for=self._undo_for + self._hearing.get(case.post.ref.platform, timedelta()),
+            waits_because="" if waits is None else waits.reason,
+            waits_until=None if waits is None else waits.until,
         )
         return Approved(case.id, reply, case.created_at)
 
@@ -240,7 +266,6 @@ async def _approver(session: Session, seen: _Seen, by: Person) -> tuple[Case, st
         )
     if not exact.text.removesuffix(footer).strip():
         raise NotAllowed(sentence("An empty reply cannot be approved."), remedy=sentence("Write a text, or decline."))
-    check_sendable(exact.text, () if seen.stored is None else seen.stored.suggestion.evidence)
     return case, who
 
 
@@ -257,6 +282,7 @@ async def _keep_text(session: Session, case: Case, first: First, seen: _Seen) ->
         await keep_proposal(
             session,
             case,
+            await communities.load(session, case.community_id),
             first.moderator,
             exact.text.removesuffix(seen.footer),
             first.sha256,
@@ -279,12 +305,11 @@ async def _seen(session: Session, exact: _Exact) -> _Seen:
     )
 
 
-def _why_two(seen: _Seen) -> tuple[str, ...]:
-    """Why one person is not enough for what would be posted, leaving out the sentence that discloses Antiphon."""
+def _checked(seen: _Seen) -> CheckedEdit:
+    """What the evidence says about what would be posted, leaving out the sentence that discloses Antiphon."""
     if seen.stored is None:
-        return (sentence("Nothing is known of this post."),)
-    reply, suggestion = seen.exact.text.removesuffix(seen.footer), seen.stored.suggestion
-    return why_two(suggestion, check_edit(reply, suggestion))
+        return CheckedEdit()
+    return CheckedEdit(check_edit(seen.exact.text.removesuffix(seen.footer), seen.stored.suggestion))
 
 
 async def _draft_text(session: Session, case_id: str, suggestion_id: str | None, rank: int | None) -> str | None:

@@ -108,7 +108,8 @@ async def build(session: Session, case_id: str) -> Card:
     row = await session.get_one(CaseRow, case_id)
     community = await communities.load(session, case.community_id)
     hold = await holds.holder(session, case)
-    send_at, reply = await _send(session, case)
+    is_paused = bool(await communities.paused(session, [community.id]))
+    send_at, waits_because, reply = await _send(session, case, is_paused=is_paused)
     firsts = await _first_approvals(session, case)
     moved = await newest_move(session, case.id)
     card = Card(
@@ -129,11 +130,13 @@ async def build(session: Session, case_id: str) -> Card:
         campaign_posts=await _campaign_posts(session, case),
         is_original_gone=row.original is Original.DELETED,
         is_original_edited=row.original is Original.EDITED,
+        is_post_renewed=row.edited_at is not None,
         send_at=send_at,
+        waits_because=waits_because,
         reply=reply,
         may_be_posted=case.state is CaseState.NEEDS_PERSON and await sending.is_unsettled(session, case.id),
         is_shadow=not community.is_posting,
-        is_paused=bool(await communities.paused(session, [community.id])),
+        is_paused=is_paused,
         closed_because=moved.reason if case.state in _WITH_REASON else "",
         community_language=card_language(community.policy),
         names=await names_of(session, community.id, {message.author for message in case.post.thread}),
@@ -252,13 +255,15 @@ async def _campaign_posts(session: Session, case: Case) -> int:
     return campaign.posts if campaign.lead_case_id == case.id else 1
 
 
-async def _send(session: Session, case: Case) -> tuple[datetime | None, PostRef | None]:
-    """When the approved reply is sent, and where the posted one is."""
+async def _send(session: Session, case: Case, *, is_paused: bool) -> tuple[datetime | None, str, PostRef | None]:
+    """When the approved reply is sent, as far as that is known, why it waits, and where the posted one is."""
     if case.state not in (CaseState.APPROVED, CaseState.POSTED):
-        return None, None
+        return None, "", None
     row = await sending.newest(session, case.id)
     if row is None:
-        return None, None
+        return None, "", None
     if case.state is CaseState.APPROVED:
-        return row.not_before, None
-    return None, None if row.remote_message is None else replace(case.post.ref, message=row.remote_message)
+        # Nobody knows when a pause or an outage ends; the moment of the next attempt would only count down to another.
+        is_known = not is_paused and not (row.error and row.attempts)
+        return row.not_before if is_known else None, "" if is_paused else row.error or "", None
+    return None, "", None if row.remote_message is None else replace(case.post.ref, message=row.remote_message)

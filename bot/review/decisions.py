@@ -11,16 +11,18 @@ the database does not answer; after the first three nothing has changed.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
 from bot.drafting.chosen_claim import checked_claim
-from bot.review.guard import decider
+from bot.review.guard import decider, wrote_post
 from bot.runtime import metrics
 from bot.store.cases import cases as store
 from bot.store.cases import dismissals, finds, holds, suggestions
 from bot.store.cases.cases import Case
+from bot.store.cases.renewals import reopen
 from bot.store.cases.sending import require_settled
 from bot.store.engine.database import Database, Session
 from bot.store.people.people import require_on_case
@@ -49,10 +51,19 @@ class Decisions:
     Args:
         hold_minutes: how long a case that somebody holds is closed to others.
         undo_seconds: how long a person can undo that they closed a case.
+        hearing_seconds: by platform, how long it may take until what a person wrote there is heard.
     """
 
-    def __init__(self, database: Database, *, hold_minutes: float = 5.0, undo_seconds: float = 15.0) -> None:
+    def __init__(
+        self,
+        database: Database,
+        *,
+        hold_minutes: float = 5.0,
+        undo_seconds: float = 15.0,
+        hearing_seconds: Mapping[str, float] | None = None,
+    ) -> None:
         self._database = database
+        self._hearing = {name: timedelta(seconds=seconds) for name, seconds in (hearing_seconds or {}).items()}
         self._undo = timedelta(seconds=undo_seconds)
         self._hold = timedelta(minutes=hold_minutes)
 
@@ -159,7 +170,8 @@ class Decisions:
                 sentence("Only the person who closed the case can undo that."),
                 remedy=sentence("Ask them, or leave it closed."),
             )
-        if session.moment - last.at > self._undo or (await session.get_one(CaseRow, case.id)).erased_at is not None:
+        undo = self._undo + self._hearing.get(case.post.ref.platform, timedelta())
+        if session.moment - last.at > undo or (await session.get_one(CaseRow, case.id)).erased_at is not None:
             raise NotAllowed(
                 sentence("A decision can be undone for {seconds} seconds only.", seconds=f"{self._undo.seconds}"),
                 remedy=sentence("The case stays closed."),
@@ -184,6 +196,11 @@ class Decisions:
 
         async def work(session: Session) -> Case:
             case, who = await decider(session, case_id, version, by, _CLOSINGS[to])
+            if wrote_post(case, who):
+                raise NotAllowed(
+                    sentence("You wrote this post, and others flagged it."),
+                    remedy=sentence("Ask another moderator to decide about it."),
+                )
             await require_settled(session, case_id)
             if to is CaseState.WITHDRAWN:
                 await finds.label(session, case, None)
@@ -200,20 +217,15 @@ class Decisions:
         return closed
 
     async def reopen(self, case_id: str, version: int, by: Person) -> Case:
-        """Put a case that needs a person or whose send failed in review again, or in the queue if it has no draft."""
+        """Put a case in review again, or in the queue if it has no draft.
+
+        One that needs a person, whose send failed, or that was closed without a reply.
+        """
 
         async def work(session: Session) -> Case:
             case, who = await decider(session, case_id, version, by, OnCase.REVIEW)
-            if case.state not in (CaseState.NEEDS_PERSON, CaseState.FAILED):
-                raise NotAllowed(
-                    sentence("The case is {state}: it cannot be reopened.", state=state_words(case.state)),
-                    remedy=store.LOOK_AGAIN,
-                )
             await require_settled(session, case_id)
-            stored = await suggestions.latest_suggestion(session, case_id)
-            has_drafts = stored is not None and bool(stored.suggestion.drafts)
-            to = CaseState.IN_REVIEW if has_drafts else CaseState.QUEUED
-            return await store.transition(session, case_id, version, to, actor=who, reason="reopened")
+            return await reopen(session, case, who)
 
         return await self._database.run("reopen", work)
 

@@ -40,3 +40,8 @@ async def decider(
             raise err.without_names() from err  # who only flagged the post learns of no moderator
         raise
     return case, who
+
+
+def wrote_post(case: Case, who: str) -> bool:
+    """Whether a person decides about a post of their own that others flagged."""
+    return who == case.post.author != case.post.flagged_by

@@ -10,32 +10,30 @@ from typing import Final
 
 from sqlalchemy import update
 
+from bot.sending.checks import CHANGED, GONE
 from bot.store.cases import holds
 from bot.store.cases.cases import find_all, touch, transition
-from bot.store.cases.dismissals import reopen_edited
+from bot.store.cases.renewals import renew
 from bot.store.engine.database import Session
 from bot.store.schema import CaseRow, Original
-from core.i18n.sentences import sentence
 from core.models import PostRef
 from core.moderation.approval import CaseState, text_hash
 
-_REASONS: Final = {
-    Original.EDITED: sentence("The post that the reply answers was changed after it was flagged."),
-    Original.DELETED: sentence("The post that the reply answers is gone."),
-}
+_REASONS: Final = {Original.EDITED: CHANGED, Original.DELETED: GONE}
 
 
 async def note_original(session: Session, ref: PostRef, text: str | None, revision: str = "") -> None:
     """Record what a flagged post says now, ``None`` if it is gone; a post that has no case is ignored.
 
-    The case keeps its version, since nobody decided anything. But an approved reply to a post that changed is no longer
-    sent; a person is asked instead. And a post that was not hateful is looked at again.
+    An open case whose post has new words is drafted anew. Where the words are hidden, the case keeps its version, since
+    nobody decided anything; but an approved reply is no longer sent, and a person is asked instead. A post that was not
+    hateful is looked at again.
     """
     found = (await find_all(session, [ref])).get(ref)
     if found is None:
         return
     case = await holds.lock(session, found.id)
-    if text is not None and await reopen_edited(session, case, text, revision) is not None:
+    if text is not None and await renew(session, case, text, revision) is not None:
         return
     row = await session.get_one(CaseRow, case.id)
     now = _compared(row, text, revision)

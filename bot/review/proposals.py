@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from bot.review.guard import decider
+from bot.review.guard import decider, wrote_post
 from bot.review.queries import rendered_in
+from bot.sending.checks import Obstacle, SendLimits, original_obstacle, refuse, standing
 from bot.store.cases import approvals, suggestions
 from bot.store.cases import cases as store
 from bot.store.cases.cases import Case
@@ -22,24 +23,68 @@ from bot.store.cases.suggestions import StoredSuggestion
 from bot.store.engine.database import Database, Session
 from bot.store.people import communities
 from bot.store.people.people import known_pseudonym, require_on_case
-from bot.store.schema import CaseRow, Original
-from core.errors import BadInput, Conflict, NotAllowed, Unsendable
+from core.errors import AntiphonError, BadInput, Conflict, NotAllowed, TextRefused, Unsendable
 from core.i18n.sentences import sentence
 from core.models import Draft
 from core.moderation.approval import CaseState, check_answerable, state_words
 from core.moderation.cards import ProposedReply, RefusedReply
 from core.moderation.community.disclosure import Rendered
 from core.moderation.input_checks import check_text
+from core.moderation.platforms import ChatPlatform
 from core.moderation.roles import OnCase, Person
 from core.moderation.two_person_rule import why_two
 from core.scoring.edits import CheckedEdit, EditReader, checked_edit
 from core.wording.final_text import check_sendable
 
 _LOOK_AGAIN: Final = sentence("Look at the case's new card, and decide again.")
-_CHANGES: Final = {
-    Original.EDITED: sentence("The post was changed after it was flagged: a reply to it will not be sent."),
-    Original.DELETED: sentence("The post is gone: a reply to it will not be sent."),
-}
+
+
+class Question:
+    """What desk and platform say together against a reply: asked when it is proposed, and when it is approved.
+
+    The outbox asks both again before the send (``bot.sending.outbox``).
+
+    Args:
+        platforms: those that are connected to this process, by name; others are asked before the send only.
+        limits: how many replies one community may get.
+    """
+
+    def __init__(self, platforms: Mapping[str, ChatPlatform], limits: SendLimits) -> None:
+        self._platforms = platforms
+        self._limits = limits
+
+    async def check_text(
+        self, session: Session, case: Case, text: str, quote: str, stored: StoredSuggestion | None
+    ) -> None:
+        """Refuse a text that would certainly not be posted.
+
+        Args:
+            text: the whole text.
+
+        Raises:
+            BadInput: it shows something else than it holds, or links to no source of the case.
+            TextRefused: its platform never takes it.
+            PlaceClosed: nothing can be posted where its post stands.
+        """
+        platform = self._platforms.get(case.post.ref.platform)
+        if platform is not None:
+            community = await communities.load(session, case.community_id)
+            platform.check(case.post.ref, text, quote, communities.policy_of(community))
+        check_sendable(text, () if stored is None else stored.suggestion.evidence)
+
+    async def waits(self, session: Session, case: Case) -> Obstacle | None:
+        """What only delays a reply to this post; ``None`` for nothing, as where the community only practises.
+
+        Raises:
+            NotAllowed: a reply would certainly not be sent.
+        """
+        community = await communities.load(session, case.community_id)
+        if not community.is_posting:
+            refuse(await original_obstacle(session, case))
+            return None
+        found = await standing(session, case, community, self._limits)
+        refuse(found)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +97,16 @@ class _Kept:
     warnings: tuple[str, ...]
     is_shadow: bool
     is_second: bool
+    wrote_post: bool
+    waits: Obstacle | None
 
 
 class Proposals:
     """Texts on their way to an approval, over one database.
 
     Args:
-        max_characters: the longest reply that each platform takes, by its name; any length where none is given.
+        platforms: those that are connected to this process, by name: what a text must satisfy there.
+        limits: how many replies one community may get.
         edit_reader: reads what a person wrote or changed, for warnings, once the text is kept.
     """
 
@@ -66,12 +114,13 @@ class Proposals:
         self,
         database: Database,
         *,
-        max_characters: Mapping[str, int] | None = None,
+        platforms: Mapping[str, ChatPlatform] | None = None,
+        limits: SendLimits | None = None,
         edit_reader: EditReader | None = None,
     ) -> None:
         self._database = database
         self._edit_reader = edit_reader
-        self._max_characters = dict(max_characters or {})
+        self.question = Question({} if platforms is None else platforms, limits or SendLimits())
 
     async def propose(
         self, case_id: str, version: int, by: Person, *, rank: int | None = None, text: str | None = None
@@ -87,11 +136,11 @@ class Proposals:
             reply, draft = _chosen(() if stored is None else stored.suggestion.drafts, rank, text)
             rendered = await rendered_in(session, case, reply, stored)
             try:
-                self._require_room(case, rendered)
-                check_sendable(rendered.text, () if stored is None else stored.suggestion.evidence)
-            except BadInput as err:
+                await self.question.check_text(session, case, rendered.text, rendered.quote, stored)
+            except (BadInput, TextRefused) as err:
                 return await _refused(session, case, who, reply, rank, err)
-            return await _keep(session, case, who, reply, draft, rendered, stored)
+            waits = await self.question.waits(session, case)
+            return await _keep(session, case, who, reply, draft, rendered, stored, waits)
 
         kept = await self._database.run("propose", work)
         if isinstance(kept, Unsendable):
@@ -119,18 +168,6 @@ class Proposals:
 
         return await self._database.run("read a refused text", work)
 
-    def _require_room(self, case: Case, rendered: Rendered) -> None:
-        most = self._max_characters.get(case.post.ref.platform)
-        if most is not None and len(rendered.text) > most:
-            raise BadInput(
-                sentence(
-                    "The reply has {count} characters with what is added to it; {most} at most are posted.",
-                    count=len(rendered.text),
-                    most=most,
-                ),
-                remedy=sentence("Shorten it by {over} characters.", over=len(rendered.text) - most),
-            )
-
 
 def _chosen(drafts: Sequence[Draft], rank: int | None, text: str | None) -> tuple[str, Draft | None]:
     """The person's part of the reply, and the draft that it is or began as."""
@@ -151,9 +188,12 @@ def _chosen(drafts: Sequence[Draft], rank: int | None, text: str | None) -> tupl
     return (text, begun) if same is None else (same.text, same)
 
 
-async def _refused(session: Session, case: Case, who: str, reply: str, rank: int | None, err: BadInput) -> Unsendable:
+async def _refused(
+    session: Session, case: Case, who: str, reply: str, rank: int | None, err: AntiphonError
+) -> Unsendable:
     """Keep a text that can never be posted; without a hash of what would be posted, nobody can approve it."""
-    kept = await keep_proposal(session, case, who, reply, "", suggestion_id=None, draft_rank=rank)
+    community = await communities.load(session, case.community_id)
+    kept = await keep_proposal(session, case, community, who, reply, "", suggestion_id=None, draft_rank=rank)
     return Unsendable(err.message, remedy=err.remedy, text_id=kept.id)
 
 
@@ -165,14 +205,23 @@ async def _keep(
     draft: Draft | None,
     rendered: Rendered,
     stored: StoredSuggestion | None,
+    waits: Obstacle | None,
 ) -> _Kept:
     suggestion_id = None if draft is None or stored is None else stored.id
     rank = None if draft is None else draft.rank
     if draft is None and (same := await proposal_with(session, case, rendered.sha256)) is not None:
         suggestion_id, rank = same.suggestion_id, same.draft_rank  # a second person's text began as the first one's
+    counted = await approvals.counting(session, case)
+    if any(first.moderator == who and first.sha256 == rendered.sha256 for first in counted):
+        raise Conflict(
+            sentence("You approved this text already; another person must approve it, too."),
+            remedy=sentence("Ask another moderator to approve the same text on the case's card."),
+        )
+    community = await communities.load(session, case.community_id)
     proposal = await keep_proposal(
         session,
         case,
+        community,
         who,
         reply,
         rendered.sha256,
@@ -181,12 +230,8 @@ async def _keep(
         quote=rendered.quote,
     )
     own = draft.warnings if draft is not None and draft.text == reply else ()
-    changed = _CHANGES.get((await session.get_one(CaseRow, case.id)).original)
-    community = await communities.load(session, case.community_id)
-    warnings = own if changed is None else (changed, *own)
-    others = [first for first in await approvals.counting(session, case) if first.moderator != who]
-    is_second = any(first.sha256 == rendered.sha256 for first in others)
-    return _Kept(proposal, rendered, stored, warnings, not community.is_posting, is_second)
+    is_second = any(first.sha256 == rendered.sha256 for first in counted)
+    return _Kept(proposal, rendered, stored, own, not community.is_posting, is_second, wrote_post(case, who), waits)
 
 
 def _proposed(kept: _Kept, found: CheckedEdit) -> ProposedReply:
@@ -200,11 +245,19 @@ def _proposed(kept: _Kept, found: CheckedEdit) -> ProposedReply:
         sha256=proposal.sha256,
         unsupported=tuple(sentence.text for sentence in found.sentences if sentence.unsupported),
         warnings=tuple(dict.fromkeys((*kept.warnings, *found.warnings))),
-        why_two=() if kept.stored is None else why_two(kept.stored.suggestion, found.sentences),
+        why_two=why_two_of(kept.stored, found, wrote_post=kept.wrote_post),
         is_shadow=kept.is_shadow,
         is_second=kept.is_second,
         quote=proposal.quote,
+        waits_because="" if kept.waits is None else kept.waits.reason,
+        waits_until=None if kept.waits is None else kept.waits.until,
     )
+
+
+def why_two_of(stored: StoredSuggestion | None, checked: CheckedEdit, *, wrote_post: bool) -> tuple[str, ...]:
+    """Why one person is not enough for a reply; empty where one is."""
+    own = (sentence("The person who approves it wrote the post."),) if wrote_post else ()
+    return own if stored is None else (*own, *why_two(stored.suggestion, checked.sentences))
 
 
 async def kept_proposal(session: Session, proposal_id: str) -> Proposal:
@@ -220,7 +273,8 @@ async def require_shown(session: Session, proposal: Proposal, by: Person) -> Non
 
     Raises:
         NotAllowed: somebody else was shown it, or the person may not approve.
-        Conflict: the case has changed since, or its community adds another sentence, or another quote, now.
+        Conflict: the case has changed since, or its community adds another sentence, or another quote, now, or
+            approving it would do something else than it would have done when it was shown.
     """
     case = await store.load(session, proposal.case_id)
     if await require_on_case(session, case.community_id, by, OnCase.APPROVE) != proposal.person_id:
@@ -235,8 +289,20 @@ async def require_shown(session: Session, proposal: Proposal, by: Person) -> Non
             ),
             remedy=_LOOK_AGAIN,
         )
+    community = await communities.load(session, case.community_id)
+    if community.is_posting is not proposal.is_posting:
+        raise Conflict(
+            sentence("Posting was switched on after you were shown this: it would be posted now.")
+            if community.is_posting
+            else sentence("Posting was switched off after you were shown this: it would not be posted now."),
+            remedy=_LOOK_AGAIN,
+        )
     rendered = await rendered_in(session, case, proposal.text, await suggestions.latest_suggestion(session, case.id))
     if rendered.sha256 != proposal.sha256:
         raise Conflict(
             sentence("What is added to replies here changed after you were shown this text."), remedy=_LOOK_AGAIN
+        )
+    if community.rules_version != proposal.rules_version:
+        raise Conflict(
+            sentence("The rules of the community were changed after you were shown this text."), remedy=_LOOK_AGAIN
         )

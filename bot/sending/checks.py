@@ -1,7 +1,8 @@
-"""What must hold at the moment of a send, read again in the transaction that commits its intent (reliability, 1.2).
+"""What speaks against a reply: asked when its text is proposed, when it is approved, and when it is sent.
 
-Owns the order of the checks and what happens to a reply that fails one. Writes nothing, and must never trust what an
-earlier transaction found.
+Owns the order of the checks and what happens to a reply that fails one. Before a send they are read again in the
+transaction that commits the intent (reliability, 1.2). Writes nothing, and must never trust what an earlier transaction
+found.
 """
 
 from __future__ import annotations
@@ -9,22 +10,30 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from math import ceil
 from typing import Final
 
 from sqlalchemy import and_
 
-from bot.store.cases.sending import Entry, reached, reached_since
+from bot.store.cases.cases import Case
+from bot.store.cases.sending import Entry, original, reached, reached_since
 from bot.store.engine.database import Session
 from bot.store.people import communities
 from bot.store.people.communities import EVERYWHERE, Community, policy_of
 from bot.store.people.people import roles_of
-from bot.store.schema import ApprovalRow, CaseRow
+from bot.store.schema import ApprovalRow, CaseRow, Original
 from core.errors import NotAllowed
 from core.i18n.sentences import Sentence, joined, sentence
 from core.moderation.approval import CaseState
 from core.moderation.community.places import NO_RULES, PlaceRules, without_consent
 from core.moderation.roles import OnCase, may_on_case
 
+CHANGED: Final = sentence("The post that the reply answers was changed after it was flagged.")
+GONE: Final = sentence("The post that the reply answers is gone.")
+PAUSED_HERE: Final = sentence("Posting is paused in this community.")
+PAUSED_EVERYWHERE: Final = sentence("Posting is paused everywhere.")
+_CLOSE: Final = sentence("Close the case.")
+_FLAG_AGAIN: Final = sentence("Flag the post again: Antiphon then reads its new words and drafts replies to them.")
 _AUTHOR: Final = timedelta(hours=24)
 _HOUR: Final = timedelta(hours=1)
 _DAY: Final = timedelta(days=1)
@@ -47,18 +56,49 @@ class SendLimits:
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """Why a reply is not sent. Either its case goes to ``to``, or it waits, until ``until`` where that is known."""
+    """Why a reply is not sent. Either its case goes to ``to``, or it waits, until ``until`` where that is known.
+
+    ``remedy`` says what a person can do who wants to approve it.
+    """
 
     reason: str
     to: CaseState | None = CaseState.NEEDS_PERSON
     until: datetime | None = None
+    remedy: str = ""
+
+
+async def standing(
+    session: Session, case: Case, community: Community, limits: SendLimits, *, apart: str = ""
+) -> Obstacle | None:
+    """What keeps any reply to a post from being sent now, whatever its text; ``None`` if nothing does.
+
+    Checks that end a send come before checks that let it wait.
+
+    Args:
+        apart: the approval that is looked at, which is no obstacle to itself.
+    """
+    return (
+        await original_obstacle(session, case)
+        or _consent(case, community, limits)
+        or await _other_reply(session, case, apart)
+        or await _author(session, case, apart)
+        or await _conversation(session, case, apart)
+        or await _paused(session, community)
+        or await _place_rate(session, case, community, apart)
+        or await _rate(session, case, limits, apart)
+    )
+
+
+def refuse(found: Obstacle | None) -> None:
+    """Refuse, with ``NotAllowed``, an approval of what would certainly not be sent."""
+    if found is not None and found.to is not None:
+        raise NotAllowed(found.reason, remedy=found.remedy)
 
 
 async def obstacle(session: Session, entry: Entry, limits: SendLimits) -> Obstacle | None:
     """What keeps a reply from being sent now; ``None`` if nothing does.
 
-    The caller holds the lock of the community, so that two replies cannot both be the last that a limit allows. Checks
-    that end a send come before checks that let it wait.
+    The caller holds the lock of the community, so that two replies cannot both be the last that a limit allows.
     """
     approval = entry.approval
     if session.moment >= approval.expires_at:
@@ -72,16 +112,7 @@ async def obstacle(session: Session, entry: Entry, limits: SendLimits) -> Obstac
         return Obstacle(sentence("The community is in shadow mode: this would be posted now."), CaseState.SHADOWED)
     if community.rules_version != approval.policy_version:
         return Obstacle(sentence("The rules of the community were changed after the approval."))
-    return (
-        await _people(session, entry)
-        or _consent(entry, community, limits)
-        or await _other_reply(session, entry)
-        or await _author(session, entry)
-        or await _conversation(session, entry)
-        or await _paused(session, community)
-        or await _place_rate(session, entry, community)
-        or await _rate(session, entry, limits)
-    )
+    return await _people(session, entry) or await standing(session, entry.case, community, limits, apart=approval.id)
 
 
 async def _people(session: Session, entry: Entry) -> Obstacle | None:
@@ -92,49 +123,71 @@ async def _people(session: Session, entry: Entry) -> Obstacle | None:
     return None
 
 
-def _consent(entry: Entry, community: Community, limits: SendLimits) -> Obstacle | None:
-    """Where each place decides for itself, somebody who runs it must have said yes, and not taken it back."""
-    ref = entry.case.post.ref
-    if ref.platform not in limits.asked_first or _rules_of(entry, community).consent:
+async def original_obstacle(session: Session, case: Case) -> Obstacle | None:
+    """What the platform said of the post since it was flagged."""
+    heard = await original(session, case.id)
+    if heard is Original.UNCHANGED:
         return None
-    return Obstacle(without_consent(ref.channel))
+    is_gone = heard is Original.DELETED
+    return Obstacle(GONE if is_gone else CHANGED, remedy=_CLOSE if is_gone else _FLAG_AGAIN)
 
 
-def _rules_of(entry: Entry, community: Community) -> PlaceRules:
-    return policy_of(community).places.get(entry.case.post.ref.channel, NO_RULES)
+def _consent(case: Case, community: Community, limits: SendLimits) -> Obstacle | None:
+    """Where each place decides for itself, somebody who runs it must have said yes, and not taken it back."""
+    ref = case.post.ref
+    if ref.platform not in limits.asked_first or _rules_of(case, community).consent:
+        return None
+    return Obstacle(without_consent(ref.channel), remedy=sentence("Ask those who run it, and note their yes."))
 
 
-async def _other_reply(session: Session, entry: Entry) -> Obstacle | None:
-    others = and_(CaseRow.id == entry.case.id, ApprovalRow.id != entry.approval.id)
+def _rules_of(case: Case, community: Community) -> PlaceRules:
+    return policy_of(community).places.get(case.post.ref.channel, NO_RULES)
+
+
+async def _other_reply(session: Session, case: Case, apart: str) -> Obstacle | None:
+    others = and_(CaseRow.id == case.id, ApprovalRow.id != apart)
     if await reached(session, others):
-        return Obstacle(sentence("Another reply to this post was sent before; look on the platform."))
+        return Obstacle(sentence("Another reply to this post was sent before; look on the platform."), remedy=_CLOSE)
     return None
 
 
-async def _author(session: Session, entry: Entry) -> Obstacle | None:
-    """One reply per author in 24 hours, wherever they write."""
-    author = entry.case.post.author
-    theirs = and_(CaseRow.author == author, ApprovalRow.id != entry.approval.id)
-    if author and _within(session, await reached(session, theirs), _AUTHOR):
-        return Obstacle(sentence("The author was given a reply in the last 24 hours."))
-    return None
+async def _author(session: Session, case: Case, apart: str) -> Obstacle | None:
+    """One reply per author in 24 hours, wherever they write.
+
+    The sentence is the same wherever the other reply stands: what happened in another community is nobody's business
+    here. Only of a reply here is told when the time is over.
+    """
+    author = case.post.author
+    theirs = and_(CaseRow.author == author, ApprovalRow.id != apart)
+    if not author or not _within(session, await reached(session, theirs), _AUTHOR):
+        return None
+    here = and_(theirs, CaseRow.community_id == case.community_id)
+    sent = _within(session, await reached(session, here), _AUTHOR)
+    remedy = sentence("Close the case, or approve a reply tomorrow.")
+    if sent:
+        hours = ceil((max(sent) + _AUTHOR - session.moment) / _HOUR)
+        remedy = sentence("Close the case, or approve a reply later. Hours to wait: {hours}.", hours=hours)
+    return Obstacle(sentence("Antiphon sends one person one reply in 24 hours at most."), remedy=remedy)
 
 
-async def _conversation(session: Session, entry: Entry) -> Obstacle | None:
+async def _conversation(session: Session, case: Case, apart: str) -> Obstacle | None:
     """One reply per conversation: the posts that go back to the same message, in whatever channel each stands.
 
     A message is known by its id within the community as the platform names it; a community that got another name may
     have the same ids anew.
     """
-    post = entry.case.post
+    post = case.post
     same = and_(
-        CaseRow.community_id == entry.case.community_id,
+        CaseRow.community_id == case.community_id,
         CaseRow.community == post.ref.community,
-        CaseRow.root == post.root,
-        ApprovalRow.id != entry.approval.id,
+        CaseRow.root == (post.root or post.ref.message),
+        ApprovalRow.id != apart,
     )
     if await reached(session, same):
-        return Obstacle(sentence("The conversation was given a reply before."))
+        return Obstacle(
+            sentence("The conversation was given a reply before."),
+            remedy=sentence("Close the case: Antiphon answers a conversation once."),
+        )
     return None
 
 
@@ -142,21 +195,19 @@ async def _paused(session: Session, community: Community) -> Obstacle | None:
     scopes = await communities.paused(session, [community.id])
     if not scopes:
         return None
-    if EVERYWHERE in scopes:
-        return Obstacle(sentence("Posting is paused everywhere."), to=None)
-    return Obstacle(sentence("Posting is paused in this community."), to=None)
+    return Obstacle(PAUSED_EVERYWHERE if EVERYWHERE in scopes else PAUSED_HERE, to=None)
 
 
-async def _place_rate(session: Session, entry: Entry, community: Community) -> Obstacle | None:
+async def _place_rate(session: Session, case: Case, community: Community, apart: str) -> Obstacle | None:
     """The cap of a place that has rules of its own."""
-    place = entry.case.post.ref.channel
+    place = case.post.ref.channel
     if place not in policy_of(community).places:
         return None
-    cap = _rules_of(entry, community).replies_a_day
+    cap = _rules_of(case, community).replies_a_day
     theirs = and_(
-        CaseRow.community_id == entry.case.community_id,
+        CaseRow.community_id == case.community_id,
         CaseRow.channel == place,
-        ApprovalRow.id != entry.approval.id,
+        ApprovalRow.id != apart,
     )
     recent = await reached_since(session, theirs, session.moment - _DAY)
     return _full(
@@ -167,9 +218,9 @@ async def _place_rate(session: Session, entry: Entry, community: Community) -> O
     )
 
 
-async def _rate(session: Session, entry: Entry, limits: SendLimits) -> Obstacle | None:
+async def _rate(session: Session, case: Case, limits: SendLimits, apart: str) -> Obstacle | None:
     """The caps of a community."""
-    theirs = and_(CaseRow.community_id == entry.case.community_id, ApprovalRow.id != entry.approval.id)
+    theirs = and_(CaseRow.community_id == case.community_id, ApprovalRow.id != apart)
     recent = await reached_since(session, theirs, session.moment - _DAY)
     return _full(
         _within(session, recent, _HOUR),

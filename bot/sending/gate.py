@@ -16,6 +16,7 @@ from core.errors import AntiphonError, PlatformBusy
 from core.i18n.sentences import Sentence, joined, sentence
 from core.models import Posted, PostRef
 from core.moderation.approval import ApprovedReply
+from core.moderation.community.policy import CommunityPolicy
 from core.moderation.platforms import ChatPlatform, RoleSource
 from core.moderation.roles import Role
 
@@ -67,6 +68,10 @@ class Gate:
     async def read(self, ref: PostRef) -> str | None:
         """The text of a post as it reads now; ``None`` if it is gone."""
         return await self._call("read the original", ref, lambda: self._platform(ref).read(ref))
+
+    def check(self, reply: ApprovedReply, policy: CommunityPolicy) -> None:
+        """Ask the platform whether it would certainly refuse a reply (``ChatPlatform.check``)."""
+        self._platform(reply.in_reply_to).check(reply.in_reply_to, reply.text, reply.quote, policy)
 
     async def send(self, reply: ApprovedReply, is_held: Callable[[], bool]) -> Posted:
         """Post an approved reply whose intent is committed, unless the sender no longer holds its lease."""

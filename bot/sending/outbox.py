@@ -18,7 +18,7 @@ from bot.runtime import metrics
 from bot.runtime.logs import about
 from bot.runtime.tracing import span
 from bot.runtime.waiting import pause
-from bot.sending.checks import SendLimits
+from bot.sending.checks import CHANGED, GONE, SendLimits
 from bot.sending.gate import Gate, OnFault, cause, unheard
 from bot.sending.outbox_rows import Delivery, Rules, SendLease
 from bot.sending.retracting import Retractions
@@ -26,14 +26,15 @@ from bot.sending.send_transactions import Ledger
 from bot.sending.unknown import UnknownSends
 from bot.store.cases.sending import Entry
 from bot.store.engine.database import Database
-from bot.store.schema import Original
 from core.errors import (
     AntiphonError,
     NeverShownAgain,
+    PlaceClosed,
     PlatformBusy,
     PlatformUnavailable,
     StoreUnavailable,
     TextHidden,
+    TextRefused,
 )
 from core.i18n.sentences import Sentence, joined, sentence
 from core.moderation.approval import text_hash
@@ -47,9 +48,6 @@ __all__ = ["Delivery", "Outbox", "SendLimits"]
 Platforms = Callable[[str], bool]
 """Which platforms, by name."""
 _LOG = logging.getLogger(__name__)
-_CHANGED: Final = sentence("The post that the reply answers was changed after it was flagged.")
-_GONE: Final = sentence("The post that the reply answers is gone.")
-_HEARD: Final = {Original.EDITED: _CHANGED, Original.DELETED: _GONE}
 _NOT_FOUND: Final = sentence("The reply was not found; look on the platform, and say whether it is there.")
 
 
@@ -224,9 +222,17 @@ class Outbox:
     async def _changed(self, seen: Entry) -> str | None:
         """What the platform says against this reply, or ``None``; also stores the roles that the approvers have now.
 
-        Raises whatever the platform raises.
+        Raises whatever the platform raises, but what no later attempt would mend. Edits and deletions that a platform
+        tells by itself are found with the other checks.
         """
+        try:
+            return await self._said_against(seen)
+        except (PlaceClosed, TextRefused) as err:
+            return err.said
+
+    async def _said_against(self, seen: Entry) -> str | None:
         ref = seen.case.post.ref
+        self._gate.check(seen.reply(), await self._ledger.policy(seen))
         if self._gate.knows_roles(ref):
             for person in await self._ledger.approvers(seen):
                 await self._ledger.keep_roles(seen, person, await self._gate.roles(ref, person.user))
@@ -235,12 +241,12 @@ class Outbox:
         except TextHidden as hidden:
             if not seen.case.post.revision:
                 raise
-            return None if hidden.revision == seen.case.post.revision else _CHANGED
+            return None if hidden.revision == seen.case.post.revision else CHANGED
         except NeverShownAgain:
-            return _HEARD.get(await self._ledger.heard(seen))
+            return None
         if original is None:
-            return _GONE
-        return None if text_hash(original) == seen.approval.target_sha256 else _CHANGED
+            return GONE
+        return None if text_hash(original) == seen.approval.target_sha256 else CHANGED
 
     async def _post(self, lease: SendLease, started: float) -> Delivery | None:
         """Make the network call, once, and record its outcome.

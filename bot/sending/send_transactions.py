@@ -17,11 +17,13 @@ from bot.sending.outbox_rows import Delivery, Rules, SendLease, checked, end, he
 from bot.store.cases import sending as store
 from bot.store.cases.sending import Entry, entry_of
 from bot.store.engine.database import Database, Session
+from bot.store.people import communities
 from bot.store.people.people import member
-from bot.store.schema import Original, OutboxState
+from bot.store.schema import OutboxState
 from core.i18n.sentences import sentence
 from core.models import Posted
 from core.moderation.approval import CaseState
+from core.moderation.community.policy import CommunityPolicy
 from core.moderation.roles import Person, Role
 
 _LOG = logging.getLogger(__name__)
@@ -64,12 +66,13 @@ class Ledger:
         """Store the roles that a person has by the platform's own rights."""
         await keep_native(self._database, seen.case.community_id, person, roles)
 
-    async def heard(self, seen: Entry) -> Original:
-        """What the platform has said about the post since it was flagged.
+    async def policy(self, seen: Entry) -> CommunityPolicy:
+        """What the community of a reply set."""
 
-        An edit that is heard later moves the approved case, and with it its version: the lease is then not given.
-        """
-        return await self._database.run("read what was heard", lambda session: store.original(session, seen.case.id))
+        async def work(session: Session) -> CommunityPolicy:
+            return communities.policy_of(await communities.load(session, seen.case.community_id))
+
+        return await self._database.run("read a policy", work)
 
     async def refuse(self, seen: Entry, reason: str) -> Delivery | None:
         """Hand the case to a person because of what the platform showed; ``None`` if the case was moved meanwhile."""

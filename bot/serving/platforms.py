@@ -71,6 +71,7 @@ class ServedPlatform:
             and then makes everything again. After ``BadSettings``, which means that somebody must change the settings,
             it is not called again.
         has_roles: whether the platform has roles of its own that count here (``Connection.roles``).
+        hearing_seconds: how long it may take until what a person wrote there is heard.
         asks_places: whether each place (``PostRef.channel``) must have agreed before anything is posted there.
     """
 
@@ -79,6 +80,7 @@ class ServedPlatform:
     open: Callable[[Services], AbstractAsyncContextManager[Connection]]
     has_roles: bool = False
     asks_places: bool = False
+    hearing_seconds: float = 0.0
 
 
 def in_process(platform: ChatPlatform, *, roles: RoleSource | None = None) -> ServedPlatform:
@@ -103,6 +105,7 @@ class Platforms(Mapping[str, ChatPlatform]):
         self.max_characters = {each.name: each.max_characters for each in served}
         if len(self.max_characters) < len(served):
             raise BadSettings("Two platforms have the same name.", remedy="Configure each platform once.")
+        self.hearing_seconds = {each.name: each.hearing_seconds for each in served}
         self.asked_first = frozenset(each.name for each in served if each.asks_places)
         with_roles = [each.name for each in served if each.has_roles]
         self.role_sources: Mapping[str, RoleSource] = {name: _Roles(self, name) for name in with_roles}

@@ -13,7 +13,8 @@ from typing import Final
 
 from sqlalchemy import delete, select, update
 
-from bot.store.cases.cases import DRAFT, Case, load, touch, transition
+from bot.store.cases import campaigns
+from bot.store.cases.cases import draft_anew, load, touch, transition
 from bot.store.cases.suggestions import cases_with_prepared
 from bot.store.engine.database import Database, Session
 from bot.store.people import communities, own_cards, prepared
@@ -21,13 +22,12 @@ from bot.store.people.journal import write
 from bot.store.people.people import known_pseudonym, require_on_community
 from bot.store.schema import (
     AuditRow,
-    CampaignBandRow,
-    CampaignRow,
     CaseRow,
     FirstApprovalRow,
     FlaggerRow,
     JobRow,
     JobState,
+    KnownNameRow,
     MemberFlagRow,
     MembershipRow,
     NoteRow,
@@ -179,7 +179,7 @@ class Erasure:
             case = await load(session, case_id)
             is_waiting, is_open = case.state in _ON_THEIR_WAY, case.state not in CLOSED
             if is_open and not is_waiting:
-                await _lead_on(session, case_id)
+                await campaigns.lead_on(session, case_id, actor="schedule")
                 await transition(
                     session,
                     case_id,
@@ -206,24 +206,12 @@ class Erasure:
             # A worker has read the thread and would store it again: what it finds is not kept.
             is_read = bool(turns) and case.state is CaseState.DRAFTING
             if is_read:
-                await _queue_again(session, case)
+                await draft_anew(session, case, actor="schedule", reason="somebody in the thread was erased")
             return turns, is_read
 
         turns, is_read = await self._database.run("erase a person's words", work)
         count.turns += turns
         count.requeued += is_read
-
-
-async def _queue_again(session: Session, case: Case) -> None:
-    """Take a case that is being drafted from its worker, which can store nothing from now on; its work waits again."""
-    reason = "somebody in the thread was erased"
-    await transition(session, case.id, case.version, CaseState.QUEUED, actor="schedule", reason=reason)
-    await session.execute(
-        update(JobRow)
-        .where(JobRow.case_id == case.id, JobRow.kind == DRAFT, JobRow.state == JobState.RUNNING)
-        .values(state=JobState.READY, lease_until=None, updated_at=session.moment)
-        .execution_options(synchronize_session="fetch")
-    )
 
 
 async def _shred(session: Session, person: str, actor: str) -> tuple[int, int]:
@@ -236,6 +224,7 @@ async def _shred(session: Session, person: str, actor: str) -> tuple[int, int]:
         await session.execute(delete(NoteRow).where(NoteRow.stream == stream, NoteRow.seq == seq))
     roles = delete(MembershipRow).where(MembershipRow.person_id == person).returning(MembershipRow.role)
     memberships = (await session.execute(roles)).all()
+    await session.execute(delete(KnownNameRow).where(KnownNameRow.person_id == person))
     await session.execute(delete(ProposalRow).where(ProposalRow.person_id == person))
     await session.execute(delete(FlaggerRow).where(FlaggerRow.person_id == person))
     await session.execute(delete(MemberFlagRow).where(MemberFlagRow.person_id == person))
@@ -264,23 +253,6 @@ async def _own(session: Session, person: str) -> list[tuple[str, str]]:
         CaseRow.author == person, ~CaseRow.message.startswith(FORGOTTEN)
     )
     return [(case_id, community_id) for case_id, community_id in await session.execute(query.order_by(CaseRow.id))]
-
-
-async def _lead_on(session: Session, case_id: str) -> None:
-    """Make another post of the campaign its lead, when the lead's author is erased."""
-    campaign = await session.scalar(select(CampaignRow).filter_by(lead_case_id=case_id))
-    if campaign is None:
-        return
-    folded = select(CaseRow.id, CaseRow.version).where(
-        CaseRow.campaign_id == campaign.id, CaseRow.state == CaseState.FOLDED, CaseRow.id != case_id
-    )
-    next_one = (await session.execute(folded.order_by(CaseRow.created_at, CaseRow.id).limit(1))).first()
-    if next_one is None:
-        return
-    await session.execute(delete(CampaignBandRow).where(CampaignBandRow.campaign_id == campaign.id))
-    campaign.lead_case_id = next_one.id
-    reason = "leads its campaign now"
-    await transition(session, next_one.id, next_one.version, CaseState.QUEUED, actor="schedule", reason=reason)
 
 
 async def _end(session: Session, person: str) -> None:

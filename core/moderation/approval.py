@@ -49,26 +49,28 @@ TRANSITIONS: Final[dict[CaseState, frozenset[CaseState]]] = {
     _S.IN_REVIEW: frozenset(
         {_S.APPROVED, _S.DECLINED, _S.NO_REPLY, _S.EXPIRED, _S.WITHDRAWN, _S.NEEDS_PERSON, _S.QUEUED}
     ),
-    _S.APPROVED: frozenset({_S.SENDING, _S.IN_REVIEW, _S.EXPIRED, _S.WITHDRAWN, _S.NEEDS_PERSON, _S.SHADOWED}),
+    _S.APPROVED: frozenset(
+        {_S.SENDING, _S.IN_REVIEW, _S.EXPIRED, _S.WITHDRAWN, _S.NEEDS_PERSON, _S.SHADOWED, _S.QUEUED}
+    ),
     _S.SENDING: frozenset({_S.POSTED, _S.UNKNOWN, _S.FAILED, _S.APPROVED}),
     _S.UNKNOWN: frozenset({_S.POSTED, _S.FAILED, _S.NEEDS_PERSON, _S.SENDING}),
     _S.NEEDS_PERSON: frozenset(
         {_S.IN_REVIEW, _S.QUEUED, _S.DECLINED, _S.NO_REPLY, _S.WITHDRAWN, _S.POSTED, _S.FAILED, _S.EXPIRED}
     ),
-    _S.FAILED: frozenset({_S.IN_REVIEW, _S.NEEDS_PERSON, _S.NO_REPLY, _S.WITHDRAWN, _S.EXPIRED}),
+    _S.FAILED: frozenset({_S.IN_REVIEW, _S.NEEDS_PERSON, _S.NO_REPLY, _S.WITHDRAWN, _S.EXPIRED, _S.QUEUED}),
     _S.POSTED: frozenset({_S.RETRACTED}),
-    # Undone within the undo window, or opened again because the post was edited.
-    _S.DECLINED: frozenset({_S.IN_REVIEW, _S.NEEDS_PERSON}),
+    # Undone within the undo window, or opened again: by a moderator, or because the post was edited.
+    _S.DECLINED: frozenset({_S.IN_REVIEW, _S.NEEDS_PERSON, _S.QUEUED}),
     _S.NO_REPLY: frozenset({_S.IN_REVIEW, _S.NEEDS_PERSON, _S.QUEUED, _S.FAILED}),
     _S.WITHDRAWN: frozenset({_S.IN_REVIEW, _S.NEEDS_PERSON, _S.QUEUED, _S.FAILED, _S.FOLDED}),
-    _S.EXPIRED: frozenset(),
-    _S.SHADOWED: frozenset(),
+    _S.EXPIRED: frozenset({_S.IN_REVIEW, _S.QUEUED}),
+    _S.SHADOWED: frozenset({_S.IN_REVIEW, _S.QUEUED}),
     _S.RETRACTED: frozenset(),
 }
 CLOSED: Final = frozenset({_S.POSTED, _S.DECLINED, _S.NO_REPLY, _S.EXPIRED, _S.WITHDRAWN, _S.SHADOWED, _S.RETRACTED})
 """The states in which nobody has anything left to do."""
-_UNDONE: Final = frozenset({_S.DECLINED, _S.NO_REPLY, _S.WITHDRAWN})
-"""Closed for everybody, but that their closer may undo it for a short time."""
+REOPENED: Final = frozenset({_S.DECLINED, _S.NO_REPLY, _S.WITHDRAWN, _S.EXPIRED, _S.SHADOWED})
+"""Closed without a reply, so that a moderator may open the case again; its closer may undo it for a short time."""
 _BEFORE: Final = {
     _S.CAPTURED: _S.QUEUED,
     _S.FOLDED: _S.FOLDED,
@@ -124,7 +126,7 @@ def check_transition(old: CaseState, new: CaseState) -> None:
         raise NotAllowed(
             sentence("A case that is {old} cannot become {new}.", old=state_words(old), new=state_words(new)),
             remedy=sentence("It can become: {allowed}.", allowed=listed(to))
-            if to and old not in _UNDONE
+            if to and old not in CLOSED
             else sentence("The case is closed; nothing is to be done."),
         )
 

@@ -99,8 +99,10 @@ class Card:
         last_move: who brought it into its state; ``None`` where that is not told.
         campaign_posts: how many near-identical posts this case covers; 1 for its own post only.
         is_original_gone: the platform said that the post was deleted.
-        is_original_edited: the platform said that the post was changed after it was flagged.
-        send_at: when an approved reply is sent; until then it can be taken back.
+        is_original_edited: the platform said that the post was changed, and the card has its earlier words.
+        is_post_renewed: the post was changed after it was flagged, and the card has its new words.
+        send_at: when an approved reply is sent, where that is known; until then it can be taken back.
+        waits_because: why an approved reply is not sent yet; "" where it only can still be taken back.
         reply: where the posted reply is.
         may_be_posted: a reply was sent, and nobody knows whether it is there.
         is_shadow: nothing is posted in this community.
@@ -145,7 +147,9 @@ class Card:
     campaign_posts: int = 1
     is_original_gone: bool = False
     is_original_edited: bool = False
+    is_post_renewed: bool = False
     send_at: datetime | None = None
+    waits_because: str = ""
     reply: PostRef | None = None
     may_be_posted: bool = False
     is_shadow: bool = False
@@ -196,6 +200,8 @@ class ProposedReply:
         is_shadow: approving it posts nothing: the community is in shadow mode.
         is_second: another person approved the same text already, so that this approval completes it.
         quote: words of the post that the platform would show above the text; "" for none.
+        waits_because: why the reply would not be sent as soon as it can no longer be taken back; "" where it would.
+        waits_until: when it would be sent, where that is known.
     """
 
     id: str
@@ -210,6 +216,8 @@ class ProposedReply:
     is_shadow: bool = False
     is_second: bool = False
     quote: str = ""
+    waits_because: str = ""
+    waits_until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from core.models import Posted, PostRef
 from core.moderation.approval import ApprovedReply
 from core.moderation.cards import Card
 from core.moderation.community.notices import Notice
+from core.moderation.community.policy import CommunityPolicy
 from core.moderation.roles import Role
 
 
@@ -41,6 +42,7 @@ class ChatPlatform(Protocol):
             TextHidden: the post exists, but we may not see its words; ``revision`` tells whether it was edited.
             NeverShownAgain: the platform has no way to ask, ever. Such an adapter must give every edit and deletion
                 that it hears of to ``Casework.original_changed``, and its ``post`` must fail where the post is gone.
+            PlaceClosed: the place is closed to us, and stays so until somebody changes that.
             PlatformUnavailable: the platform cannot be asked.
         """
         ...
@@ -50,6 +52,23 @@ class ChatPlatform(Protocol):
         """How long after its first send a reply may be sent again: within that time the same ``key`` posts once.
 
         0 where the platform knows no keys. Shorter than what the platform promises, since the clocks differ.
+        """
+        ...
+
+    def check(self, ref: PostRef, text: str, quote: str, policy: CommunityPolicy) -> None:
+        """Refuse what would certainly not be posted under a post, by what is known without asking the platform.
+
+        The desk asks when a text is proposed, when it is approved, and before it is sent; ``post`` looks at the text
+        once more.
+
+        Args:
+            text: the whole text, the sentence that discloses Antiphon included.
+            quote: the words of the post above it; "" for none.
+            policy: what the community set.
+
+        Raises:
+            TextRefused: the platform never takes this text, or would not show exactly these bytes.
+            PlaceClosed: nothing can be posted there now, or not everybody can read it there.
         """
         ...
 
@@ -120,7 +139,8 @@ class ReviewSurface(Protocol):
     async def show(self, card: Card, channel: str, shown: PostRef | None) -> PostRef:
         """Show a card, or replace the one that ``shown`` names; returns where the card is now.
 
-        The card of an open case is shown again if it is gone, as is one that the platform lets nobody change any more;
+        The card of an open case that stands in another channel is put up in ``channel``, and taken away there as far as
+        that can be. It is shown again if it is gone, as is one that the platform lets nobody change any more;
         that of a closed case stays gone. Two calls for one case without ``shown``, within ``resend_seconds`` of the
         platform, show one card: a crash between showing a card and storing its place leaves no second card.
 

@@ -176,7 +176,7 @@ def config(tmp_path: Path) -> Path:
 @pytest.fixture
 def desk(database: Database) -> Desk:
     """A desk over the test's database."""
-    return build_desk(database, undo_seconds=15, max_characters={PLATFORM: 300})
+    return build_desk(database, undo_seconds=15, platforms={PLATFORM: SampleCommunity(max_characters=300)})
 
 
 @pytest.fixture

@@ -95,7 +95,9 @@ def _state(card: Card, locale: str) -> str:
     if card.state is CaseState.FOLDED:
         return gettext("It is almost the same as a post that was flagged before, and is decided with it.", locale)
     if card.state in CLOSED:
-        return gettext("This case is closed.", locale)
+        return gettext(
+            "This case is closed. A moderator can open it again, on its card or by flagging the post.", locale
+        )
     if card.state is CaseState.NEEDS_PERSON:
         return gettext("No draft could be made; a moderator looks at it.", locale)
     return gettext("It is with the moderators.", locale)

@@ -14,7 +14,7 @@ from typing import Final
 from adapters.common.cards.acts import Act, Target
 from core.i18n.catalogs import gettext
 from core.models import Draft
-from core.moderation.approval import TRANSITIONS, CaseState
+from core.moderation.approval import REOPENED, TRANSITIONS, CaseState
 from core.moderation.cards import Card
 from core.moderation.closing import CloseReason, close_reasons
 
@@ -115,6 +115,8 @@ def _closing(card: Card, locale: str) -> Iterator[Control]:
         yield Control(Act.NOT_HATEFUL, gettext("Not hateful", locale))
     if reasons:
         yield Control(Act.CLOSE, gettext("Close…", locale))
+    if card.state in REOPENED and card.post.text and not card.post.is_from_elsewhere:
+        yield Control(Act.REOPEN, gettext("Open it again", locale))
     if CaseState.RETRACTED in TRANSITIONS[card.state]:
         yield Control(Act.RETRACT, gettext("Take the reply back…", locale), Weight.GRAVE)
 

@@ -91,7 +91,7 @@ def _earlier(earlier: EarlierCases | None, locale: str) -> str:
     if earlier is None:
         return ""
     if not earlier.number:
-        return gettext("No earlier case of this author.", locale)
+        return gettext("No earlier case of this author here.", locale)
     counted = (
         (earlier.answered, gettext("{number} answered", locale, number=earlier.answered)),
         (earlier.not_hateful, gettext("{number} not hateful", locale, number=earlier.not_hateful)),

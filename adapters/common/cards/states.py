@@ -53,6 +53,10 @@ def state_in_words(card: Card, reader: Reader) -> str:
         return _stages(locale).get(card.waiting.stage, _states(locale)[card.state])
     if card.state is CaseState.APPROVED and card.is_shadow:
         return gettext("Approved. In shadow mode nothing is sent; it can still be taken back.", locale)
+    if card.state is CaseState.APPROVED and card.is_paused:
+        return gettext("Approved. It is not sent while posting is paused; it can still be taken back.", locale)
+    if card.state is CaseState.APPROVED and card.waits_because and card.send_at is None:
+        return gettext("Approved. It is not sent yet, and tried again by itself; it can still be taken back.", locale)
     if card.state is CaseState.APPROVED and card.send_at is not None:
         when = reader.markup.from_now(card.send_at)
         return gettext("Approved. It is sent {when}; until then it can be taken back.", locale, when=when)
@@ -89,7 +93,7 @@ def standing(card: Card, reader: Reader) -> list[tuple[str, ...]]:
         found += _waiting(card.waiting, reader)
     if card.is_shadow and card.state is not CaseState.APPROVED:
         found.append((gettext("Shadow mode: nothing is posted in this community.", locale),))
-    if card.is_paused:
+    if card.is_paused and card.state is not CaseState.APPROVED:
         found.append((paused(locale),))
     return found
 
@@ -100,6 +104,9 @@ def paused(locale: str) -> str:
 
 
 def _reason(card: Card, reader: Reader) -> Iterator[tuple[str, ...]]:
+    if card.waits_because:
+        why = reader.told(card.waits_because, _REASON)
+        yield gettext("Why it is not sent yet: {reason}", reader.locale, reason=why), ""
     if card.closed_because:
         yield gettext("Reason: {reason}", reader.locale, reason=reader.told(card.closed_because, _REASON)), ""
 
@@ -178,6 +185,8 @@ def _choice(name: str, rank: int, reader: Reader) -> str:
 
 
 def _original(card: Card, locale: str) -> Iterator[str]:
+    if card.is_post_renewed and not (card.is_original_gone or card.is_original_edited):
+        yield gettext("The post was edited after it was flagged; below is how it reads now.", locale)
     if not (card.is_original_gone or card.is_original_edited):
         return
     if card.is_original_gone:

@@ -12,7 +12,7 @@ from typing import Final
 from adapters.common.cards.acts import Act, Target
 from adapters.common.cards.controls import OWN_TEXT, Control, Weight
 from adapters.common.cards.first_texts import is_key, text_named
-from adapters.common.cards.states import paused, state_in_words
+from adapters.common.cards.states import state_in_words
 from adapters.common.decisions.dialogs import edit_dialog
 from adapters.common.decisions.press import TEXT, Press, Screen, TextFile
 from adapters.common.decisions.proposals import proposal_screen
@@ -25,6 +25,7 @@ from core.moderation.cards import Approval, Card, ProposedReply
 READ_SECONDS: Final = 1.5
 """How long the desk may take before a dialog opens. The strictest platform waits three seconds for the
 dialog and for its language together (``policy_memory.HURRY_SECONDS``)."""
+_REASON: Final = 200
 _CONFIRMED: Final = 100
 """How much room is left free beside a proposal."""
 
@@ -129,7 +130,9 @@ def _approved(approval: Approval, reader: Reader) -> Screen:
     text = state_in_words(card, reader)
     if card.state is not CaseState.APPROVED:
         return Screen((text,))
-    text = f"{text} {paused(locale)}" if card.is_paused else text
+    if card.waits_because:
+        why = reader.told(card.waits_because, _REASON)
+        text = f"{text} {gettext('Why it is not sent yet: {reason}', locale, reason=why)}"
     return Screen((text,), (Control(Act.UNDO, gettext("Undo", locale), Weight.GRAVE),), card.case_id, card.version)
 
 

@@ -64,6 +64,8 @@ def _lines(proposal: ProposedReply, reader: Reader) -> Iterator[tuple[str, ...]]
     if hidden := hidden_in(proposal.text):
         names = ", ".join(hidden)[:_SENTENCE]
         yield (gettext("It holds characters that nobody sees: {names}.", locale, names=inert(names, _SENTENCE)),)
+    if proposal.waits_because:
+        yield _waits(proposal, reader)
     if proposal.why_two:
         rule = gettext("Two persons must approve this reply; you are the first.", locale)
         if proposal.is_second:
@@ -74,6 +76,17 @@ def _lines(proposal: ProposedReply, reader: Reader) -> Iterator[tuple[str, ...]]
     label = gettext("Check:", locale)
     others = [warning for warning in proposal.warnings if warning not in proposal.why_two]
     yield from ((f"{label} {reader.told(warning, _SENTENCE)}", "") for warning in others)
+
+
+def _waits(proposal: ProposedReply, reader: Reader) -> tuple[str, ...]:
+    """That the reply would not be sent at once, why, and when it would be."""
+    locale, why = reader.locale, reader.told(proposal.waits_because, _SENTENCE)
+    if proposal.waits_until is None:
+        said = gettext("It would not be sent at once.", locale)
+    else:
+        when = reader.markup.from_now(proposal.waits_until)
+        said = gettext("It would not be sent at once, but {when} at the earliest.", locale, when=when)
+    return f"{said} {why}", said
 
 
 def _confirm(proposal: ProposedReply, locale: str) -> Control:

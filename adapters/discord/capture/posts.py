@@ -6,15 +6,18 @@ post is compared with them again before a reply is sent.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import discord
 
 from adapters.common.capture.flags import Flag
 from adapters.discord.capture.conversations import conversation_of
-from adapters.discord.connection.places import Place, everybody_in, is_private
+from adapters.discord.connection.places import Place, everybody_in, is_private, lacking_to_write
 from adapters.discord.connection.refs import ref_of, revision_of
 from adapters.discord.speech.words import with_origin, words_of
 from core.errors import NotAllowed
-from core.i18n.catalogs import gettext
+from core.i18n.catalogs import gettext, translated
+from core.i18n.sentences import Sentence, sentence
 from core.models import FlaggedPost, MessageWords
 
 
@@ -86,12 +89,27 @@ def check_capturable(
     """Where a message is, if it can be flagged there.
 
     Raises:
-        NotAllowed: the place is private, or the author is not a person who can be answered.
+        NotAllowed: the place is private, we may not answer there, or the author is not a person who can be answered.
     """
-    if place is None or is_private(place, everybody):
+    if place is None:
+        raise _closed_to_us([sentence("View Channel")], locale)
+    if is_private(place, everybody):
         raise private_place(everybody, guild, locale)
+    if lacking := lacking_to_write(place):
+        raise _closed_to_us(lacking, locale)
     check_author(message, own_id, locale)
     return place
+
+
+def _closed_to_us(lacking: Sequence[Sentence], locale: str) -> NotAllowed:
+    rights = ", ".join(translated(right, locale) for right in lacking)
+    return NotAllowed(
+        gettext("Antiphon cannot answer in this channel. Its role lacks: {rights}.", locale, rights=rights),
+        remedy=gettext(
+            "A manager of the server gives Antiphon's role these rights in the channel; then flag the post again.",
+            locale,
+        ),
+    )
 
 
 def check_author(message: discord.Message, own_id: int, locale: str) -> None:

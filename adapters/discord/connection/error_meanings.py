@@ -12,7 +12,7 @@ import aiohttp
 import discord
 
 from adapters.discord.connection.requests import ChannelClosed, RequestFailed
-from core.errors import AmbiguousSend, AntiphonError, BadSettings, PlatformBusy, PlatformUnavailable
+from core.errors import AmbiguousSend, AntiphonError, BadSettings, PlaceClosed, PlatformBusy, PlatformUnavailable
 from core.i18n.sentences import Sentence, sentence
 
 FAULTS: Final = (discord.DiscordException, aiohttp.ClientError, OSError, TimeoutError)
@@ -65,6 +65,8 @@ _MEANT: Final[dict[int, tuple[Sentence, Sentence]]] = {
         sentence("Take the link out, and approve the text again."),
     ),
 }
+_CLOSED: Final = frozenset({10004, 40001, 40002, 50001, 50008, 50013, 50024, 50083, 160002})
+"""Of these, what no later attempt mends: somebody must change something first."""
 
 
 def is_passing(error: BaseException | None) -> bool:
@@ -155,10 +157,11 @@ def _refused(error: discord.HTTPException) -> PlatformUnavailable:
         )
     if error.code in _MEANT:
         message, remedy = _MEANT[error.code]
-        return PlatformUnavailable(message, remedy=remedy)
+        kind = PlaceClosed if error.code in _CLOSED else PlatformUnavailable
+        return kind(message, remedy=remedy)
     if error.status == 403:
         message, remedy = _MEANT[50013]
-        return PlatformUnavailable(
+        return PlaceClosed(
             sentence("{message} (Discord's code {code}.)", message=message, code=error.code), remedy=remedy
         )
     return PlatformUnavailable(

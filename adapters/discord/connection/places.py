@@ -10,6 +10,8 @@ from typing import TypeAlias
 
 import discord
 
+from core.i18n.sentences import Sentence, sentence
+
 Place: TypeAlias = discord.abc.GuildChannel | discord.Thread
 Readable: TypeAlias = discord.TextChannel | discord.VoiceChannel | discord.StageChannel | discord.Thread
 
@@ -56,6 +58,25 @@ async def place_of(guild: discord.Guild, channel_id: int) -> Place | None:
 def watched_id(place: Place) -> str:
     """The id by which a community watches a channel: a thread is watched with the channel that it hangs on."""
     return str(place.parent_id if isinstance(place, discord.Thread) else place.id)
+
+
+def lacking_rights(place: Place) -> list[Sentence]:
+    """The rights that an answer in a channel or thread needs and that we lack there; none where we may answer.
+
+    A reply needs to read the history, too; any other message does not (``lacking_to_write``).
+    """
+    lacking = lacking_to_write(place)
+    return lacking if has_history(place) or lacking else [sentence("Read Message History")]
+
+
+def lacking_to_write(place: Place) -> list[Sentence]:
+    """The rights that we lack in a channel or thread to see it and write there."""
+    allowed = place.permissions_for(place.guild.me)
+    if not allowed.view_channel:
+        return [sentence("View Channel")]
+    if isinstance(place, discord.Thread):
+        return [] if allowed.send_messages_in_threads else [sentence("Send Messages in Threads")]
+    return [] if allowed.send_messages else [sentence("Send Messages")]
 
 
 def has_history(place: Place) -> bool:

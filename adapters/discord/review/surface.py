@@ -109,6 +109,10 @@ class DiscordReviewSurface:
         """Show a card, or edit the one that is there; ``core.moderation.platforms.ReviewSurface`` says the rest."""
         if shown is None:
             return await self._show_anew(card, channel, None)
+        if shown.channel != channel and card.state not in CLOSED:
+            place = await self._show_anew(card, channel, shown)
+            await self._remove(shown)
+            return place
         leftover: PostRef | None = None
         try:
             await self._check_readers(card, shown.channel)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from core.errors import PlatformUnavailable
+from core.errors import TextRefused
 from core.i18n.sentences import sentence
 
 MAX_CHARACTERS: Final = 2000
@@ -15,15 +15,19 @@ MAX_CHARACTERS: Final = 2000
 
 
 def check_bytes(text: str) -> None:
-    """Refuse, with ``PlatformUnavailable``, what Discord would cut, trim or refuse."""
+    """Refuse, with ``TextRefused``, what Discord would cut, trim or refuse."""
     length = max(len(text), len(text.encode("utf-16-le")) // 2)
     if length > MAX_CHARACTERS:
-        raise PlatformUnavailable(
-            sentence("The reply has {count} characters; Discord takes {most}.", count=length, most=MAX_CHARACTERS),
-            remedy=sentence("Shorten it and approve it again."),
+        raise TextRefused(
+            sentence(
+                "The reply has {count} characters with what is added to it; {most} at most are posted.",
+                count=length,
+                most=MAX_CHARACTERS,
+            ),
+            remedy=sentence("Shorten it by {over} characters.", over=length - MAX_CHARACTERS),
         )
     if text != text.strip() or "\r" in text or "\0" in text:
-        raise PlatformUnavailable(
+        raise TextRefused(
             sentence("Discord would not show exactly these bytes."),
             remedy=sentence("Take the white space from both ends, and carriage returns out, and approve it again."),
         )

@@ -21,7 +21,7 @@ from mastodon.return_types import Status
 from adapters.mastodon.connection.answering import NOT_WIDER
 from adapters.mastodon.connection.instance import DEFAULT_CHARACTERS, Instance
 from adapters.mastodon.speech.plain_text import plain_text, shown_text
-from core.errors import AmbiguousSend, PlatformUnavailable
+from core.errors import AmbiguousSend, TextRefused
 from core.i18n.catalogs import gettext
 from core.i18n.sentences import sentence
 from core.moderation.community.places import PlaceRules
@@ -123,10 +123,10 @@ def words_of_ours(status: Status) -> str:
 
 
 def check_exact(text: str, instance: Instance) -> None:
-    """Refuse, with ``PlatformUnavailable``, what the instance would trim or change."""
+    """Refuse, with ``TextRefused``, what the instance would trim or change."""
     is_changed = _CHANGED.search(text) or (not instance.is_mastodon and _COLLAPSED.search(text))
     if not text.strip() or text != text.strip() or is_changed:
-        raise PlatformUnavailable(
+        raise TextRefused(
             sentence("The instance would not show exactly this text."),
             remedy=sentence(
                 "Take out white space at both ends, empty lines beyond one, and characters that nobody sees, and "
@@ -136,23 +136,23 @@ def check_exact(text: str, instance: Instance) -> None:
 
 
 def check_mute(text: str) -> None:
-    """Refuse, with ``PlatformUnavailable``, a text that calls somebody, or tags itself, by a sign before a word."""
+    """Refuse, with ``TextRefused``, a text that calls somebody, or tags itself, by a sign before a word."""
     found = stray_sign(text)
     if found:
-        raise PlatformUnavailable(
+        raise TextRefused(
             sentence("The reply has the sign {sign} before a word: it would call or tag somebody.", sign=found),
             remedy=sentence("Take the sign out, and approve it again."),
         )
 
 
 def check_length(text: str, warning: str, frame: Frame, instance: Instance) -> None:
-    """Refuse, with ``PlatformUnavailable``, what is longer than the instance takes."""
+    """Refuse, with ``TextRefused``, what is longer than the instance takes."""
     for length, most in (
         (Frame().length(text, "", instance), most_characters(instance)),
         (frame.length(text, warning, instance), instance.max_characters),
     ):
         if length > most:
-            raise PlatformUnavailable(
+            raise TextRefused(
                 sentence("The reply has {count} characters; the instance takes {most}.", count=length, most=most),
                 remedy=sentence("Shorten it and approve it again."),
             )

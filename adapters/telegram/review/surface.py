@@ -101,6 +101,8 @@ class TelegramReviewSurface:
         """Show a card, or edit the one that is there; ``core.moderation.platforms.ReviewSurface`` says the rest."""
         standing = shown or self._sent.get((card.case_id, channel))
         leftover: PostRef | None = None
+        if standing is not None and standing.channel != channel and card.state not in CLOSED:
+            standing, leftover = None, standing
         if standing is not None:
             try:
                 await self._check_readers(card, standing.channel)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from core.errors import PlatformUnavailable
+from core.errors import TextRefused
 from core.i18n.sentences import sentence
 
 MAX_CHARACTERS: Final = 4096
@@ -27,15 +27,19 @@ def units(text: str) -> int:
 
 
 def check_text(text: str) -> None:
-    """Refuse, with ``PlatformUnavailable``, what Telegram would cut, trim, change or refuse."""
+    """Refuse, with ``TextRefused``, what Telegram would cut, trim, change or refuse."""
     length = units(text)
     if length > MAX_CHARACTERS:
-        raise PlatformUnavailable(
-            sentence("The reply has {count} characters; Telegram takes {most}.", count=length, most=MAX_CHARACTERS),
-            remedy=sentence("Shorten it and approve it again."),
+        raise TextRefused(
+            sentence(
+                "The reply has {count} characters with what is added to it; {most} at most are posted.",
+                count=length,
+                most=MAX_CHARACTERS,
+            ),
+            remedy=sentence("Shorten it by {over} characters.", over=length - MAX_CHARACTERS),
         )
     if not text.strip() or text != text.strip() or CHANGED.search(text):
-        raise PlatformUnavailable(
+        raise TextRefused(
             sentence("Telegram would not show exactly this text."),
             remedy=sentence(
                 "Take the white space from both ends, and characters that nobody sees out, and approve it again."

@@ -84,7 +84,8 @@ def mastodon_platform(
 ) -> ServedPlatform:
     """All that one bot account sees from its home instance, as one platform."""
     connect = partial(_connected, settings.mastodon, install, make_client)
-    return ServedPlatform(NAME, MAX_CHARACTERS, connect, asks_places=True)
+    poll = settings.mastodon.poll_seconds
+    return ServedPlatform(NAME, MAX_CHARACTERS, connect, asks_places=True, hearing_seconds=poll)
 
 
 @asynccontextmanager

@@ -297,7 +297,8 @@ class ReviewBoard:
         if channel and self._is_due(row, place, session.moment):
             card = await build(session, case_id)
             digest = digest_of(card)
-            if place is None or place.digest != digest:
+            is_elsewhere = place is not None and place.ref.channel != channel and row.state not in CLOSED
+            if place is None or place.digest != digest or is_elsewhere:
                 where = None if place is None else place.ref
                 return _Outdated(card, digest, channel, where, shown, row.community_id, session.moment)
         if shown:

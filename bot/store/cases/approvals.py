@@ -120,8 +120,15 @@ async def keep(
     seconded_by: str | None,
     holds_for: timedelta,
     undo_for: timedelta,
+    waits_because: str = "",
+    waits_until: datetime | None = None,
 ) -> None:
-    """Keep an approval, and let its reply wait in the outbox until it can no longer be undone."""
+    """Keep an approval, and let its reply wait in the outbox until it can no longer be undone.
+
+    Args:
+        waits_because: why it is not sent even then; "" for nothing that is known.
+        waits_until: until when, where that is known.
+    """
     session.add(
         ApprovalRow(
             id=reply.approval_id,
@@ -147,7 +154,8 @@ async def keep(
             id=uuid4().hex,
             approval_id=reply.approval_id,
             state=OutboxState.QUEUED,
-            not_before=session.moment + undo_for,
+            not_before=max(session.moment + undo_for, waits_until or session.moment),
+            error=waits_because or None,
             attempts=0,
             updated_at=session.moment,
         )

@@ -18,10 +18,10 @@ from uuid import uuid4
 from sqlalchemy import and_, delete, insert, or_, select, update
 
 from bot.store.cases.captures import NewCase
-from bot.store.cases.cases import Case, touch
+from bot.store.cases.cases import Case, touch, transition
 from bot.store.engine.database import Session
 from bot.store.schema import CampaignBandRow, CampaignRow, CaseRow
-from core.moderation.approval import CLOSED
+from core.moderation.approval import CLOSED, CaseState
 from core.moderation.community.careful_watch import LABEL_DAYS
 from core.wording.near_duplicates import NEAR_IDENTICAL, Likeness, likeness_of, unbanded_likeness_of
 
@@ -246,6 +246,23 @@ async def stop_remembering(session: Session, case_id: str) -> None:
 async def _led_by(session: Session, case_id: str) -> str | None:
     """The campaign that a case leads."""
     return await session.scalar(select(CampaignRow.id).where(CampaignRow.lead_case_id == case_id).limit(1))
+
+
+async def lead_on(session: Session, case_id: str, *, actor: str) -> None:
+    """Make another post of the campaign its lead, where this case leads one: its words are gone, or others."""
+    campaign = await session.scalar(select(CampaignRow).filter_by(lead_case_id=case_id))
+    if campaign is None:
+        return
+    folded = select(CaseRow.id, CaseRow.version).where(
+        CaseRow.campaign_id == campaign.id, CaseRow.state == CaseState.FOLDED, CaseRow.id != case_id
+    )
+    next_one = (await session.execute(folded.order_by(CaseRow.created_at, CaseRow.id).limit(1))).first()
+    if next_one is None:
+        return
+    await session.execute(delete(CampaignBandRow).where(CampaignBandRow.campaign_id == campaign.id))
+    campaign.lead_case_id = next_one.id
+    reason = "leads its campaign now"
+    await transition(session, next_one.id, next_one.version, CaseState.QUEUED, actor=actor, reason=reason)
 
 
 async def forget_lead(session: Session, case_id: str) -> None:

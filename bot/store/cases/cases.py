@@ -23,6 +23,7 @@ from bot.store.schema import (
     CaseRow,
     OutboxRow,
     OutboxState,
+    SuggestionRow,
 )
 from bot.store.work import jobs
 from core.errors import BadInput, Conflict, NotAllowed
@@ -154,8 +155,9 @@ async def target_hash(session: Session, case_id: str) -> str:
 
 
 async def was_reviewed(session: Session, case_id: str) -> bool:
-    """Whether a moderator already had drafts of this case; asking for other drafts must not lose them."""
-    query = select(AuditRow.id).filter_by(stream=case_id, to_state=CaseState.IN_REVIEW).limit(1)
+    """Whether a moderator already had drafts for the words of this case; asking for other drafts must not lose them."""
+    has_drafts = select(SuggestionRow.id).filter_by(case_id=case_id, is_outdated=False).exists()
+    query = select(AuditRow.id).filter_by(stream=case_id, to_state=CaseState.IN_REVIEW).where(has_drafts).limit(1)
     return await session.scalar(query) is not None
 
 
@@ -256,6 +258,14 @@ async def _move(
         await record_all(session, lines, [case.id for case in moved])
     for case in moved:
         await _follow(session, seen[case.id].state, case, reason)
+    return moved
+
+
+async def draft_anew(session: Session, case: Case, *, actor: str, reason: str) -> Case:
+    """Queue a case; one that is being drafted is taken from its worker, which can store nothing from now on."""
+    moved = await transition(session, case.id, case.version, CaseState.QUEUED, actor=actor, reason=reason)
+    if case.state is CaseState.DRAFTING:
+        await jobs.begin_again(session, case.id, DRAFT)
     return moved
 
 

@@ -17,6 +17,7 @@ from sqlalchemy import and_, delete, or_, select
 
 from bot.store.cases.cases import Case
 from bot.store.engine.database import Session
+from bot.store.people.communities import Community
 from bot.store.schema import CaseRow, FirstApprovalRow, ProposalRow
 from core.moderation.approval import CLOSED
 
@@ -30,6 +31,7 @@ class Proposal:
     """One exact text for one version of a case: ``text`` is the person's part, ``sha256`` of all that would be posted.
 
     ``quote`` are the words of the post that would stand above it, which the hash binds, too.
+    ``is_posting`` and ``rules_version`` are the community's when the person was shown it: what approving it does.
     ``suggestion_id`` and ``draft_rank`` name the draft that it began as, if any; ``person_id`` is a pseudonym. A text
     that was refused has no hash (""): it is kept for its writer to mend, and cannot be approved.
     """
@@ -43,11 +45,14 @@ class Proposal:
     suggestion_id: str | None
     draft_rank: int | None
     quote: str
+    is_posting: bool
+    rules_version: int
 
 
 async def keep_proposal(
     session: Session,
     case: Case,
+    community: Community,
     person_id: str,
     text: str,
     sha256: str,
@@ -68,6 +73,8 @@ async def keep_proposal(
         suggestion_id=suggestion_id,
         draft_rank=draft_rank,
         quote=quote,
+        is_posting=community.is_posting,
+        rules_version=community.rules_version,
         created_at=session.moment,
     )
     session.add(row)
@@ -92,6 +99,8 @@ def _proposal(row: ProposalRow) -> Proposal:
         suggestion_id=row.suggestion_id,
         draft_rank=row.draft_rank,
         quote=row.quote,
+        is_posting=row.is_posting,
+        rules_version=row.rules_version,
     )
 
 

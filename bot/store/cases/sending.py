@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import ColumnElement, or_, select
+from sqlalchemy import ColumnElement, or_, select, update
 
-from bot.store.cases.cases import Case, load
+from bot.store.cases.cases import Case, load, touch
 from bot.store.engine.database import Session
 from bot.store.schema import ApprovalRow, CaseRow, Original, OutboxRow, OutboxState
 from core.errors import NotAllowed
@@ -90,6 +90,30 @@ async def interrupted(session: Session) -> dict[str, str]:
         .order_by(OutboxRow.first_sent_at, OutboxRow.id)
     )
     return {row.approval_id: row.platform for row in await session.execute(query)}
+
+
+async def wake(session: Session, community_id: str | None) -> None:
+    """Forget why replies that were never tried wait, in one community or in all: they are looked at anew.
+
+    They keep the moment from which on they may be sent; the reason that held them may be over.
+    """
+    query = (
+        select(OutboxRow.id, CaseRow.id)
+        .join(ApprovalRow, ApprovalRow.id == OutboxRow.approval_id)
+        .join(CaseRow, CaseRow.id == ApprovalRow.case_id)
+        .where(OutboxRow.state == OutboxState.QUEUED, OutboxRow.error.is_not(None), OutboxRow.attempts == 0)
+        .where(CaseRow.state == CaseState.APPROVED)
+    )
+    if community_id is not None:
+        query = query.where(CaseRow.community_id == community_id)
+    found = [(row_id, case_id) for row_id, case_id in await session.execute(query.order_by(OutboxRow.id))]
+    await session.execute(
+        update(OutboxRow)
+        .where(OutboxRow.id.in_([row_id for row_id, _ in found]), OutboxRow.state == OutboxState.QUEUED)
+        .values(error=None)
+        .execution_options(synchronize_session="fetch")
+    )
+    await touch(session, *sorted({case_id for _, case_id in found}))
 
 
 async def newest(session: Session, case_id: str) -> OutboxRow | None:

@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Text, cast, or_, select
+from sqlalchemy import Text, cast, delete, or_, select, update
 
 from bot.store.cases.cases import Case
 from bot.store.cases.documents import suggestion_from_json
@@ -66,8 +66,13 @@ async def latest_suggestion(session: Session, case_id: str) -> StoredSuggestion 
 
 
 async def suggestions(session: Session, case_id: str, *, limit: int | None = None) -> list[StoredSuggestion]:
-    """The suggestions of a case, newest first; ``StoreUnavailable`` for one that cannot be read."""
-    query = select(SuggestionRow).filter_by(case_id=case_id).order_by(SuggestionRow.created_at.desc()).limit(limit)
+    """What was said of the case's words of now, newest first; ``StoreUnavailable`` for one that cannot be read."""
+    query = (
+        select(SuggestionRow)
+        .filter_by(case_id=case_id, is_outdated=False)
+        .order_by(SuggestionRow.created_at.desc())
+        .limit(limit)
+    )
     rows = await session.scalars(query)
     return [StoredSuggestion(row.id, suggestion_from_json(row.document), row.created_at) for row in rows]
 
@@ -101,6 +106,13 @@ async def claims(session: Session, case_id: str) -> list[str]:
 def claims_of(found: Sequence[StoredSuggestion]) -> list[str]:
     """Every counter-claim of suggestions, newest first, each once."""
     return list(dict.fromkeys(claim.text for stored in found for claim in stored.suggestion.claims))
+
+
+async def outdate(session: Session, case_id: str) -> None:
+    """Show nobody any longer what was drafted for a case and which claim was chosen: its post has other words now."""
+    old = update(SuggestionRow).where(SuggestionRow.case_id == case_id).values(is_outdated=True)
+    await session.execute(old, execution_options={"synchronize_session": "fetch"})
+    await session.execute(delete(ClaimChoiceRow).where(ClaimChoiceRow.case_id == case_id))
 
 
 async def choose_claim(session: Session, case: Case, claim: str) -> None:

@@ -178,7 +178,7 @@ async def pause(session: Session, scope: str, who: str) -> bool:
 
 
 async def resume(session: Session, scope: str) -> bool:
-    """Allow posting again; ``False`` if it was not stopped."""
+    """Allow posting again; ``False`` if it was not stopped. What waited for it is looked at anew (``wake``)."""
     done = await session.execute(delete(PauseRow).where(PauseRow.scope == scope).returning(PauseRow.scope))
     return done.first() is not None
 

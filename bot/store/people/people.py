@@ -15,7 +15,7 @@ from sqlalchemy import delete, select, update
 
 from bot.store.engine.database import Session
 from bot.store.engine.dialect import committed, insert_all_new, insert_new
-from bot.store.schema import CommunityRow, MembershipRow, PersonRow
+from bot.store.schema import CommunityRow, KnownNameRow, MembershipRow, PersonRow
 from core.errors import NotAllowed
 from core.i18n.sentences import Name, sentence
 from core.moderation.roles import (
@@ -165,6 +165,10 @@ async def grant(
     if person.name:
         renamed = update(MembershipRow).where(mine, MembershipRow.name != person.name).values(name=person.name)
         await session.execute(renamed)
+        key = {"community_id": community_id, "person_id": who}
+        if not await insert_new(session, KnownNameRow, {**key, "name": person.name}, *key):
+            named = update(KnownNameRow).filter_by(**key).where(KnownNameRow.name != person.name)
+            await session.execute(named.values(name=person.name).execution_options(synchronize_session="fetch"))
     return who
 
 
@@ -198,21 +202,24 @@ async def members(session: Session, community_id: str, platform: str) -> list[Me
 
 
 async def name_of(session: Session, community_id: str, person_id: str) -> str:
-    """The name of a person with a role in the community; the pseudonym of anybody else."""
+    """The name of a person who has, or had, a role in the community; the pseudonym of anybody else."""
     return await known_name(session, community_id, person_id) or person_id
 
 
 async def known_name(session: Session, community_id: str, person_id: str) -> str:
-    """The name of a person with a role in the community; "" for anybody else, and for the parts of Antiphon."""
-    query = select(MembershipRow.name).filter_by(community_id=community_id, person_id=person_id).limit(1)
+    """The name of a person who has, or had, a role in the community; "" for anybody else, and parts of Antiphon.
+
+    It is known until the person is erased: who answers for a decision stays readable after they lost the role.
+    """
+    query = select(KnownNameRow.name).filter_by(community_id=community_id, person_id=person_id)
     return Name(await session.scalar(query) or "")
 
 
 async def names_of(session: Session, community_id: str, person_ids: Collection[str]) -> dict[str, str]:
-    """The names of those of the people who have a role in the community, by their pseudonyms."""
+    """The names of those of the people who have, or had, a role in the community, by their pseudonyms."""
     if not person_ids:
         return {}
-    query = select(MembershipRow.person_id, MembershipRow.name).where(
-        MembershipRow.community_id == community_id, MembershipRow.person_id.in_(sorted(person_ids))
+    query = select(KnownNameRow.person_id, KnownNameRow.name).where(
+        KnownNameRow.community_id == community_id, KnownNameRow.person_id.in_(sorted(person_ids))
     )
     return {str(who): str(name) for who, name in await session.execute(query) if name}

@@ -26,6 +26,7 @@ from bot.store.schema.cases import (
 )
 from bot.store.schema.people import (
     CommunityRow,
+    KnownNameRow,
     MembershipRow,
     OwnCardRow,
     PauseRow,
@@ -63,6 +64,7 @@ __all__ = [
     "FlaggerRow",
     "JobRow",
     "JobState",
+    "KnownNameRow",
     "LeadershipRow",
     "MemberFlagRow",
     "MembershipRow",

@@ -42,7 +42,8 @@ class CaseRow(Base):
     of ids, and is empty for a plain message. ``text``, ``author_name``, ``thread``, ``words`` and ``wish`` are empty
     from ``erased_at`` on. ``unshown`` counts the visible changes of the case that its card in the review channel does
     not show yet. A post that the filter found has its ``score``; ``is_hateful`` is what a moderator said of it, at
-    ``labelled_at``.
+    ``labelled_at``. ``text`` is the post as its author changed it, where that was taken in at ``edited_at``; what
+    was said of its earlier words no longer counts.
     """
 
     __tablename__ = "cases"
@@ -92,10 +93,14 @@ class CaseRow(Base):
     score: Mapped[float | None] = mapped_column(default=None)
     is_hateful: Mapped[bool | None] = mapped_column(default=None)
     labelled_at: Mapped[datetime | None] = mapped_column(default=None)
+    edited_at: Mapped[datetime | None] = mapped_column(default=None)
 
 
 class SuggestionRow(Base):
-    """What the engine said about a case, as one JSON document (``bot.store.cases.documents``)."""
+    """What the engine said about a case, as one JSON document (``bot.store.cases.documents``).
+
+    What ``is_outdated`` was said of words that the post no longer has, and is shown to nobody.
+    """
 
     __tablename__ = "suggestions"
     __table_args__ = (Index("suggestions_by_case", "case_id", "created_at"),)
@@ -104,6 +109,7 @@ class SuggestionRow(Base):
     case_id: Mapped[str] = mapped_column(ForeignKey("cases.id"))
     document: Mapped[str]
     created_at: Mapped[datetime]
+    is_outdated: Mapped[bool] = mapped_column(default=False)
 
 
 class PreviewRow(Base):
@@ -120,7 +126,8 @@ class ProposalRow(Base):
     """One exact text that a person was shown to approve, for one version of a case.
 
     ``text`` is the person's part; the disclosing sentence is added again when it is approved, and ``sha256`` is of the
-    whole, with ``quote``: the words of the post that would stand above it, "" for none.
+    whole, with ``quote``: the words of the post that would stand above it, "" for none. ``is_posting`` and
+    ``rules_version`` are the community's as the person was shown them.
     """
 
     __tablename__ = "proposals"
@@ -136,6 +143,8 @@ class ProposalRow(Base):
     draft_rank: Mapped[int | None]
     created_at: Mapped[datetime]
     quote: Mapped[str] = mapped_column(default="")
+    is_posting: Mapped[bool] = mapped_column(default=False)
+    rules_version: Mapped[int] = mapped_column(default=0)
 
 
 class ReviewCardRow(Base):

@@ -83,6 +83,16 @@ class MembershipRow(Base):
     granted_at: Mapped[datetime]
 
 
+class KnownNameRow(Base):
+    """What a community called a person who has, or had, a role there; kept until the person is erased."""
+
+    __tablename__ = "known_names"
+
+    community_id: Mapped[str] = mapped_column(ForeignKey("communities.id"), primary_key=True)
+    person_id: Mapped[str] = mapped_column(primary_key=True)
+    name: Mapped[str]
+
+
 class PreparedReplyRow(Base):
     """What a community did with one prepared reply: added it, took it out of its drafts, or reviewed it.
 

@@ -6,17 +6,22 @@ commits.
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from sqlalchemy import select
 
 from bot.store.engine.database import Session
-from bot.store.people.people import name_of
-from bot.store.schema import AuditRow, CaseRow
+from bot.store.people.people import known_name, name_of
+from bot.store.schema import AuditRow, CaseRow, FirstApprovalRow
+from core.i18n.sentences import Sentence, sentence
 from core.models import PostRef
+from core.moderation.approval import CaseState
 from core.moderation.cards import DecidedLately
 
 MOST: Final = 20
+_FIRST: Final = sentence("approved first; another person must approve the same text")
+_PSEUDONYM: Final = re.compile(r"\bp-[0-9a-f]{20}\b")
 
 
 async def lately(session: Session, community_id: str) -> tuple[DecidedLately, ...]:
@@ -30,7 +35,34 @@ async def lately(session: Session, community_id: str) -> tuple[DecidedLately, ..
     )
     found: list[DecidedLately] = []
     for line, case in (await session.execute(query)).all():
-        ref = PostRef(case.platform, case.community, case.channel, case.message)
-        name = await name_of(session, community_id, line.actor)
-        found.append(DecidedLately(case.id, ref, line.to_state or case.state, line.reason, name, line.at))
-    return tuple(found)
+        name, why = (
+            await name_of(session, community_id, line.actor),
+            await _with_names(session, community_id, line.reason),
+        )
+        found.append(DecidedLately(case.id, _ref(case), line.to_state or case.state, why, name, line.at))
+    firsts = (
+        select(FirstApprovalRow, CaseRow)
+        .join(CaseRow, CaseRow.id == FirstApprovalRow.case_id)
+        .where(CaseRow.community_id == community_id)
+        .order_by(FirstApprovalRow.at.desc(), FirstApprovalRow.sha256)
+        .limit(MOST)
+    )
+    for first, case in (await session.execute(firsts)).all():
+        name = await name_of(session, community_id, first.moderator)
+        found.append(DecidedLately(case.id, _ref(case), CaseState.IN_REVIEW, _FIRST, name, first.at))
+    return tuple(sorted(found, key=lambda one: one.at, reverse=True)[:MOST])
+
+
+def _ref(case: CaseRow) -> PostRef:
+    return PostRef(case.platform, case.community, case.channel, case.message)
+
+
+async def _with_names(session: Session, community_id: str, reason: str) -> str:
+    """A reason of the log, which holds no names, with the names of the people in it."""
+    values = {who: await known_name(session, community_id, who) for who in set(_PSEUDONYM.findall(reason))}
+    if not any(values.values()):
+        return reason
+    if isinstance(reason, Sentence):
+        named = {key: values.get(str(value)) or value for key, value in reason.values.items()}
+        return Sentence(reason.template, named)
+    return _PSEUDONYM.sub(lambda found: values[found[0]] or found[0], reason)

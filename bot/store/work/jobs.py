@@ -314,6 +314,16 @@ async def _end(session: Session, job: Job, values: dict[str, Any]) -> None:
         raise Conflict("Another worker took this over.", remedy="Nothing was kept of this attempt.")
 
 
+async def begin_again(session: Session, case_id: str, kind: str) -> None:
+    """Take the work of this kind for a case from whoever has it; it waits again."""
+    await session.execute(
+        update(JobRow)
+        .where(JobRow.case_id == case_id, JobRow.kind == kind, JobRow.state == JobState.RUNNING)
+        .values(state=JobState.READY, lease_until=None, progress=None, updated_at=session.moment)
+        .execution_options(synchronize_session="fetch")
+    )
+
+
 async def cancel_of_case(session: Session, case_id: str, kind: str) -> None:
     """Stop all work of this kind for a case: none begins from now on, and no result is kept."""
     await session.execute(

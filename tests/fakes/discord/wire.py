@@ -12,7 +12,7 @@ from adapters.discord import DiscordOptions, DiscordPlatform
 from core.models import PostRef
 from tests.fakes.discord.server import DiscordServer, DiscordState, LoopbackClient, connected
 from tests.fakes.discord.server.faults import Fault
-from tests.fakes.discord.server.state import CHANNEL_ID, GUILD_ID
+from tests.fakes.discord.server.state import CHANNEL_ID, EVERYBODYS, GUILD_ID
 from tests.fakes.machine.clock import FakeClock
 
 MESSAGES = r"/channels/\d+/messages"
@@ -60,7 +60,9 @@ async def connected_wire() -> AsyncIterator[Wire]:
     """A wire on a state that shows what people wrote; no request may go against Discord's description."""
     clock = FakeClock()
     client = LoopbackClient(DiscordOptions(reads_messages=True))
-    async with DiscordServer(DiscordState(clock)).running() as server, connected(client):
+    state = DiscordState(clock)
+    state.roles[GUILD_ID]["permissions"] = EVERYBODYS
+    async with DiscordServer(state).running() as server, connected(client):
         wire = Wire(server, client, clock)
         wire.installs_listener(client)
         yield wire

@@ -53,6 +53,8 @@ class FakeSurface:
             await self.check(card.community, channel)
         if shown is not None and shown not in self.cards and card.state in CLOSED:
             return shown
+        if shown is not None and shown.channel != channel and card.state not in CLOSED:
+            self.cards.pop(shown, None)
         place = shown if shown in self.cards else self._of_case(card, channel)
         if place is None:
             place = PostRef(self.platform, card.community, channel, f"card-{len(self.calls)}")

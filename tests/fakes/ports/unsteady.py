@@ -10,6 +10,7 @@ from adapters.sample.community import SampleCommunity
 from bot.serving.platforms import Connection, ServedPlatform, Services
 from core.models import Posted, PostRef
 from core.moderation.approval import ApprovedReply
+from core.moderation.community.policy import CommunityPolicy
 from core.moderation.desk_ports import Casework
 
 
@@ -35,6 +36,9 @@ class Line:
 
     async def read(self, ref: PostRef) -> str | None:
         return await self._town.community.read(ref)
+
+    def check(self, ref: PostRef, text: str, quote: str, policy: CommunityPolicy) -> None:
+        self._town.community.check(ref, text, quote, policy)
 
     async def post(self, reply: ApprovedReply) -> Posted:
         self._town.is_sending.set()

@@ -23,6 +23,7 @@ from bot.runtime.faults import reach
 from core.errors import AmbiguousSend, PlatformBusy, PlatformUnavailable
 from core.models import Posted, PostRef
 from core.moderation.approval import ApprovedReply, text_hash
+from core.moderation.community.policy import CommunityPolicy
 from core.moderation.roles import Role
 
 KEYS_KEPT: Final = 600.0
@@ -173,6 +174,9 @@ class LoggedPlatform:
         """Something, for a reply that is there."""
         is_ours = any(line.sent.ref == ref for line in self.log.lines())
         return "A reply." if is_ours and self.log.stands(ref.message) else None
+
+    def check(self, ref: PostRef, text: str, quote: str, policy: CommunityPolicy) -> None:
+        """It takes every text."""
 
     async def post(self, reply: ApprovedReply) -> Posted:
         self.sends += 1

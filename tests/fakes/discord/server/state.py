@@ -17,6 +17,8 @@ GUILD_ID: Final = 2001
 OWNER_ID: Final = 1002
 CHANNEL_ID: Final = 3001
 KEYS_KEPT: Final = timedelta(seconds=180)
+EVERYBODYS: Final = str(1 << 10 | 1 << 11 | 1 << 16 | 1 << 38)
+"""View Channel, Send Messages, Read Message History, Send Messages in Threads."""
 _EPOCH_MS: Final = 1420070400000
 
 

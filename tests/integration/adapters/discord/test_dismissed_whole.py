@@ -48,10 +48,13 @@ async def test_a_dismissed_post_gets_no_second_card_until_it_is_edited(tmp_path:
 
 async def _flagged_again(town: NewServer, hands: Hands, post: Any, number: str) -> None:
     """By two people, and in the words of another author: none of them is promised anything or shown a draft."""
-    for who, entry in (("second", "Flag for moderators"), ("volunteer", "Draft a reply")):
+    for who, entry in (("helper", "Flag for moderators"), ("volunteer", "Draft a reply")):
         again = await hands.menu(who, entry, post)
         assert again.ephemeral
-        assert said_in(again.response) == f"Thank you. Case {number}.\nThis case is closed."
+        assert said_in(again.response) == (
+            f"Thank you. Case {number}.\n"
+            "This case is closed. A moderator can open it again, on its card or by flagging the post."
+        )
     same = await town.people["member"].send(town.square, POST)
     joined = said_in((await hands.menu("volunteer", "Flag for moderators", same)).response)
     assert "It is almost the same as a post that was flagged before, and is decided with it." in joined

@@ -145,8 +145,7 @@ async def test_the_caution_of_a_draft_is_said_in_the_communitys_language(
 async def test_what_speaks_against_a_text_is_said_in_the_communitys_language(
     front: Casework, in_review: Case, platform: SampleCommunity, outbox: Outbox, clock: FakeClock
 ) -> None:
-    """A figure and a name without evidence, a post that was changed, two persons, and why nothing was sent at last."""
-    await front.original_changed(in_review.post.ref, "They changed their words.")
+    """A figure and a name without evidence, two persons, and why nothing was sent at last."""
     first = await propose(front, in_review, NAMED)
     assert len(first.why_two) > 1
     assert len(first.warnings) > len(first.why_two)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from bot.review.post_status import note_original
-from core.errors import NeverShownAgain
+from core.errors import NeverShownAgain, NotAllowed
 from core.models import PostRef
 from core.moderation.approval import CaseState
-from tests.fakes.desk.decisions import approve, drafted
+from tests.fakes.desk.decisions import approve, drafted, execute
 from tests.fakes.desk.sending import SendingScene
 
 EDITED = "Other words."
@@ -42,10 +42,14 @@ async def test_a_post_of_which_nothing_was_heard_is_answered(scene: SendingScene
 async def test_what_was_heard_before_the_approval_stops_the_send(
     scene: SendingScene, heard: str | None, words: str
 ) -> None:
-    """The card warned, and somebody approved all the same: it is not sent, as nowhere else (invariant I8)."""
+    """Nobody can approve a reply to it; one that stands all the same is not sent, as nowhere else (invariant I8)."""
     ref, _ = await _drafted(scene)
     await _hear(scene, ref, heard)
+    with pytest.raises(NotAllowed, match=words):
+        await _approve(scene)
+    await execute(scene.database, "UPDATE cases SET original = 'unchanged'")
     await _approve(scene)
+    await execute(scene.database, f"UPDATE cases SET original = '{'edited' if heard else 'deleted'}'")
     (delivery,) = await scene.outbox.send_due()
     assert delivery.state is CaseState.NEEDS_PERSON
     assert words in await scene.reason()

@@ -118,7 +118,7 @@ async def test_what_communities_set_survives_the_upgrades_that_drop_scores_and_w
     before = await _all_rows(engine)
     await migrate.upgrade(engine)
     after = await _all_rows(engine)
-    new = ("watch_days", "own_cards", "notices", "flaggers", "member_flags", "updates", "offsets")
+    new = ("watch_days", "own_cards", "notices", "flaggers", "member_flags", "updates", "offsets", "known_names")
     assert [after.pop(name) for name in new] == [[]] * len(new)
     after["communities"].sort(key=lambda row: row["id"])
     kept = {row["id"]: row.pop("policy") for row in after["communities"]}
@@ -292,7 +292,7 @@ def test_the_graph_the_tables_and_the_step_say_the_same() -> None:
         if constraint.name == "declared_move"
     }["declared_move"]
     steps = ScriptDirectory.from_config(migrate.config())
-    first, step = (steps.get_revision(name).module for name in ("0001", "0006"))
+    first, step = (steps.get_revision(name).module for name in ("0001", "0015"))
 
     def words(text: str) -> list[str]:
         return sorted(part.strip(" ()\n") for part in text.replace("\n", " ").split(" OR "))

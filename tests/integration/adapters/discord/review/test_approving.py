@@ -76,7 +76,7 @@ async def test_while_posting_is_paused_an_approval_says_that_it_waits(room: Revi
     await room.show(is_paused=True)
     shown = await room.click("moderator", "Approve draft 1…")
     await room.press("moderator", shown.response, "Yes, post this reply")
-    assert "Posting is paused" in said_in(shown)
+    assert "It is not sent while posting is paused" in said_in(shown)
 
 
 # Two persons

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 from adapters.sample.community import SampleCommunity
 from bot.communities.decisions import CommunityDesk
 from bot.compose.desk import Desk
@@ -15,9 +13,10 @@ from bot.store.engine.database import Database
 from bot.store.people import communities
 from core.models import FlaggedPost
 from core.moderation.approval import CaseState
+from core.moderation.closing import CloseReason
 from tests.fakes.desk.boards import CHANNEL, all_steps, choose_channel, posts_apart
 from tests.fakes.desk.decisions import OWN_TEXT, approve, take
-from tests.fakes.desk.people import COMMUNITY_ID, KEEPER, PLATFORM
+from tests.fakes.desk.people import COMMUNITY_ID, KEEPER, MODERATOR, PLATFORM
 from tests.fakes.machine.clock import FakeClock
 from tests.fakes.ports.surface import FakeSurface
 
@@ -41,20 +40,24 @@ async def test_a_pause_of_the_community_shows_on_its_open_cards(
     assert seen == [(True, False), (False, False), (False, True)]
 
 
-async def test_an_approval_that_waits_longer_says_until_when(
+async def test_an_approval_that_waits_for_the_end_of_a_pause_counts_nothing_down(
     board: ReviewBoard, surface: FakeSurface, database: Database, desk: Desk, in_review: Case, clock: FakeClock
 ) -> None:
-    """A paused reply's new time is on the card."""
+    """Nobody knows when the pause ends; the card is edited once for it, however long it lasts."""
     outbox = Outbox(database, {PLATFORM: SampleCommunity(clock=clock)})
     await approve(desk, in_review, reply=OWN_TEXT)
     await board.step()
     await CommunityDesk(database).pause("*", KEEPER)
     clock.advance(16)
-    await outbox.send_due()
     await all_steps(board)
+    calls = len(surface.calls)
+    for _ in range(5):
+        await outbox.send_due()
+        await all_steps(board)
+        clock.advance(60)
+    assert len(surface.calls) == calls
     card = surface.of(in_review.id)
-    assert card.is_paused
-    assert card.send_at == clock() + timedelta(seconds=60)
+    assert (card.is_paused, card.send_at) == (True, None)
 
 
 async def test_the_language_that_managers_choose_shows_on_open_cards(
@@ -79,7 +82,7 @@ async def test_the_language_that_managers_choose_shows_on_open_cards(
     assert len(surface.calls) == 4, "what no card shows changes none"
 
 
-async def test_without_a_channel_nothing_is_shown_and_with_another_one_new_cards_go_there(
+async def test_without_a_channel_nothing_is_shown_and_with_another_one_open_cards_go_there(
     board: ReviewBoard,
     surface: FakeSurface,
     database: Database,
@@ -87,7 +90,7 @@ async def test_without_a_channel_nothing_is_shown_and_with_another_one_new_cards
     queue: DraftQueue,
     post: FlaggedPost,
 ) -> None:
-    """Cards that stand in the old channel are brought up to date where they are."""
+    """Those that stood in the old channel, too; the card of a closed case is brought up to date where it is."""
     await choose_channel(database, "")
     first, second = posts_apart(post, 2)
     one = await desk.intake.flag(first)
@@ -99,5 +102,11 @@ async def test_without_a_channel_nothing_is_shown_and_with_another_one_new_cards
     await take(queue)
     await all_steps(board)
     channels = {card.case_id: place.channel for place, card in surface.cards.items()}
-    assert channels == {one.id: CHANNEL, two.id: "other-channel"}
+    assert channels == {one.id: "other-channel", two.id: "other-channel"}
     assert CaseState.DRAFTING in {card.state for card in surface.cards.values()}
+    begun = await desk.queries.case(two.id)
+    await desk.decisions.close(two.id, begun.version, MODERATOR, CloseReason.MISTAKE)
+    await choose_channel(database, CHANNEL)
+    await all_steps(board)
+    channels = {card.case_id: place.channel for place, card in surface.cards.items()}
+    assert channels[one.id] == CHANNEL

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 import pytest
@@ -9,27 +10,145 @@ import pytest
 from adapters.sample.community import SampleCommunity
 from bot.compose.desk import Desk
 from bot.drafting.queue import DraftQueue
+from bot.invariants import check
 from bot.sending.outbox import Outbox
 from bot.store.cases.cases import Case
-from core.models import FlaggedPost, MessageWords, Part, PartKind
+from bot.store.engine.database import Database
+from core.errors import Conflict, NotAllowed
+from core.models import FlaggedPost, MessageWords, Part, PartKind, Priority
 from core.moderation.approval import CaseState
 from core.moderation.closing import CloseReason, RetractReason
 from core.moderation.desk_ports import Casework
 from tests.fakes.desk.boards import posts_apart
-from tests.fakes.desk.decisions import OWN_TEXT, card_of, drafted, propose
-from tests.fakes.desk.people import MODERATOR, PLATFORM
+from tests.fakes.desk.decisions import OWN_TEXT, card_of, drafted, propose, take
+from tests.fakes.desk.people import MODERATOR, OTHER_MODERATOR, PLATFORM
+from tests.fakes.engine.suggestions import suggestion_for
 from tests.fakes.machine.clock import FakeClock
 
 
-async def test_a_change_of_the_post_is_shown_and_moves_nothing_by_itself(front: Casework, in_review: Case) -> None:
-    """Edited, gone, and as it was flagged again; no decision in flight is lost by it."""
+async def test_a_deletion_is_shown_and_moves_nothing_by_itself(front: Casework, in_review: Case) -> None:
+    """Gone, and there again as it was flagged; no decision in flight is lost by it."""
     ref = in_review.post.ref
-    for text, seen in (("I was angry.", (True, False)), (None, (False, True)), (in_review.post.text, (False, False))):
+    for text, is_gone in ((None, True), (in_review.post.text, False)):
         await front.original_changed(ref, text)
         card = await card_of(front, in_review)
-        assert (card.is_original_edited, card.is_original_gone) == seen
+        assert (card.is_original_gone, card.is_original_edited) == (is_gone, False)
         assert (card.state, card.version) == (CaseState.IN_REVIEW, in_review.version)
     await front.original_changed(replace(ref, message="unknown"), None)
+
+
+NEW_WORDS = "I was angry: they are all vermin."
+
+
+async def _seen(front: Casework, _: Desk, post: FlaggedPost) -> None:
+    await front.original_changed(post.ref, NEW_WORDS)
+
+
+async def _flagged(_: Casework, desk: Desk, post: FlaggedPost) -> None:
+    await desk.intake.flag(replace(post, text=NEW_WORDS))
+
+
+@pytest.mark.parametrize("told", [_seen, _flagged], ids=["seen edited", "flagged again"])
+@pytest.mark.parametrize("before", [CaseState.IN_REVIEW, CaseState.APPROVED, CaseState.NEEDS_PERSON])
+async def test_an_edited_post_is_answered_anew(
+    front: Casework,
+    desk: Desk,
+    queue: DraftQueue,
+    outbox: Outbox,
+    platform: SampleCommunity,
+    post: FlaggedPost,
+    clock: FakeClock,
+    database: Database,
+    told: Callable[[Casework, Desk, FlaggedPost], Awaitable[None]],
+    before: CaseState,
+) -> None:
+    """New words and new drafts; what was approved of the old ones is void; and the new reply is sent (F2)."""
+    case = await drafted(desk, queue, post)
+    shown = await propose(front, case, OWN_TEXT)
+    if before is not CaseState.IN_REVIEW:
+        await front.approve(shown.id, MODERATOR)
+    platform.edit(post.ref.message, NEW_WORDS)
+    if before is CaseState.NEEDS_PERSON:
+        clock.advance(15)
+        assert [delivery.state for delivery in await outbox.send_due()] == [CaseState.NEEDS_PERSON]
+    await told(front, desk, post)
+    card = await card_of(front, case)
+    assert (card.state, card.post.text, card.drafts, card.claims) == (CaseState.QUEUED, NEW_WORDS, (), ())
+    assert (card.is_post_renewed, card.is_original_edited) == (True, False)
+    assert card.post.thread[-1].text == post.text
+    with pytest.raises(Conflict, match="changed after you were shown"):
+        await front.approve(shown.id, MODERATOR)
+    taken = await take(queue)
+    assert taken.case.post.text == NEW_WORDS
+    again = await queue.store(taken, suggestion_for(taken.case.post))
+    clock.advance(15)
+    assert await outbox.send_due() == []
+    await front.approve((await propose(front, again, OWN_TEXT)).id, MODERATOR)
+    clock.advance(15)
+    assert [delivery.state for delivery in await outbox.send_due()] == [CaseState.POSTED]
+    assert await check(database) == {}
+
+
+async def test_an_edit_while_drafts_are_made_begins_them_anew(
+    front: Casework, desk: Desk, queue: DraftQueue, post: FlaggedPost, database: Database
+) -> None:
+    """The worker can store nothing that it made of the old words; without a draft for the new ones a person looks."""
+    await desk.intake.flag(post)
+    taken = await take(queue)
+    await front.original_changed(post.ref, NEW_WORDS)
+    with pytest.raises(Conflict):
+        await queue.store(taken, suggestion_for(taken.case.post))
+    again = await take(queue)
+    assert again.case.post.text == NEW_WORDS
+    await queue.store(again, suggestion_for(again.case.post))
+    await front.original_changed(post.ref, f"{NEW_WORDS} Truly.")
+    third = await take(queue)
+    case = await queue.store(third, replace(suggestion_for(third.case.post), drafts=()))
+    card = await card_of(front, case)
+    assert (card.state, card.drafts) == (CaseState.NEEDS_PERSON, ())
+    assert [turn.text for turn in card.post.thread].count(post.text) == 1
+    assert await check(database) == {}
+
+
+async def test_hidden_words_are_taken_in_when_somebody_flags_the_post_again(
+    front: Casework, desk: Desk, queue: DraftQueue, post: FlaggedPost
+) -> None:
+    """What the refusal says to do leads on, and in no circle."""
+    case = await drafted(desk, queue, replace(post, revision="at noon"))
+    await front.original_changed(post.ref, "", revision="at one")
+    assert (await card_of(front, case)).is_original_edited
+    with pytest.raises(NotAllowed, match="was changed after") as caught:
+        await propose(front, case, OWN_TEXT)
+    assert "Flag the post again" in caught.value.remedy
+    await desk.intake.flag(replace(post, text=NEW_WORDS, revision="at one"))
+    taken = await take(queue)
+    again = await queue.store(taken, suggestion_for(taken.case.post))
+    assert (await front.approve((await propose(front, again, OWN_TEXT)).id, MODERATOR)).card.state is CaseState.APPROVED
+
+
+@pytest.mark.parametrize(
+    "reason", [CloseReason.NOT_HATEFUL, CloseReason.MISTAKE, CloseReason.SILENCE, CloseReason.PREACHY]
+)
+@pytest.mark.parametrize("how", ["flagged again", "by the card"])
+async def test_a_moderator_opens_a_closed_case_again(
+    front: Casework, desk: Desk, queue: DraftQueue, post: FlaggedPost, clock: FakeClock, reason: CloseReason, how: str
+) -> None:
+    """However late: a slip of one tap can be mended; whoever else flags the post opens nothing (F10)."""
+    case = await drafted(desk, queue, post)
+    closed = await front.close(case.id, case.version, MODERATOR, reason)
+    clock.advance(3600)
+    assert (await desk.intake.flag(replace(post, flagged_by="anybody"))).state is closed.state
+    assert (await desk.intake.flag(replace(post, flagged_by="moderator_two", priority=Priority.DETECTED))).state is (
+        closed.state
+    )
+    if how == "flagged again":
+        opened = await desk.intake.flag(replace(post, flagged_by=OTHER_MODERATOR.user))
+        assert (opened.id, opened.state) == (case.id, CaseState.IN_REVIEW)
+    else:
+        opened_card = await front.reopen(case.id, closed.version, OTHER_MODERATOR)
+        assert (opened_card.state, len(opened_card.drafts)) == (CaseState.IN_REVIEW, 2)
+    now = await desk.queries.case(case.id)
+    assert (await front.approve((await propose(front, now, OWN_TEXT)).id, MODERATOR)).card.state is CaseState.APPROVED
 
 
 async def test_the_posts_whose_changes_matter_are_those_of_open_and_of_answered_cases(
@@ -74,23 +193,37 @@ async def test_what_a_post_quotes_is_no_edit_and_stays_when_its_own_words_change
     assert now.words.parts[1].author.startswith("p-")
 
 
-async def test_who_approves_a_reply_to_a_changed_post_is_warned(front: Casework, in_review: Case) -> None:
-    """Nothing would be sent."""
-    await front.original_changed(in_review.post.ref, "I was angry.")
-    assert "was changed after it was flagged" in (await propose(front, in_review, OWN_TEXT)).warnings[0]
+@pytest.mark.parametrize(("revision", "said"), [("at one", "was changed after"), (None, "is gone")])
+async def test_a_reply_to_a_post_that_changed_is_refused_before_anybody_approves_it(
+    front: Casework, desk: Desk, queue: DraftQueue, post: FlaggedPost, revision: str | None, said: str
+) -> None:
+    """Where its new words are hidden, or there are none: at the proposal, and at the press on an earlier one."""
+    case = await drafted(desk, queue, replace(post, revision="at noon"))
+    shown = await propose(front, case, OWN_TEXT)
+    await front.original_changed(case.post.ref, None if revision is None else "", revision=revision or "")
+    for refused in (lambda: propose(front, case, OWN_TEXT), lambda: front.approve(shown.id, MODERATOR)):
+        with pytest.raises(NotAllowed, match=said) as caught:
+            await refused()
+        assert caught.value.remedy
+    assert (await desk.queries.case(case.id)).state is CaseState.IN_REVIEW
 
 
-@pytest.mark.parametrize("text", ["I was angry.", None])
+@pytest.mark.parametrize(("text", "state"), [("I was angry.", CaseState.QUEUED), (None, CaseState.NEEDS_PERSON)])
 async def test_an_approved_reply_to_a_post_that_changed_never_goes_out(
-    front: Casework, outbox: Outbox, platform: SampleCommunity, in_review: Case, clock: FakeClock, text: str | None
+    front: Casework,
+    outbox: Outbox,
+    platform: SampleCommunity,
+    in_review: Case,
+    clock: FakeClock,
+    text: str | None,
+    state: CaseState,
 ) -> None:
     """Even where the platform still gives out the old text; a person is asked at once."""
     await front.approve((await propose(front, in_review, OWN_TEXT)).id, MODERATOR)
     before = platform.thread()
     await front.original_changed(in_review.post.ref, text)
     card = await card_of(front, in_review)
-    assert card.state is CaseState.NEEDS_PERSON
-    assert card.closed_because.startswith("The post that the reply answers")
+    assert card.state is state
     clock.advance(60)
     assert await outbox.send_due() == []
     assert platform.thread() == before

@@ -272,3 +272,89 @@ async def test_a_proposal_that_was_meddled_with_is_refused(
     with pytest.raises(Conflict):
         await front.approve(proposed.id, MODERATOR)
     assert await one_row(database, "SELECT count(*) FROM approvals") == (0,)
+
+
+# What approving it does
+
+
+@pytest.mark.parametrize("is_posting", [True, False])
+async def test_who_was_shown_another_effect_approves_nothing(
+    front: Casework, in_review: Case, database: Database, is_posting: bool
+) -> None:
+    """Shadow mode was left, or entered, between showing and pressing: "approve without posting" never posts."""
+    desk = CommunityDesk(database)
+    await desk.set_posting(COMMUNITY_ID, not is_posting, KEEPER)
+    shown = await propose(front, in_review, OWN_TEXT)
+    assert shown.is_shadow is is_posting
+    await desk.set_posting(COMMUNITY_ID, is_posting, KEEPER)
+    said = "Posting was switched on" if is_posting else "Posting was switched off"
+    with pytest.raises(Conflict, match=said) as caught:
+        await front.approve(shown.id, MODERATOR)
+    assert "Look at the case's new card" in caught.value.remedy
+    assert await one_row(database, "SELECT count(*) FROM outbox") == (0,)
+    again = await propose(front, in_review, OWN_TEXT)
+    assert again.is_shadow is not is_posting
+    assert (await front.approve(again.id, MODERATOR)).card.state is CaseState.APPROVED
+
+
+async def test_a_second_person_is_shown_the_effect_of_now(front: Casework, in_review: Case, database: Database) -> None:
+    """The first one practised: what they approved does not count where it would be posted."""
+    desk = CommunityDesk(database)
+    await desk.set_posting(COMMUNITY_ID, False, KEEPER)
+    first = await propose(front, in_review, by=MODERATOR)
+    assert (await front.approve(first.id, MODERATOR)).waits_for_second is not None
+    await desk.set_posting(COMMUNITY_ID, True, KEEPER)
+    second = await propose(front, in_review, by=OTHER_MODERATOR)
+    assert (second.is_second, second.is_shadow) == (False, False)
+    assert (await front.approve(second.id, OTHER_MODERATOR)).waits_for_second is not None
+    assert await one_row(database, "SELECT count(*) FROM outbox") == (0,)
+
+
+async def test_rules_that_change_while_the_platform_is_asked_end_the_approval(
+    desk: Desk, in_review: Case, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the reading of what is approved and the approval itself, too."""
+    shown = await desk.queries.rendered(in_review.id, OWN_TEXT)
+    refresh = desk.live_roles.refresh
+
+    async def meddle(*asked: object) -> None:
+        await CommunityDesk(database).set_posting(COMMUNITY_ID, False, KEEPER)
+        await refresh(*asked)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(desk.live_roles, "refresh", meddle)
+    with pytest.raises(Conflict, match="rules of the community"):
+        await desk.approvals.approve(in_review.id, in_review.version, shown.text, shown.sha256, MODERATOR)
+    assert await one_row(database, "SELECT count(*) FROM approvals") == (0,)
+
+
+async def test_who_approved_a_text_is_told_that_somebody_else_must(front: Casework, in_review: Case) -> None:
+    """The same screen again would lead in a circle."""
+    await front.approve((await propose(front, in_review)).id, MODERATOR)
+    with pytest.raises(Conflict, match="You approved this text already"):
+        await propose(front, in_review)
+    assert (await propose(front, in_review, by=OTHER_MODERATOR)).is_second
+
+
+async def test_who_wrote_the_post_needs_a_second_person(
+    front: Casework, desk: Desk, queue: DraftQueue, post: FlaggedPost
+) -> None:
+    """A moderator whose own post others flagged neither answers nor closes it alone; their own flag binds nobody."""
+    case = await drafted(desk, queue, replace(post, author=MODERATOR.user))
+    shown = await propose(front, case, OWN_TEXT)
+    assert shown.why_two == ("The person who approves it wrote the post.",)
+    assert (await front.approve(shown.id, MODERATOR)).waits_for_second is not None
+    for reason in (CloseReason.NOT_HATEFUL, CloseReason.MISTAKE):
+        with pytest.raises(NotAllowed, match="You wrote this post"):
+            await front.close(case.id, case.version, MODERATOR, reason)
+    second = await propose(front, case, OWN_TEXT, by=OTHER_MODERATOR)
+    assert (second.is_second, second.why_two) == (True, ())
+    assert (await front.approve(second.id, OTHER_MODERATOR)).card.state is CaseState.APPROVED
+
+
+async def test_who_flagged_their_own_post_decides_alone(
+    front: Casework, desk: Desk, queue: DraftQueue, post: FlaggedPost
+) -> None:
+    """As people do who try Antiphon out."""
+    case = await drafted(desk, queue, replace(post, author=MODERATOR.user, flagged_by=MODERATOR.user))
+    assert (await propose(front, case, OWN_TEXT)).why_two == ()
+    assert (await front.close(case.id, case.version, MODERATOR, CloseReason.MISTAKE)).state is CaseState.WITHDRAWN
