@@ -88,10 +88,15 @@ class Decisions:
         return await self._database.run("hold a case", work)
 
     async def release(self, case_id: str, by: Person) -> Case:
-        """Give up holding a case. Changes nothing if the person does not hold it."""
+        """Give up holding a case. Changes nothing where nobody holds it.
+
+        Raises:
+            Conflict: somebody else holds it, and goes on holding it.
+        """
 
         async def work(session: Session) -> Case:
             case, who = await self._reviewer(session, case_id, by)
+            await holds.require_free(session, case, who)
             return await holds.end(session, case) if case.held_by == who else case
 
         return await self._database.run("release a case that was held", work)

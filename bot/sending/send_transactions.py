@@ -72,7 +72,7 @@ class Ledger:
         async def work(session: Session) -> CommunityPolicy:
             return communities.policy_of(await communities.load(session, seen.case.community_id))
 
-        return await self._database.run("read a policy", work)
+        return await self._database.run("read the policy of a reply", work)
 
     async def refuse(self, seen: Entry, reason: str) -> Delivery | None:
         """Hand the case to a person because of what the platform showed; ``None`` if the case was moved meanwhile."""

@@ -126,7 +126,7 @@ def check_transition(old: CaseState, new: CaseState) -> None:
         raise NotAllowed(
             sentence("A case that is {old} cannot become {new}.", old=state_words(old), new=state_words(new)),
             remedy=sentence("It can become: {allowed}.", allowed=listed(to))
-            if to and old not in CLOSED
+            if to and old not in REOPENED
             else sentence("The case is closed; nothing is to be done."),
         )
 

@@ -101,7 +101,7 @@ class Casework(Protocol):
         ...
 
     async def release(self, case_id: str, by: Person) -> Card:
-        """Stop holding it."""
+        """Stop holding it; ``Conflict`` if somebody else does."""
         ...
 
     async def propose(

@@ -101,7 +101,7 @@ def for_case(card: Card, locale: str) -> list[Control]:
 
 def _first(card: Card, locale: str) -> Iterator[Control]:
     if card.state in _HELD:
-        release, hold = gettext("Release", locale), gettext("Hold", locale)
+        release, hold = gettext("End my hold", locale), gettext("Hold", locale)
         yield Control(Act.RELEASE, release) if card.holder else Control(Act.HOLD, hold, Weight.FIRST)
     if card.state is CaseState.APPROVED:
         yield Control(Act.UNDO, gettext("Undo", locale), Weight.GRAVE)

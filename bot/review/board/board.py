@@ -71,7 +71,8 @@ class ReviewBoard:
         at_once: how many cards may be on their way to the platform at the same time, each of another community.
         kept_days: how long after its last showing the card of a closed case is still brought up to date; a card whose
             words were erased always is.
-        timeout_seconds: how long one call of the surface may take; well below the lease.
+        timeout_seconds: how long one call of the surface may take; below the lease, which is renewed beside it.
+        lease_seconds: how long cards stand still where the process that showed them was killed.
     """
 
     def __init__(
@@ -86,7 +87,7 @@ class ReviewBoard:
         at_once: int = 16,
         kept_days: float = 30.0,
         timeout_seconds: float = 20.0,
-        lease_seconds: float = 60.0,
+        lease_seconds: float = 25.0,
     ) -> None:
         self._database = database
         self._surface = surface

@@ -233,7 +233,7 @@ class EveryState:
     async def _shadow_mode(self, card: OneCard) -> None:
         await card.press("moderator", "Hold")
         self._take("In review, held", await card.shows("moderator holds the case"))
-        await card.press("moderator", "Release")
+        await card.press("moderator", "End my hold")
         await self._approve(card, "Before an approval in shadow mode, to one person")
         self._take("Approved in shadow mode, in the undo window", await card.shows("Approved"))
         self._clock.advance(_AFTER_UNDO)

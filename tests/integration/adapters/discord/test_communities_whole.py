@@ -149,5 +149,5 @@ async def _old_message(town: NewServer, card: CaseCard) -> None:
     await card.shows("second holds the case")
     await town.until(lambda: [place.id for place in card.places()] != [old.id] and len(card.places()) == 1)
     assert old.id not in [message.id for message in town.room.history()]
-    await card.press("second", "Release")
+    await card.press("second", "End my hold")
     await town.until(lambda: "holds the case" not in card.text())

@@ -59,7 +59,8 @@ async def test_a_forgotten_case_is_free_again(desk: Desk, in_review: Case, clock
     clock.advance(240)
     with pytest.raises(Conflict, match="minutes left: 1"):
         await desk.decisions.hold(in_review.id, OTHER_MODERATOR)
-    await desk.decisions.release(in_review.id, OTHER_MODERATOR)
+    with pytest.raises(Conflict, match="moderator_one holds the case"):  # and is told so, not "no longer"
+        await desk.decisions.release(in_review.id, OTHER_MODERATOR)
     assert (await desk.queries.view(in_review.id, MODERATOR)).hold is not None
     clock.advance(60)
     assert (await desk.queries.view(in_review.id, MODERATOR)).hold is None

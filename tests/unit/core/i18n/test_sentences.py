@@ -103,7 +103,6 @@ NOT_ON_CARDS = {
     "The folder {} cannot be made: {}.",
     "The library was never indexed.",
     "a checksum differs",
-    "approved, as the second person after {}",
     "drafts that pass the gates: {}",
     "denouncing: it says calmly that talking like this is not acceptable",
     "empathetic: it speaks from the heart for the people who are hurt",

@@ -21,7 +21,7 @@ async def test_holding_and_releasing_show_on_the_card(room: ReviewRoom) -> None:
     held = await room.click("moderator", "Hold")
     assert "your hold ends <t:" in said_in(held)
     assert "moderator holds the case" in room.card_text()
-    await room.click("moderator", "Release")
+    await room.click("moderator", "End my hold")
     assert "holds the case" not in room.card_text()
 
 
