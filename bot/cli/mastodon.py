@@ -117,7 +117,7 @@ def team(
 
     async def work(settings: Settings) -> int:
         home, people = await _with_client(settings, lambda client: looked_up(client, accounts or []))
-        async with open_database(settings) as database:
+        async with open_database(settings, creates=bool(accounts)) as database:
             desk = CommunityDesk(database)
             place = await desk.known(NAME, home)
             for person in people:

@@ -161,7 +161,7 @@ class TelegramClient:
         """Log in, and warn the person who runs Antiphon of guest mode.
 
         Raises:
-            BadSettings: Telegram does not accept the token.
+            BadSettings: Telegram does not accept the token, or what stands at the address is no Bot API server.
             PlatformUnavailable: Telegram cannot be reached.
         """
         try:
@@ -169,6 +169,12 @@ class TelegramClient:
         except FAULTS as err:
             await self.close()
             raise of_connection(err) from err
+        except (TypeError, ValueError, LookupError, AttributeError) as err:  # the library could not read the answer
+            await self.close()
+            raise BadSettings(
+                "What answers at telegram.api_url is no Bot API server of Telegram.",
+                remedy="Correct telegram.api_url in config.toml, or take it out for Telegram's own server.",
+            ) from err
         if self.bot.bot.supports_guest_queries:
             _LOG.warning(
                 "Guest mode is on for @%s, and Antiphon answers no guest: the only answer is a public post that nobody "

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
 from bot.communities.governance import CommunityGovernance
 from bot.communities.native_roles import LiveRoles
-from bot.compose.desk import Desk
+from bot.compose.desk import Desk, build_desk
 from bot.drafting.queue import DraftQueue
 from bot.intake.intake import Intake
 from bot.invariants import check
 from bot.review.post_status import note_original
 from bot.store.cases.cases import Case
+from bot.store.cases.sending import newest
 from bot.store.engine.database import Database
+from bot.store.people import people
 from bot.upkeep.chores.folded import FoldedCases
+from bot.upkeep.erasure import Erasure
 from core.errors import Conflict, NotAllowed
 from core.models import FlaggedPost, PostRef, Priority
 from core.moderation.approval import CaseState
@@ -23,8 +27,8 @@ from core.moderation.closing import CloseReason
 from core.moderation.community.careful_watch import FindLabel
 from core.moderation.roles import Person
 from tests.fakes.desk.chores import DAY, NOW
-from tests.fakes.desk.decisions import approve, drafted, one_row, take
-from tests.fakes.desk.people import COMMUNITY, FLAGGER, MODERATOR, OTHER_MODERATOR, PLATFORM
+from tests.fakes.desk.decisions import BOLD, approve, drafted, one_row, take
+from tests.fakes.desk.people import COMMUNITY, COMMUNITY_ID, FLAGGER, MANAGER, MODERATOR, OTHER_MODERATOR, PLATFORM
 from tests.fakes.machine.clock import FakeClock
 
 RAID = "They take our houses and our jobs, and nobody in this town dares to say it aloud any more."
@@ -240,3 +244,37 @@ async def test_who_was_faster_is_told_without_numbers(desk: Desk, in_review: Cas
     assert str(caught.value) == (
         f"{MODERATOR.name} was faster: the case is declined now. Look at the case as it is now, and decide again."
     )
+
+
+async def test_two_persons_are_listed_each_by_name(
+    desk: Desk, in_review: Case, database: Database, clock: FakeClock
+) -> None:
+    """Who approved first, too; who loses a role stays readable to those who share the work, until they are erased."""
+    governance = CommunityGovernance(database, LiveRoles(database, {}))
+    shown = await desk.queries.rendered(in_review.id, BOLD)
+    for person in (MODERATOR, OTHER_MODERATOR):
+        clock.advance(5)
+        await desk.approvals.approve(in_review.id, in_review.version, shown.text, shown.sha256, person)
+    wanted = [
+        (OTHER_MODERATOR.name, f"approved, as the second person after {MODERATOR.name}"),
+        (MODERATOR.name, "approved first; another person must approve the same text"),
+    ]
+    assert [(one.by, one.reason) for one in await governance.lately(PLATFORM, COMMUNITY, MANAGER)] == wanted
+    await database.run("grant", lambda session: people.grant(session, COMMUNITY_ID, MODERATOR, [], by="test"))
+    assert [(one.by, one.reason) for one in await governance.lately(PLATFORM, COMMUNITY, MANAGER)] == wanted
+    await Erasure(database).erase(PLATFORM, MODERATOR.user)
+    (second,) = await governance.lately(PLATFORM, COMMUNITY, MANAGER)
+    assert MODERATOR.name not in second.reason
+    assert await one_row(database, "SELECT count(*) FROM known_names WHERE name = 'moderator_one'") == (0,)
+
+
+async def test_an_undo_counts_from_when_it_was_written(
+    database: Database, queue: DraftQueue, post: FlaggedPost
+) -> None:
+    """Where a platform is asked for what people wrote, the reply waits so much longer, and so does a closing."""
+    slow = build_desk(database, undo_seconds=15, hearing_seconds={PLATFORM: 20})
+    case = await drafted(slow, queue, post)
+    reply = await approve(slow, case)
+    due = await database.run("look", lambda session: newest(session, case.id))
+    assert due is not None
+    assert due.not_before == reply.approved_at + timedelta(seconds=35)
