@@ -38,6 +38,7 @@ from adapters.mastodon.connection.error_meanings import (
 from adapters.mastodon.connection.refs import NAME, instance_of, status_id_of
 from adapters.mastodon.connection.statuses import Statuses
 from adapters.mastodon.speech.exact_text import (
+    Frame,
     check_exact,
     check_length,
     check_mute,
