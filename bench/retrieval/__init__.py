@@ -1,1 +1,1 @@
-"""How often the right fact is found, and what an index costs."""
+"""How often the right fact is found, and which prepared reply comes first."""

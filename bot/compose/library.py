@@ -127,8 +127,8 @@ class OpenLibrary:
         """Embed all paragraphs that are not embedded yet; returns how many are now. Raises ``IndexUnavailable``."""
 
         def work() -> int:
-            self._shelf.index.embed(on_progress=lambda _, done, total: on_progress(done, total))
-            return self._shelf.index.embedded()
+            self._shelf.embed(on_progress=lambda _, done, total: on_progress(done, total))
+            return self._shelf.count()[1]
 
         return await asyncio.to_thread(work)
 
@@ -150,10 +150,10 @@ class OpenLibrary:
     async def faults(self, *, repair: bool) -> list[str]:
         """What is damaged, in words; if asked, a damaged index is built again, and an old one brought up to date."""
         in_library = await asyncio.to_thread(self.library.faults)
-        in_index = await asyncio.to_thread(self._shelf.index.verify)
+        in_index = await asyncio.to_thread(self._shelf.faults)
         if repair and not in_library:
             await asyncio.to_thread(self._shelf.rebuild if in_index else self._shelf.follow)
-            in_index = await asyncio.to_thread(self._shelf.index.verify)
+            in_index = await asyncio.to_thread(self._shelf.faults)
         return [*in_library, *in_index]
 
     def passage(self, document: str, number: str) -> Passage:

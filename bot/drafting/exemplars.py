@@ -10,24 +10,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-import tantivy
-
 from bot.store.cases.suggestions import PostedReply
 from core.wording.language import NAMES, detect
 from core.wording.text import content_stems
+from kb.ranking.words import Words
 
 MAX_REPLIES = 200
 """How many of a community's latest replies are looked through."""
 _MAX_EXEMPLARS = 3  # CoARL, Appendix D
 _MAX_RECENT = 20
 _MAX_CHARACTERS = 400  # the model is asked for two short sentences; a longer reply would teach it otherwise
-_WRITER_BYTES = 15_000_000  # the minimum of tantivy's writer
-_SCHEMA = (
-    tantivy.SchemaBuilder()
-    .add_text_field("stems", stored=False, tokenizer_name="whitespace")
-    .add_integer_field("row", stored=True)
-    .build()
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,24 +54,8 @@ def remember(post: str, posted: Sequence[PostedReply], community_language: str) 
 
 def closest(post: str, answered: Sequence[str], language: str) -> list[int]:
     """The rows of ``answered`` that share a content word with ``post``, best BM25 score first, ties in their order."""
-    terms = [tantivy.Query.term_query(_SCHEMA, "stems", stem) for stem in dict.fromkeys(content_stems(post, language))]
-    if not (terms and answered):
-        return []
-    index = tantivy.Index(_SCHEMA)
-    writer = index.writer(_WRITER_BYTES, 1)
-    for row, text in enumerate(answered):
-        document = tantivy.Document()
-        document.add_text("stems", " ".join(content_stems(text, language)))
-        document.add_integer("row", row)
-        writer.add_document(document)
-    writer.commit()
-    writer.wait_merging_threads()
-    index.reload()
-    searcher = index.searcher()
-    either = tantivy.Query.boolean_query([(tantivy.Occur.Should, term) for term in terms])
-    hits = searcher.search(either, len(answered), count=False).hits
-    found = [(-float(score), int(searcher.doc(address)["row"][0])) for score, address in hits]
-    return [row for _, row in sorted(found)]
+    words = Words(content_stems(text, language) for text in answered)
+    return [row for row, _ in words.search(list(dict.fromkeys(content_stems(post, language))), len(answered))]
 
 
 def _fitting(replies: Iterator[str], language: str) -> Iterator[str]:

@@ -12,7 +12,7 @@ import json
 import os
 import sqlite3
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -41,19 +41,19 @@ class Library:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._store = Store(folder)
-        self.walks = Walks(self._store)
-        self.folders = Folders(self._store)
+        self.store = Store(folder)
+        self.walks = Walks(self.store)
+        self.folders = Folders(self.store)
 
     def close(self) -> None:
         """Close the file."""
-        self._store.close()
+        self.store.close()
 
     # What a build writes
 
     def note(self, listed: Listed) -> None:
         """Store how a source lists a document; the groups of an earlier listing stay."""
-        with self._store.writing() as database:
+        with self.store.writing() as database:
             row = database.execute("SELECT target_groups FROM documents WHERE id = ?", (listed.id,)).fetchone()
             groups = listed.target_groups | (groups_in(row[0]) if row else frozenset())
             database.execute(
@@ -72,7 +72,7 @@ class Library:
 
     def is_settled(self, document: str) -> bool:
         """Whether a document was fetched or refused before, so that a build need not ask for it again."""
-        with self._store.reading() as database:
+        with self.store.reading() as database:
             found = database.execute(
                 "SELECT refused IS NOT NULL OR EXISTS (SELECT 1 FROM revisions WHERE document = id)"
                 " FROM documents WHERE id = ?",
@@ -82,12 +82,12 @@ class Library:
 
     def refuse(self, document: str, reason: str | None) -> None:
         """Note why a document cannot be used, or with ``None`` that it can be used again."""
-        with self._store.writing() as database:
+        with self.store.writing() as database:
             database.execute("UPDATE documents SET refused = ? WHERE id = ?", (reason, document))
 
     def holder_of(self, sha256: str) -> str | None:
         """The document that the same bytes were first fetched for, or ``None``."""
-        with self._store.reading() as database:
+        with self.store.reading() as database:
             row = database.execute(
                 "SELECT document FROM revisions WHERE sha256 = ? ORDER BY revision LIMIT 1", (sha256,)
             ).fetchone()
@@ -100,7 +100,7 @@ class Library:
         """
         file = self._keep(fetched)
         pages = {page.number: page.text for page in parsed.pages}
-        with self._store.writing() as database:
+        with self.store.writing() as database:
             if state is State.ACCEPTED:
                 _supersede(database, document)
             cursor = database.execute(
@@ -125,7 +125,7 @@ class Library:
 
     def note_says(self, revision: int, parsed: Parsed) -> None:
         """Note what the file of a revision says about itself, for one that an older Antiphon kept."""
-        with self._store.writing() as database:
+        with self.store.writing() as database:
             said = json.dumps(asdict(_says(parsed)))
             database.execute("UPDATE revisions SET says = ? WHERE revision = ?", (said, revision))
 
@@ -156,7 +156,7 @@ class Library:
         Raises:
             BadInput: it does not wait in quarantine.
         """
-        with self._store.writing() as database:
+        with self.store.writing() as database:
             row = database.execute("SELECT document, state FROM revisions WHERE revision = ?", (revision,)).fetchone()
             if row is None or row["state"] != State.QUARANTINED:
                 raise BadInput(f"Revision {revision} does not wait in quarantine.", remedy="See `antiphon kb waiting`.")
@@ -166,7 +166,7 @@ class Library:
 
     def waiting(self, source: str | None = None) -> list[Revision]:
         """The revisions in quarantine, the oldest first."""
-        with self._store.reading() as database:
+        with self.store.reading() as database:
             rows = database.execute(
                 "SELECT r.* FROM revisions r JOIN documents d ON d.id = r.document"
                 " WHERE r.state = 'quarantined' AND (?1 IS NULL OR d.source = ?1) ORDER BY r.revision",
@@ -180,7 +180,7 @@ class Library:
         Raises:
             BadInput: there is no such document.
         """
-        with self._store.writing() as database:
+        with self.store.writing() as database:
             files = database.execute("SELECT DISTINCT file FROM revisions WHERE document = ?", (document,)).fetchall()
             if not database.execute("DELETE FROM documents WHERE id = ?", (document,)).rowcount:
                 raise BadInput(f"There is no document {document!r}.", remedy=_NO_DOCUMENT)
@@ -191,12 +191,12 @@ class Library:
 
     def set_trust(self, source: str, level: Trust) -> None:
         """Set how far a source is trusted from now on; what was accepted stays accepted."""
-        with self._store.writing() as database:
+        with self.store.writing() as database:
             database.execute("INSERT OR REPLACE INTO trust VALUES (?, ?)", (source, level))
 
     def trust_in(self, source: str) -> Trust:
         """How far a source is trusted; ``NORMAL`` where nobody said."""
-        with self._store.reading() as database:
+        with self.store.reading() as database:
             row = database.execute("SELECT level FROM trust WHERE source = ?", (source,)).fetchone()
         return Trust(row[0]) if row else Trust.NORMAL
 
@@ -208,7 +208,7 @@ class Library:
         Raises:
             BadInput: there is no such document.
         """
-        with self._store.reading() as database:
+        with self.store.reading() as database:
             row = database.execute("SELECT * FROM documents WHERE id = ?", (document,)).fetchone()
         if row is None:
             raise BadInput(f"There is no document {document!r}.", remedy=_NO_DOCUMENT)
@@ -216,18 +216,18 @@ class Library:
 
     def has(self, document: str) -> bool:
         """Whether there is a document with this id."""
-        with self._store.reading() as database:
+        with self.store.reading() as database:
             return database.execute("SELECT 1 FROM documents WHERE id = ?", (document,)).fetchone() is not None
 
     def documents(self) -> Iterator[tuple[Listed, str | None]]:
         """Every document by id, and why it was refused if it was."""
-        with self._store.reading() as database:
+        with self.store.reading() as database:
             rows = database.execute("SELECT * FROM documents ORDER BY id").fetchall()
         return ((listed_in(row), row["refused"]) for row in rows)
 
     def revisions(self, document: str) -> list[Revision]:
         """All revisions of a document, the newest first."""
-        with self._store.reading() as database:
+        with self.store.reading() as database:
             rows = database.execute(
                 "SELECT * FROM revisions WHERE document = ? ORDER BY revision DESC", (document,)
             ).fetchall()
@@ -235,13 +235,13 @@ class Library:
 
     def revision(self, number: int) -> Revision | None:
         """A revision by its number, which no other ever has."""
-        with self._store.reading() as database:
+        with self.store.reading() as database:
             row = database.execute("SELECT * FROM revisions WHERE revision = ?", (number,)).fetchone()
         return revision_in(row) if row else None
 
     def served(self) -> dict[int, tuple[Listed, range]]:
         """The revisions that are served: their documents and the numbers of their paragraphs."""
-        with self._store.reading() as database:
+        with self.store.reading() as database:
             rows = database.execute(
                 "SELECT d.*, r.revision, MIN(p.id) AS first, MAX(p.id) AS last FROM revisions r"
                 " JOIN documents d ON d.id = r.document JOIN paragraphs p USING (revision)"
@@ -251,23 +251,12 @@ class Library:
 
     def serves_anything(self) -> bool:
         """Whether any document is accepted."""
-        with self._store.reading() as database:
+        with self.store.reading() as database:
             return database.execute("SELECT 1 FROM revisions WHERE state = 'accepted' LIMIT 1").fetchone() is not None
-
-    def indexed(self) -> dict[int, str]:
-        """What the index keeps of each revision beside its words, as given to ``note_indexed``."""
-        with self._store.reading() as database:
-            return {row[0]: row[1] for row in database.execute("SELECT revision, kept FROM indexed")}
-
-    def note_indexed(self, kept: Mapping[int, str]) -> None:
-        """Note what the index keeps of each revision that it holds."""
-        with self._store.writing() as database:
-            database.execute("DELETE FROM indexed")
-            database.executemany("INSERT INTO indexed VALUES (?, ?)", sorted(kept.items()))
 
     def pages(self, revision: int) -> tuple[Page, ...]:
         """The pages of a revision."""
-        with self._store.reading() as database:
+        with self.store.reading() as database:
             rows = database.execute(
                 "SELECT number, text FROM pages WHERE revision = ? ORDER BY number", (revision,)
             ).fetchall()
@@ -284,7 +273,7 @@ class Library:
         for first in range(0, len(wanted), _AT_ONCE):
             some = wanted[first : first + _AT_ONCE]
             marks = ",".join("?" * len(some))
-            with self._store.reading() as database:
+            with self.store.reading() as database:
                 rows = database.execute(
                     "SELECT d.*, p.id AS paragraph, p.page AS at_page, p.start, p.stop, p.sha256,"  # nosec B608 # noqa: S608 - marks
                     " substr(t.text, p.start + 1, p.stop - p.start) AS words, COALESCE(u.level, 'normal') AS level,"
@@ -310,7 +299,7 @@ class Library:
 
     def texts(self, revision: int) -> list[str]:
         """The paragraphs of a revision in their order, accepted or not."""
-        with self._store.reading() as database:
+        with self.store.reading() as database:
             rows = database.execute(
                 "SELECT substr(t.text, p.start + 1, p.stop - p.start) FROM paragraphs p"
                 " JOIN pages t ON t.revision = p.revision AND t.number = p.page WHERE p.revision = ? ORDER BY p.id",
@@ -320,7 +309,7 @@ class Library:
 
     def counts(self) -> dict[str, dict[str, int]]:
         """For each source: documents, refused ones, revisions by state, and paragraphs that are served."""
-        with self._store.reading() as database:
+        with self.store.reading() as database:
             counted: dict[str, dict[str, int]] = {}
             for source, documents, refused in database.execute(
                 "SELECT source, COUNT(*), COUNT(refused) FROM documents GROUP BY source ORDER BY source"
@@ -341,7 +330,7 @@ class Library:
 
     def faults(self) -> list[str]:
         """What is wrong with the library, by the database's own check and the hashes of all spans and files."""
-        with self._store.reading() as database:
+        with self.store.reading() as database:
             try:
                 wrong = [str(row[0]) for row in database.execute("PRAGMA integrity_check") if row[0] != "ok"]
                 files = list(database.execute("SELECT file, sha256, MIN(document) FROM revisions GROUP BY file"))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import stat
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -28,7 +29,8 @@ def close_to_others(folder: Path, database: str) -> None:
     The folder itself is closed where nothing else lies in it. What another user owns is left, and so are rights that
     somebody gave to a group and to nobody else. Raises ``OSError``.
     """
-    os.close(os.open(folder / database, os.O_CREAT | os.O_RDONLY, 0o600))  # its time of change stays
+    with suppress(FileExistsError):  # one that is there is not opened: to close it would end SQLite's locks on it
+        os.close(os.open(folder / database, os.O_CREAT | os.O_EXCL | os.O_RDONLY, 0o600))
     found = list(folder.iterdir())
     own = [one for one in found if one.name in _OWN or one.name.startswith(database)]
     has_strangers = any(one not in own and not one.name.startswith(".") for one in found)

@@ -1,7 +1,7 @@
 """The tables of the library, and the opening of its SQLite file.
 
-Owns the schema and its version. One file holds what was listed, what was fetched, the text of every page and the place
-of every paragraph; the files as they came are beside it.
+Owns the schema and its version. One file holds what was listed, what was fetched, the text of every page, the place of
+every paragraph, and the index of its words and vectors; the files as they came are beside it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from core.errors import IndexUnavailable
 from core.i18n.sentences import sentence
 from kb.library.private import close_to_others, make_private
 
-VERSION = 2
+VERSION = 3
 FILE = "library.sqlite"
 _BUSY_MILLISECONDS = 30_000
 _REMEDY = sentence("Free some space, check that the folder can be written, and try again.")
@@ -74,10 +74,6 @@ CREATE TABLE walks (
     is_done INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (walk, listing)
 ) WITHOUT ROWID;
-CREATE TABLE indexed (
-    revision INTEGER PRIMARY KEY,
-    kept TEXT NOT NULL
-);
 CREATE TABLE trust (
     source TEXT PRIMARY KEY,
     level TEXT NOT NULL CHECK (level IN ('low', 'normal', 'high'))
@@ -87,11 +83,39 @@ CREATE TABLE folders (
     path TEXT NOT NULL UNIQUE
 ) WITHOUT ROWID;
 """
+_INDEX = (
+    # Which revisions can be found by their words, and in which language these were cut.
+    "CREATE TABLE indexed (revision INTEGER PRIMARY KEY REFERENCES revisions (revision) ON DELETE CASCADE,"
+    " language TEXT NOT NULL)",
+    "CREATE TABLE entries (row INTEGER PRIMARY KEY REFERENCES paragraphs (id) ON DELETE CASCADE, stems TEXT NOT NULL)",
+    "CREATE TABLE vectors (id INTEGER PRIMARY KEY AUTOINCREMENT,"
+    " row INTEGER NOT NULL UNIQUE REFERENCES paragraphs (id) ON DELETE CASCADE,"
+    " model TEXT NOT NULL, vector BLOB NOT NULL)",
+    # The file beside the library with an index of a model's vectors, up to the one with the id `last`.
+    "CREATE TABLE neighbours (model TEXT PRIMARY KEY, last INTEGER NOT NULL, vectors INTEGER NOT NULL,"
+    " sha256 TEXT NOT NULL) WITHOUT ROWID",
+    # `edition` grows with each change of what a search may find; `is_built` is 1 after the first whole build.
+    "CREATE TABLE shelf (edition INTEGER NOT NULL, is_built INTEGER NOT NULL)",
+    "INSERT INTO shelf VALUES (0, 0)",
+    "CREATE TRIGGER edition_document AFTER UPDATE ON documents BEGIN UPDATE shelf SET edition = edition + 1; END",
+    "CREATE TRIGGER edition_state AFTER UPDATE OF state ON revisions BEGIN UPDATE shelf SET edition = edition + 1; END",
+    "CREATE TRIGGER edition_indexed AFTER INSERT ON indexed BEGIN UPDATE shelf SET edition = edition + 1; END",
+    "CREATE TRIGGER edition_forgotten AFTER DELETE ON indexed BEGIN UPDATE shelf SET edition = edition + 1; END",
+)
+WORDS = (
+    "CREATE VIRTUAL TABLE words USING fts5(stems, content='entries', content_rowid='row', tokenize='ascii')",
+    "CREATE TRIGGER entry_added AFTER INSERT ON entries BEGIN"
+    " INSERT INTO words (rowid, stems) VALUES (new.row, new.stems); END",
+    "CREATE TRIGGER entry_removed AFTER DELETE ON entries BEGIN"
+    " INSERT INTO words (words, rowid, stems) VALUES ('delete', old.row, old.stems); END",
+)
+"""The index of the words, which holds what ``entries`` holds."""
 _STEPS = {
     1: (
         "ALTER TABLE revisions ADD COLUMN says TEXT",
         "CREATE TABLE folders (name TEXT PRIMARY KEY, path TEXT NOT NULL UNIQUE) WITHOUT ROWID",
-    )
+    ),
+    2: ("DROP TABLE indexed", *_INDEX, *WORDS),
 }
 """What brings a library from one version to the next. Documents keep their ids and their text."""
 
@@ -128,7 +152,7 @@ def _create_or_check(connection: sqlite3.Connection, folder: Path) -> None:
     try:
         (found,) = connection.execute("PRAGMA user_version").fetchone()
         if found == 0:
-            statements = [*filter(str.strip, _TABLES.split(";\n"))]
+            statements = [*filter(str.strip, _TABLES.split(";\n")), *_INDEX, *WORDS]
         else:
             statements = [statement for step in range(found, VERSION) for statement in _STEPS[step]]
         for statement in statements:

@@ -1,24 +1,51 @@
-"""The library with its local index, which finds the accepted documents and no others.
+"""The library's own index, in its SQLite file: words by FTS5 (BM25), vectors by faiss.
 
-Owns how the index follows the library.
+Owns how the index follows the library, and when paragraphs are embedded. It must never find a paragraph that is not
+served, and never mix the vectors of two models.
+
+Ingestion needs no model: a paragraph can be found by its words as soon as ``follow`` is done. Vectors are made when
+they are first wanted, and kept. ``embed`` makes all of them, which may take hours, and continues where it was killed.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import shutil
+import sqlite3
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from threading import Lock
+from typing import Final
 
 import numpy as np
+from filelock import FileLock, Timeout
 from numpy.typing import NDArray
 
+from core.errors import IndexUnavailable
+from core.i18n.sentences import sentence
 from core.ports import Embedder
 from kb.documents import Listed
 from kb.library.library import Library, Paragraph
-from kb.shelf.index.library_index import Filters, LibraryIndex, OnProgress, ParagraphEntry
+from kb.library.schema import WORDS
+from kb.ranking.stems import ENGLISH, STEMMERS, either, stems, tokens
+from kb.shelf.neighbours import EXACT_UP_TO, REPAIR, Neighbours, halves
+from kb.shelf.search import EVERYTHING, Filters
 
-_FOLDER = "index"
+OnProgress = Callable[[str, int, int], None]
+"""Called at each step: what is made, how many paragraphs are done, and how many there are."""
+
+_LOCK: Final = ".embedding.lock"
+_OLDER: Final = "index"  # the folder that held the index of an older Antiphon
+_NO_STEMMER: Final = "xx"
+_MAX_QUERY_STEMS = 64  # more words of a post only take more time
+_PARAGRAPHS_AT_ONCE = 1000  # so many enter the index in one transaction
+_EMBEDDED_AT_ONCE = 256
+_TEXTS_AT_ONCE = 32  # so that a search waits for half a second at most until it gets a vector
+_ROWS_AT_ONCE = 500
+_FILTERS = 16  # filters are remembered: searches of one day and community use the same
 
 
 def _silent(_: str, __: int, ___: int) -> None:
@@ -27,102 +54,372 @@ def _silent(_: str, __: int, ___: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Indexed:
-    """What an update of the index changed, in paragraphs; ``version`` is the index's new name."""
+    """What an update of the index changed, in paragraphs; ``version`` names what the library serves now."""
 
     added: int
     removed: int
     version: str
 
 
+@dataclass(frozen=True, slots=True)
+class _Passing:
+    """The paragraphs that pass a filter.
+
+    Attributes:
+        documents: for each row a number of its document, 0 where the row does not pass.
+        bits: the same as a bit for each row, the first in the lowest.
+    """
+
+    documents: NDArray[np.int64]
+    bits: NDArray[np.uint8]
+
+
 class LocalShelf:
-    """A ``Shelf`` over a library and the index in its folder; blocking, safe to share between threads."""
+    """A ``Shelf`` over a library and the index in its file; blocking, safe to share between threads and processes.
 
-    def __init__(self, library: Library, embedder: Embedder) -> None:
-        self.library = library
-        self.index = LibraryIndex(library.folder / _FOLDER, embedder, self._texts)
+    Args:
+        exact_up_to: the largest number of vectors that are compared one by one.
 
-    def bm25(self, query: str, k: int, filters: Filters) -> list[tuple[int, float]]:
-        """The best ``k`` rows by BM25, best first; any text will do."""
-        return self.index.bm25(query, k, filters)
+    Searches raise ``IndexUnavailable``, with the remedy, if the index was never built or is damaged.
+    """
 
-    def dense(self, vector: NDArray[np.float32], k: int, filters: Filters) -> list[tuple[int, float]]:
-        """The best ``k`` embedded rows by inner product with ``vector``, of shape (dimension,), best first."""
-        return self.index.dense(vector, k, filters)
+    def __init__(self, library: Library, embedder: Embedder, *, exact_up_to: int = EXACT_UP_TO) -> None:
+        self.library, self._store, self._embedder = library, library.store, embedder
+        self._neighbours = Neighbours(self._store, embedder.name, exact_up_to)
+        self._passing_of: OrderedDict[Filters, _Passing] = OrderedDict()
+        self._languages: tuple[str, ...] = ()
+        self._edition = -1
+        self._lock = Lock()
+
+    # Searching
+
+    def bm25(self, query: str, k: int, filters: Filters = EVERYTHING) -> list[tuple[int, float]]:
+        """The best ``k`` rows by BM25, best first; any text will do.
+
+        Stop words are dropped and words cut to their stem by the language of each paragraph. Scores do not depend on
+        filters, except ``languages``, which also selects the stems to search by.
+        """
+        passing = self._passing(filters)
+        languages = [one for one in self._languages if not filters.languages or one in filters.languages]
+        wanted = either(
+            dict.fromkeys(_prefix(one) + stem for one in languages for stem in stems(query, one)[:_MAX_QUERY_STEMS])
+        )
+        if not wanted:
+            return []
+        with self._store.reading() as database:
+            found = database.execute("SELECT rowid, -rank FROM words WHERE words MATCH ? ORDER BY rank", (wanted,))
+            hits = _best(((row, score) for row, score in found), k, passing, filters.per_document)
+            found.close()
+        return hits
+
+    def dense(self, vector: NDArray[np.float32], k: int, filters: Filters = EVERYTHING) -> list[tuple[int, float]]:
+        """The best ``k`` embedded rows by inner product with ``vector``, of shape (dimension,), best first.
+
+        Exact for up to ``exact_up_to`` vectors.
+        """
+        passing = self._passing(filters)
+        limit = k if filters.per_document is None else 2 * k
+        while True:
+            rows, scores = self._neighbours.search(np.asarray(vector, dtype=np.float32), limit, passing.bits)
+            hits = _best(zip(rows.tolist(), scores.tolist(), strict=True), k, passing, filters.per_document)
+            if len(hits) >= k or len(rows) < limit:
+                return hits
+            limit *= 4
 
     def vectors(self, rows: Sequence[int]) -> NDArray[np.float32]:
-        """The unit vectors of these rows, of shape (len(rows), dimension); embedded now where they are not yet."""
-        return self.index.vectors(rows)
+        """The unit vectors of these rows, of shape (len(rows), dimension); those that are missing are made and kept.
+
+        Raises:
+            IndexUnavailable: also if a row is not served, or there is no model.
+        """
+        found = self._stored(rows)
+        if missing := [row for row in dict.fromkeys(rows) if row not in found]:
+            self._embed(missing)
+            found |= self._stored(missing)
+        if any(row not in found for row in rows):
+            raise IndexUnavailable(sentence("A paragraph is not in the index."), remedy=REPAIR)
+        vectors = halves([found[row] for row in rows]) if rows else np.empty((0, 0), dtype=np.float16)
+        return vectors.astype(np.float32)
 
     def embedded(self, rows: Sequence[int]) -> frozenset[int]:
         """Those of these rows that have vectors already."""
-        return self.index.embedded_of(rows)
+        return frozenset(self._stored(rows))
 
     def paragraphs(self, rows: Sequence[int]) -> Mapping[int, Paragraph]:
         """The paragraphs of these rows that are served."""
         return self.library.paragraphs(rows)
 
-    def follow(self, on_progress: OnProgress = _silent) -> Indexed:
-        """Make the index hold what the library serves, and nothing else, by a new version that becomes current.
+    # Following the library
 
-        The index's own rows say what it holds, so that after a crash only some work is done again.
+    def follow(self, on_progress: OnProgress = _silent) -> Indexed:
+        """Make the index hold what the library serves, and nothing else.
+
+        Each step is one transaction: searches go on with what was there, and a kill costs the last step at most.
 
         Raises:
             IndexUnavailable: no space, no permission, or the index is damaged.
         """
         served = self.library.served()
-        fresh, removed, is_empty = self._differing(served)
-        if fresh or removed or is_empty:
-            self.index.update(self._entries([served[one] for one in fresh]), removed, on_progress)
-            self.library.note_indexed(_kept(served))
-        return Indexed(sum(len(served[one][1]) for one in fresh), len(removed), self.index.version)
+        fresh, gone = self._differing(served)
+        total, done = sum(len(served[one][1]) for one in fresh), 0
+        step: list[tuple[int, str, list[tuple[int, str]]]] = []
+        for revision in fresh:
+            listed, rows = served[revision]
+            language = listed.language or ENGLISH
+            texts = self.library.paragraphs(rows)
+            cut = [(row, _cut(texts[row].text, language)) for row in sorted(texts)]
+            step.append((revision, language, cut))
+            if sum(len(one[2]) for one in step) >= _PARAGRAPHS_AT_ONCE:
+                done += self._index(step)
+                step = []
+                on_progress("words", done, total)
+        if step:
+            on_progress("words", done + self._index(step), total)
+        removed = 0
+        with self._store.writing() as database:
+            for revision in gone:
+                removed += database.execute(_FORGET, (revision,)).rowcount
+                database.execute("DELETE FROM indexed WHERE revision = ?", (revision,))
+            if not database.execute("SELECT is_built FROM shelf").fetchone()[0]:
+                database.execute("UPDATE shelf SET is_built = 1, edition = edition + 1")
+        shutil.rmtree(self.library.folder / _OLDER, ignore_errors=True)
+        return Indexed(total, removed, self._version(served))
 
     def behind(self) -> int:
-        """How many documents the index does not hold as the library serves them, or holds although it does not.
+        """How many documents the index does not hold as the library serves them, or holds although it does not."""
+        fresh, gone = self._differing(self.library.served())
+        return len(fresh) + bool(gone)
 
-        Raises:
-            IndexUnavailable: the index is damaged.
+    def embed(self, *, limit: int | None = None, on_progress: OnProgress = _silent) -> int:
+        """Make at most ``limit`` of the missing vectors; returns how many. Only one process at a time can do this.
+
+        What was made is kept if the process is killed.
         """
-        fresh, removed, _ = self._differing(self.library.served())
-        return len(fresh) + bool(removed)
+        with self._alone():
+            missing = self._missing()[:limit]
+            for done in range(0, len(missing), _EMBEDDED_AT_ONCE):
+                self._embed(missing[done : done + _EMBEDDED_AT_ONCE])
+                on_progress("vectors", min(done + _EMBEDDED_AT_ONCE, len(missing)), len(missing))
+            self._neighbours.save()
+        return len(missing)
 
-    def _differing(self, served: Mapping[int, tuple[Listed, range]]) -> tuple[list[int], list[int], bool]:
-        """The revisions to index, the rows to take out, and whether the index holds nothing at all."""
-        there, before, kept = set(self.index.rows.tolist()), self.library.indexed(), _kept(served)
-        fresh = [one for one, (_, rows) in served.items() if rows.start not in there or before.get(one) != kept[one]]
-        return fresh, sorted(there.difference(*(rows for _, rows in served.values()))), not there
+    def count(self) -> tuple[int, int]:
+        """How many paragraphs the index has, and how many of them have a vector."""
+        passing = self._passing(EVERYTHING)
+        paragraphs = int((passing.documents > 0).sum())
+        return paragraphs, paragraphs - len(self._missing())
+
+    def faults(self) -> list[str]:
+        """What is wrong with the index, in words. Reads all of it, and cuts every paragraph's words again."""
+        try:
+            with self._store.reading() as database:
+                if not database.execute("SELECT is_built FROM shelf").fetchone()[0]:
+                    return ["The library was never indexed."]
+                wrong = [f"Paragraph {row} is another one in the index." for row, _ in self._wrong_entries()]
+                try:
+                    database.execute("INSERT INTO words (words, rank) VALUES ('integrity-check', 1)")
+                except sqlite3.DatabaseError as err:
+                    wrong.append(f"The index of the words is damaged: {err}.")
+        except IndexUnavailable as err:
+            return [err.message]
+        if behind := self.behind():
+            wrong.append(f"The index is older than the library, by {behind} of its documents.")
+        return [*wrong, *self._neighbours.faults()]
 
     def rebuild(self, on_progress: OnProgress = _silent) -> None:
-        """Build the index again from what the library serves. Raises ``IndexUnavailable``."""
-        served = self.library.served()
-        self.index.rebuild(self._entries(list(served.values())), on_progress)
-        self.library.note_indexed(_kept(served))
+        """Build again what is damaged; searches go on with what was there. Raises ``IndexUnavailable``."""
+        wrong = self._wrong_entries()
+        with self._store.writing() as database:
+            for name in ("TRIGGER entry_added", "TRIGGER entry_removed", "TABLE words"):
+                database.execute(f"DROP {name}")
+            database.executemany("UPDATE entries SET stems = ? WHERE row = ?", [(cut, row) for row, cut in wrong])
+            for statement in WORDS:
+                database.execute(statement)
+            database.execute("INSERT INTO words (words) VALUES ('rebuild')")
+        self._neighbours.forget_damage()
+        self.follow(on_progress)
+        with self._alone():
+            self._neighbours.save()
 
-    def _entries(self, served: Sequence[tuple[Listed, range]]) -> Iterator[ParagraphEntry]:
-        for listed, rows in served:
-            for row, paragraph in sorted(self.library.paragraphs(rows).items()):
-                yield ParagraphEntry(
-                    row=row,
-                    text=paragraph.text,
-                    document=listed.id,
-                    source=listed.source,
-                    publisher=listed.publisher,
-                    language=listed.language,
-                    year=listed.year,
-                    target_groups=listed.target_groups,
-                    expires=listed.expires,
+    # How
+
+    def _passing(self, filters: Filters) -> _Passing:
+        with self._lock, self._store.reading() as database:
+            edition, is_built = database.execute("SELECT edition, is_built FROM shelf").fetchone()
+            if not is_built:
+                raise IndexUnavailable(sentence("The library was never indexed."), remedy=REPAIR)
+            if edition != self._edition:
+                self._passing_of.clear()
+                found = database.execute("SELECT DISTINCT language FROM indexed ORDER BY language")
+                self._languages, self._edition = tuple(row[0] for row in found), edition
+            key = replace(filters, per_document=None)
+            if key not in self._passing_of:
+                self._passing_of[key] = _passing_in(database, key)
+                if len(self._passing_of) > _FILTERS:
+                    self._passing_of.popitem(last=False)
+            self._passing_of.move_to_end(key)
+            return self._passing_of[key]
+
+    def _differing(self, served: Mapping[int, tuple[Listed, range]]) -> tuple[list[int], list[int]]:
+        """The revisions to index, and those to take out."""
+        with self._store.reading() as database:
+            there = {row[0]: row[1] for row in database.execute("SELECT revision, language FROM indexed")}
+        fresh = [one for one, (listed, _) in served.items() if there.get(one) != (listed.language or ENGLISH)]
+        return fresh, [one for one in there if one not in served]
+
+    def _index(self, step: Sequence[tuple[int, str, Sequence[tuple[int, str]]]]) -> int:
+        """Index revisions, each with its language and the stems of its paragraphs, unless somebody removed them."""
+        with self._store.writing() as database:
+            for revision, language, cut in step:
+                database.execute(_FORGET, (revision,))
+                database.execute("DELETE FROM indexed WHERE revision = ?", (revision,))
+                database.executemany("INSERT INTO entries SELECT id, ?2 FROM paragraphs WHERE id = ?1", cut)
+                database.execute(
+                    "INSERT INTO indexed SELECT revision, ?2 FROM revisions WHERE revision = ?1", (revision, language)
+                )
+        return sum(len(cut) for _, _, cut in step)
+
+    def _wrong_entries(self) -> list[tuple[int, str]]:
+        """The rows whose stems are not those of their paragraph, with the right ones."""
+        wrong: list[tuple[int, str]] = []
+        served = self.library.served()
+        with self._store.reading() as database:
+            there = [(row[0], row[1]) for row in database.execute("SELECT revision, language FROM indexed")]
+        for revision, language in there:
+            if revision in served:
+                rows = served[revision][1]
+                with self._store.reading() as database:
+                    kept = dict(
+                        tuple(row)
+                        for row in database.execute(
+                            "SELECT row, stems FROM entries WHERE row BETWEEN ? AND ?", (rows.start, rows.stop - 1)
+                        )
+                    )
+                for row, paragraph in self.library.paragraphs(rows).items():
+                    cut = _cut(paragraph.text, language)
+                    if kept.get(row) != cut:
+                        wrong.append((row, cut))
+        return wrong
+
+    def _missing(self) -> list[int]:
+        """The rows of the index without a vector of the model, in order."""
+        with self._store.reading() as database:
+            found = database.execute(
+                "SELECT p.id FROM indexed JOIN revisions r USING (revision) JOIN paragraphs p USING (revision)"
+                " LEFT JOIN vectors v ON v.row = p.id AND v.model = ?"
+                " WHERE r.state = 'accepted' AND v.row IS NULL ORDER BY p.id",
+                (self._embedder.name,),
+            )
+            return [row[0] for row in found]
+
+    def _stored(self, rows: Sequence[int]) -> dict[int, bytes]:
+        found: dict[int, bytes] = {}
+        for some in _parts(rows, _ROWS_AT_ONCE):
+            marks = ",".join("?" * len(some))
+            with self._store.reading() as database:
+                found |= {
+                    row[0]: row[1]
+                    for row in database.execute(
+                        f"SELECT row, vector FROM vectors WHERE model = ? AND row IN ({marks})",  # nosec B608 # noqa: S608 - marks
+                        (self._embedder.name, *some),
+                    )
+                }
+        return found
+
+    def _embed(self, rows: Sequence[int]) -> None:
+        """Make and keep the vectors of these rows, as far as they are served."""
+        texts = {row: one.text for row, one in self.library.paragraphs(rows).items()}
+        order = sorted(texts, key=lambda row: (len(texts[row]), row))  # texts of one length need no padding
+        for some in _parts(order, _TEXTS_AT_ONCE):
+            vectors = self._embedder.encode([texts[row] for row in some]).astype(np.float16)
+            with self._store.writing() as database:
+                database.executemany(
+                    "INSERT OR REPLACE INTO vectors (row, model, vector)"
+                    " SELECT id, ?2, ?3 FROM paragraphs WHERE id = ?1",
+                    [(row, self._embedder.name, one.tobytes()) for row, one in zip(some, vectors, strict=True)],
                 )
 
-    def _texts(self, rows: Sequence[int]) -> Mapping[int, str]:
-        return {row: paragraph.text for row, paragraph in self.library.paragraphs(rows).items()}
+    @staticmethod
+    def _version(served: Mapping[int, tuple[Listed, range]]) -> str:
+        kept = [(revision, _listed(listed)) for revision, (listed, _) in sorted(served.items())]
+        return hashlib.sha256(json.dumps(kept).encode()).hexdigest()[:32]
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        lock = FileLock(self.library.folder / _LOCK, timeout=0)
+        try:
+            lock.acquire()
+        except Timeout as err:
+            raise IndexUnavailable(
+                sentence("Another process works on the library's index."), remedy=sentence("Wait for it.")
+            ) from err
+        try:
+            yield
+        finally:
+            lock.release()
 
 
-def _kept(served: Mapping[int, tuple[Listed, range]]) -> dict[int, str]:
-    return {revision: _kept_of(listed) for revision, (listed, _) in served.items()}
+_FORGET = "DELETE FROM entries WHERE row IN (SELECT id FROM paragraphs WHERE revision = ?)"
 
 
-def _kept_of(listed: Listed) -> str:
-    kept = [
+def _parts(rows: Sequence[int], size: int) -> Iterator[Sequence[int]]:
+    return (rows[first : first + size] for first in range(0, len(rows), size))
+
+
+def _prefix(language: str) -> str:
+    """What stands before each stem, so that languages do not share any."""
+    return language if language in STEMMERS else _NO_STEMMER
+
+
+def _cut(text: str, language: str) -> str:
+    prefix = _prefix(language)
+    return " ".join(prefix + stem for stem in tokens(text, language))
+
+
+def _best(
+    found: Iterable[tuple[int, float]], k: int, passing: _Passing, per_document: int | None
+) -> list[tuple[int, float]]:
+    """The first ``k`` that pass, at most ``per_document`` of each document."""
+    hits, of_document = list[tuple[int, float]](), dict[int, int]()
+    for row, score in found:
+        if len(hits) >= k:
+            break
+        document = int(passing.documents[row]) if row < len(passing.documents) else 0
+        of_document[document] = of_document.get(document, 0) + 1
+        if document and (per_document is None or of_document[document] <= per_document):
+            hits.append((row, score))
+    return hits
+
+
+def _passing_in(database: sqlite3.Connection, filters: Filters) -> _Passing:
+    conditions, values = ["r.state = 'accepted'"], list[str | int]()
+    for condition, wanted in (
+        ("EXISTS (SELECT 1 FROM json_each(d.target_groups) WHERE value IN ({}))", filters.target_groups),
+        ("d.publisher IN ({})", filters.publishers),
+        ("COALESCE(d.language, 'en') IN ({})", filters.languages),
+    ):
+        if wanted:
+            conditions.append(condition.format(",".join("?" * len(wanted))))
+            values += [str(one) for one in wanted]
+    if filters.since_year is not None:
+        conditions.append("d.year >= ?")
+        values.append(filters.since_year)
+    if filters.today is not None:
+        conditions.append("(d.expires IS NULL OR d.expires >= ?)")
+        values.append(filters.today.isoformat())
+    found = database.execute(
+        "SELECT p.id, p.revision FROM indexed JOIN revisions r USING (revision) JOIN documents d ON d.id = r.document"  # nosec B608 # noqa: S608 - marks
+        f" JOIN paragraphs p USING (revision) WHERE {' AND '.join(conditions)}",
+        values,
+    ).fetchall()
+    pairs = np.array([tuple(row) for row in found], dtype=np.int64).reshape(-1, 2)
+    documents = np.zeros(int(pairs[:, 0].max(initial=0)) + 1, dtype=np.int64)
+    documents[pairs[:, 0]] = pairs[:, 1]
+    return _Passing(documents, np.packbits(documents > 0, bitorder="little"))
+
+
+def _listed(listed: Listed) -> list[object]:
+    return [
         listed.publisher, listed.language, listed.year, sorted(listed.target_groups),
         listed.expires and listed.expires.isoformat(),
     ]  # fmt: skip
-    return hashlib.sha256(json.dumps(kept).encode()).hexdigest()[:16]

@@ -26,12 +26,12 @@ from core.ports import Embedder
 from kb.documents import Listed
 from kb.library.library import Paragraph, Trust
 from kb.ranking.stems import stems, tokens
-from kb.shelf.index.entries import Filters
+from kb.shelf.search import Filters
 
 _MEANING: Final = "meaning"
 _WORDS: Final = "words"
 _AT_ONCE = 64
-_K1, _B = 1.2, 0.75  # as tantivy's BM25
+_K1, _B = 1.2, 0.75  # as in the local index
 _MEAN_LENGTH = 75.0  # stems of a paragraph of 120 words; a server with shards does not know the mean
 _MAX_QUERY_WORDS = 64
 _NEVER = date.max.toordinal()
@@ -215,7 +215,6 @@ def _filter(filters: Filters) -> models.Filter:
     anything: dict[str, frozenset[Any]] = {
         "target_groups": frozenset(group.value for group in filters.target_groups),
         "publisher": filters.publishers,
-        "source": filters.sources,
         "language": filters.languages,
     }
     must: list[models.Condition] = [
@@ -223,10 +222,8 @@ def _filter(filters: Filters) -> models.Filter:
         for key, values in anything.items()
         if values
     ]
-    if filters.since_year is not None or filters.until_year is not None:
-        must.append(
-            models.FieldCondition(key="year", range=models.Range(gte=filters.since_year, lte=filters.until_year))
-        )
+    if filters.since_year is not None:
+        must.append(models.FieldCondition(key="year", range=models.Range(gte=filters.since_year)))
     if filters.today is not None:
         must.append(models.FieldCondition(key="expires", range=models.Range(gte=filters.today.toordinal())))
     return models.Filter(must=must)

@@ -7,8 +7,9 @@ against its hash when it is read; a passage carries its place in the document.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
-from typing import Protocol
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from typing import Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,6 @@ from kb.documents import citation
 from kb.library.library import Paragraph, Trust
 from kb.ranking.fusion import CANDIDATES, THRESHOLD, Hit, Ranked, Ranking, candidates, first_sentences, preference
 from kb.ranking.queries import Asked, Directions
-from kb.shelf.index.entries import Filters
 
 _CANDIDATES = 200  # of BM25, for each query: paragraphs without a vector must be found by their words
 _EMBEDDED_NOW = 48  # of these at most: 56 paragraphs a second on two cores, each kept for the next search
@@ -28,6 +28,30 @@ _EACH_DOCUMENT = 3  # of the candidates: one document cannot fill them all
 _DISTRUSTED = -0.1  # the malus of a source of low trust, nearly that of a passage about another group
 _LEAST_SHARED = 3  # stems that a passage in a language without vectors must share with a query
 _EACH_SHARED, _MOST_SHARED = 0.03, 6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filters:
+    """Which paragraphs a search may return; what is left out does not narrow it.
+
+    Attributes:
+        target_groups: those about one of these.
+        since_year: those of this year or later, never one without a year.
+        languages: ISO 639-1 codes; a document without one counts as English.
+        today: those that have not expired on that day.
+        per_document: the most paragraphs of one document.
+    """
+
+    target_groups: frozenset[TargetGroup] = frozenset()
+    since_year: int | None = None
+    publishers: frozenset[str] = frozenset()
+    languages: frozenset[str] = frozenset()
+    today: date | None = None
+    per_document: int | None = None
+
+
+EVERYTHING: Final = Filters()
+"""No filter at all."""
 
 
 class Shelf(Protocol):

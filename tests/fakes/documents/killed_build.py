@@ -7,16 +7,22 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Callable
 from pathlib import Path
+
+import faiss
 
 from kb.documents import Wanted
 from kb.ingest import Ingest
 from kb.library.library import Library, Trust
 from kb.shelf.local import LocalShelf
+from kb.shelf.neighbours import Neighbours
 from tests.fakes.documents.source import FakeSource, cut, listed, parse
 from tests.fakes.engine.embedder import FakeEmbedder
 
 DOCUMENTS = 40
+EXACT_UP_TO = 100
+"""So few vectors are compared one by one, so that the build makes a file of them, too."""
 
 
 def _text(number: int) -> str:
@@ -26,6 +32,19 @@ def _text(number: int) -> str:
 def _say(what: object) -> None:
     sys.stdout.write(f"{what}\n")
     sys.stdout.flush()
+
+
+def _tell(owner: object, name: str) -> None:
+    """Say when a step begins and when it is done."""
+    step: Callable[..., object] = getattr(owner, name)
+
+    def told(*args: object, **named: object) -> object:
+        _say(f"{name} begins")
+        done = step(*args, **named)
+        _say(f"{name} is done")
+        return done
+
+    setattr(owner, name, told)
 
 
 async def build(folder: Path) -> None:
@@ -39,9 +58,11 @@ async def build(folder: Path) -> None:
     library = Library(folder)
     library.set_trust("fake", Trust.HIGH)
     await Ingest(source, library, parse, cut).build(Wanted(), lambda _, listed: _say(listed and listed.id))
-    shelf = LocalShelf(library, FakeEmbedder())
-    shelf.follow(lambda what, *_: _say(what))
-    shelf.index.embed(on_progress=lambda what, *_: _say(what))
+    for owner, name in ((LocalShelf, "_index"), (LocalShelf, "_embed"), (Neighbours, "_write"), (faiss, "write_index")):
+        _tell(owner, name)
+    shelf = LocalShelf(library, FakeEmbedder(), exact_up_to=EXACT_UP_TO)
+    shelf.follow()
+    shelf.embed()
     _say("done")
     library.close()
 

@@ -39,7 +39,7 @@ _CREDENTIALS: Final = struct.Struct("3i")
 _LONGEST: Final = 64_000_000
 PROJECT: Final = Path(__file__).resolve().parents[4]
 _SOURCES: Final = ("core", "kb", "bot", "adapters")
-_LIBRARIES: Final = ("torch", "transformers", "sentence-transformers", "xllamacpp", "openai", "faiss-cpu", "tantivy")
+_LIBRARIES: Final = ("torch", "transformers", "sentence-transformers", "xllamacpp", "openai", "faiss-cpu", "PyStemmer")
 _PASSING: Final = (".lock", "-shm", ".json")
 """Ends of names: what a program leaves beside the weights and the library while it reads them."""
 _OUTSIDE: Final = ("HF_", "TRANSFORMERS_", "SENTENCE_TRANSFORMERS_")
@@ -156,7 +156,7 @@ def _parts(settings: Settings) -> Iterator[object]:
         path = Path(text).expanduser()
         if text and path.exists():
             yield str(path.resolve()), [_stamp(file) for file in ([path] if path.is_file() else sorted(path.iterdir()))]
-    folders = [settings.library_folder, settings.library_folder / "index"]
+    folders = [settings.library_folder]
     if settings.llm.backend == "embedded":  # weights that another command fetches just now change nothing for a server
         folders.append(settings.cache_folder / "models")
     for folder in folders:

@@ -167,7 +167,12 @@ async def test_a_library_of_the_form_before_is_brought_up_to_date(tmp_path: Path
     old.close()
     with sqlite3.connect(tmp_path / FILE) as database:
         database.execute("ALTER TABLE revisions DROP COLUMN says")
-        database.execute("DROP TABLE folders")
+        for what in (
+            "TABLE folders", "TABLE words", "TABLE entries", "TABLE vectors", "TABLE neighbours", "TABLE indexed",
+            "TABLE shelf", "TRIGGER edition_document", "TRIGGER edition_state",
+        ):  # fmt: skip
+            database.execute(f"DROP {what}")
+        database.execute("CREATE TABLE indexed (revision INTEGER PRIMARY KEY, kept TEXT NOT NULL)")
         database.execute("PRAGMA user_version = 1")
     new = Library(tmp_path)
     assert (served(new), new.document("fake:1")) == (kept, before)

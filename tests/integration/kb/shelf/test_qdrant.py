@@ -12,8 +12,8 @@ from core.errors import IndexUnavailable
 from core.llm.backends.embeddings import SentenceEmbedder
 from core.models import TargetGroup
 from kb.library.library import Paragraph, Trust
-from kb.shelf.index.entries import Filters
 from kb.shelf.qdrant import QdrantShelf
+from kb.shelf.search import Filters
 from tests.fakes.documents.source import listed
 
 TEXTS = {
@@ -66,7 +66,6 @@ def test_finds_by_words_and_by_meaning(shelf: QdrantShelf, embedder: SentenceEmb
         (Filters(), {11, 12, 15, 19}),
         (Filters(target_groups=frozenset({TargetGroup.WOMEN, TargetGroup.MUSLIMS})), {11, 15}),
         (Filters(since_year=2016), {11, 19}),
-        (Filters(until_year=2016), {12}),
         (Filters(publishers=frozenset({"Fund"})), {12}),
         (Filters(languages=frozenset({"es"})), {19}),
         (Filters(today=date(2026, 5, 31)), {11, 12, 15, 19}),

@@ -1,4 +1,4 @@
-"""What is found for a post, with the real parts: MiniLM, tantivy, faiss and the facts that ship with Antiphon."""
+"""What is found for a post, with the real parts: MiniLM, FTS5, faiss and the facts that ship with Antiphon."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from bot.cli.later import Later
 from bot.cli.main import LATER, app
 
-HEAVY = "torch transformers sentence_transformers openai faiss tantivy sqlalchemy discord aiohttp"
+HEAVY = "torch transformers sentence_transformers openai faiss Stemmer sqlalchemy discord aiohttp"
 
 
 @pytest.mark.parametrize("one", LATER, ids=lambda one: one.name)

@@ -72,7 +72,7 @@ SHOWN_ON_CARDS = [
             "bot/compose/engine", "bot/upkeep/chores/expiry", "bot/upkeep/chores/folded", "core/engine", "core/request",
             "core/llm/backends/cross_encoders", "core/llm/backends/embeddings", "core/llm/backends/loading",
             "core/llm/backends/servers/chat", "core/llm/backends/toxicity", "core/llm/budget",
-            "core/moderation/two_person_rule", "kb/search", "kb/shelf/index/library_index", "kb/starter/index",
+            "core/moderation/two_person_rule", "kb/search", "kb/shelf/local", "kb/shelf/neighbours",
         )
     ),
 ]  # fmt: skip
