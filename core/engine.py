@@ -100,7 +100,7 @@ class Engine:
 
         Raises:
             BadInput: the post is empty, too long, or holds no words.
-            ModelUnavailable: the language model cannot be reached at all.
+            ModelAway: the language model cannot be reached at all, or knows neither key nor model.
             IndexUnavailable: the embedding model cannot be loaded.
         """
         if refused := await asyncio.to_thread(self._refused, request):

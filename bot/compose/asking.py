@@ -38,14 +38,14 @@ class ServerState:
 
 
 async def server_states(settings: Settings, *sections: str) -> list[ServerState]:
-    """Ask each configured server, those of the language model and those of the judge, which models it has.
+    """Ask the configured servers, that of the language model and that of the judge, which models they have.
 
     Args:
         sections: "llm", "judge"; both if none is given.
     """
     llm, judge = settings.llm, settings.judge
-    servers = [("llm", url, llm.api_key, llm.model) for url in llm.base_url] if llm.backend == "server" else []
-    servers += [("judge", url, judge.api_key, judge.model) for url in judge.base_url]
+    servers = [("llm", llm.base_url, llm.api_key, llm.model)] if llm.backend == "server" else []
+    servers += [("judge", judge.base_url, judge.api_key, judge.model)] if judge.base_url else []
     wanted = [server for server in servers if not sections or server[0] in sections]
     if not wanted:
         return []
@@ -64,14 +64,11 @@ async def server_states(settings: Settings, *sections: str) -> list[ServerState]
 async def check_reachable(settings: Settings, *sections: str) -> None:
     """Ask the configured servers as ``server_states`` does, for a command that somebody waits for.
 
-    What runs on its own asks again later instead. Of several servers of one section, one that is away is no reason to
-    stop while another one answers; one that is wrong is, as it is when the models are opened.
+    What runs on its own asks again later instead.
 
     Raises:
-        ModelUnavailable: one refuses the key or is no model server, or none of a section can be reached and answers.
+        ModelUnavailable: one refuses the key, is no model server, or cannot be reached.
     """
-    states = await server_states(settings, *sections)
-    answering = {state.section for state in states if state.fault is None}
-    for state in states:
-        if state.fault is not None and not (state.is_away and state.section in answering):
+    for state in await server_states(settings, *sections):
+        if state.fault is not None:
             raise state.fault

@@ -27,7 +27,7 @@ from core.llm.backends.states import EmbeddedStates
 from core.llm.backends.toxicity import DetoxifyScorer
 from core.llm.backends.weights import WeightsWanted, find_weights
 from core.llm.prompting import load_prompt
-from core.ports import EvidenceSource, LanguageModel, Message
+from core.ports import EvidenceSource, Message
 from core.scoring.readers.pooling import Pooling, pooling_of
 from core.scoring.readers.probe import Probe, adapter_for
 from core.scoring.readers.readers import Readers
@@ -43,7 +43,6 @@ from kb.shelf.search import LibrarySearch
 
 if TYPE_CHECKING:
     from core.llm.backends.servers.chat import ChatModel
-    from core.llm.backends.servers.pool import ChatPool
     from core.llm.backends.servers.protocol import ChatProtocol
     from kb.shelf.qdrant import QdrantShelf
 
@@ -163,7 +162,7 @@ async def _loaded(part: Loadable | None, otherwise: Sentence, notes: list[str]) 
 async def open_model(
     settings: Settings, on_preparing: OnPreparing | None = None, on_call: OnCall = tell_nobody
 ) -> AsyncIterator[ChatProtocol]:
-    """The configured language model: that of one server or several, or the embedded one, started here.
+    """The configured language model: that of a server, or the embedded one, started here.
 
     Args:
         on_call: hears of each call and what it cost.
@@ -171,11 +170,10 @@ async def open_model(
     Raises:
         ModelUnavailable: the weights cannot be had or loaded, or a server does not know the model.
     """
-    from core.llm.backends.servers.pool import open_chat  # takes half a second to load, and few commands need it
+    from core.llm.backends.servers.chat import ChatModel  # takes half a second to load, and few commands need it
 
     llm, tell = settings.llm, on_preparing or _tell_nobody
     async with AsyncExitStack() as stack:
-        chat: ChatModel | ChatPool
         if llm.backend == "embedded":
             weights = await asyncio.to_thread(
                 find_weights, wanted_weights(settings), settings.cache_folder, progress=partial(tell, "weights")
@@ -200,11 +198,11 @@ async def open_model(
             except (IndexUnavailable, ModelUnavailable, OSError) as err:
                 logger.warning("Hidden states are left out; the small readers read alone: %s", err)
         else:
-            chat = open_chat(
+            chat = ChatModel(
                 llm.base_url,
                 llm.api_key.get_secret_value(),
                 llm.model,
-                parallel=llm.parallel,
+                concurrency=llm.parallel,
                 timeout_seconds=llm.timeout_seconds,
                 on_call=on_call,
             )
@@ -230,19 +228,19 @@ def _embedded(stack: AsyncExitStack, server: EmbeddedServer, llm: LlmSettings, o
 
 
 @asynccontextmanager
-async def open_judge(settings: Settings, on_call: OnCall = tell_nobody) -> AsyncIterator[LanguageModel | None]:
-    """The judge's own servers, or ``None`` where the model that writes the drafts compares them too."""
+async def open_judge(settings: Settings, on_call: OnCall = tell_nobody) -> AsyncIterator[ChatProtocol | None]:
+    """The judge's own server, or ``None`` where the model that writes the drafts compares them too."""
     judge, llm = settings.judge, settings.llm
     if not judge.base_url:
         yield None
         return
-    from core.llm.backends.servers.pool import open_chat
+    from core.llm.backends.servers.chat import ChatModel
 
-    chat = open_chat(
+    chat = ChatModel(
         judge.base_url,
         judge.api_key.get_secret_value(),
         judge.model,
-        parallel=llm.parallel,
+        concurrency=llm.parallel,
         timeout_seconds=llm.timeout_seconds,
         section="judge",
         on_call=on_call,

@@ -48,14 +48,14 @@ async def operated(settings: Settings) -> AsyncIterator[Status]:
 
 
 def model_answers(settings: Settings) -> Condition:
-    """A server of the language model answers; the embedded model always does."""
+    """The server of the language model answers; the embedded model always does."""
     return Condition(lambda: check_reachable(settings, "llm"), "The model server", fresh_seconds=_MODEL_SECONDS)
 
 
 def counted(settings: Settings) -> OnCall:
     """Count each call of a model, by the host and port of its server."""
-    addresses = (*(settings.llm.base_url if settings.llm.backend == "server" else ()), *settings.judge.base_url)
-    names = {address: _name(address) for address in addresses}
+    addresses = (settings.llm.base_url if settings.llm.backend == "server" else "", settings.judge.base_url)
+    names = {address: _name(address) for address in addresses if address}
 
     def hear(call: Call) -> None:
         server = names.get(call.server, _EMBEDDED)
@@ -78,6 +78,6 @@ def counted(settings: Settings) -> OnCall:
 
 
 def _name(address: str) -> str:
-    """A server's host and port; an address may hold a password, too."""
+    """A server's host and port."""
     found = urlsplit(address)
     return f"{found.hostname}:{found.port}" if found.port else str(found.hostname)

@@ -168,13 +168,13 @@ def asking(settings: Settings, plan: Plan, key: str) -> Settings:
     """The settings in which the engine's models are those of the servers."""
     llm = {
         "backend": "server",
-        "base_url": (plan.writer.base_url,),
+        "base_url": plan.writer.base_url,
         "model": plan.writer.name,
         "api_key": SecretStr(key),
     }
     changed: dict[str, object] = {"llm": settings.llm.model_copy(update=llm)}
     if plan.judge is not None:
-        judge = {"base_url": (plan.judge.base_url,), "model": plan.judge.name, "api_key": SecretStr(key)}
+        judge = {"base_url": plan.judge.base_url, "model": plan.judge.name, "api_key": SecretStr(key)}
         changed["judge"] = settings.judge.model_copy(update=judge)
     return settings.model_copy(update=changed)
 
@@ -185,8 +185,8 @@ async def check_versions(settings: Settings) -> dict[str, str]:
     Raises:
         ModelUnavailable: one of them is too old. One that does not answer is for others to tell.
     """
-    asked = [(url, settings.judge.api_key) for url in settings.judge.base_url]
-    if settings.llm.backend == "server":
-        asked = [*((url, settings.llm.api_key) for url in settings.llm.base_url), *asked]
+    llm, judge = settings.llm, settings.judge
+    asked = [(llm.base_url, llm.api_key)] if llm.backend == "server" else []
+    asked += [(judge.base_url, judge.api_key)] if judge.base_url else []
     found = {url: await vllm_version(url, key.get_secret_value()) for url, key in asked}
     return {url: version for url, version in found.items() if version is not None}

@@ -24,7 +24,7 @@ from core.errors import BadInput
 config = typer.Typer(
     help="The settings: what holds, where it comes from, and which files are read.", no_args_is_help=True
 )
-_LOGIN: Final = re.compile(r"(?<=://)[^/@\s]+(?=@)")
+_LOGIN: Final = re.compile(r"(?<=://)\S+(?=@)")
 _DEFAULT: Final = "default"
 
 

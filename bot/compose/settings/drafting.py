@@ -13,7 +13,7 @@ from bot.compose.settings.kinds import (
     LanguageCode,
     Seconds,
     Section,
-    ServerAddresses,
+    ServerAddress,
     WebAddress,
     in_words,
 )
@@ -26,7 +26,7 @@ class LlmSettings(Section):
     """The language model, embedded or behind a server, and where its weights come from."""
 
     backend: Literal["embedded", "server"] = "embedded"
-    base_url: ServerAddresses = ()
+    base_url: ServerAddress = ""
     model: str = ""
     api_key: SecretStr = SecretStr("")
     model_path: str = ""
@@ -56,7 +56,7 @@ class LlmSettings(Section):
             raise ValueError("Set llm.base_url, the address of the server, or set llm.backend to 'embedded'")
         if self.backend == "server" and not self.model:
             raise ValueError(
-                f"Set llm.model, the name that the server has for its model; {self.base_url[0]}/models lists it"
+                f"Set llm.model, the name that the server has for its model; {self.base_url}/models lists it"
             )
         return self
 
@@ -64,7 +64,7 @@ class LlmSettings(Section):
 class JudgeSettings(Section):
     """A separate model that compares the drafts; without an address the model of ``llm`` compares them."""
 
-    base_url: ServerAddresses = ()
+    base_url: ServerAddress = ""
     model: str = ""
     api_key: SecretStr = SecretStr("")
     format: JudgeFormat = JudgeFormat.LETTERS
@@ -73,7 +73,7 @@ class JudgeSettings(Section):
     def _server_has_model(self) -> Self:
         if self.base_url and not self.model:
             raise ValueError(
-                f"Set judge.model, the name that the server has for its model; {self.base_url[0]}/models lists it"
+                f"Set judge.model, the name that the server has for its model; {self.base_url}/models lists it"
             )
         return self
 
@@ -118,7 +118,7 @@ class KbSettings(Section):
     eurlex_url: WebAddress = "https://publications.europa.eu"
     fra_url: WebAddress = "https://fra.europa.eu"
     index: Literal["local", "qdrant"] = "local"
-    qdrant_url: Annotated[str, Field(pattern=r"^(https?://\S+)?$")] = ""
+    qdrant_url: ServerAddress = ""
     qdrant_collection: Annotated[str, Field(pattern=r"^[\w-]+$")] = "antiphon"
     qdrant_api_key: SecretStr = SecretStr("")
 

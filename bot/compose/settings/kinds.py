@@ -5,15 +5,26 @@ Owns how each is written in the environment, and what is refused.
 
 from __future__ import annotations
 
-import re
 from typing import Annotated
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-WebAddress = Annotated[str, Field(pattern=r"^https?://\S+$")]
 LanguageCode = Annotated[str, Field(pattern=r"^[a-z]{2}$")]
+
+
+def without_login(address: str) -> str:
+    """Refuse an address with a name or a password in it, which logs, cards and errors would show.
+
+    Any @ counts: a password may hold a slash, so that what stands after it looks like a path.
+    """
+    if "@" in address:
+        raise ValueError(
+            "Take the name and the password out of the address: logs and errors show it. A key belongs in api_key "
+            "(in the environment ANTIPHON__LLM__API_KEY and the like)"
+        )
+    return address
 
 
 def _of_a_port(address: str) -> str:
@@ -25,32 +36,32 @@ def _of_a_port(address: str) -> str:
     return address
 
 
-ServerAddress = Annotated[str, Field(pattern=r"^(https?://\S+)?$"), AfterValidator(_of_a_port)]
+def _as_one(value: object) -> object:
+    """Refuse several addresses, in a list or between commas."""
+    if isinstance(value, list | tuple) or (isinstance(value, str) and "," in value):
+        raise ValueError("Name one address; several servers stand behind a balancer (docs/running/gpu.md)")
+    return value
+
+
+WebAddress = Annotated[
+    str,
+    BeforeValidator(_as_one),
+    Field(pattern=r"^https?://\S+$"),
+    AfterValidator(without_login),
+    AfterValidator(_of_a_port),
+]
+ServerAddress = Annotated[
+    str,
+    BeforeValidator(_as_one),
+    Field(pattern=r"^(https?://\S+)?$"),
+    AfterValidator(without_login),
+    AfterValidator(_of_a_port),
+]
 
 
 def in_words(value: object) -> object:
     """Split a list, which a variable of the environment holds as words separated by commas."""
     return [word.strip() for word in value.split(",")] if isinstance(value, str) else value
-
-
-def _addresses(value: object) -> object:
-    """As ``in_words``, where an empty text is an empty list."""
-    return [] if value == "" else in_words(value)
-
-
-def _of_servers(addresses: tuple[str, ...]) -> tuple[str, ...]:
-    """Refuse what is no address of a server, and one that stands there twice."""
-    for address in addresses:
-        if not re.fullmatch(r"https?://\S+", address):
-            raise ValueError("Each address begins with http:// or https:// and has no blanks")
-        _of_a_port(address)
-    if len({address.rstrip("/") for address in addresses}) < len(addresses):
-        raise ValueError("Name each server once")
-    return addresses
-
-
-ServerAddresses = Annotated[tuple[str, ...], BeforeValidator(_addresses), AfterValidator(_of_servers)]
-"""One address or several, as a text or a list. Checked as a whole, so that an error names the key."""
 
 
 class Section(BaseModel):

@@ -81,4 +81,4 @@ class OperationsSettings(Section):
     log_format: Literal["text", "json"] = "text"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     listen: Annotated[str, Field(pattern=r"^(\S+:[0-9]{1,5})?$")] = ""
-    otlp_endpoint: Annotated[str, Field(pattern=r"^(https?://\S+)?$")] = ""
+    otlp_endpoint: ServerAddress = ""

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 
-from core.errors import ModelUnavailable
+from core.errors import ModelAway
 from core.llm.prompting import load_prompt, prompt_names
 from core.ports import Answer, Generation, Message
 
@@ -40,7 +40,7 @@ class FakeModel:
             or a function of the messages. Of any other kind it writes ``otherwise``.
         shares: what it chooses for a kind: the options' shares, ``None`` for no readable answer, or a function of
             messages and options. Of any other kind it gives every option the same share.
-        down: the kinds that raise ``ModelUnavailable``; ``True`` for all.
+        down: the kinds that raise ``ModelAway``; ``True`` for all.
         delay_seconds: how long it takes for each answer.
     """
 
@@ -87,5 +87,5 @@ class FakeModel:
         self.was_asked.set()
         await asyncio.sleep(self._delay_seconds)
         if self._down is True or (not isinstance(self._down, bool) and kind in self._down):
-            raise ModelUnavailable("The fake model is down.")
+            raise ModelAway("The fake model is down.")
         return kind

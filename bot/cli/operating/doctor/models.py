@@ -3,40 +3,32 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Final, Literal
+from typing import Final
 
 from bot.cli.drafting.warm.asking import standing
 from bot.compose.asking import check_reachable
 from bot.compose.engine import OnPreparing, open_judge, open_model
-from bot.compose.settings.drafting import JudgeSettings, LlmSettings
 from bot.compose.settings.settings import Settings
 from bot.runtime.findings import Finding, finding_of
 from bot.serving.vllm.versions import vllm_version
-from core.errors import AntiphonError
-from core.ports import Generation, LanguageModel, Message
+from core.errors import AntiphonError, ModelUnavailable
+from core.llm.backends.servers.protocol import ChatProtocol
+from core.ports import Generation, Message
 from core.stages.judging.judge_formats import JudgeFormat
 
-_QUESTION: Final = [Message("user", "Is water wet? Answer Yes or No.")]
+_QUESTION: Final = [Message("system", "Answer briefly."), Message("user", "Is water wet? Answer Yes or No.")]
+_SCHEMA: Final = {
+    "type": "object", "properties": {"wet": {"enum": ["yes", "no"]}}, "required": ["wet"],
+}  # fmt: skip
+_SEVERAL: Final = Generation(max_tokens=64, temperature=0.7, n=2, seed=1)
+_IN_JSON: Final = Generation(max_tokens=64, temperature=0.0, schema=_SCHEMA)
 _SECONDS: Final = 60.0
 
 
 async def examine_models(settings: Settings, on_preparing: OnPreparing | None = None) -> list[Finding]:
-    """Whether the model that writes the drafts answers, and the one that compares them; of several servers, each."""
-    writers = [await finding_of(name, partial(_model, one, on_preparing)) for name, one in _by_server(settings, "llm")]
-    writer = next((found for found in writers if found.ok), writers[0])
-    judges = [await finding_of(name, partial(_judge, one, writer)) for name, one in _by_server(settings, "judge")]
-    return [*writers, *judges]
-
-
-def _by_server(settings: Settings, section: Literal["llm", "judge"]) -> list[tuple[str, Settings]]:
-    """What is examined and under which settings: those themselves, or with one server of several."""
-    name = "language model" if section == "llm" else "judge"
-    table: LlmSettings | JudgeSettings = getattr(settings, section)
-    is_embedded = section == "llm" and settings.llm.backend == "embedded"
-    if is_embedded or len(table.base_url) < 2:
-        return [(name, settings)]
-    alone = [(address, table.model_copy(update={"base_url": (address,)})) for address in table.base_url]
-    return [(f"{name} at {address}", settings.model_copy(update={section: one})) for address, one in alone]
+    """Whether the model that writes the drafts answers, and the one that compares them."""
+    writer = await finding_of("language model", partial(_model, settings, on_preparing))
+    return [writer, await finding_of("judge", partial(_judge, settings, writer))]
 
 
 async def examine_kept(settings: Settings) -> Finding:
@@ -58,11 +50,14 @@ async def examine_kept(settings: Settings) -> Finding:
 async def _model(settings: Settings, on_preparing: OnPreparing | None) -> str:
     await check_reachable(settings, "llm")
     if settings.llm.backend == "server":
-        for address in settings.llm.base_url:
-            await vllm_version(address, settings.llm.api_key.get_secret_value())  # refuses one that is too old
+        key = settings.llm.api_key.get_secret_value()
+        await vllm_version(settings.llm.base_url, key)  # refuses one that is too old
     async with open_model(settings, on_preparing) as model:
-        await _ask(model)
-    return f"{settings.llm.backend} model answers with log-probabilities"
+        if settings.llm.backend == "embedded":
+            await _ask(model)
+            return "embedded model answers with log-probabilities"
+        lacking = await _try(model)
+    return "; ".join(["server model answers with log-probabilities", *lacking])
 
 
 async def _judge(settings: Settings, writer: Finding) -> str:
@@ -74,15 +69,37 @@ async def _judge(settings: Settings, writer: Finding) -> str:
                 raise AntiphonError("the language model compares the drafts, and does not work.", remedy=writer.remedy)
             return f"the language model compares the drafts, in {settings.judge.format}"
         if settings.judge.format is JudgeFormat.LETTERS:
-            await _ask(judge)
+            await _try(judge)
         else:
             await judge.generate(_QUESTION, Generation(max_tokens=1), _SECONDS)
     return f"{settings.judge.model} answers, in {settings.judge.format}"
 
 
-async def _ask(model: LanguageModel) -> None:
+async def _try(model: ChatProtocol) -> list[str]:
+    """Ask a server in all the ways that drafts ask. Returns what it lacks, which drafts do without.
+
+    Raises:
+        ModelUnavailable: it does not answer even without what it refuses, or gives no log-probabilities.
+    """
+    for how in (_SEVERAL, _IN_JSON):
+        try:
+            await model.generate(_QUESTION, how, _SECONDS)
+        except ModelUnavailable:
+            if not model.abilities.thinks:
+                raise
+    await _ask(model)
+    return model.abilities.lacking()
+
+
+async def _ask(model: ChatProtocol) -> None:
     shares, _ = await model.choose(_QUESTION, ("yes", "no"), _SECONDS)
+    if model.abilities.thinks:
+        raise ModelUnavailable(
+            "The model thinks aloud before it answers: its thoughts are left out of drafts, and letters are not read.",
+            remedy="Switch its thinking off at the server, or name another model.",
+        )
     if shares is None:
-        raise AntiphonError(
-            "The model gives no log-probabilities for Yes and No.", remedy="Use a server that supports logprobs."
+        raise ModelUnavailable(
+            "The model gives no log-probabilities for Yes and No: votes, comparisons and its reading are left out.",
+            remedy="Use a server that supports logprobs.",
         )

@@ -70,9 +70,11 @@ def _server(questions: Questions, answers: Answers, before: Settings) -> None:
     def address(answer: str) -> str:
         if not _ADDRESS.fullmatch(answer):
             raise BadInput("This is no address.", remedy="Write it as http://127.0.0.1:8000/v1.")
+        if "@" in answer:
+            raise BadInput("An address holds no name and no password.", remedy="Its key is asked for next.")
         return answer.rstrip("/")
 
-    url = questions.ask("Its address", address, default=next(iter(before.llm.base_url), "http://127.0.0.1:8000/v1"))
+    url = questions.ask("Its address", address, default=before.llm.base_url or "http://127.0.0.1:8000/v1")
     faults = ServerFaults(url, before.llm.model, "llm")
     key = questions.secret(
         "Its key, where it wants one", str, kept=kept, look=lambda key: asyncio.run(check_there(faults, key))

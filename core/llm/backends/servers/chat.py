@@ -1,29 +1,31 @@
 """A chat model behind one OpenAI-compatible server: vLLM, llama.cpp, the embedded one.
 
 Owns the calls to a server: how long they may take, how many there are at once, and who hears what each cost. Must never
-log a prompt or an answer, and never repeat a request that the server answered or may still be working on.
+log a prompt or an answer, and never repeat as it was a request that the server answered or may still be working on.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Final
+from typing import Any, Final
 from weakref import WeakValueDictionary
 
 import openai
 import stamina
-from openai.types.chat import ChatCompletion
 
+from core.llm.backends.servers.abilities import Abilities, Refusal, refusal_of
 from core.llm.backends.servers.calls import Call, OnCall, tell_nobody
-from core.llm.backends.servers.faults import ServerFault, ServerFaults
+from core.llm.backends.servers.faults import ServerFault, ServerFaults, Trouble
 from core.llm.backends.servers.protocol import ChatProtocol, Reply, Request, reply_of
 from core.llm.backends.servers.reaching import check_model
+from core.ports import Answer
 
 # In its own way stamina would tell each retry to standard output; what fails in the end is told by its error.
 stamina.instrumentation.set_on_retry_hooks([])
@@ -31,7 +33,14 @@ stamina.instrumentation.set_on_retry_hooks([])
 ATTEMPTS: Final = 2
 RETRY_WAIT_SECONDS: Final = 0.2
 CONNECT_SECONDS: Final = 5.0
+FORMS: Final = 8
+"""In how many forms a request is sent at most, each with what was learnt of the one before."""
+BUSY_WAITS: Final = (1.0, 2.0, 4.0)
+"""Seconds between the tries where a busy server does not say how long it wants to be left alone."""
 NO_KEY: Final = "none"
+
+_OF_SEVERAL: Final = frozenset({"n", "logprobs", "top_logprobs"})
+"""What a request for several texts says besides; the log-probabilities only count their tokens."""
 
 logger = logging.getLogger(__name__)
 
@@ -49,7 +58,7 @@ class ChatModel(ChatProtocol):
             needs this: otherwise the calls do not reuse the beginning that they share.
         remedy: how to start this server, for the errors of an unreachable one.
         section: the table of config.toml that describes this server, for what errors name.
-        attempts: how often a request is sent where no connection is made.
+        pause: waits so many seconds, while the server is busy.
         on_call: hears of each call that was sent. A call that its caller ends is not told.
     """
 
@@ -64,16 +73,17 @@ class ChatModel(ChatProtocol):
         is_one_of_a_kind: bool = False,
         remedy: str = "",
         section: str = "llm",
-        attempts: int = ATTEMPTS,
+        pause: Callable[[float], Awaitable[object]] = asyncio.sleep,
         on_call: OnCall = tell_nobody,
     ) -> None:
         self._model = model
         self.api_key: Final = api_key or NO_KEY
-        self.faults: Final = ServerFaults(base_url, model, section, remedy)
+        self.faults: Final = ServerFaults(base_url, model, section, remedy, is_one_of_a_kind)
+        self.abilities = Abilities()
         self.longest_seconds: Final = timeout_seconds
         self.concurrency: Final = concurrency
-        self._attempts, self._on_call = attempts, on_call
-        self._free = asyncio.Semaphore(concurrency)
+        self._pause, self._on_call = pause, on_call
+        self._free, self._refused_for_now = asyncio.Semaphore(concurrency), asyncio.Lock()
         self._kinds: WeakValueDictionary[str, asyncio.Lock] | None = WeakValueDictionary() if is_one_of_a_kind else None
         self._client = openai.AsyncOpenAI(
             base_url=base_url,
@@ -97,29 +107,136 @@ class ChatModel(ChatProtocol):
         await self._client.close()
 
     async def complete(self, request: Request, timeout_seconds: float) -> Reply:
-        """As ``ChatProtocol.complete``."""
-        seconds, sent = min(timeout_seconds, self.longest_seconds), None
+        """As ``ChatProtocol.complete``.
+
+        What the server refuses of the protocol is learnt and left out, texts that it did not give are asked for
+        singly, and while it is busy it is waited for, all within the time.
+        """
+        seconds = min(timeout_seconds, self.longest_seconds)
+        end = asyncio.get_running_loop().time() + seconds
+        wanted = request.body.get("n", 1)
+        if wanted > 1 and self.abilities.answers_singly:
+            return await self._singly(request, wanted, end, seconds)
         try:
+            reply = await self._asked(request, end, seconds)
+        except _SinglyOnly:
+            return await self._singly(request, wanted, end, seconds)
+        missing = wanted - len(reply.answer.texts)
+        if missing < 1:
+            return reply
+        if len(reply.answer.texts) == 1:
+            self.abilities.answers_singly = True
+        try:
+            return _together([reply, await self._singly(request, missing, end, seconds, first=len(reply.answer.texts))])
+        except ServerFault:
+            return reply
+
+    async def _singly(self, request: Request, count: int, end: float, seconds: float, first: int = 0) -> Reply:
+        """The replies to a request for several texts, each asked for by itself; some may be lost, but not all."""
+        plain = {name: value for name, value in request.body.items() if name not in _OF_SEVERAL}
+        seeds = [{"seed": plain["seed"] + at} if "seed" in plain else {} for at in range(first, first + count)]
+        asked = [self._asked(Request({**plain, **seed}, request.options), end, seconds) for seed in seeds]
+        given = await asyncio.gather(*asked, return_exceptions=True)
+        for one in given:
+            if isinstance(one, BaseException) and not isinstance(one, ServerFault):
+                raise one
+        replies = [one for one in given if isinstance(one, Reply)]
+        if not replies:
+            raise next(one for one in given if isinstance(one, ServerFault))
+        return _together(replies)
+
+    async def _asked(self, request: Request, end: float, seconds: float) -> Reply:
+        """The reply to one request, which is sent until the server takes its form and has room for it."""
+        try:
+            async with asyncio.timeout_at(end), self._turn(request), self._free:
+                try:
+                    return await self._in_forms(request, end)
+                except ServerFault as err:
+                    if err.trouble is not Trouble.BUSY:
+                        raise
+                    busy = err
+                async with self._refused_for_now:
+                    return await self._when_free(request, busy, end)
+        except TimeoutError as err:
+            raise self.faults.late(seconds) from err
+
+    async def _when_free(self, request: Request, busy: ServerFault, end: float) -> Reply:
+        """Ask a busy server again, one call after the other, while there is time."""
+        now = asyncio.get_running_loop().time
+        waits = iter(BUSY_WAITS)
+        while True:
+            wait = busy.wait_seconds or next(waits, None)
+            if wait is None or now() + wait >= end:
+                raise busy
+            await self._pause(wait)
             try:
-                async with asyncio.timeout(seconds), self._turn(request), self._free:
-                    sent = time.monotonic()
-                    completion = await self._send(request)
-            except TimeoutError as err:
-                raise self.faults.late(seconds) from err
-            except (openai.OpenAIError, ValueError) as err:
-                raise self._fault_of(err) from err
+                return await self._in_forms(request, end)
+            except ServerFault as err:
+                if err.trouble is not Trouble.BUSY:
+                    raise
+                busy = err
+
+    async def _in_forms(self, request: Request, end: float) -> Reply:
+        """Send a request, and again without what the server refuses of it, as long as each try teaches something."""
+        for _ in range(FORMS):
+            body = self.abilities.fitted(request.body)
+            sent = time.monotonic()
             try:
-                reply = reply_of(completion, request)
-            except (AttributeError, IndexError, TypeError, ValueError) as err:
-                raise self.faults.not_openai() from err
+                reply = await self._once(body, request)
+            except _Refused as err:
+                self._tell(sent, err.fault.trouble)
+                is_other = self.abilities.learn(err.refusal, body) or self.abilities.fitted(request.body) != body
+                if not is_other:
+                    raise err.fault from err.__cause__
+                last = err
+            except ServerFault as err:
+                self._tell(sent, err.trouble)
+                raise
+            except asyncio.CancelledError:
+                if asyncio.get_running_loop().time() >= end:
+                    self._tell(sent, Trouble.LATE)
+                raise
+            else:
+                took, answer = time.monotonic() - sent, reply.answer
+                self._on_call(Call(self.faults.address, took, answer.prompt_tokens, answer.completion_tokens))
+                return reply
+            if self.abilities.answers_singly and request.body.get("n", 1) > 1:
+                raise _SinglyOnly
+        raise last.fault from last
+
+    def _tell(self, sent: float, trouble: Trouble) -> None:
+        self._on_call(Call(self.faults.address, time.monotonic() - sent, failed=trouble))
+
+    async def _once(self, body: Mapping[str, Any], request: Request) -> Reply:
+        """Send a request once.
+
+        Raises:
+            _Refused: the server refused it, with a status or in its answer.
+            ServerFault: there is no usable answer.
+        """
+        try:
+            kind, content = await self._send(body)
+        except openai.APIStatusError as err:
+            raise self._refused(err.status_code, err.response.content, body, _wait_of(err)) from err
+        except openai.APIConnectionError as err:
+            raise self.faults.unreached() from err
+        except (openai.OpenAIError, ValueError) as err:
+            raise self.faults.not_openai() from err
+        if kind.startswith("text/event-stream") or content.lstrip().startswith(b"data:"):
+            raise self.faults.streamed() from ValueError(kind)
+        try:
+            answer = json.loads(content)
+            if isinstance(answer, Mapping) and answer.get("error") and not answer.get("choices"):
+                raise self._refused(_status_of(answer["error"]), content, body) from ValueError("an error as an answer")
+            return reply_of(answer, request, self.abilities, self.faults)
         except ServerFault as err:
-            if sent is not None:
-                self._on_call(Call(self.faults.address, time.monotonic() - sent, failed=err.trouble))
-            raise
-        answer = reply.answer
-        took = time.monotonic() - sent
-        self._on_call(Call(self.faults.address, took, answer.prompt_tokens, answer.completion_tokens))
-        return reply
+            raise err from err.__cause__ or ValueError("no text")
+        except (AttributeError, LookupError, TypeError, ValueError, OverflowError, RecursionError) as err:
+            raise self.faults.not_openai() from err
+
+    def _refused(self, status: int, content: bytes, body: Mapping[str, Any], wait: float | None = None) -> _Refused:
+        refusal = refusal_of(status, content, body)
+        return _Refused(self.faults.of_refusal(refusal, wait), refusal)
 
     def _turn(self, request: Request) -> AbstractAsyncContextManager[object]:
         """Wait for earlier calls with the same first message, where they are sent one after the other."""
@@ -127,37 +244,50 @@ class ChatModel(ChatProtocol):
             return nullcontext()
         return self._kinds.setdefault(request.body["messages"][0]["content"], asyncio.Lock())
 
-    async def _send(self, request: Request) -> ChatCompletion:
-        """Send the request, and send it again if no connection was made."""
+    async def _send(self, body: Mapping[str, Any]) -> tuple[str, bytes]:
+        """The kind and the bytes of an answer; the request is sent again if no connection was made."""
         async for attempt in stamina.retry_context(
-            on=_is_connection_error, attempts=self._attempts, wait_initial=RETRY_WAIT_SECONDS, timeout=None
+            on=_is_connection_error, attempts=ATTEMPTS, wait_initial=RETRY_WAIT_SECONDS, timeout=None
         ):
             with attempt:
-                completion: ChatCompletion = await self._client.chat.completions.create(
-                    **{"model": self._model, **request.body}
-                )
-        return completion
+                answer = await self._client.chat.completions.with_raw_response.create(**{"model": self._model, **body})
+        return answer.headers.get("content-type", ""), answer.content
 
-    def _fault_of(self, err: openai.OpenAIError | ValueError) -> ServerFault:
-        """The error as one of ours, with a remedy."""
-        match err:
-            case openai.APIConnectionError():
-                return self.faults.unreached()
-            case openai.APIStatusError():
-                return self.faults.of_status(err.status_code, _reason(err), _wait_of(err))
-            case _:
-                return self.faults.not_openai()
+
+class _Refused(Exception):
+    """A request was refused: what that is called among ours, and what the server said."""
+
+    def __init__(self, fault: ServerFault, refusal: Refusal) -> None:
+        super().__init__(fault.message)
+        self.fault, self.refusal = fault, refusal
+
+
+class _SinglyOnly(Exception):
+    """The server gives one text to a request."""
+
+
+def _together(replies: list[Reply]) -> Reply:
+    answers = [reply.answer for reply in replies]
+    return Reply(
+        Answer(
+            tuple(text for answer in answers for text in answer.texts),
+            sum(answer.prompt_tokens for answer in answers),
+            sum(answer.completion_tokens for answer in answers),
+        ),
+        replies[0].shares,
+    )
+
+
+def _status_of(error: Any) -> int:
+    """The status that an error in a good answer names; that of a bad gateway where it names none."""
+    code = error.get("code") if isinstance(error, Mapping) else None
+    number = int(code) if isinstance(code, int) or (isinstance(code, str) and code.isdecimal()) else 0
+    return number if 400 <= number < 600 else 502
 
 
 def _is_connection_error(err: Exception) -> bool:
     """A timeout is a connection error to the client, but the server may be working on the request."""
     return isinstance(err, openai.APIConnectionError) and not isinstance(err, openai.APITimeoutError)
-
-
-def _reason(err: openai.APIStatusError) -> str:
-    """The server's own words, without the request, which holds a person's post."""
-    body = err.body if isinstance(err.body, Mapping) else {}
-    return str(body.get("type") or body.get("code") or f"status {err.status_code}")
 
 
 def _wait_of(err: openai.APIStatusError) -> float | None:

@@ -8,21 +8,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
 
 from core.errors import ModelAway, ModelUnavailable
 from core.i18n.sentences import Sentence, sentence
-
-_OVERLOADED: Final = frozenset({429, 502, 503, 504})
-"""Statuses of a server, or of a proxy before it, that takes no request for now."""
+from core.llm.backends.servers.abilities import Refusal
 
 
 class Trouble(StrEnum):
-    """What is wrong with a server, as far as others need to know: several servers, and who counts calls.
+    """What is wrong with a server, as far as others need to know, such as who counts calls.
 
     ``ABSENT``: there is no connection, or no sign of life over one. ``LATE``: the call's time ended first. ``BUSY``: it
     takes no request for now, and may say for how long. ``BROKEN``: it failed. ``REFUSED``: it does not know the key or
-    the model. ``FOREIGN``: what answers does not speak the protocol. ``REQUEST``: it refuses this one request.
+    the model. ``FOREIGN``: what answers does not speak the protocol. ``REQUEST``: it refuses this one request, as it is
+    sent. ``POST``: it refuses what the request is about, and would take another.
     """
 
     ABSENT = "absent"
@@ -32,6 +30,7 @@ class Trouble(StrEnum):
     REFUSED = "refused"
     FOREIGN = "foreign"
     REQUEST = "request"
+    POST = "post"
 
 
 class ServerFault(ModelUnavailable):
@@ -63,45 +62,117 @@ class ServerFaults:
         model: the name that it should know the model by.
         section: the table of config.toml that describes it.
         starting: how to start this server, where it is known.
+        is_embedded: whether it is the one that Antiphon runs itself.
     """
 
     address: str
     model: str
     section: str
     starting: Sentence | str = ""
+    is_embedded: bool = False
 
-    def of_status(self, status: int, why: str, wait_seconds: float | None = None) -> ServerFault:
+    def of_refusal(self, refusal: Refusal, wait_seconds: float | None = None) -> ServerFault:
         """A refusal of a request.
 
         Args:
-            why: what the server calls it, which must not hold the request.
             wait_seconds: how long it asks to be left alone, by its ``Retry-After``.
         """
+        status = refusal.status
+        if status in {400, 403, 422} and refusal.is_filtered:
+            return self.refused_post(refusal.code or refusal.words)
         match status:
             case 401 | 403:
                 return self.wrong_key()
             case 404:
                 return self.unknown_model()
-            case 400:
+            case 400 | 413 | 422:
                 return ServerFault(
                     sentence(
-                        "The language model at {address} refuses the request: {why}.", address=self.address, why=why
+                        "The language model at {address} refuses the request: {why}.",
+                        address=self.address,
+                        why=_unended(refusal.said),
                     ),
-                    remedy=sentence("If the prompt is too long, raise llm.context_tokens."),
+                    remedy=self._remedy_of(refusal),
                     trouble=Trouble.REQUEST,
                 )
+            case 429:
+                return ServerFault(
+                    sentence(
+                        "The language model at {address} takes no more requests for now (status 429).",
+                        address=self.address,
+                    ),
+                    remedy=sentence(
+                        "Try again later, lower llm.parallel, or raise the limit where the server is paid for."
+                    ),
+                    trouble=Trouble.BUSY,
+                    wait_seconds=wait_seconds,
+                )
             case _:
-                kind = ServerAway if status in _OVERLOADED else ServerFault
-                return kind(
+                return ServerFault(
                     sentence(
                         "The language model at {address} failed with status {status}.",
                         address=self.address,
                         status=status,
                     ),
                     remedy=sentence("Read its log, then try again."),
-                    trouble=_trouble_of(status, wait_seconds),
+                    trouble=Trouble.BUSY if status == 503 and wait_seconds is not None else Trouble.BROKEN,
                     wait_seconds=wait_seconds,
                 )
+
+    def _remedy_of(self, refusal: Refusal) -> Sentence:
+        if self.is_embedded:
+            return sentence("If the prompt is too long, raise llm.context_tokens.")
+        if refusal.is_too_long:
+            return sentence("Give the server a longer context, or name a model that has one in {key}.", key=self._model)
+        return sentence("Name a model or a server that takes such requests; antiphon doctor tries it.")
+
+    @property
+    def _model(self) -> str:
+        return f"{self.section}.model"
+
+    def refused_post(self, why: str) -> ServerFault:
+        """It refuses what the post says; it is there, and answers others."""
+        return ServerFault(
+            sentence(
+                "The language model at {address} refused this post ({why}).",
+                address=self.address,
+                why=_unended(why) or "content_filter",
+            ),
+            remedy=sentence(
+                "Another post may be taken. Lower the content filter of the server, or use a model without."
+            ),
+            trouble=Trouble.POST,
+        )
+
+    def without_choice(self) -> ServerFault:
+        """Its answer holds no text at all."""
+        return ServerFault(
+            sentence("The language model at {address} answered without a single text.", address=self.address),
+            remedy=sentence("Read its log, then try again."),
+            trouble=Trouble.BROKEN,
+        )
+
+    def thoughts_only(self) -> ServerFault:
+        """Its model thinks aloud, and used up the room for an answer with that."""
+        return ServerFault(
+            sentence(
+                "The language model at {address} thinks aloud and came to no answer in the room that it has.",
+                address=self.address,
+            ),
+            remedy=sentence("Switch its thinking off at the server, or name another model in {key}.", key=self._model),
+            trouble=Trouble.REQUEST,
+        )
+
+    def streamed(self) -> ServerFault:
+        """It answers piece by piece though it was not asked to."""
+        return ServerFault(
+            sentence(
+                "The language model at {address} sends a stream of events, which nobody asked for.",
+                address=self.address,
+            ),
+            remedy=sentence("Switch streaming off at the server, or at the proxy before it."),
+            trouble=Trouble.FOREIGN,
+        )
 
     def wrong_key(self) -> ServerAway:
         """It refuses the key."""
@@ -169,8 +240,6 @@ class ServerFaults:
         )
 
 
-def _trouble_of(status: int, wait_seconds: float | None) -> Trouble:
-    """A status of 500 or more is the server's; a 503 that says when to come back is no failure."""
-    if status == 429 or (status == 503 and wait_seconds is not None):
-        return Trouble.BUSY
-    return Trouble.BROKEN if status >= 500 else Trouble.REQUEST
+def _unended(said: Sentence | str) -> Sentence | str:
+    """A server's words without their last full stop, since a sentence goes on after them."""
+    return said if isinstance(said, Sentence) else said.rstrip(" .")

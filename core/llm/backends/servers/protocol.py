@@ -1,22 +1,24 @@
 """OpenAI's chat protocol as ``core.ports.LanguageModel`` uses it: a request's body, and what its answer says.
 
-Owns that translation, both ways, for one server and for several. Must never log a prompt or an answer.
+Owns that translation, both ways. Must never log a prompt or an answer.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from openai.types.chat import ChatCompletion
-
+from core.llm.backends.servers.abilities import Abilities
+from core.llm.backends.servers.faults import ServerFaults
 from core.ports import Answer, Generation, HiddenStates, Message
 
 LIKELY_TOKENS: Final = 20
 LEAST_MASS: Final = 0.05
+_FENCE: Final = re.compile(r"\s*```[\w-]*\s*\n(.*?)\n?\s*```\s*", re.S)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +38,14 @@ class Reply:
 
 
 class ChatProtocol(ABC):
-    """``core.ports.LanguageModel`` in the words of the protocol, over one server or several.
+    """``core.ports.LanguageModel`` in the words of the protocol, over one server.
 
-    ``hidden`` gives its hidden states, where it runs here and something that ships reads them.
+    ``hidden`` gives its hidden states, where it runs here and something that ships reads them. ``abilities`` is what the
+    server was found to take.
     """
 
     hidden: HiddenStates | None = None
+    abilities: Abilities
 
     async def generate(self, messages: Sequence[Message], how: Generation, timeout_seconds: float) -> Answer:
         """Write ``how.n`` answers; ``completion_tokens`` counts those of all of them.
@@ -80,24 +84,71 @@ class ChatProtocol(ABC):
         """
 
 
-def reply_of(completion: ChatCompletion, request: Request) -> Reply:
-    """What a completion says. The larger of both counts of tokens is used: servers differ in what they leave out.
+def reply_of(completion: Mapping[str, Any], request: Request, abilities: Abilities, faults: ServerFaults) -> Reply:
+    """What a completion says, without what a model thought. Texts that were refused are left out.
+
+    The larger of both counts of tokens is used: servers differ in what they leave out.
 
     Raises:
-        AttributeError, IndexError, TypeError, ValueError: it has another form. The client does not check it.
+        ServerFault: there is no text at all, or the model or its filter refused the post.
+        AttributeError, KeyError, TypeError, ValueError: it has another form.
     """
-    usage, first = completion.usage, completion.choices[0]
-    counted = sum(len(c.logprobs.content) for c in completion.choices if c.logprobs and c.logprobs.content)
+    usage, choices = completion.get("usage") or {}, completion["choices"]
+    if not choices:
+        raise faults.without_choice()
+    is_json, texts, refused = "response_format" in request.body, list[str](), ""
+    for choice in choices:
+        message = choice["message"]
+        if choice.get("finish_reason") == "content_filter":
+            refused = "content_filter"
+            continue
+        text = abilities.spoken(_text_of(message.get("content")))
+        if not text.strip() and message.get("refusal"):
+            refused = "refusal"
+            continue
+        if not text.strip() and any(message.get(name) for name in ("reasoning_content", "reasoning")):
+            abilities.thinks = True
+        texts.append(_unfenced(text) if is_json else text)
+    if not texts:
+        raise faults.refused_post(refused)
+    likely = _likely(choices[0])
+    counted = sum(len(_tokens(choice)) for choice in choices)
     answer = Answer(
-        texts=tuple(choice.message.content or "" for choice in completion.choices),
-        prompt_tokens=usage.prompt_tokens if usage else 0,
-        completion_tokens=max(counted, usage.completion_tokens if usage else 0),
+        texts=tuple(texts),
+        prompt_tokens=int(usage.get("prompt_tokens") or 0),
+        completion_tokens=max(counted, int(usage.get("completion_tokens") or 0)),
     )
-    if not request.options:
-        return Reply(answer, None)
-    logprobs = first.logprobs
-    likely = logprobs.content[0].top_logprobs if logprobs is not None and logprobs.content else []
-    return Reply(answer, _shares([(token.token, math.exp(token.logprob)) for token in likely], request.options))
+    if request.options:
+        if not abilities.gives_likely:
+            abilities.gives_likely = bool(likely)
+        return Reply(answer, _shares(likely, request.options))
+    if abilities.thinks and not any(text.strip() for text in texts):
+        raise faults.thoughts_only()
+    return Reply(answer, None)
+
+
+def _text_of(content: Any) -> str:
+    """The text of a message, whose content may be a list of parts; thoughts among them are left out."""
+    if content is None or isinstance(content, str):
+        return content or ""
+    parts = [part for part in content if isinstance(part, str) or part.get("type", "text") in {"text", "output_text"}]
+    return "".join(part if isinstance(part, str) else str(part.get("text") or "") for part in parts)
+
+
+def _unfenced(text: str) -> str:
+    """JSON without the fence of Markdown around it."""
+    found = _FENCE.fullmatch(text)
+    return found[1] if found else text
+
+
+def _tokens(choice: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return (choice.get("logprobs") or {}).get("content") or []
+
+
+def _likely(choice: Mapping[str, Any]) -> list[tuple[str, float]]:
+    """The likely first tokens of a choice and their probabilities."""
+    told = [one for token in _tokens(choice)[:1] for one in token.get("top_logprobs") or []]
+    return [(str(one["token"]), math.exp(one["logprob"])) for one in told]
 
 
 def _turns(messages: Sequence[Message]) -> list[dict[str, str]]:

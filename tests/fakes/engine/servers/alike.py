@@ -119,3 +119,7 @@ async def refusal(model: ChatModel, timeout_seconds: float = 30) -> ModelUnavail
     assert "canary" not in str(caught.value)
     assert caught.value.remedy
     return caught.value
+
+
+async def no_pause(seconds: float) -> None:
+    """Wait for nobody."""

@@ -100,12 +100,12 @@ async def test_the_engine_asks_what_was_started(load: Load, tmp_path: Path) -> N
     settings = load(model="a/m", port=free_port(), program=str(stand_in.path))
     async with open_servers(settings, told.append, OFTEN) as (asking, _):
         assert asking.llm.backend == "server"
-        assert asking.llm.base_url == (f"http://127.0.0.1:{settings.vllm.port}/v1",)
+        assert asking.llm.base_url == f"http://127.0.0.1:{settings.vllm.port}/v1"
         assert asking.llm.model == "m"
         key = asking.llm.api_key.get_secret_value()
         assert (key == stand_in.starts[0]["environment"]["VLLM_API_KEY"], len(key) > 40) == (True, True)
         assert key not in " ".join([*told, *stand_in.starts[0]["arguments"]])
-        assert await check_versions(asking) == {asking.llm.base_url[0]: "0.32.0"}
+        assert await check_versions(asking) == {asking.llm.base_url: "0.32.0"}
         stand_in.does(version="0.11.2")
         with pytest.raises(ModelUnavailable, match=r"too old: version 0\.11\.2") as caught:
             await check_versions(asking)

@@ -10,7 +10,7 @@ import pytest
 
 from bot.cli.terminal.notes import note_of
 from core.engine import Engine
-from core.errors import BadInput, ModelUnavailable
+from core.errors import BadInput, ModelAway, ModelUnavailable
 from core.llm.profiles import Profile
 from core.models import Action, Intent, Progress, Suggestion, Verdict
 from core.ports import EvidenceSource, Generation, Message
@@ -54,7 +54,7 @@ class _Unreachable(FakeModel):
     """A model whose server refuses every connection."""
 
     async def _ask(self, messages: Sequence[Message], how: Generation | None) -> str:
-        raise ModelUnavailable("The server is unreachable.") from ConnectionRefusedError()
+        raise ModelAway("The server is unreachable.") from ConnectionRefusedError()
 
 
 class _Dying(FakeModel):

@@ -12,10 +12,10 @@ from bot.runtime import metrics
 from core.llm.backends.servers.calls import Call
 from core.llm.backends.servers.faults import Trouble
 
-WRITER, JUDGE = "https://somebody:hidden-word@gpu.example:8000/v1", "http://judge.example/v1"
+WRITER, JUDGE = "https://gpu.example:8000/v1", "http://judge.example/v1"
 SETTINGS = Settings(
-    llm=LlmSettings(backend="server", base_url=(WRITER,), model="m", api_key=SecretStr("hidden-word")),
-    judge=JudgeSettings(base_url=(JUDGE,), model="j"),
+    llm=LlmSettings(backend="server", base_url=WRITER, model="m", api_key=SecretStr("hidden-word")),
+    judge=JudgeSettings(base_url=JUDGE, model="j"),
 )
 
 

@@ -73,29 +73,6 @@ def test_a_good_or_busy_server_is_gone_on_with(events: list[str], given: Given) 
     assert "This test loads none." in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "said"),
-    [
-        ((200, LIST), None, "This test loads none."),
-        (None, (200, LIST), "This test loads none."),
-        ((200, LIST), (401, "no"), "refuses the API key"),
-        (None, None, "does not answer within"),
-    ],
-    ids=["good and silent", "silent and good", "good and 401", "silent both"],
-)
-def test_of_several_servers_one_may_be_away_and_none_may_be_wrong(
-    events: list[str], first: Given | None, second: Given | None, said: str
-) -> None:
-    """Each is asked once; the drafts are made by those that are there."""
-    with answering({"GET /models": first}) as one, answering({"GET /models": second}) as other:
-        one.url = f"{one.url},{other.url}"
-        done = _draft(one, events)
-    assert done.exit_code == 4
-    assert said in done.stderr
-    assert other.asked == [LOOK]
-    assert events == [LOOK, LOADED] if said == "This test loads none." else [LOOK]
-
-
 def test_what_no_model_is_needed_for_asks_no_server(events: list[str]) -> None:
     """A wrong call is told first."""
     with answering({}, None) as server:

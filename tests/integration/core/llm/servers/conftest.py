@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 
 from core.llm.backends.servers.chat import ChatModel
-from tests.fakes.engine.servers.alike import AlikeServer, alike_server
+from tests.fakes.engine.servers.alike import AlikeServer, alike_server, no_pause
 
 
 @pytest.fixture
@@ -20,6 +20,6 @@ def server() -> Iterator[AlikeServer]:
 @pytest.fixture
 async def model(server: AlikeServer) -> AsyncIterator[ChatModel]:
     """The client of that server."""
-    chat = ChatModel(server.url, "sk-canary", "m")
+    chat = ChatModel(server.url, "sk-canary", "m", pause=no_pause)
     yield chat
     await chat.close()

@@ -12,17 +12,18 @@ from core.errors import ModelAway
 from core.llm.backends.servers.chat import ChatModel
 from core.llm.backends.servers.faults import ServerFault, Trouble
 from core.ports import Generation, Message
-from tests.fakes.engine.servers.alike import ASK, AlikeServer, refusal
+from tests.fakes.engine.servers.alike import ASK, AlikeServer, no_pause, refusal
 
 
 @pytest.mark.parametrize(
     ("status", "is_away"),
-    [(status, True) for status in (401, 403, 404, 429, 502, 503, 504)] + [(status, False) for status in (400, 500)],
+    [(status, True) for status in (401, 403, 404)]
+    + [(status, False) for status in (400, 422, 429, 500, 502, 503, 504)],
 )
 async def test_a_status_says_whether_anybody_gets_an_answer(
     server: AlikeServer, model: ChatModel, status: int, is_away: bool
 ):
-    """What is refused for everybody is not held against the post; what may be the post's fault is."""
+    """A wrong key or model is told before anything; where a server answers, drafts go on without it."""
     server.fails(status)
     assert isinstance(await refusal(model), ModelAway) is is_away
 
@@ -33,9 +34,9 @@ async def test_a_status_says_whether_anybody_gets_an_answer(
         (401, {}, "refuses the API key", "ANTIPHON__LLM__API_KEY"),
         (403, {}, "refuses the API key", "ANTIPHON__LLM__API_KEY"),
         (404, {}, "does not know the model 'm'", "llm.model"),
-        (400, {"type": "exceed_context_size_error"}, "exceed_context_size_error", "llm.context_tokens"),
+        (400, {"type": "exceed_context_size_error"}, "exceed_context_size_error", "longer context"),
         (500, {}, "status 500", "log"),
-        (429, {}, "status 429", "try again"),
+        (429, {}, "status 429", "Try again"),
     ],
 )
 async def test_statuses(server: AlikeServer, model: ChatModel, status: int, error, message: str, remedy: str):
@@ -44,7 +45,7 @@ async def test_statuses(server: AlikeServer, model: ChatModel, status: int, erro
     err = await refusal(model)
     assert message in err.message
     assert remedy in err.remedy
-    assert len(server.asked) == 1
+    assert len(server.asked) == (4 if status == 429 else 1)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +57,6 @@ async def test_statuses(server: AlikeServer, model: ChatModel, status: int, erro
         (429, "-1", Trouble.BUSY, None),
         (503, "7", Trouble.BUSY, 7),
         (503, None, Trouble.BROKEN, None),
-        (429, "Wed, 21 Oct 2015 07:28:00 GMT", Trouble.BUSY, 0),
         (429, "Wed, 21 Oct 2015 07:28:00 -0000", Trouble.BUSY, None),  # of no zone
     ],
 )
@@ -66,8 +66,8 @@ async def test_how_long_a_busy_server_asks_to_be_left_alone(
     """By Retry-After, in seconds or as a date; what is neither says nothing."""
     headers = {} if said is None else {"Retry-After": said}
     async with StandIn(trouble=status, headers=headers).running() as busy:
-        chat = ChatModel(busy.url, "", MODEL)
-        err = await refusal(chat)
+        chat = ChatModel(busy.url, "", MODEL, pause=no_pause)
+        err = await refusal(chat, timeout_seconds=2)
         await chat.close()
     assert isinstance(err, ServerFault)
     assert (err.trouble, err.wait_seconds) == (trouble, seconds)
@@ -87,7 +87,6 @@ async def test_bad_request_without_a_body(server: AlikeServer, model: ChatModel)
         (b"[]", "application/json"),
         (b"null", "application/json"),
         (b"{}", "application/json"),
-        (b'{"choices": []}', "application/json"),
         (b'{"choices": [{}]}', "application/json"),
         (b'{"choices": 3}', "application/json"),
         (b'{"choices": [{"message": {}, "logprobs": {"content": 1}}], "usage": 4}', "application/json"),

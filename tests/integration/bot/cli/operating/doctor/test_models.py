@@ -19,6 +19,7 @@ from core.llm.backends.servers import reaching
 from tests.fakes.engine.model import FakeModel
 from tests.fakes.engine.servers.chat import serving
 from tests.fakes.engine.servers.loopback import answering
+from tests.fakes.engine.servers.quirks import quirky
 from tests.fakes.machine.doctor_page import told
 
 _NOBODY = "http://127.0.0.1:9/v1"
@@ -133,13 +134,47 @@ async def test_a_server_without_log_probabilities() -> None:
         told("a model server without log-probabilities", await _server(server.url))
 
 
-async def test_one_of_several_servers_is_not_there() -> None:
-    """The others go on; it is named by its address."""
-    with serving(FakeModel()) as there:
-        found = await examine_models(
-            _of(llm__backend="server", llm__base_url=f"{there.url}, {_NOBODY}", llm__model="m")
-        )
-    told("one of several model servers that cannot be reached", found)
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("as it should", "server model answers with log-probabilities"),
+        ("max_completion_tokens", "server model answers with log-probabilities"),
+        ("content in parts", "server model answers with log-probabilities"),
+        ("content filter", "server model answers with log-probabilities"),
+        ("no temperature", "does not take temperature"),
+        ("no system role", "knows no system role"),
+        ("n refused", "several are asked for singly"),
+        ("no format", "takes no schema"),
+        ("at most 5 likely tokens", "server model answers with log-probabilities"),
+    ],
+)
+async def test_a_server_that_differs_is_in_order_with_what_it_lacks(name: str, said: str) -> None:
+    """Drafts come; what they do without, or come to otherwise, is said."""
+    with quirky(name) as server:
+        (found,) = await _server(server.url)
+    assert found.ok, found
+    assert said in found.detail
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("thinks in a tag", "thinks aloud"),
+        ("thinks apart", "thinks aloud"),
+        ("neither logprobs nor schema", "gives no log-probabilities"),
+        ("extra fields forbidden", "gives no log-probabilities"),
+        ("no choice", "without a single text"),
+        ("error as an answer", "status 502"),
+        ("event stream", "stream of events"),
+    ],
+)
+async def test_a_server_that_drafts_do_badly_with_is_told_as_it_is(name: str, said: str) -> None:
+    """No remedy names a key of the embedded model."""
+    with quirky(name) as server:
+        (found,) = await _server(server.url)
+    assert not found.ok
+    assert said in found.detail
+    assert "context_tokens" not in found.remedy
 
 
 @pytest.mark.parametrize(

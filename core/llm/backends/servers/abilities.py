@@ -1,0 +1,247 @@
+"""What one server can of OpenAI's protocol, found out by asking: each refusal teaches it.
+
+Owns which fields a request is sent with, and what a refusal says about them. Must never repeat a prompt: a server's
+words are shown only where they hold none of it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from core.i18n.sentences import Sentence, listed, sentence
+
+_FIELDS: Final = (
+    "max_tokens", "max_completion_tokens", "temperature", "seed", "n", "stop", "logprobs", "top_logprobs",
+    "response_format",
+)  # fmt: skip
+_SYSTEM: Final = "system"
+_NO_SYSTEM: Final = re.compile(
+    r"system\W{0,3} (?:role|message|prompt|instruction)|\brole\W{0,4}system|roles? must alternate",
+    re.I,
+)
+_MOST: Final = re.compile(
+    r"(?:at most|<=|less than or equal to|no (?:more|greater) than|maximum(?: \w+)?(?: is| of|:)?|max(?: is| of|:|=)?"
+    r"|(?:between|from) \d+ (?:and|to)|\[\d+,)\s*(\d+)",
+    re.I,
+)
+_TOO_LONG: Final = re.compile(r"context.?(?:length|size|window)|too long|prompt.{0,20}exceeds|exceed_context", re.I)
+_FILTERED: Final = re.compile(
+    r"content.?(?:filter|policy|management|moderation)|moderat|flagged|responsible.?ai|safety|data_inspection", re.I
+)
+_KNOWN: Final = re.compile(r"[\w.\-]{1,60}")
+_WORDS: Final = 200
+"""How many characters of a server's words are shown."""
+_QUOTE: Final = 16
+"""A run of so many characters of the prompt in a server's words is a quotation."""
+_LIKELY: Final = 5
+"""How many likely tokens most servers give, where one refuses more and does not say its limit."""
+_THOUGHT: Final = re.compile(r"<(think|thinking|thought|reasoning)>.*?</\1>", re.I | re.S)
+_THOUGHT_END: Final = re.compile(r"^.*</(?:think|thinking|thought|reasoning)>", re.I | re.S)
+_THOUGHT_BEGIN: Final = re.compile(r"<(?:think|thinking|thought|reasoning)>.*", re.I | re.S)
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """What a server answered in place of a completion.
+
+    Attributes:
+        status: of HTTP, or that which an error in a good answer names.
+        code: what it calls the trouble; "" where it has no name for it.
+        fields: those of the request that it names, in the order of the protocol; "system" for that role.
+        words: its own, short and without any of the prompt; "" where they quote it.
+        is_too_long: whether prompt and answer do not fit.
+        is_filtered: whether it refuses what the request is about.
+        limit: the number that it allows for a field; ``None`` where it says none.
+    """
+
+    status: int
+    code: str
+    fields: tuple[str, ...] = ()
+    words: str = ""
+    is_too_long: bool = False
+    is_filtered: bool = False
+    limit: int | None = None
+
+    @property
+    def said(self) -> Sentence | str:
+        """The fields that are refused and the server's words, for people."""
+        why = self.words or self.code or f"status {self.status}"
+        if not self.fields or self.is_too_long or self.is_filtered:
+            return why if not self.code or self.code in why else f"{why} ({self.code})"
+        return sentence("it does not take {fields}: {why}", fields=listed(self.fields), why=why)
+
+
+def refusal_of(status: int, body: bytes, request: Mapping[str, Any]) -> Refusal:
+    """What a body says that came with an error, in any of the forms that servers use.
+
+    Args:
+        request: what was sent; only its fields are looked for, and its messages are never repeated.
+    """
+    try:
+        found: Any = json.loads(body)
+    except (ValueError, RecursionError):
+        found = {}
+    told = [*_errors(found)]
+    code = next((name for one in told if (name := _code(one))), "")
+    params = {str(one["param"]) for one in told if one.get("param")}
+    params |= {str(part) for one in told if isinstance(one.get("loc"), list) for part in one["loc"]}
+    words = " ".join(text for one in told for key in ("message", "msg") if isinstance(text := one.get(key), str))
+    said = " ".join([code, words])
+    is_too_long, is_filtered = bool(_TOO_LONG.search(said)), bool(_FILTERED.search(said))
+    named = tuple(
+        name for name in _FIELDS if name in request and (name in params or re.search(rf"(?<!\w){name}(?!\w)", words))
+    )
+    if "response_format" not in named and "response_format" in request and re.search("json_(?:schema|object)", words):
+        named = (*named, "response_format")
+    if _NO_SYSTEM.search(words) and any(turn["role"] == _SYSTEM for turn in request["messages"]):
+        named = (*named, _SYSTEM)
+    most = _MOST.search(words)
+    return Refusal(
+        status, code, named, _shown(words, request), is_too_long, is_filtered, int(most[1]) if most else None
+    )
+
+
+def _errors(found: Any, depth: int = 0) -> Iterator[Mapping[str, Any]]:
+    """Every object of an answer that may tell of an error: servers and routers nest them."""
+    if depth > 5:
+        return
+    if isinstance(found, list):
+        for each in found[:20]:
+            yield from _errors(each, depth + 1)
+    elif isinstance(found, Mapping):
+        yield found
+        for key in ("error", "detail", "message", "innererror"):
+            inner = found.get(key)
+            if key == "detail" and isinstance(inner, str):
+                yield {"message": inner}
+            yield from _errors(inner, depth + 1)
+
+
+def _code(error: Mapping[str, Any]) -> str:
+    """What an error is called: its code, or its type; a name only, never a text."""
+    named = (error.get("code"), error.get("type"))
+    return next((name for name in named if isinstance(name, str) and name != "error" and _KNOWN.fullmatch(name)), "")
+
+
+def _shown(words: str, request: Mapping[str, Any]) -> str:
+    """A server's words on one line, cut; nothing where they quote the prompt."""
+    plain = " ".join("".join(sign if sign.isprintable() else " " for sign in words[:2000]).split())
+    said = (str(turn["content"]) for turn in request["messages"] if turn["role"] != _SYSTEM)
+    prompt = " ".join(" ".join(said).casefold().split())
+    folded = plain.casefold()
+    if any(folded[at : at + _QUOTE] in prompt for at in range(max(1, len(folded) - _QUOTE + 1)) if folded):
+        return ""
+    return plain if len(plain) <= _WORDS else f"{plain[:_WORDS].rsplit(' ', 1)[0]} ..."
+
+
+@dataclass
+class Abilities:
+    """What a server takes and does, by all that it was seen to do; at first all of the protocol.
+
+    Attributes:
+        left_out: fields that it refuses.
+        most_likely: how many likely tokens it tells at most.
+        names_completion: whether it calls the limit of an answer ``max_completion_tokens``.
+        answers_singly: whether it gives one answer to a request for several.
+        has_system: whether it knows the role "system".
+        format: how it is told to answer in JSON; ``None`` where it knows no way.
+        thinks: whether its model thinks aloud before it answers.
+        gives_likely: whether it ever told likely tokens; ``None`` before it was asked.
+    """
+
+    left_out: set[str] = field(default_factory=set)
+    most_likely: int = 20
+    names_completion: bool = False
+    answers_singly: bool = False
+    has_system: bool = True
+    format: str | None = "json_schema"
+    thinks: bool = False
+    gives_likely: bool | None = None
+
+    def fitted(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """A request as this server takes it."""
+        fitted = {name: value for name, value in body.items() if name not in self.left_out}
+        if self.answers_singly:
+            fitted.pop("n", None)
+        if self.names_completion and "max_tokens" in fitted:
+            fitted["max_completion_tokens"] = fitted.pop("max_tokens")
+        if "top_logprobs" in fitted:
+            fitted["top_logprobs"] = min(fitted["top_logprobs"], self.most_likely)
+        if "response_format" in fitted and self.format != "json_schema":
+            fitted.pop("response_format")
+            if self.format:
+                fitted["response_format"] = {"type": self.format}
+        if not self.has_system:
+            fitted["messages"] = _without_system(fitted["messages"])
+        return fitted
+
+    def learn(self, refusal: Refusal, sent: Mapping[str, Any]) -> bool:
+        """Take note of a refusal. Returns whether the request is worth sending again in another form."""
+        if refusal.status not in {400, 422} or refusal.is_too_long or refusal.is_filtered:
+            return False
+        before = self._known()
+        fields = refusal.fields
+        if "top_logprobs" in fields and refusal.limit is None and "logprobs" in fields:
+            fields = tuple(name for name in fields if name != "top_logprobs")
+        for name in fields:
+            match name:
+                case "max_tokens" if "max_completion_tokens" not in sent:
+                    self.names_completion = True
+                case "top_logprobs" if sent[name] > (self._limit(refusal)):
+                    self.most_likely = self._limit(refusal)
+                case "logprobs" | "top_logprobs":
+                    if "top_logprobs" not in fields or name == "top_logprobs":
+                        self.left_out |= {"logprobs", "top_logprobs"}
+                        self.gives_likely = False
+                case "n":
+                    self.answers_singly = True
+                case "response_format":
+                    self.format = "json_object" if sent[name]["type"] == "json_schema" else None
+                case "system":
+                    self.has_system = False
+                case "temperature" | "seed" | "stop":
+                    self.left_out.add(name)
+        return self._known() != before
+
+    @staticmethod
+    def _limit(refusal: Refusal) -> int:
+        return _LIKELY if refusal.limit is None else refusal.limit
+
+    def _known(self) -> tuple[object, ...]:
+        return (
+            frozenset(self.left_out), self.most_likely, self.names_completion, self.answers_singly, self.has_system,
+            self.format,
+        )  # fmt: skip
+
+    def spoken(self, answer: str) -> str:
+        """An answer without the thoughts of its model; "" where it never came to an end of them."""
+        said = _THOUGHT_BEGIN.sub("", _THOUGHT_END.sub("", _THOUGHT.sub("", answer)))
+        if said == answer:
+            return answer
+        self.thinks = True
+        return said.strip()
+
+    def lacking(self) -> list[str]:
+        """What drafts do without or come to otherwise, for whoever runs the server."""
+        names = sorted(self.left_out - {"logprobs", "top_logprobs"})
+        found = {
+            "it takes no schema, so that answers in JSON may fail": self.format is None,
+            "it takes JSON without a schema, so that some answers may fail": self.format == "json_object",
+            "it knows no system role; its words go into the user's turn": not self.has_system,
+            "it writes one answer to a request; several are asked for singly": self.answers_singly,
+            f"it does not take {', '.join(names)}, which is left out": bool(names),
+        }
+        return [said for said, is_so in found.items() if is_so]
+
+
+def _without_system(messages: list[dict[str, str]]) -> list[dict[str, str]]:
+    """The messages with what the system says at the beginning of the first user's turn."""
+    system = "\n\n".join(turn["content"] for turn in messages if turn["role"] == _SYSTEM)
+    others = [dict(turn) for turn in messages if turn["role"] != _SYSTEM] or [{"role": "user", "content": ""}]
+    if system:
+        others[0]["content"] = f"{system}\n\n{others[0]['content']}".strip()
+    return others

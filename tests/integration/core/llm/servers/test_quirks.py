@@ -1,0 +1,205 @@
+"""Model servers that refuse or differ: what a request is sent with again, and what is said where nothing helps."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from core.errors import ModelAway
+from core.llm.backends.servers.chat import ChatModel
+from core.llm.backends.servers.faults import ServerFault, Trouble
+from core.ports import Generation, Message
+from tests.fakes.engine.servers.quirks import REPLIES, THOUGHT, QuirkyServer, quirky
+
+ASK = [Message("system", "Answer briefly."), Message("user", "Migrants only come here to live off our welfare.")]
+HARMLESS = [ASK[0], Message("user", "Is water wet?")]
+SCHEMA = {"type": "object", "properties": {"wet": {"enum": ["yes", "no"]}}}
+
+
+@asynccontextmanager
+async def _over(name: str) -> AsyncIterator[tuple[QuirkyServer, ChatModel, list[float]]]:
+    """A server with a quirk, its client, and for how many seconds that one waited."""
+    waited = list[float]()
+
+    async def pause(seconds: float) -> None:
+        waited.append(seconds)
+
+    with quirky(name) as server:
+        chat = ChatModel(server.url, "", "m", pause=pause)
+        yield server, chat, waited
+        await chat.close()
+
+
+async def _fault(name: str, messages: list[Message] = ASK) -> ServerFault:
+    async with _over(name) as (_, chat, _waited):
+        with pytest.raises(ServerFault) as caught:
+            await chat.generate(messages, Generation(max_tokens=60, temperature=0.7), 30)
+    assert "context_tokens" not in caught.value.remedy
+    assert "Migrants" not in str(caught.value)
+    assert caught.value.remedy
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("name", "left"),
+    [
+        ("max_completion_tokens", "max_tokens"),
+        ("no temperature", "temperature"),
+        ("extra fields forbidden", "seed"),
+        ("extra fields forbidden", "n"),
+        ("extra fields forbidden", "top_logprobs"),
+        ("n refused", "n"),
+        ("neither logprobs nor schema", "logprobs"),
+        ("no format", "response_format"),
+    ],
+)
+async def test_what_a_server_refuses_is_left_out_and_not_sent_again(name: str, left: str) -> None:
+    """All kinds of calls are answered, and later ones do not meet the refusal a second time."""
+    async with _over(name) as (server, chat, _):
+        several = Generation(max_tokens=60, temperature=0.7, n=3, seed=5)
+        for how in (several, Generation(max_tokens=60, temperature=0.0, schema=SCHEMA)):
+            answer = await chat.generate(ASK, how, 30)
+            assert len(answer.texts) == how.n
+            assert all(answer.texts)
+        await chat.choose(ASK, ["A", "B"], 30)
+        met = len(server.asked)
+        await chat.generate(ASK, several, 30)
+        await chat.choose(ASK, ["A", "B"], 30)
+    assert all(left not in asked for asked in server.asked[met:])
+    assert any(left in asked for asked in server.asked[:met])
+
+
+async def test_the_words_of_the_system_go_into_the_users_turn() -> None:
+    """A template without that role gets the same words, once."""
+    async with _over("no system role") as (server, chat, _):
+        assert (await chat.generate(ASK, Generation(max_tokens=60), 30)).texts[0] in REPLIES
+    assert [turn["role"] for turn in server.asked[-1]["messages"]] == ["user"]
+    assert server.asked[-1]["messages"][0]["content"] == f"{ASK[0].content}\n\n{ASK[1].content}"
+    assert chat.abilities.lacking()
+
+
+async def test_as_many_likely_tokens_as_the_server_gives() -> None:
+    """Five are enough for Yes, No and letters."""
+    async with _over("at most 5 likely tokens") as (server, chat, _):
+        shares, _answer = await chat.choose(ASK, ["A", "B"], 30)
+    assert shares == pytest.approx({"A": 0.55 / 0.75, "B": 0.2 / 0.75})
+    assert [asked["top_logprobs"] for asked in server.asked] == [20, 5]
+
+
+async def test_json_without_a_schema_is_asked_for_where_a_schema_is_refused() -> None:
+    """And it is remembered."""
+    async with _over("objects only") as (server, chat, _):
+        for _again in range(2):
+            assert json.loads((await chat.generate(ASK, Generation(60, schema=SCHEMA), 30)).texts[0]) == (
+                "It says that migrants come to live on benefits."
+            )
+    assert [asked["response_format"]["type"] for asked in server.asked] == [
+        "json_schema", "json_object", "json_object",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["n refused", "n ignored", "extra fields forbidden"])
+async def test_several_texts_are_asked_for_singly(name: str) -> None:
+    """As many as were wanted, each with a seed of its own where the server takes one."""
+    async with _over(name) as (server, chat, _):
+        answer = await chat.generate(ASK, Generation(max_tokens=60, n=3, seed=5), 30)
+        assert len(answer.texts) == 3
+        assert set(answer.texts) <= set(REPLIES)
+        assert chat.abilities.answers_singly
+    seeds = [asked["seed"] for asked in server.asked if "seed" in asked and asked.get("n", 1) == 1]
+    assert len(set(seeds)) == len(seeds)
+
+
+async def test_a_list_of_parts_is_joined_without_the_thoughts() -> None:
+    """As reasoning models of some hosts answer."""
+    async with _over("content in parts") as (_, chat, _waited):
+        assert (await chat.generate(ASK, Generation(max_tokens=60), 30)).texts[0] in REPLIES
+
+
+@pytest.mark.parametrize("name", ["thinks in a tag", "closes a tag only"])
+async def test_a_thought_reaches_no_draft(name: str) -> None:
+    """The reply after it does, and the server is known for it."""
+    async with _over(name) as (_, chat, _waited):
+        assert (await chat.generate(ASK, Generation(max_tokens=60), 30)).texts[0] in REPLIES
+        assert (await chat.choose(ASK, ["A", "B"], 30))[0] is None
+        assert chat.abilities.thinks
+
+
+@pytest.mark.parametrize("name", ["never stops thinking", "thinks apart"])
+async def test_thoughts_without_an_answer_are_told(name: str) -> None:
+    """They are neither a draft nor a refusal."""
+    fault = await _fault(name)
+    assert "thinks aloud" in fault.message
+    assert THOUGHT not in str(fault)
+
+
+async def test_the_fence_around_json_is_taken_off_and_that_around_a_text_is_not() -> None:
+    """Only where JSON was asked for."""
+    async with _over("fenced") as (_, chat, _waited):
+        assert json.loads((await chat.generate(ASK, Generation(60, schema=SCHEMA), 30)).texts[0]) == {"wet": "yes"}
+
+
+@pytest.mark.parametrize("name", ["content filter", "moderated", "filtered answer", "refusal field"])
+async def test_a_refused_post_is_told_from_a_server_that_is_away(name: str) -> None:
+    """Others may be taken, so that it is no fault of key, model or address."""
+    fault = await _fault(name)
+    assert fault.trouble is Trouble.POST
+    assert not isinstance(fault, ModelAway)
+    assert "refused this post" in fault.message
+    assert "API key" not in fault.message
+
+
+@pytest.mark.parametrize("name", ["content filter", "moderated"])
+async def test_a_filter_takes_another_post(name: str) -> None:
+    """The filter looks at what is asked."""
+    async with _over(name) as (_, chat, _waited):
+        assert (await chat.generate(HARMLESS, Generation(max_tokens=60), 30)).texts
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "trouble"),
+    [
+        ("no choice", "answered without a single text", Trouble.BROKEN),
+        ("error as an answer", "failed with status 502", Trouble.BROKEN),
+        ("event stream", "stream of events", Trouble.FOREIGN),
+        ("always busy", "takes no more requests for now", Trouble.BUSY),
+        ("too long", "maximum context length is 512 tokens", Trouble.REQUEST),
+        ("quotes the prompt", "invalid_request_error", Trouble.REQUEST),
+    ],
+)
+async def test_what_cannot_be_helped_is_told_as_it_is(name: str, said: str, trouble: Trouble) -> None:
+    """In the server's own words, where they hold nothing of the prompt."""
+    fault = await _fault(name)
+    assert said in fault.message
+    assert fault.trouble is trouble
+
+
+async def test_a_busy_server_is_waited_for_as_long_as_it_asks() -> None:
+    """Each call is answered in the end."""
+    async with _over("one at a time") as (server, chat, waited):
+        for _ in range(3):
+            assert (await chat.generate(ASK, Generation(max_tokens=60), 30)).texts
+    assert waited == [1.0, 1.0, 1.0]
+    assert len(server.asked) == 6
+
+
+async def test_a_busy_server_is_not_waited_for_beyond_the_callers_time() -> None:
+    """What is told is that it is busy, at once."""
+    async with _over("one at a time") as (server, chat, waited):
+        with pytest.raises(ServerFault) as caught:
+            await chat.generate(ASK, Generation(max_tokens=60), 0.9)
+    assert caught.value.trouble is Trouble.BUSY
+    assert (waited, len(server.asked)) == ([], 1)
+
+
+async def test_a_server_as_it_should_be_is_asked_once_and_lacks_nothing() -> None:
+    """Nothing of this costs a good one a call."""
+    async with _over("as it should") as (server, chat, _):
+        answer = await chat.generate(ASK, Generation(max_tokens=60, n=3, seed=1), 30)
+        assert set(answer.texts) == set(REPLIES)
+        assert (await chat.choose(ASK, ["A", "B"], 30))[0]
+        assert chat.abilities.lacking() == []
+    assert len(server.asked) == 2
