@@ -227,10 +227,10 @@ class ChatModel(ChatProtocol):
         try:
             answer = json.loads(content)
             if isinstance(answer, Mapping) and answer.get("error") and not answer.get("choices"):
-                raise self._refused(_status_of(answer["error"]), content, body) from ValueError("an error as an answer")
+                raise self._refused(_status_of(answer["error"]), content, body) from ValueError()
             return reply_of(answer, request, self.abilities, self.faults)
         except ServerFault as err:
-            raise err from err.__cause__ or ValueError("no text")
+            raise err from err.__cause__ or ValueError()
         except (AttributeError, LookupError, TypeError, ValueError, OverflowError, RecursionError) as err:
             raise self.faults.not_openai() from err
 

@@ -38,8 +38,8 @@ class ChatServer:
         self.asked.set()
         self.released.wait()
         messages = [Message(turn["role"], turn["content"]) for turn in request["messages"]]
-        if messages[0].role != "system":  # the doctor's question, which has no prompt of its own
-            return _completion(Answer(("Yes",), 10, 1), {"yes": 0.9, "no": 0.1})
+        if messages[-1].content.startswith("Is water wet?"):  # the doctor's question, which has no prompt of its own
+            return _completion(Answer(("Yes",) * request.get("n", 1), 10, 1), {"yes": 0.9, "no": 0.1})
         if request["max_tokens"] == 1:
             options = _options(messages)
             shares, answer = asyncio.run(self.model.choose(messages, options, math.inf))
