@@ -40,8 +40,8 @@ class Reply:
 class ChatProtocol(ABC):
     """``core.ports.LanguageModel`` in the words of the protocol, over one server.
 
-    ``hidden`` gives its hidden states, where it runs here and something that ships reads them. ``abilities`` is what the
-    server was found to take.
+    ``hidden`` gives its hidden states, where it runs here and something that ships reads them. ``abilities`` is what
+    the server was found to take.
     """
 
     hidden: HiddenStates | None = None
