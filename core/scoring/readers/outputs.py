@@ -1,10 +1,12 @@
-"""What the two small readers say: the names of their outputs, in the order of the shipped weights.
+"""What the two small readers say: the names of their outputs.
 
-Owns the names only. Plain values; they know neither the weights nor the training.
+Owns the names only. ``POST_OUTPUTS`` and ``DRAFT_OUTPUTS`` are what the next training gives its weights. Which columns
+the weights that ship have, and in which order, stands in their own file: whoever reads goes by ``by_name``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import Final
 
@@ -30,3 +32,14 @@ POST_OUTPUTS: Final = ("hateful", "implied", "threat", "person", "severity", *Ta
 """Probabilities, but for the severity from 1 to 5; the groups are those attacked."""
 DRAFT_OUTPUTS: Final = ("unfit", "opposes", *DraftFault, *INTENTS)
 """Probabilities; the intents sum to 1. ``unfit``: two readers would not post it, for whatever fault."""
+
+
+def by_name(outputs: Sequence[str], row: Iterable[float]) -> dict[str, float]:
+    """One row of numbers under the names that the weights' own file gives its columns.
+
+    A kind that these weights were not taught, because it was named later, is said to be absent: 0.
+
+    Raises:
+        ValueError: the row has another length than the file tells.
+    """
+    return dict.fromkeys((*POST_OUTPUTS, *DRAFT_OUTPUTS), 0.0) | dict(zip(outputs, map(float, row), strict=True))

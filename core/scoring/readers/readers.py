@@ -24,7 +24,7 @@ from core.i18n.sentences import sentence
 from core.llm.backends.encoders import SmallEncoder
 from core.models import Intent, TargetGroup
 from core.ports import Embedder, TextClassifier
-from core.scoring.readers.outputs import DRAFT_OUTPUTS, INTENTS, POST_OUTPUTS, DraftFault
+from core.scoring.readers.outputs import INTENTS, DraftFault, by_name
 from core.wording.disguises import latin_share
 from core.wording.everyday import in_standard_words, is_everyday, is_friendly
 from core.wording.readable import readable
@@ -149,13 +149,14 @@ class PostReader:
         pieces = [pieces_of(text) for text in texts]
         flat = [(piece,) for of_text in pieces for piece in of_text]
         found = _probabilities(self._classifier.logits(flat), _told(self._classifier, "calibration"))
-        signs, start = [], 0
+        outputs = _told(self._classifier, "outputs")
+        signs, start, at = [], 0, outputs.index("hateful")
         for of_text in pieces:
             rows = found[start : start + len(of_text)]
             start += len(of_text)
-            worst = rows[int(rows[:, 0].argmax())].copy()
-            worst[0] = _probability(_logit(worst[0]) - _told(self._classifier, "long") * np.log(len(rows)))
-            signs.append(_post_signs(worst))
+            worst = rows[int(rows[:, at].argmax())].copy()
+            worst[at] = _probability(_logit(worst[at]) - _told(self._classifier, "long") * np.log(len(rows)))
+            signs.append(_post_signs(by_name(outputs, worst)))
         return signs
 
     def hateful(self, texts: Sequence[str], language: str | None = None) -> NDArray[np.float64]:
@@ -210,7 +211,8 @@ class DraftReader:
         shown = readable(post, language)
         pairs = [(shown, " ".join(draft.split())) for draft in drafts]
         found = _probabilities(self._classifier.logits(pairs), _told(self._classifier, "calibration"))
-        signs, (_, refused) = [_draft_signs(row) for row in found], self.limits
+        outputs, (_, refused) = _told(self._classifier, "outputs"), self.limits
+        signs = [_draft_signs(by_name(outputs, row)) for row in found]
         return [
             replace(one, unfit=max(one.unfit, refused))
             if one.unfit < refused
@@ -314,15 +316,13 @@ def _logit(probability: float) -> float:
     return float(np.log(inside / (1 - inside)))
 
 
-def _post_signs(row: NDArray[np.float64]) -> PostSigns:
-    said = dict(zip(POST_OUTPUTS, map(float, row), strict=True))
+def _post_signs(said: Mapping[str, float]) -> PostSigns:
     severity = 1 + round(4 * said["severity"])
     groups = {group: said[group] for group in TargetGroup}
     return PostSigns(said["hateful"], said["implied"], said["threat"], said["person"], severity, groups)
 
 
-def _draft_signs(row: NDArray[np.float64]) -> DraftSigns:
-    said = dict(zip(DRAFT_OUTPUTS, map(float, row), strict=True))
+def _draft_signs(said: Mapping[str, float]) -> DraftSigns:
     whole = sum(said[intent] for intent in INTENTS) or 1.0
     intents = {intent: said[intent] / whole for intent in INTENTS}
     return DraftSigns(said["unfit"], said["opposes"], {fault: said[fault] for fault in DraftFault}, intents)
