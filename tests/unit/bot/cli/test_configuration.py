@@ -9,7 +9,9 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from bot.cli.main import app
-from bot.compose.settings.settings import SECRETS
+from bot.cli.operating.configuration import shown
+from bot.compose.settings.drafting import KbSettings
+from bot.compose.settings.settings import SECRETS, Settings
 
 _DATABASE = "postgresql://desk:canary@db.example/desk"
 
@@ -18,9 +20,7 @@ _DATABASE = "postgresql://desk:canary@db.example/desk"
 def files(tmp_path: Path) -> Path:
     """Settings, and secrets beside them."""
     file = tmp_path / "own.toml"
-    file.write_text(
-        "# mine\n[llm]\nthreads = 3\nparallel = 2\n[judge]\nbase_url = 'http://me:canary@judge.example/v1'\n"
-    )
+    file.write_text("# mine\n[llm]\nthreads = 3\nparallel = 2\n[judge]\nbase_url = 'http://judge.example/v1'\n")
     secrets = tmp_path / "secrets.env"
     secrets.touch(0o600)
     secrets.write_text("\nANTIPHON__DISCORD__TOKEN=canary\n")
@@ -45,8 +45,7 @@ def test_each_origin_is_told_and_no_secret(files: Path) -> None:
     assert found["llm.parallel"] == (2, f"{files}, line 4")
     assert found["llm.backend"] == ("embedded", "default")
     assert found["profiles.live.claims"][1] == "default"
-    assert "http://***@judge.example/v1" in found["judge.base_url"][0]
-    assert found["judge.base_url"][1] == f"{files}, line 6"
+    assert found["judge.base_url"] == ("http://judge.example/v1", f"{files}, line 6")
     assert found["discord.token"] == ("set", f"{secrets}, line 2")
     assert found["desk.database_url"] == ("set", "the environment, ANTIPHON__DESK__DATABASE_URL")
     assert {key: value for key, (value, _) in found.items() if key in SECRETS and value} == {
@@ -54,6 +53,15 @@ def test_each_origin_is_told_and_no_secret(files: Path) -> None:
         "desk.database_url": "set",
     }
     assert not [key for key in found if key.endswith(".name")]
+
+
+@pytest.mark.parametrize("login", ["me:canary@more", "me:a/canary", "me:a@b/canary", "canary:", "me:canary:b//c@d"])
+def test_a_login_is_masked_whatever_its_password_holds(login: str) -> None:
+    """Also with an @ or a / in it, which an address should have escaped; host and path stay readable."""
+    address = f"http://{login}@judge.example/v1"
+    settings = Settings(kb=KbSettings(folder=address))
+    told = {one.key: one.value for one in shown(settings, ())}["kb.folder"]
+    assert told == "http://***@judge.example/v1"
 
 
 def test_one_table_one_key_and_what_was_changed(files: Path) -> None:
