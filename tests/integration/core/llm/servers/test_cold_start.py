@@ -1,4 +1,4 @@
-"""A server that answers its first call only after 40 seconds, as one that loads its model at the first question does."""
+"""A server that answers its first call after 40 seconds, as one that loads its model at the first question does."""
 
 from __future__ import annotations
 
