@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import random
-import re
 from collections.abc import Iterator, Sequence
 
 from core.cards.bank import Card, Facet
@@ -23,6 +22,7 @@ from core.scoring.gates import MAX_SENTENCES
 from core.stages.arguing.evidence import far_from
 from core.stages.candidates import Candidate
 from core.stages.judging.judge import LEADING
+from core.stages.larger.writer import bare_reply
 from core.stages.outcomes import Noted
 from core.wording.language import detect, name_of
 from core.wording.text import join, sentences
@@ -38,7 +38,6 @@ _OPENINGS = 2
 _EXAMPLES = 2
 _MAX_TOKENS = 90
 _VOICES = 3
-_WRAPPING = re.compile(r"^(?:reply|answer|counterspeech)\s*:\s*", re.IGNORECASE)
 
 
 def compose(brief: Brief, cards: Sequence[Card], intents: Sequence[Intent], chance: random.Random) -> list[Candidate]:
@@ -210,7 +209,7 @@ async def _write_for(
     prompt = load_prompt("draft").fill(
         exemplars="".join(f"\n- in this community's own voice: {text}" for text in exemplars[:_VOICES]),
         post=quoted(brief.post.text),
-        gist=brief.reading.implied_meaning or "see the post",
+        gist=f"The post: {brief.reading.implied_meaning}\n" if brief.reading.implied_meaning else "",
         claim=brief.claim,
         evidence=passage or "none",
         fitting="".join(f"\nA reply of this kind that fits, to be said in other words: {text}" for text in fitting),
@@ -223,8 +222,7 @@ async def _write_for(
 
 def tidy(answer: str) -> str:
     """The reply in a model's answer: its first two whole sentences, on one line, without label or quotation marks."""
-    text = _WRAPPING.sub("", " ".join(answer.split())).strip('"“” ')
-    parts = sentences(text)[:MAX_SENTENCES]
+    parts = sentences(bare_reply(answer))[:MAX_SENTENCES]
     if len(parts) > 1 and not parts[-1].endswith((".", "!", "?", "…")):
         parts = parts[:-1]
     return " ".join(parts)

@@ -151,6 +151,8 @@ def test_the_weakest_intents_come_first() -> None:
         ("One stands. Two are cut", "One stands."),
         ("One is cut", "One is cut"),
         ("“Who told you?”", "Who told you?"),
+        ("“Invasion” is a word for armies.", "“Invasion” is a word for armies."),
+        ('"Takers" pay in, and so do "makers"', '"Takers" pay in, and so do "makers"'),
         (" \n", ""),
     ],
 )
@@ -193,12 +195,12 @@ async def test_the_model_reads_what_the_post_says_and_what_fits() -> None:
 
 
 async def test_a_general_reply_is_no_example() -> None:
-    """A model that copies it would answer no post; without a gist it is told to read the post."""
+    """A model that copies it would answer no post; without a gist nothing is said of one."""
     model = FakeModel()
     await write(brief_of(), [Intent.EMPATHETIC], metered(model), style="", temperature=0, exemplars=[], cards=[GENERAL])
     asked = model.asked[0][1][-1].content
     assert "of this kind that fits" not in asked
-    assert "The post: see the post\n" in asked
+    assert "The post:" not in asked
 
 
 async def test_several_drafts_of_an_intent_are_asked_for_in_one_request() -> None:
