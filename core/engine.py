@@ -19,6 +19,7 @@ from core.cards.own import with_own_stereotypes
 from core.cards.routing import Router, shipped_router
 from core.i18n.sentences import joined, listed, sentence
 from core.llm.budget import Budget, MeteredModel
+from core.llm.profiles import SearchKind
 from core.models import (
     Action,
     Brief,
@@ -56,7 +57,7 @@ from core.stages.larger.writer import PASSAGES, Writer
 from core.stages.outcomes import Noted
 from core.stages.reading import decide, read_post
 from core.stages.search.drafting import compose
-from core.stages.search.run import DraftSearch
+from core.stages.search.run import SEARCHES, DraftSearch
 from core.stages.signals import Signals, check_text, probed, read_signals
 from core.stages.unread import STOPPED, without_a_model
 from core.wording.targets.groups import undisguised
@@ -164,7 +165,7 @@ class _Run:
         self.faults: Counter[str] = Counter()
         self.shown = ""
         own_order = request.voice.intents != tuple(Intent)
-        is_open = engine.writer.is_larger or request.profile.is_published_loop
+        is_open = engine.writer.is_larger or request.profile.search is SearchKind.PUBLISHED
         self.leading = () if is_open else request.voice.intents if own_order else LEADING
         self.arguing = Arguing(
             self.open_post,
@@ -208,8 +209,7 @@ class _Run:
     @property
     def is_larger(self) -> bool:
         """Whether a larger model than the one that ships writes, and is simply asked."""
-        profile = self.request.profile
-        return self.engine.writer.is_larger and not (profile.is_published_loop or profile.is_one_call)
+        return self.engine.writer.is_larger and self.request.profile.search is SearchKind.DRAFTS
 
     async def _by_larger(self) -> Suggestion:
         """The suggestion of a larger model: one reading, the plain question, one with evidence, and one review."""
@@ -267,7 +267,7 @@ class _Run:
 
     async def _read(self) -> Reading:
         """The reading, without the model in the profile that asks it only once."""
-        if self.request.profile.is_one_call:
+        if self.request.profile.search is SearchKind.ONE_CALL:
             return await self._with_gist(decide(self.signals, {}))
         reading = self._noting(await read_post(self.open_post, self.signals, self.model, self.larger))
         return await self._with_gist(reading, self.larger)
@@ -331,7 +331,7 @@ class _Run:
         )
 
     def _search(self, assessor: Assessor) -> DraftSearch:
-        return DraftSearch(
+        return SEARCHES[self.request.profile.search](
             assessor,
             style=self.request.voice.style,
             exemplars=self.request.exemplars,
@@ -348,7 +348,7 @@ class _Run:
         judged = self._noting(await judge(entrants, assessor.brief, self.judge))
         if unscored := note_of_missing([assessor.teller.unscored(candidate) for candidate in judged]):
             self.degraded.append(unscored)
-        is_published = self.request.profile.is_published_loop
+        is_published = self.request.profile.search is SearchKind.PUBLISHED
         far = frozenset[str]() if is_published else far_from(assessor.brief.evidence)
         found = ranked(judged, far=far, by_judge_alone=is_published, leading=self.leading)
         best, why = found[:MAX_DRAFTS], why_first(found, MAX_DRAFTS, far=far, by_judge_alone=is_published)

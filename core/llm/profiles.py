@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
@@ -23,6 +24,19 @@ _AT_LEAST_ONE: Final = (
     "claims", "voting_rounds", "drafts_each", "proposals", "samples", "max_model_calls", "max_tokens",
     "judge_candidates",
 )  # fmt: skip
+
+
+class SearchKind(StrEnum):
+    """How drafts are searched for.
+
+    ``DRAFTS``: prepared ones and what the model writes, improved by rounds. ``PUBLISHED``: CODEOFCONDUCT's Algorithm 1
+    as it was published. ``ONE_CALL``: the model is asked once, with all knowledge in the prompt: the baseline that all
+    other work has to beat.
+    """
+
+    DRAFTS = "drafts"
+    PUBLISHED = "published"
+    ONE_CALL = "one-call"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,10 +63,7 @@ class Profile:
             queries.
         extracts_triplets: whether facts are checked triplet by triplet (F2RL, section 3.3); otherwise sentence by
             sentence.
-        is_published_loop: whether the search is CODEOFCONDUCT's Algorithm 1 (``core.stages.search.codeofconduct``)
-            or the reduced loop of ``core.stages.search.anneal``.
-        is_one_call: whether the model is asked for replies once, for ``drafts_each`` of them, with all knowledge in the
-            prompt: the baseline that all other work has to beat.
+        search: how drafts are searched for (``core.stages.search.run``).
         is_round_robin: whether the judge compares every pair in both orders; otherwise as few as settle the first
             places.
         target_score: the loop stops at a draft with this score, in [0, 10].
@@ -80,9 +91,8 @@ class Profile:
     verdicts: int = VERDICTS_EACH
     writes_queries: bool = True
     extracts_triplets: bool = True
-    is_published_loop: bool = False
+    search: SearchKind = SearchKind.DRAFTS
     is_round_robin: bool = False
-    is_one_call: bool = False
     target_score: float = 9.7
     temperature: float = 0.5
     t0: float = 2.0
@@ -170,7 +180,7 @@ PAPER: Final = Profile(
     max_model_calls=2_000,
     max_tokens=1_000_000,
     judge_candidates=6,
-    is_published_loop=True,
+    search=SearchKind.PUBLISHED,
     target_score=9.0,
     is_round_robin=True,
 )
@@ -187,7 +197,7 @@ ONE_CALL: Final = Profile(
     drafts_each=4,
     writes_queries=False,
     extracts_triplets=False,
-    is_one_call=True,
+    search=SearchKind.ONE_CALL,
 )
 PROFILES: Final[Mapping[str, Profile]] = MappingProxyType(
     {p.name: p for p in (QUICK, LIVE, STANDARD, THOROUGH, PAPER, ONE_CALL)}

@@ -1,21 +1,22 @@
 """Stage 4 as a whole: where its drafts come from in each kind of profile, and which are shown meanwhile.
 
-Owns the order: prepared drafts at once, then what the model writes, then the loop that improves them. The ``one-call``
-profile asks the model once instead, and ``paper`` searches as published.
+Owns the order: prepared drafts at once, then what the model writes, then the loop that improves them. Each kind of
+search of a profile is a class with one method.
 """
 
 from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import TypeVar
+from types import MappingProxyType
+from typing import Final, TypeVar
 
 from core.cards.bank import Card
 from core.i18n.sentences import sentence
-from core.llm.profiles import Profile
+from core.llm.profiles import Profile, SearchKind
 from core.models import Intent
 from core.scoring.gates import intent_fault
 from core.stages.assessing import MAX_DRAFTS, Assessor
@@ -63,13 +64,9 @@ class DraftSearch:
 
     async def run(self) -> Search[Candidate]:
         """The drafts that pass the gates, in no order, and how the search ended."""
-        if self._profile.is_published_loop:
-            return await self._as_published()
         brief, cards, model = self.assessor.brief, self.assessor.cards, self.assessor.model
         start = await self._prepared()
         await self.show(start)
-        if self._profile.is_one_call:
-            return Search(await self._in_one_call() or start, 0, sentence("one call"))
         async for written in self._written([] if self._is_filled(start) else weakest(self.assessor.allowed, start)):
             known = {candidate.text for candidate in start}
             start += await self.assessor.best([candidate for candidate in written if candidate.text not in known])
@@ -122,54 +119,23 @@ class DraftSearch:
         return found
 
     async def _written(self, intents: Sequence[Intent]) -> AsyncIterator[list[Candidate]]:
-        """What the model writes: a larger one for all intents at once, the one that ships as long as there is time."""
-        profile, is_larger = self._profile, self.assessor.writer.is_larger
-        wanted = list(intents) if is_larger else intents[: profile.written]
-        at_once = len(wanted) if is_larger else _WRITTEN_AT_ONCE
-        for start in range(0, len(wanted), max(at_once, 1)):
+        """What the model writes, two drafts at a time, as long as there is time."""
+        profile = self._profile
+        wanted = intents[: profile.written]
+        for start in range(0, len(wanted), _WRITTEN_AT_ONCE):
             if start and not self.assessor.model.budget.is_time_to_write:
                 return
             written = await write(
                 self.assessor.brief,
-                wanted[start : start + at_once],
+                wanted[start : start + _WRITTEN_AT_ONCE],
                 self.assessor.model,
                 style=self.style,
                 temperature=profile.temperature,
                 exemplars=self.exemplars,
                 cards=self.assessor.cards,
-                each=profile.drafts_each if is_larger else 1,
                 variant=self.variant,
             )
             yield self._noting(written)
-
-    async def _in_one_call(self) -> list[Candidate]:
-        """Drafts of the baseline: the best that pass the gates, as the model wrote them in one answer."""
-        brief, cards, model = self.assessor.brief, self.assessor.cards, self.assessor.model
-        knowledge = [*(card.argument for card in cards), *(passage.summary for passage in brief.evidence)]
-        written = await write_at_once(
-            brief,
-            knowledge,
-            model,
-            style=self.style,
-            temperature=self._profile.temperature,
-            count=self._profile.drafts_each,
-        )
-        return await self._passing(self._noting(written))
-
-    async def _as_published(self) -> Search[Candidate]:
-        """The best answers of the published search that pass the gates, as many as the judge compares."""
-        brief = self.assessor.brief
-        background = join(passage.summary for passage in brief.evidence) or brief.claim
-        found = await search(background, brief, word_list(brief), self.assessor.model, self.judge, self.chance)
-        self._report_search(found)
-        pool = (await self._passing([answer.text for answer in found.found]))[: self._profile.judge_candidates]
-        if not pool:
-            self.assessor.notes.append(
-                sentence("drafts: no answer of the published search passed the gates; prepared drafts are shown")
-            )
-            pool = await self._prepared()
-        await self.show(pool)
-        return Search(pool, found.rounds, found.stopped)
 
     async def _passing(self, texts: Sequence[str]) -> list[Candidate]:
         """The texts that pass the gates and have an intent that the community wants."""
@@ -192,6 +158,55 @@ class DraftSearch:
     def _noting(self, noted: Noted[list[T]]) -> list[T]:
         self.assessor.notes += noted.notes
         return noted.value
+
+
+class OneCallSearch(DraftSearch):
+    """The baseline: one prompt with all knowledge writes the drafts, and nothing is improved."""
+
+    async def run(self) -> Search[Candidate]:
+        """The drafts of one answer that pass the gates; the prepared ones where none does."""
+        start = await self._prepared()
+        await self.show(start)
+        brief, cards, model = self.assessor.brief, self.assessor.cards, self.assessor.model
+        knowledge = [*(card.argument for card in cards), *(passage.summary for passage in brief.evidence)]
+        written = await write_at_once(
+            brief,
+            knowledge,
+            model,
+            style=self.style,
+            temperature=self._profile.temperature,
+            count=self._profile.drafts_each,
+        )
+        return Search(await self._passing(self._noting(written)) or start, 0, sentence("one call"))
+
+
+class PublishedSearch(DraftSearch):
+    """The search of CODEOFCONDUCT as it was published (``core.stages.search.codeofconduct``)."""
+
+    async def run(self) -> Search[Candidate]:
+        """The best answers of the published search that pass the gates, as many as the judge compares."""
+        brief = self.assessor.brief
+        background = join(passage.summary for passage in brief.evidence) or brief.claim
+        found = await search(background, brief, word_list(brief), self.assessor.model, self.judge, self.chance)
+        self._report_search(found)
+        pool = (await self._passing([answer.text for answer in found.found]))[: self._profile.judge_candidates]
+        if not pool:
+            self.assessor.notes.append(
+                sentence("drafts: no answer of the published search passed the gates; prepared drafts are shown")
+            )
+            pool = await self._prepared()
+        await self.show(pool)
+        return Search(pool, found.rounds, found.stopped)
+
+
+SEARCHES: Final[Mapping[SearchKind, type[DraftSearch]]] = MappingProxyType(
+    {
+        SearchKind.DRAFTS: DraftSearch,
+        SearchKind.ONE_CALL: OneCallSearch,
+        SearchKind.PUBLISHED: PublishedSearch,
+    }
+)
+"""What each kind of search of a profile is; a larger model has its own for drafts (``core.stages.larger.search``)."""
 
 
 def _by_stereotype(cards: Sequence[Card]) -> list[tuple[str, list[Card]]]:

@@ -13,8 +13,8 @@ from core.stages.larger import analysis, review, writer
 
 ROOT = Path(__file__).parents[4]
 SOURCES = [path for part in ("core", "kb", "adapters", "bot") for path in sorted((ROOT / part).rglob("*.py"))]
-SENDS = "core/llm/backends/servers/protocol.py"
-"""The module that puts a schema into a request."""
+SENDS = {"core/llm/backends/servers/protocol.py", "core/llm/backends/servers/abilities.py"}
+"""The modules that put a schema into a request, and take it out for a server that refuses it."""
 FORMS = ("response_format", "structured_outputs", "guided_json", "guided_grammar", "guided_regex", "guided_choice")
 
 
@@ -55,11 +55,12 @@ def test_each_grammar_is_a_constant_of_its_module_and_never_changed():
         ]
         assert set_at_load.count(value.id) == len(written) == 1, f"{file}: {value.id} is set more than once"
         assert changed == []
+    tried = "bot/cli/operating/doctor/models.py"
     larger = {f"core/stages/larger/{name}.py" for name in ("analysis", "review", "writer")}
-    assert {file for file, *_ in found} == {"core/stages/reading.py", "core/scoring/triplets.py", *larger}
+    assert {file for file, *_ in found} == {"core/stages/reading.py", "core/scoring/triplets.py", tried, *larger}
 
 
-def test_one_module_alone_sends_grammars():
+def test_the_protocol_alone_sends_grammars():
     """In the present form: ``guided_*`` is gone since vLLM 0.12."""
     sending = {
         str(path.relative_to(ROOT))
@@ -67,7 +68,7 @@ def test_one_module_alone_sends_grammars():
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(node, ast.Constant) and node.value in FORMS
     }
-    assert sending == {SENDS}
+    assert sending == SENDS
 
 
 def test_the_grammars_are_plain_json_and_bounded():

@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 import pytest
 
 from core.errors import BadInput
-from core.llm.profiles import LIVE, ONE_CALL, PAPER, PROFILES, Profile
+from core.llm.profiles import LIVE, ONE_CALL, PAPER, PROFILES, Profile, SearchKind
 
 
 def test_names_and_deadlines():
@@ -44,7 +44,7 @@ def test_who_waits_is_not_kept_by_a_judge_or_a_loop():
 
 def test_one_profile_asks_the_model_once():
     """The baseline that all other work has to beat: several replies from one prompt, and nothing after it."""
-    assert [profile for profile in PROFILES.values() if profile.is_one_call] == [ONE_CALL]
+    assert [profile for profile in PROFILES.values() if profile.search is SearchKind.ONE_CALL] == [ONE_CALL]
     assert (ONE_CALL.rounds, ONE_CALL.verdicts, ONE_CALL.drafts_each) == (0, 0, 4)
 
 
