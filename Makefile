@@ -12,6 +12,9 @@ LIGHT := .venv/light-$(KEY)
 # The tests start many processes, and their imports take three times as long where nothing compiled may be kept.
 export PYTHONDONTWRITEBYTECODE :=
 
+# nginx and Tesseract, which some tests need: installed once at most, in a container that takes Debian's packages.
+PROGRAMS := .venv/programs
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test tests test-vllm torture check sbom unit format clean
 
@@ -21,7 +24,7 @@ help: ## show this list
 demo: $(STAMP) ## draft a reply to a sample post, with the embedded model
 	@$(BIN)/antiphon demo
 
-test: $(STAMP) ## every check and every test side by side, the tests on four processes, each file's seconds at the end
+test: $(STAMP) $(PROGRAMS) ## every check and every test side by side, the tests on four processes, each file's seconds at the end
 	@+$(MAKE) --no-print-directory --jobs 2 check tests
 
 # Four processes that begin at once would each compile the same libraries: one does it for all. What fails in it fails again.
@@ -57,6 +60,15 @@ format: $(STAMP) ## put the code into the project's format
 
 clean: ## remove the environment and every cache in this folder
 	rm -rf .venv .venv-vllm build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+
+# Only where no systemd would start a web server, and quietly: without them pytest says at its end which tests it left out.
+$(PROGRAMS): | $(STAMP)
+	@touch $@
+	@PATH="$$PATH:/usr/sbin"; command -v nginx tesseract >/dev/null && exit; \
+		command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ] && [ ! -d /run/systemd/system ] || exit 0; \
+		get() { DEBIAN_FRONTEND=noninteractive timeout 300 apt-get "$$@" </dev/null >/dev/null 2>&1; }; \
+		add() { get install -qq -y --no-install-recommends nginx-light tesseract-ocr; }; \
+		add || { get update -qq && add; } || true
 
 define prepare
 	@if [ -z "$(PYTHON)" ]; then \

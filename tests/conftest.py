@@ -1,4 +1,4 @@
-"""What holds for every run: the garbage collector leaves alone what lives to the end, and slow files are named.
+"""What holds for every run: no example is timed, the garbage collector waits, and slow files and gaps are named.
 
 Ten thousand tests and the libraries that they import are two million objects. A look through all of them takes more
 than a second; they are made before the first test and none of them is garbage.
@@ -7,17 +7,22 @@ than a second; they are made before the first test and none of them is garbage.
 from __future__ import annotations
 
 import gc
-from collections import defaultdict
+from collections import Counter, defaultdict
 from typing import Final
 
 import pytest
 from _pytest.terminal import TerminalReporter
+from hypothesis import HealthCheck, settings
 
 _MADE_BETWEEN_LOOKS: Final = 20_000
 """Objects; Python looks after 700 or 2,000."""
 _MANY: Final = 10
 _SHOWN: Final = 25
 _SECONDS: Final = pytest.StashKey[defaultdict[str, float]]()
+
+# A slow machine, or a pause at the wrong place, says nothing about the code: no example has a deadline.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 
 class _Watch:
@@ -45,8 +50,15 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_terminal_summary(terminalreporter: TerminalReporter, config: pytest.Config) -> None:
-    """Say it, the slowest file first."""
-    seconds = config.stash[_SECONDS]
+    """Say it, the slowest file first, and at the end what was left out, and why."""
+    _tell_seconds(terminalreporter, config.stash[_SECONDS])
+    skipped = terminalreporter.stats.get("skipped", ())
+    reasons = Counter(report.longrepr[2].removeprefix("Skipped: ") for report in skipped)
+    for reason, count in sorted(reasons.items()):
+        terminalreporter.line(f"left out: {count} {'test' if count == 1 else 'tests'}: {reason}")
+
+
+def _tell_seconds(terminalreporter: TerminalReporter, seconds: defaultdict[str, float]) -> None:
     if len(seconds) < _MANY:
         return
     slowest = sorted(seconds.items(), key=lambda pair: -pair[1])

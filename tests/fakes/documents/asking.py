@@ -22,7 +22,7 @@ async def asking(site: Site, source: Callable[[PoliteClient], DocumentSource]) -
     """A source of a site on this machine, which does not wait between its requests."""
     async with serving(site) as url:
         kept: dict[str, Any] = {"min_interval_seconds": 0.0, "attempts": 3, "backoff_seconds": 0.0}
-        async with PoliteClient(url, contact="library@example.org", timeout_seconds=2.0, **kept) as client:
+        async with PoliteClient(url, contact="library@example.org", **kept) as client:
             yield source(client)
 
 

@@ -28,7 +28,6 @@ def run_histories(ground: Ground, *, examples: int, steps: int, seed: int | None
     chosen = settings(
         max_examples=examples,
         stateful_step_count=steps,
-        deadline=None,
         database=None,
         derandomize=seed is None,
         phases=phases,

@@ -263,7 +263,7 @@ def test_what_is_public_names_nobody_of_the_desk(town: Any, tmp_path: Path) -> N
         desk = runner.run(begin())
         try:
 
-            @settings(max_examples=12, deadline=None, phases=(Phase.generate,))
+            @settings(max_examples=12, phases=(Phase.generate,))
             @given(story=_stories)
             def holds(story: _Story) -> None:
                 runner.run(desk.play(story))

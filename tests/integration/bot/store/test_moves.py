@@ -44,7 +44,7 @@ async def test_an_undeclared_move_leaves_no_trace(
     assert await desk.queries.history(in_review.id) == before
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(wishes=st.lists(st.sampled_from(CaseState), min_size=1, max_size=12))
 def test_a_case_only_moves_along_the_graph(
     tmp_path_factory: pytest.TempPathFactory, post: FlaggedPost, wishes: list[CaseState]

@@ -13,7 +13,9 @@ from kb.parsing.parse import parse
 from tests.fakes.documents.files import fetched, pdf_of, scanned_pdf
 from tests.fakes.documents.parsed import HIDDEN, SEEN, refusal_of
 
-needs_tesseract = pytest.mark.skipif(shutil.which("tesseract") is None, reason="Tesseract is not installed")
+needs_tesseract = pytest.mark.skipif(
+    shutil.which("tesseract") is None, reason="Tesseract is not installed (Debian: apt-get install tesseract-ocr)"
+)
 
 
 def report_pages(count: int) -> list[list[str]]:

@@ -26,6 +26,7 @@ from tests.fakes.documents.sites import (
     redirects,
     serving,
 )
+from tests.fakes.machine.clock import outlasting
 
 SITES: list[tuple[Callable[[], Site], Callable[[PoliteClient], DocumentSource]]] = [
     (lambda: UnLibrary([UnRecord(1, "Report", ("sexism",), date="2014-05-06")]), un),
@@ -69,10 +70,11 @@ async def test_a_site_that_hangs_makes_the_source_unavailable(
     site = site_of()
     site.mishaps.extend([hangs(site)] * 9)
     async with serving(site) as url:
-        hasty = PoliteClient(url, contact="a@example.org", timeout_seconds=0.1, attempts=1, min_interval_seconds=0.0)
+        hasty = PoliteClient(url, contact="a@example.org", timeout_seconds=60, attempts=1, min_interval_seconds=0.0)
         async with hasty as client:
             with pytest.raises(SourceUnavailable, match="did not answer"):
-                await first_page(source_of(client))
+                work = first_page(source_of(client))
+                await outlasting(work, 61, lambda: any(path != "/robots.txt" for path in site.asked))
 
 
 @each_source

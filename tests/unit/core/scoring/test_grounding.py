@@ -146,7 +146,7 @@ def test_known_names_need_no_passage() -> None:
     assert not sentence.is_checkable
 
 
-@settings(database=None, derandomize=True, deadline=None)
+@settings(database=None, derandomize=True)
 @given(st.text(alphabet='Ab1 .,!?%’"\n\té', max_size=60), st.sampled_from(list(NAMES)))
 def test_check_covers_any_text(text: str, language: str) -> None:
     """An editor sends half-typed text: offsets always lie in it, sentence after sentence."""

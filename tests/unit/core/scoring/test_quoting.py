@@ -121,7 +121,7 @@ def test_a_long_run_ends_at_a_whole_word() -> None:
     assert len(quote) <= MOST_CHARACTERS
 
 
-@settings(database=None, derandomize=True, max_examples=300, deadline=None)
+@settings(database=None, derandomize=True, max_examples=300)
 @given(_posts())
 def test_a_quote_is_an_exact_part_of_the_post_and_neutral(made: tuple[str, str]) -> None:
     """Whatever the post is made of: whole words on one line, none of them hateful, none that names or counts."""
@@ -137,7 +137,7 @@ def test_a_quote_is_an_exact_part_of_the_post_and_neutral(made: tuple[str, str])
     assert re.search(rf"(?<!\w){re.escape(quote)}(?!\w)", text)
 
 
-@settings(database=None, derandomize=True, max_examples=200, deadline=None)
+@settings(database=None, derandomize=True, max_examples=200)
 @given(st.text(max_size=60), st.sampled_from(LANGUAGES), st.text(max_size=60))
 def test_words_between_anything_are_quoted_exactly_or_not_at_all(before: str, language: str, after: str) -> None:
     """Also between letters of every script, signs and invisible characters."""

@@ -160,7 +160,7 @@ def test_a_figure_is_said_exactly(passage: str, draft: str, is_said: bool) -> No
     assert any(says(p, d) for p in figures(passage, "en") for d in figures(draft, "en")) is is_said
 
 
-@settings(database=None, derandomize=True, deadline=None)
+@settings(database=None, derandomize=True)
 @given(st.integers(min_value=2, max_value=9_999_999), st.sampled_from(list(NAMES)))
 def test_thousands_are_read_as_the_language_parts_them(number: int, language: str) -> None:
     """A number with separators is worth what it is worth without."""
@@ -168,7 +168,7 @@ def test_thousands_are_read_as_the_language_parts_them(number: int, language: st
     assert [Fraction(number) in figure.values for figure in figures(f"({written})", language)] == [True]
 
 
-@settings(database=None, derandomize=True, deadline=None)
+@settings(database=None, derandomize=True)
 @given(st.text(), st.sampled_from([*NAMES, None, "fr"]))
 def test_any_text_can_be_read(text: str, language: str | None) -> None:
     """Whatever stands in a text, its figures lie within it, in order and apart."""

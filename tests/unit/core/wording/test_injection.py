@@ -118,7 +118,7 @@ def test_the_prepared_bank_obeys_nobody(language: str) -> None:
     assert [text for card in load_cards(language) for _, text in card.texts if obeys(text)] == []
 
 
-@settings(database=None, derandomize=True, deadline=None)
+@settings(database=None, derandomize=True)
 @given(st.lists(st.one_of(st.sampled_from(TOKENS), st.text(alphabet="<>|[]/sINST a", max_size=6))))
 def test_no_control_token_reaches_a_model(parts: list[str]) -> None:
     """However tokens are nested or parted, none is left in a filled prompt, and every other sign stays in its place."""
@@ -132,7 +132,7 @@ def test_no_control_token_reaches_a_model(parts: list[str]) -> None:
     assert {(a, b) for a, b in zip(text, user.content, strict=True) if a != b} <= {("<", "‹"), (">", "›"), ("[", "［")}
 
 
-@settings(database=None, derandomize=True, deadline=None)
+@settings(database=None, derandomize=True)
 @given(st.text(alphabet=st.characters(exclude_characters="<>[")))
 def test_ordinary_text_is_not_altered(text: str) -> None:
     """Without brackets there is no token, so nothing changes."""

@@ -190,7 +190,6 @@ def test_no_draft_pings_or_leads_elsewhere(sender: _Sender) -> None:
     @seed(SEED)
     @settings(
         max_examples=DRAFTS,
-        deadline=None,
         database=None,
         phases=(Phase.generate, Phase.shrink),
         suppress_health_check=list(HealthCheck),

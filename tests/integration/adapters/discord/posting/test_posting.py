@@ -15,7 +15,7 @@ from tests.fakes.discord.server import DiscordServer, DiscordState, LoopbackClie
 from tests.fakes.discord.server.faults import Fault
 from tests.fakes.discord.server.state import CHANNEL_ID, GUILD_ID, OWNER_ID
 from tests.fakes.discord.wire import MESSAGES, Wire
-from tests.fakes.machine.clock import FakeClock, Seconds
+from tests.fakes.machine.clock import FakeClock, Seconds, outlasting
 
 REFUSALS = {
     "a missing right": (403, 50013),
@@ -115,13 +115,12 @@ async def test_nobody_there_is_busy_and_certain() -> None:
 
 async def test_a_send_that_never_ends_is_ambiguous(wire: Wire) -> None:
     """A call has its time; what came of it then is looked up."""
-    platform = DiscordPlatform(wire.client, timeout_seconds=0.2)
     ref = wire.written()
     wire.server.faults.add(Fault("POST", MESSAGES, status=Fault.SILENCE, arrives=True))
     reply = reply_to(ref, "We all live here.")
     with pytest.raises(AmbiguousSend):
-        await platform.post(reply)
-    assert await platform.find_reply(reply) is not None
+        await outlasting(wire.platform.post(reply), 13, lambda: wire.standing(ref))
+    assert await wire.platform.find_reply(reply) is not None
 
 
 def test_an_unknown_error_is_never_called_certain() -> None:

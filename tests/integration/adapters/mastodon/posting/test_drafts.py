@@ -150,7 +150,6 @@ def test_what_stands_is_what_was_drafted_and_calls_nobody_else(sender: _Sender) 
     @seed(SEED)
     @settings(
         max_examples=DRAFTS,
-        deadline=None,
         database=None,
         phases=(Phase.generate, Phase.shrink),
         suppress_health_check=list(HealthCheck),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.mastodon.platform import MastodonPlatform
 from core.errors import PlatformUnavailable
 from core.moderation.approval import approve, text_hash
 from tests.conformance import reply_to
+from tests.fakes.machine.clock import outlasting
 from tests.fakes.mastodon.wire import FAR, MastodonWire
 
 REPLY = "We all live here."
@@ -73,11 +73,12 @@ async def test_who_cannot_look_says_so(wire: MastodonWire, kind: str) -> None:
 
 async def test_a_look_has_its_time(wire: MastodonWire) -> None:
     """The outbox hears of it, and looks again later."""
-    platform = MastodonPlatform(wire.client, timeout_seconds=0.2)
     ref = await wire.written()
-    wire.server.fault("/api/v1/accounts/*/statuses", "timeout")
+    path = f"/api/v1/accounts/{wire.server.bot.id}/statuses"
+    wire.server.fault(path, "timeout")
     with pytest.raises(PlatformUnavailable):
-        await platform.find_reply(reply_to(ref, REPLY))
+        looking = wire.platform.find_reply(reply_to(ref, REPLY))
+        await outlasting(looking, 10, lambda: wire.server.asked("GET", path))
 
 
 async def test_a_post_with_its_warning_and_marks_reads_as_plain_words(wire: MastodonWire) -> None:

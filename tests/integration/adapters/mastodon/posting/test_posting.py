@@ -11,6 +11,7 @@ from adapters.mastodon.platform import MastodonPlatform
 from core.errors import AmbiguousSend, PlatformBusy, PlatformUnavailable
 from core.models import PostRef
 from tests.conformance import reply_to
+from tests.fakes.machine.clock import outlasting
 from tests.fakes.mastodon.server.faults import WORDS
 from tests.fakes.mastodon.server.server import MastodonServer
 from tests.fakes.mastodon.wire import FAR, MastodonWire, mastodon_wire
@@ -221,12 +222,11 @@ async def test_no_clear_answer_is_ambiguous_and_not_repeated(wire: MastodonWire,
 
 async def test_a_send_that_never_ends_is_ambiguous(wire: MastodonWire) -> None:
     """A call has its time; it arrived here."""
-    platform = MastodonPlatform(wire.client, timeout_seconds=0.3)
     ref = await wire.written()
     wire.server.fault(POST[1], "timeout", method="POST")
     reply = reply_to(ref, REPLY)
     with pytest.raises(AmbiguousSend):
-        await platform.post(reply)
+        await outlasting(wire.platform.post(reply), 10, lambda: wire.server.home.written_by(wire.server.bot.id))
     assert await wire.platform.find_reply(reply) is not None
     assert len(wire.sent()) == 1
 

@@ -36,7 +36,7 @@ async def test_names_come_first_and_nobody_else_is_named(room: MastodonRoom, wor
     assert "Ask @stranger, @second@hills.example or #everybody." in text_in(there)
 
 
-@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(st.lists(_CALLS, min_size=1, max_size=12).map(lambda calls: "".join(calls)[:100]))
 async def test_no_text_calls_anybody(room: MastodonRoom, words: PrivateWords, text: str) -> None:
     """The instance finds no mention and no hashtag but the name of whom it is for."""

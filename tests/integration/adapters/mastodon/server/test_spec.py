@@ -10,7 +10,10 @@ from tests.fakes.mastodon.plain_calls import call
 from tests.fakes.mastodon.server.refusing.spec import MastodonSpec, published
 from tests.fakes.mastodon.server.server import MastodonServer
 
-pytestmark = pytest.mark.skipif(published() is None, reason="the description of Mastodon's API is not here")
+pytestmark = pytest.mark.skipif(
+    published() is None,
+    reason="shared/specs/mastodon-openapi.json is not here (made by github.com/abraham/mastodon-openapi)",
+)
 
 _POST = ("POST", "/api/v1/statuses")
 

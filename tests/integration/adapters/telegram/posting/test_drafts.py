@@ -129,7 +129,6 @@ def test_what_stands_is_what_was_drafted_and_calls_nobody(sender: _Sender) -> No
     @seed(SEED)
     @settings(
         max_examples=DRAFTS,
-        deadline=None,
         database=None,
         phases=(Phase.generate, Phase.shrink),
         suppress_health_check=list(HealthCheck),
@@ -162,7 +161,6 @@ def test_the_quote_of_any_post_stands_as_it_was_approved(sender: _Sender) -> Non
     @seed(SEED)
     @settings(
         max_examples=max(50, DRAFTS // 3),
-        deadline=None,
         database=None,
         phases=(Phase.generate, Phase.shrink),
         suppress_health_check=list(HealthCheck),

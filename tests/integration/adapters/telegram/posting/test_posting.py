@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from adapters.telegram.connection.limiter import IN_A_GROUP_PER_MINUTE
-from adapters.telegram.platform import TelegramPlatform
 from core.errors import AmbiguousSend, NeverShownAgain, PlatformBusy, PlatformUnavailable
 from core.models import PostRef
 from tests.conformance import reply_to
+from tests.fakes.machine.clock import outlasting
 from tests.fakes.telegram.server import sending
 from tests.fakes.telegram.server.server import TelegramServer
 from tests.fakes.telegram.server.state import BOT_ID
@@ -175,11 +175,10 @@ async def test_no_clear_answer_is_ambiguous_and_not_repeated(wire: TelegramWire,
 
 async def test_a_send_that_never_ends_is_ambiguous(wire: TelegramWire) -> None:
     """A call has its time; it arrived here, and nobody can tell."""
-    platform = TelegramPlatform(wire.client, timeout_seconds=0.2)
     ref = wire.written()
     wire.server.fault("sendMessage", "timeout")
     with pytest.raises(AmbiguousSend):
-        await platform.post(reply_to(ref, WORDS))
+        await outlasting(wire.platform.post(reply_to(ref, WORDS)), 15, lambda: wire.standing(ref))
     assert wire.standing(ref) == [WORDS]
     assert len(wire.server.asked("sendMessage")) == 1
 

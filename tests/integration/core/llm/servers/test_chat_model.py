@@ -12,6 +12,7 @@ from core.llm.backends.servers.chat import ChatModel
 from core.llm.backends.servers.faults import Trouble
 from core.ports import Generation
 from tests.fakes.engine.servers.alike import ASK, POST, AlikeServer, first_token, refusal, token
+from tests.fakes.machine.clock import outlasting
 
 
 async def test_request_says_what_was_asked(server: AlikeServer, model: ChatModel):
@@ -66,10 +67,10 @@ async def test_calls_are_told_with_what_they_cost(server: AlikeServer):
     server.fails(500)
     await refusal(chat)
     server.hangs = True
-    hanging = asyncio.create_task(refusal(chat, timeout_seconds=0.5))
+    hanging = asyncio.create_task(refusal(chat, timeout_seconds=60))
     for _ in range(3):
         await asyncio.to_thread(server.arrivals.acquire)
-    await refusal(chat, timeout_seconds=0.1)
+    await outlasting(refusal(chat, timeout_seconds=60), 61, lambda: True)
     await hanging
     await chat.close()
     assert [(call.prompt_tokens, call.answer_tokens, call.failed) for call in told] == [

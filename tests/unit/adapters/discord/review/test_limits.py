@@ -128,7 +128,7 @@ def components_of_tree(components: list[dict[str, Any]]) -> list[dict[str, Any]]
     ]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(_cards(), st.sampled_from(LANGUAGES))
 def test_any_card_fits_and_covers_the_post(card: Card, locale: str) -> None:
     """Whatever the engine and the author wrote, in every state and language."""
@@ -141,7 +141,7 @@ def test_any_card_fits_and_covers_the_post(card: Card, locale: str) -> None:
     assert _SECRET not in texts_of(components)[0]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(_cards())
 def test_what_is_sent_first_holds_nothing_of_the_post(card: Card) -> None:
     """A new message is what notifies people."""
@@ -216,7 +216,7 @@ def test_of_many_texts_that_wait_the_newest_two_stand_on_the_card() -> None:
     assert shown.count("Three text") == 1
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.text(min_size=1, max_size=2000), st.lists(_NASTY, max_size=30), st.lists(_NASTY, max_size=30))
 def test_any_proposal_fits_and_is_shown_whole(text: str, warnings: list[str], unsupported: list[str]) -> None:
     """The very text stands in the block, or in the file, byte for byte."""
