@@ -122,8 +122,7 @@ class TelegramPlatform:
             PlatformUnavailable: always.
         """
         raise PlatformUnavailable(
-            sentence("Telegram shows no bot what stands in a chat."),
-            remedy=sentence("Look for the reply on Telegram, and say whether it is there."),
+            sentence("Telegram lets no bot look."), remedy=sentence("Look for the reply on Telegram.")
         )
 
     async def retract(self, ref: PostRef) -> None:

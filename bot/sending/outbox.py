@@ -48,7 +48,7 @@ __all__ = ["Delivery", "Outbox", "SendLimits"]
 Platforms = Callable[[str], bool]
 """Which platforms, by name."""
 _LOG = logging.getLogger(__name__)
-_NOT_FOUND: Final = sentence("The reply was not found; look on the platform, and say whether it is there.")
+_NOT_FOUND: Final = sentence("The reply was not found.")
 
 
 def every(_platform: str) -> bool:
@@ -265,7 +265,7 @@ class Outbox:
             return await self._ledger.unknown(lease, _not_again(err))
         except Exception as err:
             # Whatever else went wrong, the reply may be on the platform.
-            why = sentence("The send ended without an answer: {why}", why=cause(err))
+            why = _told(err, sentence("The send ended without an answer."))
             delivery = await self._ledger.unknown(lease, why)
             return await self._resolve(lease, why) if delivery is not None and lease.is_first else delivery
         return await self._ledger.posted(lease, posted)
@@ -290,7 +290,7 @@ class Outbox:
             if not self._gate.serves(lease.reply.in_reply_to):
                 return None  # it is read back when the platform is connected again
             return await self._unknown.wait(
-                lease, joined(why, sentence("It could not be read back: {why}", why=cause(err))), window
+                lease, joined(why, _told(err, sentence("Antiphon could not look whether the reply is there."))), window
             )
         if found is not None:
             return await self._ledger.posted(lease, found, joined(why, sentence("The reply was found.")))
@@ -313,3 +313,9 @@ class Outbox:
 
 def _not_again(err: PlatformUnavailable) -> Sentence:
     return sentence("It was not sent again: {why}", why=err.said)
+
+
+def _told(err: Exception, what: Sentence) -> Sentence:
+    """What went wrong, for the card: with our own words about why, without a remedy; the log names the kind."""
+    _LOG.warning("%s %s", what, type(err.__cause__ or err).__name__)
+    return joined(what, err.message) if isinstance(err, AntiphonError) else what

@@ -109,8 +109,7 @@ class UnknownSends:
                 return None
             pause = self._rules.pause(entry.row.attempts)
             if self._seconds_left(session, entry, resend_seconds) <= pause.total_seconds():
-                look = joined(reason, sentence("Look on the platform."))
-                return await end(session, entry, CaseState.NEEDS_PERSON, look)
+                return await end(session, entry, CaseState.NEEDS_PERSON, reason)
             entry.row.error, entry.row.lease_until = reason, session.moment + pause
             return Delivery(entry.case.id, entry.approval.id, entry.case.state, reason)
 

@@ -22,6 +22,8 @@ MAX_DRAFTS: Final = 5
 """Four replies, and the notice on the rules."""
 OTHERS: Final = "others"
 """The value in place of a draft's rank for all drafts but the one on the card."""
+_MOST: Final = 5
+"""How many controls stand under a card."""
 OWN_TEXT: Final = "0"
 """The value in place of a draft's rank where a person writes their own reply."""
 _HELD: Final = frozenset({CaseState.IN_REVIEW, CaseState.NEEDS_PERSON, CaseState.UNKNOWN, CaseState.FAILED})
@@ -96,22 +98,41 @@ def _may_be_answered(card: Card) -> bool:
 
 def for_case(card: Card, locale: str) -> list[Control]:
     """The controls under the card, five at most."""
-    return [*_first(card, locale), *_closing(card, locale), Control(Act.MORE, gettext("More…", locale))][:5]
+    found = [*needed_controls(card, locale), *_first(card, locale), *_closing(card, locale)]
+    return [*found[: _MOST - 1], Control(Act.MORE, gettext("More…", locale))]
+
+
+def needed_controls(card: Card, locale: str) -> Iterator[Control]:
+    """What a case waits for whose reply could not be sent, or that needs a person."""
+    if card.may_be_posted:
+        yield Control(Act.IS_POSTED, gettext("The reply is there", locale), Weight.FIRST)
+        yield Control(Act.NOT_POSTED, gettext("The reply is not there", locale), Weight.FIRST)
+    elif card.state in _REOPENED:
+        yield Control(Act.REOPEN, gettext("Put it in review again", locale), Weight.FIRST)
+
+
+def label_of(control: Control) -> str:
+    """What people press it by."""
+    return control.label
 
 
 def _first(card: Card, locale: str) -> Iterator[Control]:
     if card.state in _HELD:
         release, hold = gettext("End my hold", locale), gettext("Hold", locale)
-        yield Control(Act.RELEASE, release) if card.holder else Control(Act.HOLD, hold, Weight.FIRST)
+        yield Control(Act.RELEASE, release) if card.holder else Control(Act.HOLD, hold, _weight_of_hold(card))
     if card.state is CaseState.APPROVED:
         yield Control(Act.UNDO, gettext("Undo", locale), Weight.GRAVE)
     if card.state is CaseState.IN_REVIEW:
         yield Control(Act.REDRAFT, gettext("Regenerate…", locale))
 
 
+def _weight_of_hold(card: Card) -> Weight:
+    return Weight.PLAIN if card.state in _REOPENED else Weight.FIRST
+
+
 def _closing(card: Card, locale: str) -> Iterator[Control]:
     reasons = close_reasons(card.state)
-    if CloseReason.NOT_HATEFUL in reasons:
+    if CloseReason.NOT_HATEFUL in reasons and not card.may_be_posted:  # there it is behind "Close…", for want of room
         yield Control(Act.NOT_HATEFUL, gettext("Not hateful", locale))
     if reasons:
         yield Control(Act.CLOSE, gettext("Close…", locale))
@@ -144,10 +165,6 @@ def _drafting(card: Card, locale: str) -> Iterator[Control]:
 
 
 def _deciding(card: Card, locale: str) -> Iterator[Control]:
-    if card.state in _REOPENED:
-        yield Control(Act.REOPEN, gettext("Put it in review again", locale))
-    if card.may_be_posted:
-        yield Control(Act.IS_POSTED, gettext("The reply is there", locale))
-        yield Control(Act.NOT_POSTED, gettext("The reply is not there", locale))
+    yield from needed_controls(card, locale)
     if card.state is CaseState.FOLDED:
         yield Control(Act.SPLIT, gettext("Draft this post on its own", locale))

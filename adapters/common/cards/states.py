@@ -5,16 +5,17 @@ Owns one sentence for each state. Does not know the layout.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Final
 
 from babel.dates import format_timedelta
 
+from adapters.common.cards.controls import Control, label_of, needed_controls
 from adapters.common.cards.first_texts import chosen
 from adapters.common.words.markup import Reader
 from core.i18n.catalogs import gettext, language_of, translated
-from core.models import PostRef
+from core.models import Action, PostRef
 from core.moderation.approval import CLOSED, CaseState
 from core.moderation.cards import Card, Waiting
 from core.moderation.case_numbers import short_number
@@ -22,6 +23,8 @@ from core.moderation.case_numbers import short_number
 REPORT: Final = "report"
 """How a post is flagged that was reported with the platform's own means; the report's number may stand behind it."""
 _NAME, _REASON, _NAMES = 40, 200, 5
+_DRAFTED: Final = frozenset({None, Action.REPLY})
+"""The advice under which drafting once more can bring a draft."""
 _BY_REASON: Final = frozenset({CaseState.DECLINED, CaseState.NO_REPLY, CaseState.WITHDRAWN, CaseState.EXPIRED})
 """The states whose reason says what was decided."""
 
@@ -85,10 +88,14 @@ def _states(locale: str) -> dict[CaseState, str]:
     }
 
 
-def standing(card: Card, reader: Reader) -> list[tuple[str, ...]]:
-    """What else is said about an open case's state; each sentence in its full and shortest form."""
+def standing(card: Card, reader: Reader, name_of: Callable[[Control], str] | None = None) -> list[tuple[str, ...]]:
+    """What else is said about an open case's state; each sentence in its full and shortest form.
+
+    Args:
+        name_of: how people call a control; by its label where it is not given.
+    """
     locale = reader.locale
-    found = [*_reason(card, reader), *_holder(card, reader)]
+    found = [*_reason(card, reader), *_to_do(card, locale, name_of or label_of), *_holder(card, reader)]
     if card.waiting is not None:
         found += _waiting(card.waiting, reader)
     if card.is_shadow and card.state is not CaseState.APPROVED:
@@ -109,6 +116,25 @@ def _reason(card: Card, reader: Reader) -> Iterator[tuple[str, ...]]:
         yield gettext("Why it is not sent yet: {reason}", reader.locale, reason=why), ""
     if card.closed_because:
         yield gettext("Reason: {reason}", reader.locale, reason=reader.told(card.closed_because, _REASON)), ""
+
+
+def _to_do(card: Card, locale: str, name_of: Callable[[Control], str]) -> Iterator[tuple[str, ...]]:
+    """What to press where a case waits for a person and cannot be decided as it is."""
+    needed = [name_of(control) for control in needed_controls(card, locale)]
+    if card.may_be_posted:
+        is_there, is_not = needed
+        yield (
+            gettext(
+                "Look whether the reply is there; then choose “{is_there}” or “{is_not}”.",
+                locale,
+                is_there=is_there,
+                is_not=is_not,
+            ),
+        )
+    elif needed and (card.drafts or card.advice in _DRAFTED):
+        said = gettext("“{again}” lets you approve a reply.", locale, again=needed[0])
+        drafts = gettext("“{again}” lets Antiphon draft once more.", locale, again=needed[0])
+        yield (said if card.drafts else drafts,)
 
 
 def _holder(card: Card, reader: Reader) -> Iterator[tuple[str, ...]]:

@@ -14,11 +14,14 @@ from adapters.common.words.errors import last_said, log_failure
 from adapters.common.words.markup import Reader
 from core.errors import AntiphonError, Conflict
 from core.i18n.catalogs import gettext, translated
+from core.moderation.approval import CaseState
 
 _ERROR: Final = 1500
 _ON_CARD: Final = frozenset({Act.HOLD, Act.RELEASE, Act.APPROVE, Act.UNDO, Act.NOT_HATEFUL, Act.RETRACT})
 """After these the card that all see shows the case as it is. What somebody sees who only flagged a post is less, and is
 never put on that card."""
+_DECIDED_NOW: Final = frozenset({CaseState.IN_REVIEW, CaseState.NEEDS_PERSON, CaseState.FAILED})
+"""Where a copy of the card lets a person go on; of every other state it would claim what soon is no more."""
 
 
 async def answered(press: Press, flow: Flow) -> None:
@@ -56,9 +59,12 @@ async def _outdated(press: Press, err: Conflict) -> None:
     if press.is_on_card and press.target.act in _ON_CARD and not card.is_partial:
         await press.show(card)
         await press.say(*in_words(err, press.reader), gettext("The card now shows the case as it is.", press.locale))
-    else:
-        await press.say(*in_words(err, press.reader), gettext("This is the case as it is now:", press.locale))
+    elif card.is_partial or card.state in _DECIDED_NOW:
+        said = gettext("This is how the case stood when you pressed; the card says what comes after:", press.locale)
+        await press.say(*in_words(err, press.reader), said)
         await press.answer_card(card)
+    else:
+        await press.say(*in_words(err, press.reader), gettext("The card shows the case as it is.", press.locale))
 
 
 def _trouble(press: Press) -> str:

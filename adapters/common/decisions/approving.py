@@ -7,6 +7,7 @@ shown, whole.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 from typing import Final
 
 from adapters.common.cards.acts import Act, Target
@@ -127,13 +128,25 @@ def _approved(approval: Approval, reader: Reader) -> Screen:
             until=reader.markup.from_now(approval.waits_for_second),
         )
         return Screen((f"{said}\n{reasons}".strip(),))
-    text = state_in_words(card, reader)
     if card.state is not CaseState.APPROVED:
-        return Screen((text,))
-    if card.waits_because:
+        return Screen((state_in_words(card, reader),))
+    return Screen(("\n".join(_kept(card, reader)),), (), card.case_id, card.version)
+
+
+def _kept(card: Card, reader: Reader) -> Iterator[str]:
+    """What stays true of an approval, since this answer is not changed any more; what becomes of it is on the card."""
+    locale = reader.locale
+    yield gettext(
+        "You approved this reply. The card says what becomes of it, and has “Undo” as long as it can be taken back.",
+        locale,
+    )
+    if card.is_shadow:
+        yield gettext("In shadow mode nothing is sent.", locale)
+    elif card.is_paused:
+        yield gettext("Posting was paused when you approved it: it waits until posting is resumed.", locale)
+    elif card.waits_because:
         why = reader.told(card.waits_because, _REASON)
-        text = f"{text} {gettext('Why it is not sent yet: {reason}', locale, reason=why)}"
-    return Screen((text,), (Control(Act.UNDO, gettext("Undo", locale), Weight.GRAVE),), card.case_id, card.version)
+        yield gettext("What held it back when you approved it: {reason}", locale, reason=why)
 
 
 async def undo(press: Press) -> None:

@@ -54,7 +54,7 @@ _MEANT: Final[dict[int, tuple[Sentence, Sentence]]] = {
         ),
     ),
     50024: (sentence("This cannot be done in a channel of this kind."), sentence("Reply by hand, or close the case.")),
-    50083: (sentence("The thread is archived."), sentence("Open the thread again, and reopen the case.")),
+    50083: (sentence("The thread is archived."), sentence("Open the thread again.")),
     160002: (sentence("Antiphon may not read the history of this channel, which replies need."), _ACCESS),
     200000: (
         sentence("AutoMod of this server blocked the reply."),
@@ -113,7 +113,7 @@ def of_send(error: BaseException, *, is_sent: bool = True) -> AntiphonError:
     if not is_sent or isinstance(error, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError):
         return _busy(sentence("Discord could not be reached."), 0.0)
     return AmbiguousSend(
-        sentence("Discord gave no clear answer ({kind}).", kind=type(error).__name__),
+        sentence("Discord gave no clear answer."),
         remedy=sentence("It is looked up on Discord by itself."),
     )
 

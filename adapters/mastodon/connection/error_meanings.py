@@ -87,7 +87,7 @@ def of_send(error: BaseException) -> AntiphonError:
     status = status_of(error)
     if status is None or isinstance(error, MastodonServerError) or status >= 500:
         return AmbiguousSend(
-            sentence("The instance of Mastodon gave no clear answer ({kind}).", kind=type(error).__name__),
+            sentence("The instance of Mastodon gave no clear answer."),
             remedy=sentence("It is looked up there by itself."),
         )
     return _refused(status, error)

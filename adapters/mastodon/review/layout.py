@@ -79,7 +79,8 @@ def _warning(card: Card, reader: Reader) -> str:
 
 def _open(card: Card, reader: Reader, rules: PlaceRules) -> Iterator[Segment]:
     """The most important first by number; what stands there in any case has no empty form."""
-    for at, forms in enumerate([*alerts(card, reader), *standing(card, reader)]):
+    state = [*alerts(card, reader), *standing(card, reader, lambda control: typed_all([control], reader.locale)[0])]
+    for at, forms in enumerate(state):
         yield Segment(_BODY, 2 + at, (*forms, ""))
     if _needs_consent(card, rules):
         nobody = reader.told(without_consent(card.post.ref.channel))

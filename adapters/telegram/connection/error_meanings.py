@@ -121,8 +121,8 @@ def of_send(error: BaseException) -> AntiphonError:
     if never_left(error):
         return _busy(sentence("Telegram could not be reached."), 0.0)
     return AmbiguousSend(
-        sentence("Telegram gave no clear answer ({kind}).", kind=type(error).__name__),
-        remedy=sentence("Look whether the reply is in the chat: Telegram lets no bot look."),
+        sentence("Telegram gave no clear answer."),
+        remedy=sentence("Look in the chat: Telegram lets no bot look."),
     )
 
 

@@ -43,7 +43,7 @@ async def test_without_keys_a_send_that_is_not_found_asks_a_person(scene: Sendin
     (delivery,) = await scene.outbox.send_due()
     assert delivery.state is CaseState.NEEDS_PERSON
     assert (await scene.row())[0] == "unknown"
-    assert "look on the platform" in await scene.reason()
+    assert "The reply was not found." in await scene.reason()
     assert "bad JSON" not in await scene.reason()
     scene.clock.advance(LEASE_SECONDS + 1)
     assert await scene.outbox.send_due() == await scene.started().recover() == []
@@ -155,7 +155,7 @@ async def test_an_unreadable_platform_without_keys_asks_a_person(scene: SendingS
     scene.community.find_fault = PlatformUnavailable("No line.")
     (delivery,) = await scene.outbox.send_due()
     assert delivery.state is CaseState.NEEDS_PERSON
-    assert "could not be read back" in delivery.reason
+    assert "could not look whether" in delivery.reason
 
 
 async def test_an_unreadable_platform_is_read_again_before_anything_is_sent_again(scene: SendingScene) -> None:

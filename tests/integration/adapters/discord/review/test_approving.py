@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from core.moderation.approval import CaseState
-from tests.fakes.discord.messages import texts_of
+from tests.fakes.discord.messages import buttons_of, texts_of
 from tests.fakes.discord.review import ReviewRoom, said_in
 from tests.fakes.ports.cards import CASE_ID, DRAFTS, samples
 
@@ -25,19 +25,22 @@ async def test_approving_takes_two_actions_and_shows_the_exact_bytes(room: Revie
     done = await room.press("moderator", shown.response, "Yes, post this reply")
     user = str(room.people["moderator"].id)
     assert room.casework.decided == [("approve", user, _WHOLE)]
-    assert "It is sent <t:" in said_in(shown)
+    assert "You approved this reply." in said_in(shown)
+    assert "<t:" not in said_in(shown)
     assert done.followups == []
 
 
-async def test_an_approval_can_be_taken_back_where_it_was_given(room: ReviewRoom) -> None:
-    """Undo stands beside the confirmation until the reply is sent; so for a draft that is folded behind the card."""
+async def test_a_folded_draft_is_approved_and_its_answer_offers_nothing_that_ends(room: ReviewRoom) -> None:
+    """The answer stays when the reply is sent, so what can be done stands on the card alone."""
     await room.show()
     others = await room.click("moderator", "Other drafts (1)…")
     shown = await room.press("moderator", others.response, "Approve draft 2…")
     await room.press("moderator", shown.response, "Yes, post this reply")
-    await room.press("moderator", shown.response, "Undo")
+    assert room.casework.cases[CASE_ID].state is CaseState.APPROVED
+    assert buttons_of(shown.response.components) == {}
+    await room.show_again()
+    await room.click("moderator", "Undo")
     assert room.casework.cases[CASE_ID].state is CaseState.IN_REVIEW
-    assert "Nothing is sent" in said_in(shown)
 
 
 async def test_an_approval_can_be_taken_back_on_the_card(room: ReviewRoom) -> None:
@@ -76,7 +79,7 @@ async def test_while_posting_is_paused_an_approval_says_that_it_waits(room: Revi
     await room.show(is_paused=True)
     shown = await room.click("moderator", "Approve draft 1…")
     await room.press("moderator", shown.response, "Yes, post this reply")
-    assert "It is not sent while posting is paused" in said_in(shown)
+    assert "Posting was paused when you approved it" in said_in(shown)
 
 
 # Two persons

@@ -110,10 +110,25 @@ async def test_closing_for_another_reason_asks_for_a_note_even_across_a_restart(
 @pytest.mark.parametrize(
     ("kind", "button", "decided"),
     [
-        ("Needs a person", "Put it in review again", ("reopen", None)),
+        ("Needs a person, nothing was sent", "Put it in review again", ("reopen", None)),
         ("Failed", "Put it in review again", ("reopen", None)),
         ("Needs a person", "The reply is there", ("settle", True)),
         ("Needs a person", "The reply is not there", ("settle", False)),
+    ],
+)
+async def test_what_a_case_waits_for_is_on_its_card(
+    room: ReviewRoom, kind: str, button: str, decided: tuple[str, object]
+) -> None:
+    """And a sentence on the card names the button."""
+    await room.show(samples()[kind])
+    assert f"“{button}”" in room.card_text()
+    await room.click("moderator", button)
+    assert [(what, how) for what, _, how in room.casework.decided] == [decided]
+
+
+@pytest.mark.parametrize(
+    ("kind", "button", "decided"),
+    [
         ("Folded into a campaign", "Draft this post on its own", ("split_out", None)),
     ],
 )

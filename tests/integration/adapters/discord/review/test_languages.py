@@ -71,7 +71,7 @@ async def test_a_basque_community_is_answered_in_basque(room: ReviewRoom) -> Non
     )
     menu = await room.click("moderator", "Gehiago…")
     assert "Ane_B: kasua bereganatuta du; geratzen diren minutuak: 4." in said_in(menu)
-    assert "Hau da kasua, orain dagoen bezala:" in said_in(menu)
+    assert "Kasua horrela zegoen sakatu zenuenean" in said_in(menu)
     assert "**Irekita 01234:** Erabaki baten zain." in said_in(menu)
 
 

@@ -24,8 +24,8 @@ async def test_approving_takes_two_steps_and_shows_the_exact_text(room: Mastodon
     assert room.casework.decided == []
     (said,) = await room.write("moderator", "yes", shown)
     assert room.casework.decided == [("approve", room.people["moderator"].id, _WHOLE)]
-    assert "It is sent" in text_in(said)
-    assert "Answer: undo" in text_in(said)
+    assert "You approved this reply." in text_in(said)
+    assert "Answer:" not in text_in(said)
     assert await room.told("second") == []
     assert len(await room.cards()) == 1
 

@@ -75,7 +75,7 @@ async def test_an_approval_that_cannot_be_shown_is_said_over_the_chat(room: Tele
     await room.press("moderator", room.card, "Approve draft 1…")
     (shown,) = room.told("moderator")
     room.server.fault("editEphemeralMessageText", "429", retry_after=30)
-    assert "It is sent" in await room.press("moderator", shown, "Yes, post this reply")
+    assert "You approved this reply." in await room.press("moderator", shown, "Yes, post this reply")
     assert [what for what, _, _ in room.casework.decided] == ["approve"]
     assert "Yes, post this reply" in labels_of(shown)
 

@@ -66,8 +66,9 @@ async def test_a_draft_is_approved_in_two_actions_and_shown_exactly(casework: Me
     confirm = shown.controls()["Yes, post this reply"]
     done = await press(shown.then(confirm.act, confirm.extra))
     assert casework.decided == [("approve", "1", whole)]
-    assert "Approved. It is sent" in done.said
-    assert "Undo" in done.controls()
+    assert "You approved this reply. The card says what becomes of it" in done.said
+    assert done.controls() == {}, "this answer is never changed, so it offers nothing that ends"
+    assert "sent" not in done.said
 
 
 async def test_the_quote_is_shown_with_the_text_that_would_stand_below_it(casework: MemoryCasework) -> None:
@@ -173,7 +174,7 @@ async def test_an_outdated_press_shows_the_case_as_it_is(casework: MemoryCasewor
         replace(pressed(casework, Act.UNDO), target=old.target, is_on_card=False, screens=[], cards=[])
     )
     assert private.cards == []
-    assert "This is the case as it is now:" in private.said
+    assert "This is how the case stood when you pressed" in private.said
 
 
 @pytest.mark.parametrize(
