@@ -1,7 +1,8 @@
 """A writer whose drafts are recorded in a file: what a strong model would write, without one.
 
-Owns how its drafts answer the engine's requests. Bad drafts are mixed into what it says. It only writes drafts: to
-whatever else it is asked it answers like a model that cannot be used, so that the engine does without.
+Owns how its drafts answer the engine's requests: the plain question of a larger model, and the model that ships by
+intent. Bad drafts are mixed into what it says. It only writes drafts: to whatever else it is asked it answers like a
+model that cannot be used, so that the engine does without, also without a review.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass, field
 from bench.reading.cases import Reply
 from core.errors import ModelUnavailable
 from core.i18n.sentences import sentence
+from core.llm.prompting import load_prompt
 from core.models import Intent
 from core.ports import Answer, Generation, Message
 from core.stages.search.drafting import DESCRIPTIONS, tidy
@@ -37,12 +39,16 @@ class RecordedWriter:
     turns: int = 0
 
     async def generate(self, messages: Sequence[Message], how: Generation, timeout_seconds: float) -> Answer:
-        """The drafts for the intent that is asked for: a good one, then a planted one, as many as are wanted.
+        """The drafts for the plain question, or the intent that is asked for: good and planted ones in turn.
 
         Raises:
             ModelUnavailable: something else than a draft is asked for.
         """
         asked = messages[-1].content
+        if messages[0] == load_prompt("plain").messages[0]:
+            pairs = [[*self._good(None)[:1], *self._bad()] for _ in range(-(-how.n // 2))]
+            texts = [text for pair in pairs for text in pair]
+            return Answer(tuple(texts[: how.n]), _COST, _COST)
         intent = next((one for one, words in DESCRIPTIONS.items() if asked.endswith(f"It is {words}.")), None)
         if how.schema is not None:
             return Answer(("",) * how.n, _COST, _COST)
@@ -57,8 +63,9 @@ class RecordedWriter:
         """No readable answer."""
         return None, Answer(("",), _COST, _COST)
 
-    def _good(self, intent: Intent) -> list[str]:
-        own = list(self.good.get(intent, ()))
+    def _good(self, intent: Intent | None) -> list[str]:
+        """Good drafts that nobody asked for yet, those of an intent first; of any for ``None``."""
+        own = [text for one, texts in self.good.items() if intent in (one, None) for text in texts[:1]]
         spare = [text for texts in self.good.values() for text in texts[1:]]
         found = [text for text in [*own, *spare] if tidy(text) not in self.said]
         self.said |= {tidy(text): None for text in found[:1]}

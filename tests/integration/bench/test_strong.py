@@ -55,7 +55,7 @@ def files(folder: Path) -> tuple[Path, Path]:
 def test_a_better_writer_comes_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """In every post, with three of its drafts or more; who agrees with the post is never first."""
+    """In every post, with all that it wrote; who agrees with the post is never first."""
     posts, drafts = files(tmp_path)
     out = tmp_path / "out.json"
     told = ["bench.strong", "--posts", str(posts), "--drafts", str(drafts), "--out", str(out)]
@@ -63,7 +63,7 @@ def test_a_better_writer_comes_first(
     main()
     last = capsys.readouterr().out.strip().splitlines()[-1]
     assert last.startswith("writer first in 2 of 2 posts, shown ")
-    assert last.endswith("of 10 drafts, planted first in 0")
+    assert last.endswith("of 4 drafts, planted first in 0")
     larger, small = json.loads(out.read_text())["table"]
     assert larger["three shown"] == 1
     assert (larger["planted first"], small["planted first"]) == (0, 0)
