@@ -107,7 +107,8 @@ class Engine:
         if refused := await asyncio.to_thread(self._refused, request):
             on_progress(Progress("reading", refused.reading.reason, refused.cost.seconds, reading=refused.reading))
             return refused
-        budget, checked = Budget(request.profile, turn=request.turn), check_text(request.post.text)
+        budget = Budget(request.profile, turn=request.turn)
+        checked = await asyncio.to_thread(check_text, request.post.text)
         post, expected = replace(request.post, text=checked.value), request.voice.language
         signals = await read_signals(post, self.readers.posts, expected=expected, language=request.language)
         if self.probe:

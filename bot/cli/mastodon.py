@@ -44,7 +44,7 @@ mastodon = typer.Typer(
     no_args_is_help=True,
 )
 _T = TypeVar("_T")
-_DOMAIN: Final = re.compile(r"(?:[\w-]+\.)+[\w-]+(?::\d+)?|localhost(?::\d+)?")
+_DOMAIN: Final = re.compile(r"\A(?:(?:[\w-]+\.)+[\w-]+(?::\d+)?|localhost(?::\d+)?)")
 _REVIEWERS: Final = frozenset({Role.MODERATOR, Role.MANAGER, Role.ADMIN})
 _MARKS: Final = {True: "ok   ", False: "BAD  ", None: "look "}
 

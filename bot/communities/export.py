@@ -35,7 +35,7 @@ from core.moderation.roles import OnCommunity, Person
 EXPORTS: Final = "exports"
 """The stream of the audit log that records who was given an export."""
 _PAGE: Final = 200
-_FORMULA: Final = re.compile(r"'*[=+\-@\t\r]")
+_FORMULA: Final = re.compile(r"\A'*[=+\-@\t\r]")
 
 Row = dict[str, Any]
 

@@ -143,7 +143,7 @@ def check_text(text: str) -> Noted[str]:
     cleaned, removed = clean(text)
     if not cleaned:
         raise BadInput(sentence("The post is empty."), remedy=sentence("Pass the text of the post to answer."))
-    if len(cleaned) > MAX_POST_CHARACTERS:  # looked at first: the search for links takes the square of a length
+    if len(cleaned) > MAX_POST_CHARACTERS:  # looked at first, since nothing else limits the work
         raise BadInput(
             sentence(
                 "The post has {count} characters; Antiphon reads {most} at most.",

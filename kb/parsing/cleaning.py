@@ -46,21 +46,22 @@ _OF_NUMBERS = frozenset(
 )
 """What follows a number after a hyphen: one-third, two-year, one-off."""
 
-_LETTER_LIKE = re.compile(r"[\ue000-\uf8ff\U000f0000-\U000ffffd\U00100000-\U0010fffd\ufffd]")
+_LIKE = r"[\ue000-\uf8ff\U000f0000-\U000ffffd\U00100000-\U0010fffd\ufffd]"
+_LETTER_LIKE = re.compile(_LIKE)
 _TOLD = {"\uf001": "fi", "\uf002": "fl"} | {
     **{chr(0xF730 + digit): str(digit) for digit in range(10)},
     **{chr(0xF761 + place): chr(ord("A") + place) for place in range(26)},
 }
 """Private characters that mean the same in all fonts: WGL4's ligatures, Adobe's old-style digits and small capitals."""
-_UNTOLD_WORD = re.compile(rf"\w*(?:(?<=\w){_LETTER_LIKE.pattern}+|{_LETTER_LIKE.pattern}+(?=\w))[\w{UNREADABLE}]*")
-_UNCLEAR = re.compile(rf"\d[\d.,]*{UNREADABLE}[\d.,]*\d")
+_UNTOLD_WORD = re.compile(rf"(?:(?<!\w)\w++)?(?:(?<=\w){_LIKE}|(?<!{_LIKE}){_LIKE}++(?=\w))(?:\w|{_LIKE})*+")
+_UNCLEAR = re.compile(rf"\d[\d.,]{{0,20}}{UNREADABLE}[\d.,]{{0,20}}\d")
 _SYMBOL = re.compile(r"(?<!\w)[\uf020-\uf0ff]+")  # of a symbol font: a bullet before a word
 
 _EDGE = 3  # lines at the head and foot of a page that may be a running header or footer
 _LEAST_PAGES, _LEAST_SHARE = 3, 0.4  # a header of left-hand pages is on half of them, less the first
 _PAGE_NUMBER = re.compile(
-    r"(?:page|p\.|página|pág\.|pagina|pag\.|orrialdea|seite)?\s*[-–—\[(|]?\s*(?:\d{1,4}|x{0,3}(?:ix|iv|v?i{1,3}|v|x))"
-    r"\s*(?:(?:/|of|de|di|von|sur)\s*\d{1,4})?\s*[-–—\])|]?",
+    r"\A(?:page|p\.|página|pág\.|pagina|pag\.|orrialdea|seite)? ?[-–—\[(|]? ?(?:\d{1,4}|x{0,3}(?:ix|iv|v?i{1,3}|v|x))"
+    r" ?(?:(?:/|of|de|di|von|sur) ?\d{1,4})? ?[-–—\])|]?",
     re.IGNORECASE,
 )
 _ITEM = re.compile(r"(?:[•▪◦●■□–—*·-]|\(?\d{1,3}[.)]|\(?[a-z]{1,4}\)|Art(?:icle|\.)?\s\d)\s", re.IGNORECASE)

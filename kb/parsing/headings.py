@@ -15,8 +15,8 @@ _HEADING_WORDS = 20
 _LOOKED_AT = 5  # lines at the head of the text; a heading further down is of a chapter
 _PROGRAM_TITLE = re.compile(r"^(?:Microsoft (?:Word|PowerPoint|Excel) - |(?:Presentación|Presentation|Document)\d+$)")
 _NO_TITLE = re.compile(
-    r"\(?(?:untitled|anonymous|no title|sin título|senza titolo)(?: document)?\)?|"
-    r".*\.(?:docx?|pdf|indd|qxd|pptx?|odt|tex)",
+    r"\A(?:\(?(?:untitled|anonymous|no title|sin título|senza titolo)(?: document)?\)?|"
+    r".*\.(?:docx?|pdf|indd|qxd|pptx?|odt|tex))",
     re.IGNORECASE,
 )
 _NO_AUTHOR = re.compile(

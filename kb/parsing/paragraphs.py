@@ -34,7 +34,7 @@ _TOKEN = re.compile(r"\S+")
 _LEADERS = re.compile(r"(?:[.…_·]\s?){4,}\s*[\divxlc]*$|[…]{2,}\s*\d*$")
 _SENTENCE_END = re.compile(r"[.!?…:;][\"'”’»)\]]{0,5}$")
 _CELL = re.compile(r"[-–+(]?\d[\d.,]*\)?%?[*†]?|[-–—:]|n/?a|\.\.")
-_MARKER = re.compile(r"(?:\[\d{1,3}\]|\(\d{1,3}\)|\d{1,3}[.)]?|[*†‡¹²³⁰-⁹]+)\s")
+_MARKER = re.compile(r"\A(?:\[\d{1,3}\]|\(\d{1,3}\)|\d{1,3}[.)]?|[*†‡¹²³⁰-⁹]+)\s")
 _SIGNALS = tuple(
     re.compile(pattern)
     for pattern in (

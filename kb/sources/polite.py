@@ -43,7 +43,7 @@ _CHUNK_BYTES: Final = 2**16
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _ABSENT: Final = frozenset({300, 404, 406, 410})
 """Statuses for nothing at this address, or nothing in the requested format: 300 offers other formats."""
-_CONTACT: Final = re.compile(r"[^@\s()<>]+@[^@\s()<>]+\.[^@\s()<>]+|https?://[^\s()<>]+")
+_CONTACT: Final = re.compile(r"\A(?:[^@\s()<>]+@[^@\s()<>]+\.[^@\s()<>]+|https?://[^\s()<>]+)")
 _FORBID_ALL: Final = "User-agent: *\nDisallow: /"
 
 

@@ -36,7 +36,7 @@ from core.moderation.roles import Person
 HOW: Final = "mention"
 """``FlaggedPost.flagged_how`` of what somebody asks about so."""
 _FORM: Final = re.compile(
-    rf"(?:[@＠]\S+\s+)*[/!]?(?:{'|'.join(sorted(COMMAND_NAMES))})(?![\w-])[.:,!]?\s*(?P<words>.*)",
+    rf"\A(?:[@＠]\S++\s++)*+[/!]?(?:{'|'.join(sorted(COMMAND_NAMES))})(?![\w-])[.:,!]?\s*(?P<words>.*)",
     re.IGNORECASE | re.DOTALL,
 )
 _NAME: Final = re.compile(r"(?<!\S)[@＠#＃]\S+")

@@ -22,7 +22,7 @@ from core.llm.backends.quiet import quiet
 
 logger = logging.getLogger(__name__)
 
-_PINNED: Final = re.compile(r"(?P<name>[^@]+)@(?P<revision>[0-9a-f]{40})")
+_PINNED: Final = re.compile(r"\A(?P<name>[^@]+)@(?P<revision>[0-9a-f]{40})")
 _FAILURES = (MemoryError, RuntimeError, ValueError, IndexError)
 T = TypeVar("T")
 

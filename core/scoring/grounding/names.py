@@ -21,7 +21,7 @@ from core.wording.giveaways.giveaways import wordings_of
 from core.wording.language import NAMES
 from core.wording.text import NAME, stem, stop_words, words
 
-_HEAD = re.compile(r"[\W_]*([A-ZÀ-ÖØ-Þ][\w’'-]*)")
+_HEAD = re.compile(r"\A[\W_]*([A-ZÀ-ÖØ-Þ][\w’'-]*)")
 _NEW_BEGINNING = re.compile(r"(?:^|\s)[^\w\s\"'’”»)(\[\],;&/#@%+]+\s+$")
 _TOKEN = re.compile(r"[^\W_][\w’'-]*")
 _ACRONYM = re.compile(r"(?:[A-ZÀ-ÖØ-Þ]{2,}|[A-Z]+-?\d[\w-]*)")

@@ -23,11 +23,11 @@ _NUMERAL = re.compile(
     r"(?<![^\W\d_])(?<![A-Z]-)(?<![\d.,])\d{1,3}(?:[ \u00a0\u202f\u2009]\d{3})+(?![\d.,]\d|\d)"
     r"|(?<![^\W\d_])(?<![A-Z]-)(?<!\d)\d+(?:[.,]\d+)*"
 )
-_UNREADABLE_AROUND = re.compile(rf"{UNREADABLE}[\d.,]*$"), re.compile(rf"[\d.,]*{UNREADABLE}")
+_UNREADABLE_AROUND = re.compile(rf"{UNREADABLE}[\d.,]{{0,12}}$"), re.compile(rf"[\d.,]{{0,12}}{UNREADABLE}")
 _RAISED = re.compile(r"[⁰¹²³⁴⁵⁶⁷⁸⁹]")
 _OF_POWERS = re.compile(r"(?:(?<![\d.,])10|[$€£]\s?\d+)$")  # 10³ is no 10, and $9⁹⁹ no 9
-_GLUED_MARK = re.compile(r"(\d+(?:,\d{3})*)[.,]\d{1,2}")
-_NEXT_SENTENCE = re.compile(r"\s+(?:[A-ZÀ-Ý][a-zà-ÿ]|[AI]\s)")
+_GLUED_MARK = re.compile(r"\A(\d+(?:,\d{3})*)[.,]\d{1,2}")
+_NEXT_SENTENCE = re.compile(r"(?<!\s)\s+(?:[A-ZÀ-Ý][a-zà-ÿ]|[AI]\s)")
 _WORD = re.compile(r"[^\W\d_]+")
 _GAP = re.compile(r"[\s\u00ad-]+")
 _YEAR = re.compile(r"1[0-9]{3}|20[0-9]{2}")
@@ -40,10 +40,14 @@ _BEFORE = (
 )
 _ISO_DATE = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
 _NUMERIC_DATE = re.compile(r"(?<!\d)(\d{1,2})([./-])(\d{1,2})\2(\d{4})(?!\d)")
-_SLASHED = re.compile(r"(?<![\d/])(\d+)/(\d+)(?![\d/])")
+_SLASHED = re.compile(r"(?<![\d/])(\d{1,15})/(\d{1,15})(?![\d/])")
 _SHORT_SCALE = re.compile(r"(k|m|bn)\b")
 _SHORT = {"k": 10**3, "m": 10**6, "bn": 10**9}
 _ROMAN = {"i": 1, "v": 5, "x": 10}
+_NEAR = 60
+"""In so many characters before and after a part stands what makes a wording of it: "a little less than a half"."""
+_LONGEST = 40  # digits and signs of a number that anybody reads
+_MOST_WORDS = 40  # of one number
 _SOFT = frozenset({"", "year", "month", "week", "day", "hour", "minute", "kilometre", "points"})
 
 
@@ -130,18 +134,14 @@ def figures(text: str, language: str | None) -> list[Figure]:
     """
     lexicon = lexicon_of(language)
     text = _MENTION.sub(lambda mention: chr(0) * len(mention.group()), text)
-    found, rest = list[Figure](), text
+    found, taken = list[Figure](), bytearray(len(text))
     for figure in _phrases(text, lexicon):
-        if not any(figure.start < other.end and other.start < figure.end for other in found):
+        if not any(taken[figure.start : figure.end]):
             found.append(figure)
-    for figure in found:
-        rest = _blanked(rest, figure.start, figure.end)
+            taken[figure.start : figure.end] = b"\1" * (figure.end - figure.start)
+    rest = "".join(chr(0) if is_taken else sign for sign, is_taken in zip(text, taken, strict=True))
     kept = [figure for figure in found if figure.values or figure.days]
     return sorted([*kept, *_joined(_numbers(rest, lexicon), rest, lexicon)], key=lambda figure: figure.start)
-
-
-def _blanked(text: str, start: int, end: int) -> str:
-    return f"{text[:start]}{chr(0) * (end - start)}{text[end:]}"
 
 
 def _phrases(text: str, lexicon: Lexicon) -> Iterator[Figure]:
@@ -167,7 +167,7 @@ def _phrases(text: str, lexicon: Lexicon) -> Iterator[Figure]:
             yield Figure(FigureKind.AMOUNT, *match.span(), frozenset({Fraction(times)}), "times")
     for form, least, below in lexicon.vague:
         for match in form.finditer(text):
-            if not re.search(r"\d\s?$", text[: match.start()]):
+            if not re.search(r"\d\s?$", text[max(0, match.start() - 2) : match.start()]):
                 yield Figure(FigureKind.QUANTITY, *match.span(), frozenset({Fraction(least)}), below=below)
     for decades in lexicon.decades:
         for match in decades.finditer(text):
@@ -202,7 +202,8 @@ def _parts(text: str, lexicon: Lexicon) -> Iterator[Figure]:
             count = match.groupdict().get("count")
             whole = lexicon.parts[match.group("part").casefold()]
             part = _worth(count, lexicon) or Fraction(1) if count else Fraction(1)
-            hedged = lexicon.hedge.search(text[: match.start()]) or lexicon.hedge_after.search(text[match.end() :])
+            before, after = text[max(0, match.start() - _NEAR) : match.start()], text[match.end() : match.end() + _NEAR]
+            hedged = lexicon.hedge.search(before) or lexicon.hedge_after.search(after)
             values = frozenset() if hedged else frozenset({part / whole})
             yield Figure(FigureKind.SHARE, *match.span(), values, "share")
 
@@ -244,6 +245,8 @@ def _told(numeral: re.Match[str], text: str, lexicon: Lexicon) -> frozenset[Frac
     Texts that lost their typography have marks of notes glued to figures: "in 2019.15 Most" is a year and a mark.
     """
     written, start, end = numeral.group(), numeral.start(), numeral.end()
+    if len(written) > _LONGEST:
+        return frozenset()
     before, after = _UNREADABLE_AROUND
     if after.match(text, end) or before.search(text[max(0, start - 12) : start]):
         return frozenset()
@@ -264,9 +267,12 @@ def _told(numeral: re.Match[str], text: str, lexicon: Lexicon) -> frozenset[Frac
 
 def _numbers(text: str, lexicon: Lexicon) -> Iterator[Figure]:
     """Numbers in digits or words, each with its scale and unit."""
-    at = 0
+    at, digits, word = 0, _NUMERAL.search(text), _next_word(text, 0, lexicon)
     while True:
-        digits, word = _NUMERAL.search(text, at), _next_word(text, at, lexicon)
+        if digits and digits.start() < at:
+            digits = _NUMERAL.search(text, at)
+        if word and word.start() < at:
+            word = _next_word(text, at, lexicon)
         if digits and (word is None or digits.start() < word.start()):
             values, at = _told(digits, text, lexicon), digits.end()
             values, at = _scaled(values, text, at, lexicon)
@@ -293,9 +299,9 @@ def _next_word(text: str, at: int, lexicon: Lexicon) -> re.Match[str] | None:
 
 
 def _run(text: str, at: int) -> list[tuple[str, int]]:
-    """The words from a place on with only spaces and hyphens between them, casefolded, each with its end."""
+    """The first words from a place on with only spaces and hyphens between them, casefolded, each with its end."""
     run: list[tuple[str, int]] = []
-    while match := _WORD.match(text, at):
+    while len(run) < _MOST_WORDS and (match := _WORD.match(text, at)):
         run.append((match.group().casefold(), match.end()))
         gap = _GAP.match(text, match.end())
         if gap is None:

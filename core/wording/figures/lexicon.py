@@ -51,7 +51,7 @@ def lexicon_of(language: str | None) -> Lexicon:
     code = language if language in NAMES else _FALLBACK
     rows = tomllib.loads(resources.files("core.wording.figures").joinpath(f"{code}.toml").read_text(encoding="utf-8"))
     grammar, months = rows["grammar"], _months(code)
-    number = r"\d+(?:[.,]\d+)*|" + "|".join(sorted(rows["words"], key=len, reverse=True))
+    number = r"\d{1,15}(?:[.,]\d{1,15}){0,6}|" + "|".join(sorted(rows["words"], key=len, reverse=True))
     blanks = {"n": f"(?:{number})", "month": "(?:" + "|".join(sorted(months, key=len, reverse=True)) + ")"}
 
     def compiled(expressions: list[str]) -> tuple[re.Pattern[str], ...]:

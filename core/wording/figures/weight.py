@@ -29,14 +29,14 @@ _LIFETIME: Final = 100
 _MONEY: Final = frozenset({"eur", "usd", "gbp", "points"})
 _TIME: Final = frozenset({"year", "month", "week", "day", "hour", "minute"})
 _COMPARED: Final = re.compile(
-    r"\s*(?:as|more|less|fewer|higher|lower|larger|greater|bigger|smaller|the|"
+    r"\s{1,9}(?:as|more|less|fewer|higher|lower|larger|greater|bigger|smaller|the|"
     r"más|menos|mayor|menor|superior|inferior|tan|tantos?|più|meno|maggiore|minore|superiore|inferiore|tant[oi]|"
-    r"gehiago|gutxiago|\w+ago)\b",
+    r"gehiago|gutxiago|\w{1,40}ago)\b",
     re.IGNORECASE,
 )
 _REPEATED: Final = re.compile(r"(?:times|veces|volte|aldiz)$", re.IGNORECASE)
 _OF_MANY: Final = re.compile(
-    r"\s*(?:of (?:all|(?:our|the|their|these|those) \w+s\b)|de (?:tod[oa]s|l[oa]s|nuestr[oa]s)\b|"
+    r"\s{1,9}(?:of (?:all|(?:our|the|their|these|those) \w+s\b)|de (?:tod[oa]s|l[oa]s|nuestr[oa]s)\b|"
     r"di tutt[ie]\b|de(?:i|gli|lle)\b)",
     re.IGNORECASE,
 )
@@ -60,30 +60,30 @@ def weight_of(figure: Figure, text: str) -> Weight:
         case FigureKind.AMOUNT:
             return _of_amount(figure, written, text)
         case _:
-            return _of_number(min(figure.values, default=Fraction(0)), written, text[figure.end :])
+            return _of_number(min(figure.values, default=Fraction(0)), written, figure.end, text)
 
 
 def _of_share(figure: Figure, written: str, text: str) -> Weight:
     if written in _SPOKEN:
         return Weight.EVERYDAY
     is_half = figure.values == {Fraction(1, 2)} and written.isalpha()
-    return Weight.COUNT if is_half and not _OF_MANY.match(text[figure.end :]) else Weight.FINDING
+    return Weight.COUNT if is_half and not _OF_MANY.match(text, figure.end) else Weight.FINDING
 
 
 def _of_amount(figure: Figure, written: str, text: str) -> Weight:
     if figure.unit in _MONEY:
         return Weight.FINDING
     if figure.unit == "times":
-        is_repetition = _REPEATED.search(written) and not _COMPARED.match(text[figure.end :])
+        is_repetition = _REPEATED.search(written) and not _COMPARED.match(text, figure.end)
         return Weight.EVERYDAY if is_repetition else Weight.FINDING
     if figure.unit in _TIME:
         return Weight.EVERYDAY if min(figure.values, default=Fraction(0)) <= _LIFETIME else Weight.COUNT
     return Weight.COUNT
 
 
-def _of_number(value: Fraction, written: str, after: str) -> Weight:
+def _of_number(value: Fraction, written: str, end: int, text: str) -> Weight:
     if value.denominator == 1 and value <= _FEW:
         return Weight.EVERYDAY
-    if any(character.isdigit() for character in written) or _OF_MANY.match(after):
+    if any(character.isdigit() for character in written) or _OF_MANY.match(text, end):
         return Weight.FINDING
     return Weight.EVERYDAY if value <= _LIFETIME else Weight.COUNT

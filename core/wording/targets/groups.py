@@ -32,13 +32,17 @@ def groups_named(text: str, language: str | None = None) -> frozenset[TargetGrou
     plain = text[:MAX_POST_CHARACTERS].replace("’", "'")
     patterns = words_for_groups()
     known = [patterns[language]] if language is not None and language in patterns else list(patterns.values())
-    spans = [
-        (group, match.span())
-        for by_group in known
-        for group, words in by_group.items()
-        for match in words.finditer(plain)
-    ]
-    return frozenset(group for group, span in spans if not any(_is_inside(span, other) for _, other in spans))
+    spans: dict[tuple[int, int], set[TargetGroup]] = {}
+    for by_group in known:
+        for group, words in by_group.items():
+            for match in words.finditer(plain):
+                spans.setdefault(match.span(), set()).add(group)
+    named, reached = set[TargetGroup](), 0
+    for start, end in sorted(spans, key=lambda span: (span[0], -span[1])):
+        if end > reached:  # what ends before lies inside a name that begins no later
+            named |= spans[start, end]
+            reached = end
+    return frozenset(named)
 
 
 def undisguised(text: str, language: str | None = None) -> str:
@@ -77,10 +81,6 @@ def _names(language: str | None) -> Sequence[tuple[TargetGroup, str, bool]]:
         if " " not in word
     ]
     return sorted(found, key=lambda name: -len(name[1]))
-
-
-def _is_inside(span: tuple[int, int], other: tuple[int, int]) -> bool:
-    return other[0] <= span[0] and span[1] <= other[1] and span != other
 
 
 @cache

@@ -51,12 +51,15 @@ def other_senses(text: str, words: frozenset[str], names: frozenset[str], langua
     at = [index for index, token in enumerate(tokens) if _bare(token.group()) in words]
     if not at:
         return []
-    covered = [match.span() for match in _senses().finditer(text)]
-    is_title = _is_title_case([token.group() for place, token in enumerate(tokens) if place and place not in at])
+    covered = bytearray(len(text))
+    for match in _senses().finditer(text):
+        covered[match.start() : match.end()] = b"\1" * (match.end() - match.start())
+    listed = frozenset(at)
+    is_title = _is_title_case([token.group() for place, token in enumerate(tokens) if place and place not in listed])
     found = list[OtherSense]()
     for index in at:
         token = tokens[index]
-        if any(start <= token.start() and token.end() <= end for start, end in covered):
+        if all(covered[token.start() : token.end()]):
             found.append(OtherSense(*token.span(), is_name=False))
         elif _bare(token.group()) in names and not is_title and _is_name(text, tokens, index, language):
             found.append(OtherSense(*token.span(), is_name=True))
@@ -65,10 +68,12 @@ def other_senses(text: str, words: frozenset[str], names: frozenset[str], langua
 
 def replaced(text: str, senses: list[OtherSense], name: str = "Alex", *, names_only: bool = False) -> str:
     """The text with a neutral name instead of each of these places."""
-    for sense in reversed(senses):
+    parts, at = list[str](), 0
+    for sense in senses:
         if sense.is_name or not names_only:
-            text = f"{text[: sense.start]}{name}{text[sense.end :]}"
-    return text
+            parts += text[at : sense.start], name
+            at = sense.end
+    return "".join([*parts, text[at:]])
 
 
 def _bare(word: str) -> str:

@@ -60,7 +60,7 @@ _OPENERS = "button, summary, label, a, [role=tab], [role=button], [data-toggle],
 _OPENED_BY = ("aria-controls", "data-target", "data-bs-target", "href", "for")
 _OPENER_TAGS = frozenset({"button", "summary"})
 _NOTE_ROLES = frozenset({"doc-noteref"})
-_MARK = re.compile(r"\s*\d{1,3}\s*")
+_MARK = re.compile(r"\A\s*\d{1,3}\s*")
 _MOST_OPENERS = 5000
 _HEADED = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "div", "dt"})  # what an opening button stands in
 _LINKED = "#"

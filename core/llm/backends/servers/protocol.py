@@ -18,7 +18,7 @@ from core.ports import Answer, Generation, HiddenStates, Message
 
 LIKELY_TOKENS: Final = 20
 LEAST_MASS: Final = 0.05
-_FENCE: Final = re.compile(r"\s*```[\w-]*\s*\n(.*?)\n?\s*```\s*", re.S)
+_FENCE: Final = re.compile(r"```[\w-]*[^\S\n]*\n(.*)```", re.S)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +137,8 @@ def _text_of(content: Any) -> str:
 
 def _unfenced(text: str) -> str:
     """JSON without the fence of Markdown around it."""
-    found = _FENCE.fullmatch(text)
-    return found[1] if found else text
+    found = _FENCE.fullmatch(text.strip())
+    return found[1].strip() if found else text
 
 
 def _tokens(choice: Mapping[str, Any]) -> list[Mapping[str, Any]]:
