@@ -27,9 +27,9 @@ from tests.fakes.engine.brief import PATIENT, passage
 from tests.fakes.engine.evidence import FakeEvidence
 from tests.fakes.engine.readers import readers_saying
 from tests.fakes.engine.suggesting import hate_finding
+from tests.fakes.machine.patience import GUARD_SECONDS
 
 BRIEF = replace(PATIENT, claims=2, voting_rounds=1, written=1, rounds=1, proposals=1, judge_candidates=2)
-GUARD_SECONDS = 60  # only bounds a hang
 
 
 class SimulatedClient(AntiphonClient):

@@ -14,6 +14,7 @@ from tests.fakes.discord.server import DiscordServer, DiscordState, LoopbackClie
 from tests.fakes.discord.server.faults import Fault
 from tests.fakes.discord.server.state import CHANNEL_ID, EVERYBODYS, GUILD_ID
 from tests.fakes.machine.clock import FakeClock
+from tests.fakes.machine.patience import GUARD_SECONDS
 
 MESSAGES = r"/channels/\d+/messages"
 """The paths under which messages are sent and read."""
@@ -50,7 +51,7 @@ class Wire:
 
     async def until(self, is_so: Callable[[], bool]) -> None:
         """Wait until something comes true."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(GUARD_SECONDS):
             while not is_so():  # noqa: ASYNC110 - whatever it is, it tells nobody
                 await asyncio.sleep(0.005)
 

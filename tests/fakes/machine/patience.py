@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-GUARD_SECONDS: Final = 120
+GUARD_SECONDS: Final = 300
 """Only bounds a hang."""
 
 

@@ -25,11 +25,11 @@ from core.engine import Engine
 from core.moderation.community.places import PlaceRules
 from core.moderation.roles import Operator, Role
 from core.moderation.roles import Person as Member
+from tests.fakes.machine.patience import GUARD_SECONDS
 from tests.fakes.mastodon.server.server import MastodonServer
 from tests.fakes.mastodon.town import JSON, Person
 from tests.fakes.telegram.whole import BRIEF
 
-GUARD_SECONDS = 180  # only bounds a hang
 FAR = "far.example"
 """The author's instance, which agreed to replies."""
 _OPERATOR = Operator("operator")

@@ -26,12 +26,12 @@ from bot.serving.running import serve
 from bot.store.views.platforms import Standing
 from core.engine import Engine
 from tests.fakes.engine.brief import PATIENT
+from tests.fakes.machine.patience import GUARD_SECONDS
 from tests.fakes.telegram.server.server import TelegramServer
 from tests.fakes.telegram.server.state import JSON
 from tests.fakes.telegram.town import TelegramTown
 
 BRIEF = replace(PATIENT, claims=2, voting_rounds=1, written=1, rounds=1, proposals=1, judge_candidates=2)
-GUARD_SECONDS = 60  # only bounds a hang
 
 BuildPlatforms = Callable[[Settings], Sequence[ServedPlatform]]
 

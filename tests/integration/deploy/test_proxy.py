@@ -18,9 +18,10 @@ from threading import Thread
 
 import pytest
 
+from tests.fakes.machine.patience import GUARD_SECONDS
+
 ROOT = Path(__file__).parents[3]
 NGINX = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin")
-GUARD_SECONDS = 30
 ALLOWED = {
     ("POST", "/v1/chat/completions"),
     ("POST", "/v1/completions"),

@@ -13,7 +13,7 @@ from tests.torture.ends import telegram_intake
 KILLS = int(os.environ.get("ANTIPHON_TEST_KILLS", "3"))
 
 
-@pytest.mark.timeout(max(300, 10 * KILLS))
+@pytest.mark.timeout(max(1800, 60 * KILLS))
 async def test_kills_lose_no_update_and_handle_none_twice(place: Path | URL, tmp_path: Path) -> None:
     """Telegram forgets an update as soon as it is confirmed: by then it must be in the database."""
     telegram_intake.prepare()

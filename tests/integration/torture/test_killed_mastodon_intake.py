@@ -13,7 +13,7 @@ from tests.torture.ends import mastodon_intake
 KILLS = int(os.environ.get("ANTIPHON_TEST_KILLS", "3"))
 
 
-@pytest.mark.timeout(max(300, 10 * KILLS))
+@pytest.mark.timeout(max(1800, 60 * KILLS))
 async def test_kills_lose_no_mention_and_answer_none_twice(place: Path | URL, tmp_path: Path) -> None:
     """Where to go on asking is kept with the mentions, or not at all; whoever asks is answered once."""
     mastodon_intake.prepare()

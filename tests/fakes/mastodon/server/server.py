@@ -19,6 +19,7 @@ from typing import Any, Final
 from aiohttp import web
 from yarl import URL
 
+from tests.fakes.machine.patience import GUARD_SECONDS
 from tests.fakes.mastodon.server.asked import Asked, read, written
 from tests.fakes.mastodon.server.faults import WORDS, Fault, Faults
 from tests.fakes.mastodon.server.kinds import KINDS, MASTODON
@@ -139,7 +140,7 @@ class MastodonServer:
 
     async def until(self, is_so: Callable[[], Any]) -> Any:
         """What ``is_so`` finds, once it finds something."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(GUARD_SECONDS):
             while not (found := is_so()):  # noqa: ASYNC110 - whatever it is, it tells nobody
                 await asyncio.sleep(0.005)
         return found

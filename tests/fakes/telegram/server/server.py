@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from aiohttp import web
 
+from tests.fakes.machine.patience import GUARD_SECONDS
 from tests.fakes.telegram.server.asking import ASKING
 from tests.fakes.telegram.server.ephemeral import EPHEMERAL
 from tests.fakes.telegram.server.faults import BotApiFault, BotApiFaults
@@ -123,7 +124,7 @@ class TelegramServer:
 
     async def until(self, is_so: Callable[[], Any]) -> Any:
         """What ``is_so`` finds, once it finds something."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(GUARD_SECONDS):
             while not (found := is_so()):  # noqa: ASYNC110 - whatever it is, it tells nobody
                 await asyncio.sleep(0.005)
         return found

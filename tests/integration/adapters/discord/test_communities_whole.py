@@ -15,12 +15,13 @@ from tests.fakes.discord.case_cards import CaseCard, flagged, said_in
 from tests.fakes.discord.messages import buttons_of
 from tests.fakes.discord.own_panel import owners_panel
 from tests.fakes.discord.panels import parts_of_form
-from tests.fakes.discord.whole import GUARD_SECONDS, NewServer, served
+from tests.fakes.discord.whole import NewServer, served
 from tests.fakes.engine.brief import passage
 from tests.fakes.engine.evidence import FakeEvidence
 from tests.fakes.engine.readers import readers_saying
 from tests.fakes.engine.suggesting import hate_finding
 from tests.fakes.machine.clock import FakeClock
+from tests.fakes.machine.patience import GUARD_SECONDS
 
 POSTS = (
     "Those people will never learn our language, they do not even try.",

@@ -23,6 +23,7 @@ from tests.fakes.desk.decisions import one_row
 from tests.fakes.desk.people import SECRET
 from tests.fakes.desk.raids import OTHERS, RAID, flag_all, posts_of, value_of
 from tests.fakes.machine.clock import FakeClock
+from tests.fakes.machine.patience import GUARD_SECONDS
 
 
 @pytest.fixture
@@ -169,7 +170,7 @@ async def test_posts_that_wait_for_each_others_people_do_not_block_for_ever(
         for at, one in enumerate(posts_of(post, [f"{at} {OTHERS[at % 5]}" for at in range(24)]))
     ]
     intakes = [Intake(database, batch=4), Intake(other, batch=4)]
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(GUARD_SECONDS):
         await asyncio.gather(*(intakes[at % 2].flag(one) for at, one in enumerate(posts)))
     await other.close()
     assert await value_of(database, "SELECT count(*) FROM cases") == 24

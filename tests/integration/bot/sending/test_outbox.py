@@ -12,6 +12,7 @@ from core.moderation.approval import CaseState
 from tests.fakes.desk.decisions import approve, execute, one_row
 from tests.fakes.desk.people import MODERATOR, OTHER_MODERATOR
 from tests.fakes.desk.sending import LEASE_SECONDS, SendingScene
+from tests.fakes.machine.patience import GUARD_SECONDS
 
 
 async def test_an_approved_reply_is_posted_once(scene: SendingScene) -> None:
@@ -235,7 +236,7 @@ async def test_the_loop_sends_recovers_and_stops(scene: SendingScene) -> None:
     await scene.approve("105")
     stop = asyncio.Event()
     running = asyncio.create_task(scene.started().run(stop))
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(GUARD_SECONDS):
         await scene.until_posted(2)
     stop.set()
     await running

@@ -72,7 +72,7 @@ _IN_THE_MIDDLE = [
 @pytest.mark.parametrize("statement", [one for _, one in _IN_THE_MIDDLE], ids=[name for name, _ in _IN_THE_MIDDLE])
 async def test_the_locks_of_a_process_that_stands_still_end_with_its_leases(of_postgresql: URL, statement: str) -> None:
     """Wherever it froze or was cut off, in a transaction: the others get the rows, and it can keep nothing."""
-    frozen = await Database.open(of_postgresql, secret=SECRET, lease_seconds=0.2)  # a second is the least
+    frozen = await Database.open(of_postgresql, secret=SECRET, lease_seconds=4)  # more than a pause of the machine
     other = await Database.open(of_postgresql, secret=SECRET)
     locked, thawed = asyncio.Event(), asyncio.Event()
 
@@ -117,17 +117,17 @@ def _send_without_its_end(connection: asyncpg.Connection, statement: str) -> Non
 
 async def test_a_statement_has_no_longer_than_a_lease(of_postgresql: URL) -> None:
     """It is told so; a process without leases has its time."""
-    database = await Database.open(of_postgresql, secret=SECRET, lease_seconds=1)
+    database = await Database.open(of_postgresql, secret=SECRET, lease_seconds=4)
 
     async def sleep(session: Session) -> None:
-        await session.execute(text("SELECT pg_sleep(1.5)"))
+        await session.execute(text("SELECT pg_sleep(3600)"))
 
     with pytest.raises(StoreUnavailable, match="took too long"):
         await database.run("sleep", sleep)
     assert await one_row(database, "SELECT 1") == (1,)
     await database.close()
     free = await Database.open(of_postgresql, secret=SECRET)
-    await free.run("sleep", sleep)
+    assert await one_row(free, "SHOW statement_timeout") == ("0",)
     await free.close()
 
 
@@ -237,7 +237,7 @@ async def test_an_address_may_say_how_to_encrypt(of_postgresql: URL, query: dict
     """By libpq's name, which hosts of databases hand out, or by the driver's."""
     address = of_postgresql.update_query_dict(query)
     check_options(address)
-    database = await Database.open(address, secret=SECRET, busy_seconds=2)
+    database = await Database.open(address, secret=SECRET, busy_seconds=60)
     await database.close()
     assert ssl_options(address) == {"PGSSLMODE": next(iter(query.values()))}
 
@@ -255,7 +255,7 @@ async def test_a_server_that_does_not_encrypt_is_told(of_postgresql: URL) -> Non
         port = server.sockets[0].getsockname()[1]
         address = URL.create("postgresql", "u", "p", "127.0.0.1", port, "d", {"sslmode": "require"})
         with pytest.raises(StoreUnavailable, match="rejected SSL upgrade") as caught:
-            await Database.open(address, secret=SECRET, busy_seconds=2)
+            await Database.open(address, secret=SECRET, busy_seconds=60)
     assert "sslmode=disable" in caught.value.remedy
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
 from bot.cli.terminal.notes import note_of
 from core.engine import Engine
 from core.errors import BadInput, ModelAway, ModelUnavailable
+from core.llm.budget import Budget
 from core.llm.profiles import Profile
 from core.models import Action, Intent, Progress, Suggestion, Verdict
 from core.ports import EvidenceSource, Generation, Message
@@ -24,6 +26,7 @@ from tests.fakes.engine.evidence import FakeEvidence
 from tests.fakes.engine.model import FakeModel, Shares, kind_of
 from tests.fakes.engine.router import router_to
 from tests.fakes.engine.suggesting import SURELY
+from tests.fakes.machine.clock import Seconds
 
 AFTER_READING = ("claims", "vote", "queries", "summary", "draft", "rewrite", "quality", "entailment", "judge")
 FACT = "Newcomers find jobs and add to the economy of the whole town."
@@ -71,9 +74,9 @@ class _Dying(FakeModel):
         return await super()._ask(messages, how)
 
 
-def _model(*, down: Sequence[str] = (), delay_seconds: float = 0.0) -> FakeModel:
+def _model(*, down: Sequence[str] = ()) -> FakeModel:
     texts = {"reading": EXPLAINED, "draft": FACT, "rewrite": FACT}
-    return FakeModel(texts=texts, shares={"hateful": SURELY}, down=down, delay_seconds=delay_seconds)
+    return FakeModel(texts=texts, shares={"hateful": SURELY}, down=down)
 
 
 async def _suggest(
@@ -82,10 +85,19 @@ async def _suggest(
     return await Engine(model, evidence, readers, seed).suggest(Request(post_of(), profile))
 
 
-async def test_a_short_deadline_still_gives_prepared_drafts(readers: Readers, knowledge: EvidenceSource) -> None:
+async def test_a_short_deadline_still_gives_prepared_drafts(
+    readers: Readers, knowledge: EvidenceSource, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The deadline ends the work, not the suggestion: what needs no model is there, and what is missing is said."""
-    model = _model(delay_seconds=0.06)
-    suggestion = await _suggest(readers, knowledge, model, replace(PATIENT, deadline_seconds=0.05))
+    clock = Seconds()
+    monkeypatch.setattr("core.engine.Budget", partial(Budget, clock=clock))
+
+    def late(_: object) -> str:
+        clock.now += 61
+        return EXPLAINED
+
+    model = FakeModel(texts={"reading": late, "draft": FACT, "rewrite": FACT}, shares={"hateful": SURELY})
+    suggestion = await _suggest(readers, knowledge, model, replace(PATIENT, deadline_seconds=60))
     assert suggestion.drafts
     assert suggestion.cost.stopped_because == "deadline"
     assert suggestion.cost.model_calls == model.calls.total() <= 2  # the reading, and the claims beside it

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.fakes.machine.patience import GUARD_SECONDS
+
 ROOT = Path(__file__).parents[4]
-GUARD_SECONDS = 60  # only bounds a hang, in which the request would be waited for until it is done, or for ever
 BUSY = """
 import asyncio, logging, signal, sys
 from pathlib import Path
@@ -48,6 +49,7 @@ AT_ONCE = """
 import sys
 from pathlib import Path
 from core.llm.backends.llamacpp import EmbeddedServer
+from tests.fakes.machine.patience import GUARD_SECONDS
 
 for _ in range(2):
     EmbeddedServer(Path(sys.argv[1]), context_tokens=512, parallel=1, threads=1).close()

@@ -21,7 +21,7 @@ from tests.fakes.documents.bombs import BOMBS, fuzzed, word
 from tests.fakes.documents.files import TEXTS, fetched, pdf_of
 
 LIMITS = ParsingLimits(
-    memory_bytes=512 * 2**20, cpu_seconds=1, seconds=30, pages=40, characters=100_000, ocr_pages=1, pixels=2_000_000
+    memory_bytes=512 * 2**20, cpu_seconds=1, seconds=300, pages=40, characters=100_000, ocr_pages=1, pixels=2_000_000
 )
 MOST_GROWTH = 50 * 2**20
 

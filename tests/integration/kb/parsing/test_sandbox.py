@@ -10,15 +10,18 @@ from pathlib import Path
 
 import pytest
 
+from tests.fakes.machine.patience import GUARD_SECONDS
+
 ROOT = Path(__file__).parents[4]
 ENTER = f"""
 import sys, os, json, socket, ctypes, platform
 sys.path.insert(0, {str(ROOT)!r})
 from kb.parsing.apart import sandbox
 from kb.parsing.limits import ParsingLimits
+from tests.fakes.machine.patience import GUARD_SECONDS
 BEFORE
 missing = sandbox.enter(
-    ParsingLimits(memory_bytes=512 * 2**20, cpu_seconds=1), readable=[{str(ROOT / "kb")!r}], programs=PROGRAMS
+    ParsingLimits(memory_bytes=512 * 2**20, cpu_seconds=2), readable=[{str(ROOT / "kb")!r}], programs=PROGRAMS
 )
 """
 
@@ -27,7 +30,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has 
 
 def run_locked(code: str, *, programs: bool = False, before: str = "") -> subprocess.CompletedProcess[str]:
     start = ENTER.replace("PROGRAMS", str(programs)).replace("BEFORE", before) + code
-    return subprocess.run([sys.executable, "-I", "-c", start], capture_output=True, text=True, timeout=30)
+    return subprocess.run([sys.executable, "-I", "-c", start], capture_output=True, text=True, timeout=GUARD_SECONDS)
 
 
 def tried(action: str, *, programs: bool = False) -> str:

@@ -17,6 +17,7 @@ from tests.fakes.discord.server.faults import Fault
 from tests.fakes.discord.server.state import CHANNEL_ID, GUILD_ID
 from tests.fakes.discord.wire import Wire
 from tests.fakes.machine.clock import FakeClock
+from tests.fakes.machine.patience import GUARD_SECONDS
 
 
 def _event(wire: Wire, text: str) -> dict[str, object]:
@@ -32,7 +33,7 @@ async def test_a_lost_connection_is_taken_up_where_it_ended(wire: Wire) -> None:
     await wire.until(lambda: wire.heard == ["before"])
     await wire.server.gateway.drop()
     await wire.server.gateway.send("MESSAGE_CREATE", _event(wire, "meanwhile"))
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(GUARD_SECONDS):
         await wire.server.gateway.resumed.wait()
     await wire.server.gateway.send("MESSAGE_CREATE", _event(wire, "after"))
     await wire.until(lambda: wire.heard == ["before", "meanwhile", "after"])
@@ -44,7 +45,7 @@ async def test_a_lost_connection_is_taken_up_where_it_ended(wire: Wire) -> None:
 async def test_a_request_to_reconnect_is_followed(wire: Wire) -> None:
     """Discord restarts its gateways; nothing is missed."""
     await wire.server.gateway.ask_to_reconnect()
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(GUARD_SECONDS):
         await wire.server.gateway.resumed.wait()
     await wire.server.gateway.send("MESSAGE_CREATE", _event(wire, "after"))
     await wire.until(lambda: bool(wire.heard))
@@ -74,7 +75,7 @@ async def test_duplicate_and_disordered_events_do_no_harm(wire: Wire) -> None:
     await wire.until(lambda: "three" in wire.heard)
     assert set(wire.heard) == {"one", "two", "three"}
     await gateway.drop()
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(GUARD_SECONDS):
         await gateway.resumed.wait()
     ref = wire.written()
     await wire.platform.post(reply_to(ref, "We all live here."))
@@ -105,7 +106,7 @@ async def test_the_connection_asks_for_no_more_than_it_needs() -> None:
 
 
 async def _run(client: LoopbackClient, token: str = TOKEN) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(GUARD_SECONDS):
         await client.run_until(asyncio.Event(), token)
 
 
@@ -143,7 +144,7 @@ async def test_a_token_that_is_revoked_stops_the_client() -> None:
         server.token = "revoked"
         with pytest.raises(PlatformUnavailable):
             await wire.platform.post(reply_to(wire.written(), "We all live here."))
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(GUARD_SECONDS):
             await asyncio.wait({running})
         assert isinstance(running.exception(), BadSettings)
         assert client.is_closed()
@@ -167,7 +168,7 @@ async def test_every_part_is_installed_once_before_events_come() -> None:
     client = LoopbackClient(DiscordOptions(), [sync_part, async_part])
     async with DiscordServer(DiscordState(FakeClock())).running() as server, connected(client):
         await server.gateway.drop()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(GUARD_SECONDS):
             await server.gateway.resumed.wait()
     assert installed == ["first", "second"]
 

@@ -15,6 +15,7 @@ from tests.fakes.discord.server.commands import invoke
 from tests.fakes.discord.server.spec import published
 from tests.fakes.discord.server.state import CHANNEL_ID, OWNER_ID
 from tests.fakes.machine.clock import FakeClock
+from tests.fakes.machine.patience import GUARD_SECONDS
 
 _POST = f"/channels/{CHANNEL_ID}/messages"
 GOOD = {"content": "Hello.", "nonce": "x" * 25, "enforce_nonce": True, "allowed_mentions": {"parse": []}}
@@ -59,7 +60,7 @@ async def test_commands_and_their_answers_fit_the_description() -> None:
         for event in (asked, picked):
             await server.gateway.send("INTERACTION_CREATE", deepcopy(event))
         answers = {event["token"]: state.interactions[event["token"]]["answers"] for event in (asked, picked)}
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(GUARD_SECONDS):
             while len(answers[asked["token"]]) < 3 or not answers[picked["token"]]:  # noqa: ASYNC110 - the fake tells nobody
                 await asyncio.sleep(0.005)
         assert [answer.get("content") for answer in answers[asked["token"]]] == [None, "About flags.", "Done."]

@@ -26,6 +26,7 @@ from tests.fakes.discord.server import DiscordServer, DiscordState, connected
 from tests.fakes.discord.server.commands import invoke
 from tests.fakes.discord.server.state import CHANNEL_ID, GUILD_ID, OWNER_ID
 from tests.fakes.machine.clock import FakeClock
+from tests.fakes.machine.patience import GUARD_SECONDS
 from tests.fakes.ports.governance import FakeGovernance
 
 PRESSES = 2
@@ -68,7 +69,7 @@ async def _press(server: DiscordServer, message: dict[str, Any], label: str) -> 
 
 
 async def _until(is_so: Callable[[], bool]) -> None:
-    async with asyncio.timeout(60):  # only bounds a hang
+    async with asyncio.timeout(GUARD_SECONDS):
         while not is_so():  # noqa: ASYNC110 - the fake tells nobody
             await asyncio.sleep(0.01)
 

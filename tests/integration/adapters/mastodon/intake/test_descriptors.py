@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from adapters.mastodon.connection.client import MastodonClient, MastodonOptions
+from tests.fakes.machine.patience import GUARD_SECONDS
 from tests.fakes.mastodon.server.server import MastodonServer
 
 _TIMES = 50
@@ -36,7 +37,7 @@ class _Sockets:
 
     async def are_as_before(self) -> None:
         """Wait until there are no more than at first."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(GUARD_SECONDS):
             while self._count() > self._before:  # noqa: ASYNC110 - threads of the library tell nobody when they end
                 await asyncio.sleep(0.01)
 

@@ -19,6 +19,7 @@ from mastodon.errors import (
     MastodonUnauthorizedError,
 )
 
+from tests.fakes.machine.patience import GUARD_SECONDS
 from tests.fakes.mastodon.server.server import MastodonServer
 
 
@@ -28,7 +29,7 @@ def _client(server: MastodonServer, token: str | None = None) -> Mastodon:
         api_base_url=server.url,
         ratelimit_method="throw",
         version_check_mode="none",
-        request_timeout=10,
+        request_timeout=GUARD_SECONDS,
     )
 
 
@@ -120,7 +121,7 @@ async def test_a_lost_reply_is_found_again_by_reading_back(gotosocial: MastodonS
 
 async def test_a_slow_server_times_out(server: MastodonServer) -> None:
     client = _client(server)
-    client.request_timeout = 0.2
+    client.request_timeout = 3  # for long enough that the request is out
     server.fault("/api/v1/statuses", "timeout")
     with pytest.raises(MastodonNetworkError):
         await _ask(lambda: client.status_post("x"))

@@ -21,6 +21,7 @@ from bot.store.engine.database import Database
 from bot.store.work.inbox import StoredInbox
 from tests.fakes.desk.people import SECRET
 from tests.fakes.machine.clock import FakeClock
+from tests.fakes.machine.patience import GUARD_SECONDS
 from tests.fakes.telegram.server.server import TelegramServer
 
 
@@ -70,7 +71,7 @@ class Intake:
 
     async def until_heard(self, count: int) -> None:
         """Wait until so many updates were handed out."""
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(GUARD_SECONDS):
             while len(self.heard) < count:  # noqa: ASYNC110 - the listener tells nobody
                 await asyncio.sleep(0.01)
 

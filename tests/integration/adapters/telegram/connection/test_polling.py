@@ -13,6 +13,7 @@ from bot.store.engine.database import Database
 from core.errors import BadSettings, PlatformUnavailable, StoreUnavailable
 from tests.fakes.desk.traces import everything
 from tests.fakes.machine.clock import FakeClock
+from tests.fakes.machine.patience import GUARD_SECONDS
 from tests.fakes.telegram.server.server import TelegramServer
 from tests.integration.adapters.telegram.connection.conftest import Intake, MakeIntake, Pauses
 
@@ -152,7 +153,7 @@ async def test_another_program_with_the_same_bot_is_named(server: TelegramServer
     """It is of no use to ask again at once: the two would end each other's questions for ever."""
     server.fault("getUpdates", "409")
     async with intake.open() as running:
-        await asyncio.wait({running}, timeout=60)
+        await asyncio.wait({running}, timeout=GUARD_SECONDS)
         with pytest.raises(PlatformUnavailable, match="Another program") as caught:
             running.result()
     assert "Stop the other program" in caught.value.remedy
@@ -168,7 +169,7 @@ async def test_two_pollers_lose_nothing_and_hear_nothing_twice(
         server.town.say(ada, chat, "one")
         await older.until_heard(1)
         async with newer.open():
-            await asyncio.wait({first}, timeout=60)
+            await asyncio.wait({first}, timeout=GUARD_SECONDS)
             assert isinstance(first.exception(), PlatformUnavailable)
             await older.handling.close()
             server.town.say(ada, chat, "two")
@@ -197,7 +198,7 @@ async def test_a_longer_fault_ends_the_connection(server: TelegramServer, intake
     """So that people are told, and it is opened anew."""
     server.fault("getUpdates", "5xx", MOST_FAULTS + 1)
     async with intake.open() as running:
-        await asyncio.wait({running}, timeout=60)
+        await asyncio.wait({running}, timeout=GUARD_SECONDS)
         with pytest.raises(PlatformUnavailable, match="could not be reached"):
             running.result()
 
@@ -220,6 +221,6 @@ async def test_a_token_that_was_revoked_ends_it_for_good(server: TelegramServer,
         server.token = "123456:another"
         server.refuse()
         await server.accept()
-        await asyncio.wait({running}, timeout=60)
+        await asyncio.wait({running}, timeout=GUARD_SECONDS)
         with pytest.raises(BadSettings, match="does not accept the token"):
             running.result()

@@ -31,8 +31,8 @@ from core.request import Request
 from tests.fakes.engine.brief import passage
 from tests.fakes.engine.evidence import FakeEvidence
 from tests.fakes.engine.suggestions import suggestion_for
+from tests.fakes.machine.patience import GUARD_SECONDS
 
-GUARD_SECONDS = 20  # only bounds a hang
 POST = FlaggedPost(PostRef("terminal", "", "", ""), "They all lie.", author="", flagged_by="t", flagged_how="t")
 REQUEST = Request(POST, QUICK)
 QUERY = EvidenceQuery(("harbour",), "harbour")

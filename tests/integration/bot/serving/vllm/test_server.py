@@ -17,9 +17,11 @@ import pytest
 
 from bot.serving.vllm import guard as guard_program
 from bot.serving.vllm.adapters import read_adapter
+from bot.serving.vllm.asking import ASK_SECONDS
 from bot.serving.vllm.failures import ServerFailed
 from bot.serving.vllm.measures import Measures
 from bot.serving.vllm.server import VllmServer
+from tests.fakes.machine.clock import let_pass
 from tests.fakes.machine.patience import until
 from tests.fakes.vllm.standing_in import StandIn, adapter_in, kill
 from tests.integration.bot.serving.vllm.conftest import KEY, OFTEN
@@ -164,14 +166,17 @@ async def test_a_server_without_an_engine_or_an_answer_is_not_well(
         await server.watch()
 
 
-async def test_a_server_that_hangs_is_not_well(make: Make, stand_in: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_server_that_hangs_is_not_well(make: Make, stand_in: StandIn) -> None:
     """It takes connections, and never answers."""
-    monkeypatch.setattr("bot.serving.vllm.asking.ASK_SECONDS", 0.2)
     server = make(stand_in.options())
     await server.start()
     os.kill(stand_in.starts[0]["pid"], signal.SIGSTOP)
+    watching = asyncio.create_task(server.watch())
+    while not watching.done():
+        await asyncio.sleep(0.02)
+        let_pass(ASK_SECONDS)
     with pytest.raises(ServerFailed, match="not answered 3 times"):
-        await server.watch()
+        await watching
 
 
 async def test_other_answers_than_those_that_were_kept_are_found(make: Make, stand_in: StandIn, tmp_path: Path) -> None:

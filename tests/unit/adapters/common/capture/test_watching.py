@@ -22,6 +22,7 @@ from core.moderation.community.careful_watch import FindLabel, WatchRecord
 from core.moderation.community.policy import CommunityPolicy
 from core.moderation.desk_ports import Casework
 from core.moderation.roles import Person, Role
+from tests.fakes.machine.clock import let_pass
 from tests.fakes.machine.patience import GUARD_SECONDS
 from tests.fakes.ports.flag_desk import FlagDesk
 from tests.fakes.ports.governance import FakeGovernance
@@ -263,8 +264,9 @@ async def test_a_found_post_that_is_refused_ends_no_other(square: Square, caplog
 
 async def test_what_was_found_is_flagged_although_the_work_ends(square: Square) -> None:
     """A stop lets it reach the desk."""
-    square.desk.slow_seconds = 0.01
+    square.desk.slow_seconds = 3600
     assert await square.hear(Remarked()) == []
+    let_pass(3601)
     await square.watching.finds.close(within_seconds=GUARD_SECONDS)
     assert len(square.desk.flagged) == 1
 
