@@ -218,6 +218,7 @@ class LargerSearch:
     def _receipts(self, text: str, opinion: Opinion | None, passage: Evidence | None) -> Iterator[Receipt]:
         """The evidence for each sentence that states a fact. Whether a sentence of value is true nobody looks up."""
         parts, language = sentences(text), self.brief.language
+        said_before = numbers(self.brief.post.text)
         carried = set[str]()
         if passage and opinion and opinion.says_passage:
             held = set(content_stems(passage.text, language))
@@ -228,7 +229,7 @@ class LargerSearch:
         for part in parts:
             if part in carried and passage:
                 yield Receipt(part, passage.id, Verdict.SUPPORTED, None)
-            elif numbers(part) or (opinion and opinion.states_fact and is_factual(part, language)):
+            elif numbers(part) - said_before or (opinion and opinion.states_fact and is_factual(part, language)):
                 verdict = Verdict.UNSUPPORTED if opinion else Verdict.UNVERIFIED
                 yield Receipt(part, passage.id if passage else None, verdict, None)
 

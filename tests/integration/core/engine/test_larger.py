@@ -192,3 +192,12 @@ async def test_the_conversation_is_shown_without_names(lenient: Readers, knowled
     said = prompt(model, "plain")
     assert "person 1: They get new flats ‹b›again‹/b›." in said
     assert "Ruiz" not in said
+
+
+async def test_a_figure_that_the_post_states_needs_no_source(lenient: Readers, knowledge: EvidenceSource) -> None:
+    """Who denies it must say it; another one is looked for in the evidence."""
+    post = "Nobody who came here after 2015 has worked a day, migrants only live off our welfare."
+    reply = "Plenty of those who came after 2015 get up for work every morning, and they pay in like you."
+    suggestion, _ = await asked(lenient, knowledge, larger_model(plain=reply), post=post)
+    (draft,) = [draft for draft in suggestion.drafts if draft.text == reply]
+    assert draft.receipts == ()
