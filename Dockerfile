@@ -1,8 +1,7 @@
 # syntax=docker/dockerfile:1
-# Two images from one source: "bot" without CUDA, and "worker" with vLLM. docs/running/containers.md says how to build and run them.
+# One image for bot and worker, without CUDA; vLLM has an image of its own. docs/running/containers.md says how to build and run them.
 #
 #   docker build --target bot --build-arg TORCH_INDEX=ADDRESS-OF-THE-CPU-BUILDS -t antiphon-bot .
-#   docker build --target worker --build-arg TORCH_INDEX=ADDRESS-OF-THE-CPU-BUILDS -t antiphon-worker .
 #
 # The base is pinned by its tag. A digest pins it fully: --build-arg PYTHON_IMAGE=python:3.11.15-slim-trixie@sha256:...
 ARG PYTHON_IMAGE=python:3.11.15-slim-trixie
@@ -43,14 +42,7 @@ RUN /opt/antiphon/bin/pip install --no-cache-dir -c /build/constraints.txt \
         "$(ls /build/dist/antiphon-*.whl)[${EXTRA}]"
 
 
-# vLLM, in an environment of its own: it needs another version of transformers than Antiphon is tested with.
-FROM ${PYTHON_IMAGE} AS vllm-packages
-COPY deploy/vllm.txt /build/
-RUN python -m venv /opt/vllm \
-    && /opt/vllm/bin/pip install --no-cache-dir -r /build/vllm.txt
-
-
-# What both images share: the user, the places to write to, and where settings are.
+# What it stands on: the user, the places to write to, and where settings are.
 FROM ${PYTHON_IMAGE} AS base
 # pg_dump and pg_restore of the server's version, for backups. The distribution has an older one only, so they come from
 # PostgreSQL's own archive, whose packages leave it as soon as a newer patch is there: no exact version can be named.
@@ -85,23 +77,3 @@ FROM base AS bot
 COPY --from=bot-packages /opt/antiphon /opt/antiphon
 USER 10001:10001
 CMD ["serve"]
-
-
-# Drafts only, with a vLLM of its own on the machine's GPU (CUDA 13: a driver of version 580 or newer).
-FROM base AS worker
-# Triton compiles small launchers while vLLM starts.
-# hadolint ignore=DL3008
-RUN apt-get update \
-    && apt-get install -y --no-install-recommends gcc libc6-dev \
-    && rm -rf /var/lib/apt/lists/*
-COPY --from=packages /opt/antiphon /opt/antiphon
-COPY --from=vllm-packages /opt/vllm /opt/vllm
-COPY deploy/settings/worker.toml /etc/antiphon/config.toml
-ENV NVIDIA_VISIBLE_DEVICES=all \
-    NVIDIA_DRIVER_CAPABILITIES=compute,utility \
-    VLLM_COMPUTE_NANS_IN_LOGITS=1 \
-    VLLM_CACHE_ROOT=/cache/vllm \
-    TORCHINDUCTOR_CACHE_DIR=/cache/torchinductor \
-    TRITON_CACHE_DIR=/cache/triton
-USER 10001:10001
-CMD ["worker", "--serve"]

@@ -15,10 +15,8 @@ import pytest
 import pytest_asyncio
 from safetensors.numpy import save_file
 
-from bot.serving.vllm.adapters import CONFIG, WEIGHTS, Adapter, read_adapter
-from bot.serving.vllm.asking import Asking
-from bot.serving.vllm.options import ServerOptions
-from bot.serving.vllm.server import Rhythm, VllmServer
+from bot.compose.settings.drafting import VllmSettings
+from bot.compose.vllm import Rhythm, VllmServer, served_as
 from core.llm.backends.servers.chat import ChatModel
 from tests.fakes.vllm.standing_in import free_port
 from tools.vllm.environment import FOLDER
@@ -37,26 +35,21 @@ class Running:
     """The server, and what was told of it."""
 
     server: VllmServer
-    adapter: Adapter
+    vllm: VllmSettings
     folder: Path
     told: list[str] = field(default_factory=list)
 
     @property
-    def options(self) -> ServerOptions:
-        return self.server.options
+    def base_url(self) -> str:
+        return f"{self.server.root}/v1"
 
     @property
     def log(self) -> str:
-        return (self.folder / f"server-{self.options.port}.log").read_text("utf-8", "replace")
+        return (self.folder / "server.log").read_text("utf-8", "replace")
 
     def model(self, name: str = "", base_url: str = "", timeout_seconds: float = TALKATIVE) -> ChatModel:
         """The client that drafts are written with."""
-        return ChatModel(
-            base_url or self.options.base_url, KEY, name or self.options.name, timeout_seconds=timeout_seconds
-        )
-
-    def asking(self, key: str = KEY) -> Asking:
-        return Asking(self.options.root, key)
+        return ChatModel(base_url or self.base_url, KEY, name or served_as(self.vllm), timeout_seconds=timeout_seconds)
 
 
 def random_adapter(folder: Path, model: Path) -> Path:
@@ -70,7 +63,7 @@ def random_adapter(folder: Path, model: Path) -> Path:
         tensors[f"{stem}.lora_A.weight"] = chance.normal(0, 0.1, (RANK, hidden)).astype(np.float32)
         tensors[f"{stem}.lora_B.weight"] = chance.normal(0, 0.1, (hidden, RANK)).astype(np.float32)
     folder.mkdir(parents=True)
-    save_file(tensors, folder / WEIGHTS)
+    save_file(tensors, folder / "adapter_model.safetensors")
     config = {
         "peft_type": "LORA",
         "task_type": "CAUSAL_LM",
@@ -81,39 +74,29 @@ def random_adapter(folder: Path, model: Path) -> Path:
         "bias": "none",
         "target_modules": ["q_proj"],
     }
-    (folder / CONFIG).write_text(json.dumps(config))
+    (folder / "adapter_config.json").write_text(json.dumps(config))
     return folder
 
 
-def options_for(adapter: Adapter | None = None) -> ServerOptions:
+def settings_for(**more: object) -> VllmSettings:
     """The small model on a free port."""
     program = ROOT / FOLDER / "bin" / "vllm"
     if not program.exists():
         pytest.fail(f"There is no {program}. Run: make test-vllm")
-    return ServerOptions(
-        model=str(ROOT / MODEL),
-        name="small",
-        port=free_port(),
-        max_model_len=4096,
-        adapters=(adapter,) if adapter else (),
-        arguments=ARGUMENTS,
-        program=str(program),
-    )
+    given = {"model": str(ROOT / MODEL), "served_name": "small", "port": free_port(), "max_model_len": 4096}
+    return VllmSettings.model_validate(given | {"arguments": ARGUMENTS, "program": str(program)} | more)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def running(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Running]:
     folder = tmp_path_factory.mktemp("vllm")
-    adapter = read_adapter(random_adapter(folder / "Writer", ROOT / MODEL))
+    vllm = settings_for(adapter=str(random_adapter(folder / "writer", ROOT / MODEL)))
     told: list[str] = []
-    rhythm = Rhythm(start=3600, health=5, canary=0, measure=5)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("VLLM_CPU_KVCACHE_SPACE", "1")
-        patch.setattr("bot.serving.vllm.asking.ANSWER_SECONDS", TALKATIVE)
-        patch.setattr("bot.serving.vllm.asking.ASK_SECONDS", 60.0)
-        server = VllmServer(options_for(adapter), KEY, folder, told.append, rhythm)
+        server = VllmServer(vllm, KEY, folder / "server.log", told.append, Rhythm(health=30))
         await server.start()
         try:
-            yield Running(server, adapter, folder, told)
+            yield Running(server, vllm, folder, told)
         finally:
             await server.stop()

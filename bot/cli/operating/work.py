@@ -1,6 +1,6 @@
 """``antiphon worker``: a process that only drafts, for the database in which others flag, review and post.
 
-Owns how such a process begins and ends, with the model servers that it starts where it is told to. Any number of them
+Owns how such a process begins and ends, with the model server that it starts where it is told to. Any number of them
 may run, on any machine that reaches the database; where it is a SQLite file, on the machine that has the file.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 from rich.text import Text
@@ -23,13 +23,11 @@ from bot.compose.operations import operated
 from bot.compose.settings.loading import load_settings
 from bot.compose.settings.settings import Settings
 from bot.compose.stopping import ending_at_once, ending_in_order
-from bot.compose.vllm import check_versions, open_servers
+from bot.compose.vllm import open_server
 from bot.drafting.worker import work
 from bot.serving.status.status import Status
 
 app = typer.Typer()
-_AFTER_DEADLINE_SECONDS: Final = 30.0
-"""How long after its deadline a case may still be stored, where it is the last one before a server is started again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +54,7 @@ def worker(
         bool,
         typer.Option(
             "--serve",
-            help="Start the model server of the section vllm in config.toml, watch it, and stop it at the end.",
+            help="Start the model server of the section vllm in config.toml, keep it up, and stop it at the end.",
         ),
     ] = False,
     profile: ProfileOption = "",
@@ -78,21 +76,15 @@ def worker(
 @asynccontextmanager
 async def _open(settings: Settings, profile: str, slots: int, status: Status) -> AsyncIterator[Drafters]:
     """Workers over the model of the settings."""
-    await check_versions(settings)
     async with open_workers(settings, profile, slots, status, PreparationBar()) as workers:
         yield Drafters(len(workers), partial(work, workers, drain_seconds=settings.desk.drain_seconds))
 
 
 @asynccontextmanager
 async def _open_serving(settings: Settings, profile: str, slots: int, status: Status) -> AsyncIterator[Drafters]:
-    """Workers over model servers that are started before and stopped after them."""
-    case_seconds = settings.profile_named(profile).deadline_seconds + _AFTER_DEADLINE_SECONDS
-    async with (
-        open_servers(settings, _say) as (asking, keeper),
-        open_workers(asking, profile, slots, status, PreparationBar()) as workers,
-    ):
-        draft = partial(work, workers, drain_seconds=case_seconds)
-        yield Drafters(len(workers), partial(keeper.run, draft, drain_seconds=settings.desk.drain_seconds))
+    """Workers over a model server that is started before and stopped after them; their cases wait while it is away."""
+    async with open_server(settings, _say) as asking, _open(asking, profile, slots, status) as drafters:
+        yield drafters
 
 
 async def _draft(settings: Settings, opening: AbstractAsyncContextManager[Drafters], status: Status) -> None:

@@ -79,29 +79,18 @@ class JudgeSettings(Section):
 
 
 class VllmSettings(Section):
-    """The model server that ``antiphon worker --serve`` starts, and a second one where another model judges."""
+    """The model server that ``antiphon worker --serve`` starts."""
 
     model: str = ""
     revision: str = ""
     served_name: str = ""
     gpu_memory: Annotated[float, Field(gt=0, le=1)] = 0.9
     max_model_len: Annotated[int, Field(ge=512)] = 8192
-    max_logprobs: Annotated[int, Field(ge=20)] = 20
-    port: Annotated[int, Field(ge=1, le=65534)] = 8000
+    port: Annotated[int, Field(ge=1, le=65535)] = 8000
     adapter: str = ""
-    judge_model: str = ""
-    judge_revision: str = ""
-    judge_gpu_memory: Annotated[float, Field(gt=0, le=1)] = 0.4
-    judge_adapter: str = ""
     arguments: Annotated[tuple[str, ...], BeforeValidator(in_words)] = ()
     program: Annotated[str, Field(min_length=1)] = "vllm"
     start_minutes: Annotated[float, Field(gt=0, le=1440)] = 60
-
-    @model_validator(mode="after")
-    def _both_fit(self) -> Self:
-        if self.judge_model and self.gpu_memory + self.judge_gpu_memory > 1:
-            raise ValueError("Lower vllm.gpu_memory or vllm.judge_gpu_memory: both servers together have 1 GPU memory")
-        return self
 
 
 class KbSettings(Section):

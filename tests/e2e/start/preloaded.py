@@ -25,7 +25,7 @@ MODULES = (
     "bot.cli.drafting.draft",
     "bot.cli.looking",
     "bot.compose.application",
-    "core.llm.backends.servers.pool",
+    "core.llm.backends.servers.chat",
 )
 _LONGEST = 1 << 20
 _WAITING = 64

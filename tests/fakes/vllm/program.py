@@ -8,7 +8,6 @@ start.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import signal
@@ -23,19 +22,14 @@ from urllib.request import Request, urlopen
 FOLDER = Path(sys.argv[1])
 ARGUMENTS = sys.argv[2:]
 DEFAULTS: dict[str, Any] = {
-    "version": "0.32.0",
     "health": 200,
-    "shift": 0.0,
-    "adapter_effect": 0.4,
     "prints": "",
     "exits": None,
     "start_seconds": 0.0,
     "ignores_sigterm": False,
     "has_child": False,
-    "counters": {},
     "answers_at": "",
 }
-counted = {"generated": 0}
 
 
 def does() -> dict[str, Any]:
@@ -60,24 +54,12 @@ def names() -> list[str]:
     return [option("--served-model-name"), *adapters]
 
 
-def first_tokens(model: str, prompt: str) -> list[dict[str, Any]]:
-    """Log-probabilities that depend on the prompt, and a little on the adapter."""
-    now = does()
-    moved = now["shift"] + (now["adapter_effect"] if model != names()[0] else 0.0)
-    least = hashlib.sha256(prompt.encode()).digest()[0] / 256
-    return [{"token": word, "logprob": -0.5 - n - least - moved} for n, word in enumerate(("yes", "no", "A", "B"))]
-
-
 class Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         now = does()
         match self.path:
             case "/health":
                 self._say(now["health"], {})
-            case "/version":
-                self._say(200 if now["version"] else 404, {"version": now["version"]})
-            case "/metrics":
-                self._say(200, metrics(now["counters"]))
             case "/v1/models":
                 data = [{"id": name, "owned_by": "vllm"} for name in names()]
                 self._say(200, {"data": data}) if self._has_key() else self._say(401, {})
@@ -92,18 +74,13 @@ class Handler(BaseHTTPRequestHandler):
             return self._say(404, {"error": {"message": f"The model `{request.get('model')}` does not exist."}})
         if "messages" not in request:
             return self._say(400, {"error": {"message": "messages: required"}})
-        if request["messages"][0]["role"] == "system":
-            return self._say(200, forwarded(request))
-        likely = first_tokens(request["model"], request["messages"][0]["content"])
-        content = [{"token": "yes", "logprob": -0.5, "top_logprobs": likely}]
-        choice = {"index": 0, "message": {"role": "assistant", "content": "yes"}, "logprobs": {"content": content}}
-        return self._say(200, {"choices": [choice]})
+        return self._say(200, forwarded(request))
 
     def _has_key(self) -> bool:
         return self.headers["Authorization"] == f"Bearer {os.environ['VLLM_API_KEY']}"
 
-    def _say(self, status: int, body: dict[str, Any] | str) -> None:
-        raw = (body if isinstance(body, str) else json.dumps(body)).encode()
+    def _say(self, status: int, body: dict[str, Any]) -> None:
+        raw = json.dumps(body).encode()
         self.send_response(status)
         self.send_header("Content-Length", str(len(raw)))
         self.end_headers()
@@ -113,23 +90,8 @@ class Handler(BaseHTTPRequestHandler):
         """Say nothing: vLLM is started without its access log."""
 
 
-def metrics(counters: dict[str, float]) -> str:
-    values = {
-        "vllm:num_requests_running": 1.0,
-        "vllm:num_requests_waiting": 2.0,
-        "vllm:kv_cache_usage_perc": 0.25,
-        "vllm:generation_tokens_total": float(counted["generated"]),
-    } | counters
-    lines = []
-    for name, value in values.items():
-        kind, base = ("counter", name.removesuffix("_total")) if name.endswith("_total") else ("gauge", name)
-        lines += [f"# HELP {base} x", f"# TYPE {base} {kind}", f'{name}{{engine="0",model_name="m"}} {value}']
-    return "\n".join(lines) + "\n"
-
-
 def forwarded(request: dict[str, Any]) -> dict[str, Any]:
     """The answer of the test's own server to one of our prompts."""
-    counted["generated"] += 10
     body = json.dumps(request).encode()
     headers = {"Content-Type": "application/json"}
     with urlopen(Request(f"{does()['answers_at']}/chat/completions", body, headers)) as answer:

@@ -6,15 +6,13 @@ import json
 import os
 import socket
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import platformdirs
 import psutil
 
-from bot.serving.vllm.adapters import Adapter
-from bot.serving.vllm.options import ServerOptions
+from bot.compose.settings.drafting import VllmSettings
 
 _PROGRAM = Path(__file__).with_name("program.py")
 
@@ -48,12 +46,11 @@ class StandIn:
         pids = [pid for start in self.starts for pid in (start["pid"], start.get("child")) if pid]
         return any(_runs(pid) for pid in pids)
 
-    def options(self, *, adapters: tuple[Adapter, ...] = (), **more: Any) -> ServerOptions:
+    def settings(self, **more: Any) -> VllmSettings:
         """A server that is this program, on a free port."""
-        options = ServerOptions(
-            model="m/Small", name="small", port=free_port(), adapters=adapters, program=str(self.path)
+        return VllmSettings.model_validate(
+            {"model": "m/Small", "port": free_port(), "program": str(self.path), "start_minutes": 10} | more
         )
-        return replace(options, **more)
 
 
 def free_port() -> int:
@@ -71,14 +68,6 @@ def cache_in(folder: Path) -> Path:
     for entry in shared.iterdir() if shared.exists() else ():
         if entry.name != "vllm":
             (folder / entry.name).symlink_to(entry)
-    return folder
-
-
-def adapter_in(folder: Path, *, rank: int = 4, content: bytes = b"weights") -> Path:
-    """A folder that looks like an adapter's."""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "adapter_config.json").write_text(json.dumps({"r": rank}))
-    (folder / "adapter_model.safetensors").write_bytes(content)
     return folder
 
 

@@ -1,4 +1,4 @@
-"""What the images would run, tried without a container engine: their check of health, and a lint of the Dockerfile."""
+"""What the containers would run, tried without a container engine: their checks of health, and a lint of Dockerfile."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CHECKS = {
     "image": json.loads(
         re.findall(r"HEALTHCHECK .*?CMD (\[.*?\])$", (ROOT / "Dockerfile").read_text("utf-8"), re.M | re.S)[0]
     ),
-    "worker": yaml.safe_load((ROOT / "deploy/compose.yaml").read_text("utf-8"))["services"]["worker"]["healthcheck"][
+    "vllm": yaml.safe_load((ROOT / "deploy/compose.yaml").read_text("utf-8"))["services"]["vllm"]["healthcheck"][
         "test"
     ][1:],
 }
@@ -31,7 +31,7 @@ def test_hadolint_finds_nothing_in_the_dockerfile() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-@pytest.mark.parametrize(("which", "route"), [("image", "/health"), ("worker", "/ready")])
+@pytest.mark.parametrize(("which", "route"), [("image", "/health"), ("vllm", "/health")])
 @pytest.mark.parametrize(("status", "code"), [(200, 0), (503, 1), (None, 1)])
 def test_the_check_of_health_ends_as_the_process_is(which: str, route: str, status: int | None, code: int) -> None:
     """0 where it is well; 1 where it says that it is not, and where nothing answers."""
@@ -47,13 +47,13 @@ def test_the_check_of_health_ends_as_the_process_is(which: str, route: str, stat
             """Say nothing."""
 
     program, flag, code_text = CHECKS[which]
-    assert (program, flag) == ("/opt/antiphon/bin/python", "-c")
+    assert (program, flag) == ("python3" if which == "vllm" else "/opt/antiphon/bin/python", "-c")
     server = ThreadingHTTPServer(("127.0.0.1", 0), Process)
     if status is None:
         server.server_close()
     else:
         Thread(target=server.serve_forever, daemon=True).start()
-    here = code_text.replace("9464", str(server.server_port))
+    here = re.sub("9464|8000", str(server.server_port), code_text)
     done = subprocess.run([sys.executable, "-c", here], capture_output=True)
     assert done.returncode == code
     assert asked == ([route] if status else [])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterator
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,9 @@ from typing import Any
 import pytest
 import yaml
 
+from bot.compose.settings.drafting import VllmSettings
 from bot.compose.settings.loading import load_settings
-from bot.serving.vllm.options import default_name
+from bot.compose.vllm import command_line, environment, served_as
 
 ROOT = Path(__file__).parents[3]
 DEPLOY = ROOT / "deploy"
@@ -85,16 +87,59 @@ def test_what_a_container_names_is_there(name: str) -> None:
             assert how["required"] is False
 
 
-def test_only_the_proxy_and_the_worker_reach_vllm() -> None:
+def option(name: str) -> str:
+    """The value of an option of ``vllm serve``."""
+    [found] = [word.partition("=")[2] for word in SERVICES["vllm"]["command"] if word.startswith(f"--{name}=")]
+    return str(found)
+
+
+def test_only_the_proxy_reaches_vllm() -> None:
     """They share one network of their own, where vLLM listens on loopback; the proxy asks that port."""
-    assert SERVICES["worker"]["network_mode"] == "service:proxy"
-    assert "networks" not in SERVICES["worker"]
-    assert not {"ports", "expose"} & (SERVICES["worker"].keys() | SERVICES["proxy"].keys())
-    assert [name for name, one in SERVICES.items() if "network_mode" in one] == ["worker"]
+    assert SERVICES["vllm"]["network_mode"] == "service:proxy"
+    assert "networks" not in SERVICES["vllm"]
+    assert not {"ports", "expose"} & (SERVICES["vllm"].keys() | SERVICES["proxy"].keys())
+    assert [name for name, one in SERVICES.items() if "network_mode" in one] == ["vllm"]
     nginx = (DEPLOY / "proxy/nginx.conf").read_text("utf-8")
-    settings = load_settings(DEPLOY / "settings/worker.toml", {})
-    assert re.findall(r"^\s*server (\S+);", nginx, re.MULTILINE) == [f"127.0.0.1:{settings.vllm.port}"]
+    assert option("host") == "127.0.0.1"
+    assert re.findall(r"^\s*server (\S+);", nginx, re.MULTILINE) == [f"127.0.0.1:{option('port')}"]
     assert COMPOSE["networks"]["model"] == {"internal": True}
+
+
+def test_vllm_is_started_as_a_worker_would_start_it() -> None:
+    """Every option and every variable, so that what is promised of the one holds for the other."""
+    served, revision = option("served-model-name"), option("revision")
+    vllm = VllmSettings(model=SERVICES["vllm"]["command"][0], revision=revision, start_minutes=60)
+    words = iter(command_line(vllm)[3:])
+    pairs = {word: value for word in words if word.startswith("--") for value in [_value_of(word, words)]}
+    written = dict(word.partition("=")[::2] for word in SERVICES["vllm"]["command"][1:])
+    assert written == pairs
+    assert served == served_as(vllm)
+    asked = environment({}, "key", 3600)
+    del asked["VLLM_API_KEY"]  # it comes from a file
+    assert asked.items() <= SERVICES["vllm"]["environment"].items()
+    assert f"/run/secrets/{SERVICES['vllm']['secrets'][0]}" in SERVICES["vllm"]["entrypoint"][2]
+
+
+def _value_of(word: str, words: Iterator[str]) -> str:
+    """What follows an option on vLLM's command line; "" after one that takes nothing."""
+    is_flag = word.startswith(("--disable-", "--enable-", "--no-"))
+    return "" if is_flag else next(words)
+
+
+def test_the_worker_knows_no_token_of_a_platform() -> None:
+    """Its secrets are a file of its own, and so are the database's: the superuser's password is nobody's but its."""
+    given = {name: [one if isinstance(one, str) else one["source"] for one in service.get("secrets", [])]
+             for name, service in SERVICES.items()}  # fmt: skip
+    assert given["worker"] == ["worker"]
+    assert given["bot"] == given["migrate"] == ["antiphon"]
+    assert [name for name, secrets in given.items() if "postgres_password" in secrets] == ["postgres"]
+    files = [one["file"] for one in COMPOSE["secrets"].values()]
+    assert len(set(files)) == len(files)
+    page = (ROOT / "docs/running/containers.md").read_text("utf-8")
+    assert [file for file in files if f"deploy/{file.removeprefix('./')}" not in page] == []
+    for line in page.splitlines():
+        if line.startswith("printf") and "worker.env" in line:
+            assert "TOKEN" not in line
 
 
 def test_vllm_s_measures_are_for_the_monitoring_network() -> None:
@@ -120,33 +165,34 @@ def test_the_settings_that_ship_are_valid(name: str) -> None:
     settings = load_settings(file, {})
     assert settings.operations.listen == "0.0.0.0:9464"
     assert "9464, timeout=4" in stage("base")
-    assert f"COPY deploy/settings/{name}.toml /etc/antiphon/config.toml" in stage("base" if name == "bot" else "worker")
+    assert f"./settings/{name}.toml:/etc/antiphon/config.toml:ro" in SERVICES[name]["volumes"]
     grace = int(SERVICES[name]["stop_grace_period"].removesuffix("s"))
     assert grace >= settings.desk.drain_seconds + 30
 
 
-def test_the_bot_may_draft_with_the_worker_s_model() -> None:
-    """What bot.toml says in comments fits the proxy and the model of worker.toml."""
+def test_bot_and_worker_ask_for_the_model_that_is_served() -> None:
+    """The worker does, and the bot by what bot.toml says in comments; both through the proxy."""
     text = (DEPLOY / "settings/bot.toml").read_text("utf-8")
     uncommented = re.sub(r"^# (?=\w+ = )", "", text, flags=re.MULTILINE)
+    worker = load_settings(DEPLOY / "settings/worker.toml", {}).llm
     llm = tomllib.loads(uncommented)["llm"]
-    served = load_settings(DEPLOY / "settings/worker.toml", {}).vllm
-    assert llm["backend"] == "server"
-    assert llm["model"] == (served.served_name or default_name(served.model))
-    assert llm["base_url"] == "http://proxy:8080/v1"
+    assert llm["backend"] == worker.backend == "server"
+    assert llm["model"] == worker.model == option("served-model-name")
+    assert llm["base_url"] == worker.base_url == "http://proxy:8080/v1"
     assert "listen 8080;" in (DEPLOY / "proxy/nginx.conf").read_text("utf-8")
-    assert set(SERVICES["bot"]["networks"]) & set(SERVICES["proxy"]["networks"]) >= {"model"}
-
-
-def test_the_model_of_the_worker_is_a_certain_one() -> None:
-    """Its revision is a commit, which the hub cannot change."""
-    assert re.fullmatch(r"[0-9a-f]{40}", load_settings(DEPLOY / "settings/worker.toml", {}).vllm.revision)
-
-
-def test_each_image_ends_as_an_ordinary_user() -> None:
-    """The same one in both, and in the compose file."""
     for name in ("bot", "worker"):
-        assert re.findall(r"^USER (\S+)$", stage(name), re.MULTILINE) == ["10001:10001"]
+        assert set(SERVICES[name]["networks"]) & set(SERVICES["proxy"]["networks"]) >= {"model"}
+
+
+def test_the_model_is_a_certain_one() -> None:
+    """Its revision is a commit, which the hub cannot change."""
+    assert re.fullmatch(r"[0-9a-f]{40}", option("revision"))
+
+
+def test_the_image_ends_as_an_ordinary_user() -> None:
+    """The same one as in the compose file."""
+    assert re.findall(r"^USER (\S+)$", stage("bot"), re.MULTILINE) == ["10001:10001"]
+    for name in ("bot", "worker"):
         assert SERVICES[name]["user"] == "10001:10001"
     assert "--uid 10001" in stage("base")
 

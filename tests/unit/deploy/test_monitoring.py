@@ -130,7 +130,7 @@ def test_prometheus_loads_the_alerts_and_asks_every_process() -> None:
     asked = yaml.safe_load((DEPLOY / "prometheus/prometheus.yml").read_text("utf-8"))
     assert asked["rule_files"] == ["alerts.yml"]
     jobs = {job["job_name"]: job["static_configs"][0]["targets"] for job in asked["scrape_configs"]}
-    assert jobs == {"antiphon": ["bot:9464"], "antiphon-worker": ["proxy:9464"], "vllm": ["proxy:8080"]}
+    assert jobs == {"antiphon": ["bot:9464"], "antiphon-worker": ["worker:9464"], "vllm": ["proxy:8080"]}
     services = yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))["services"]
     assert {target.partition(":")[0] for targets in jobs.values() for target in targets} <= services.keys()
     used = {job for _, expression in expressions() for job in re.findall(r'job=~?"([^"]*)"', expression)}

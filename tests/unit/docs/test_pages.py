@@ -201,10 +201,11 @@ def test_service_is_not_started_again_with_wrong_settings() -> None:
 
 
 def test_settings_of_the_page_on_servers_are_valid() -> None:
-    """One server, then several."""
+    """Each names one server."""
     tables = [tomllib.loads(text) for text in blocks(ROOT / "docs" / "running" / "gpu.md", "toml")]
     found = [LlmSettings(**table["llm"]) for table in tables if "llm" in table]
-    assert sorted({len(llm.base_url) for llm in found}) == [1, 3]
+    assert found
+    assert all(llm.base_url.startswith("http") for llm in found)
     for llm in found:
         assert llm.backend == "server"
         assert f"--served-model-name {llm.model} " in (ROOT / "docs" / "running" / "gpu.md").read_text(encoding="utf-8")

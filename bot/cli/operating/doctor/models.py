@@ -10,7 +10,6 @@ from bot.compose.asking import check_reachable
 from bot.compose.engine import OnPreparing, open_judge, open_model
 from bot.compose.settings.settings import Settings
 from bot.runtime.findings import Finding, finding_of
-from bot.serving.vllm.versions import vllm_version
 from core.errors import AntiphonError, ModelUnavailable
 from core.llm.backends.servers.protocol import ChatProtocol
 from core.ports import Generation, Message
@@ -49,9 +48,6 @@ async def examine_kept(settings: Settings) -> Finding:
 
 async def _model(settings: Settings, on_preparing: OnPreparing | None) -> str:
     await check_reachable(settings, "llm")
-    if settings.llm.backend == "server":
-        key = settings.llm.api_key.get_secret_value()
-        await vllm_version(settings.llm.base_url, key)  # refuses one that is too old
     async with open_model(settings, on_preparing) as model:
         if settings.llm.backend == "embedded":
             await _ask(model)

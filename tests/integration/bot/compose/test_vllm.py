@@ -1,132 +1,149 @@
-"""From [vllm] to servers, and to the settings that the engine then has."""
+"""The server of ``antiphon worker --serve`` as a process: waited for, kept up, and gone at the end."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+import os
+import signal
+import socket
+import stat
 from pathlib import Path
+from typing import Any
 
+import psutil
 import pytest
 
-from bot.compose.settings.loading import load_settings
 from bot.compose.settings.settings import Settings
-from bot.compose.vllm import Served, asking, check_versions, open_servers, plan_of
-from core.errors import BadSettings, ModelUnavailable
-from tests.fakes.vllm.standing_in import StandIn, adapter_in, free_port
-from tests.integration.bot.serving.vllm.conftest import OFTEN
+from bot.compose.vllm import Rhythm, open_server
+from core.errors import ModelUnavailable, StoreUnavailable
+from tests.fakes.machine.patience import until
+from tests.fakes.vllm.standing_in import StandIn, kill
 
-Load = Callable[..., Settings]
+OFTEN = Rhythm(health=0.02, misses=3, stop=30, pauses=(0.01, 0.02))
 
 
 @pytest.fixture
-def load(tmp_path: Path) -> Load:
-    """Settings with these keys of [vllm], and more TOML."""
-
-    def load(more: str = "", **keys: object) -> Settings:
-        file = tmp_path / "config.toml"
-        lines = [f"{name} = {value!r}".replace("True", "true") for name, value in keys.items()]
-        cache = f"[kb]\ncache_folder = '{tmp_path / 'cache'}'\n"
-        file.write_text("\n".join(["[vllm]", *lines, more if "[kb]" in more else f"{cache}{more}"]))
-        return load_settings(file, {})
-
-    return load
+def stand_in(tmp_path: Path) -> StandIn:
+    return StandIn(tmp_path / "program")
 
 
-def test_one_model_writes_and_judges(load: Load) -> None:
-    plan = plan_of(load(model="Org/Model-7B", revision="abc"))
-    (server,) = plan.servers
-    assert (server.name, server.revision, server.gpu_memory) == ("model-7b", "abc", 0.9)
-    assert plan.writer == Served("http://127.0.0.1:8000/v1", "model-7b")
-    assert plan.judge is None
+@pytest.fixture
+def told() -> list[str]:
+    """What was told to the person who runs the worker."""
+    return []
 
 
-def test_two_models_share_the_memory_on_two_ports(load: Load) -> None:
-    plan = plan_of(load(model="a/w", gpu_memory=0.5, judge_model="b/j", judge_revision="r", judge_gpu_memory=0.4))
-    writer, judge = plan.servers
-    assert (writer.gpu_memory, judge.gpu_memory, writer.port, judge.port) == (0.5, 0.4, 8000, 8001)
-    assert plan.judge == Served("http://127.0.0.1:8001/v1", "j")
-    assert judge.revision == "r"
+def settings_of(stand_in: StandIn, **more: Any) -> Settings:
+    cache = {"cache_folder": str(stand_in.folder.parent / "cache")}
+    return Settings.model_validate({"vllm": stand_in.settings(**more), "kb": cache})
 
 
-def test_each_adapter_has_its_task(load: Load, tmp_path: Path) -> None:
-    """On one server the model without an adapter judges, unless the judge has one of its own."""
-    writes, judges = adapter_in(tmp_path / "writes"), adapter_in(tmp_path / "judges", content=b"j")
-    alone = plan_of(load(model="a/m", adapter=str(writes)))
-    assert alone.writer.name == alone.servers[0].adapters[0].name
-    assert alone.judge == Served(alone.writer.base_url, "m")
-    both = plan_of(load(model="a/m", adapter=str(writes), judge_adapter=str(judges)))
-    assert both.judge is not None
-    assert [one.name for one in both.servers[0].adapters] == [both.writer.name, both.judge.name]
-    same = plan_of(load(model="a/m", adapter=str(writes), judge_adapter=str(writes)))
-    assert (len(same.servers[0].adapters), same.judge) == (1, None)
-    apart = plan_of(load(model="a/m", gpu_memory=0.5, judge_model="b/j", judge_adapter=str(judges)))
-    assert [len(one.adapters) for one in apart.servers] == [0, 1]
+async def test_the_engine_asks_what_was_started(stand_in: StandIn, told: list[str]) -> None:
+    """With a key that was made for this start and stands in the server's environment alone; no process is left."""
+    stand_in.does(has_child=True)  # its engine is a process of its own that ignores SIGTERM
+    settings = settings_of(stand_in)
+    async with open_server(settings, told.append, OFTEN) as asking:
+        started, llm = stand_in.starts[0], asking.llm
+        key = llm.api_key.get_secret_value()
+        assert (llm.backend, llm.model) == ("server", "small")
+        assert llm.base_url == f"http://127.0.0.1:{settings.vllm.port}/v1"
+        assert (key == started["environment"]["VLLM_API_KEY"], len(key) > 40) == (True, True)
+        assert key not in " ".join([*told, *psutil.Process(started["pid"]).cmdline()])
+        assert "is ready" in told[-1]
+        log = settings.cache_folder / "vllm" / f"server-{settings.vllm.port}.log"
+        assert stat.S_IMODE(log.stat().st_mode) == 0o600
+        assert stand_in.is_left()
+    assert not stand_in.is_left()
 
 
-def test_an_adapter_is_asked_by_its_name(load: Load, tmp_path: Path) -> None:
-    """It writes, and the model alone is asked nothing."""
-    settings = load(model="a/m", adapter=str(adapter_in(tmp_path / "writes")))
-    plan = plan_of(settings)
-    assert plan.writer.name.startswith("writes-")
-    assert asking(settings, plan, "k").llm.model == plan.writer.name
+async def test_a_server_that_ends_is_started_again(stand_in: StandIn, told: list[str]) -> None:
+    """Also where it does not start at once; with pauses, and by the same address and key."""
+    async with open_server(settings_of(stand_in), told.append, OFTEN):
+        stand_in.does(exits=3)
+        kill(stand_in.starts[0]["pid"])
+        await until(lambda: asyncio.sleep(0, len(stand_in.starts) >= 4))
+        stand_in.does()
+        await until(lambda: asyncio.sleep(0, "is ready" in told[-1] and len(stand_in.starts) >= 5))
+    assert f"ended with the code {-signal.SIGKILL}." in told[2]
+    assert any("ended with the code 3" in one and "Its log says why" in one for one in told)
+    assert {one["environment"]["VLLM_API_KEY"] for one in stand_in.starts} == {
+        stand_in.starts[0]["environment"]["VLLM_API_KEY"]
+    }
+    assert not stand_in.is_left()
+
+
+async def test_a_server_that_is_not_healthy_is_started_again(stand_in: StandIn, told: list[str]) -> None:
+    """Its engine is dead, or it takes connections and never answers."""
+    async with open_server(settings_of(stand_in), told.append, OFTEN):
+        stand_in.does(health=503)
+        await until(lambda: asyncio.sleep(0, "The model server is not healthy." in told))
+        stand_in.does()
+        await until(lambda: asyncio.sleep(0, "is ready" in told[-1]))
+        told.clear()
+        os.kill(stand_in.starts[-1]["pid"], signal.SIGSTOP)
+        await until(lambda: asyncio.sleep(0, "The model server is not healthy." in told))
+        os.kill(stand_in.starts[-1]["pid"], signal.SIGCONT)
+        await until(lambda: asyncio.sleep(0, "is ready" in told[-1]))
+    assert not stand_in.is_left()
+
+
+async def test_a_start_that_is_cancelled_leaves_nothing(stand_in: StandIn, told: list[str]) -> None:
+    """Ctrl-C while the model is loaded; what ignores SIGTERM is killed."""
+    stand_in.does(start_seconds=3600, has_child=True, ignores_sigterm=True)
+
+    async def open_it() -> None:
+        async with open_server(settings_of(stand_in), told.append, Rhythm(health=0.02, stop=0.1)):
+            pytest.fail("it was opened")
+
+    opening = asyncio.create_task(open_it())
+    await until(lambda: asyncio.sleep(0, bool(stand_in.starts)))
+    opening.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await opening
+    assert not stand_in.is_left()
 
 
 @pytest.mark.parametrize(
-    ("keys", "more", "says"),
+    ("does", "more", "says"),
     [
-        ({}, "", "no model to serve"),
-        ({"model": "a/m", "judge_model": "b/m", "gpu_memory": 0.5}, "", "both be called m"),
-        ({"model": "a/m", "arguments": ["--host", "0.0.0.0"]}, "", "must not hold --host"),
-        ({"model": "a/m", "adapter": "nowhere"}, "", "no adapter in nowhere"),
-        (
-            {"model": "a/m", "judge_model": "b/j", "gpu_memory": 0.5},
-            "[judge]\nbase_url = 'http://x/v1'\nmodel = 'j'",
-            "Two judges",
-        ),
+        ({"exits": 7, "prints": "no memory\n"}, {}, "ended with the code 7"),
+        ({"health": 500}, {"start_minutes": 0.01}, "not ready within 0.01 minutes"),
+        ({}, {"program": "/nowhere/vllm"}, "/nowhere/vllm cannot be started"),
     ],
 )
-def test_what_cannot_be_started_is_told_first(load: Load, keys: dict[str, object], more: str, says: str) -> None:
-    with pytest.raises(BadSettings, match=says):
-        plan_of(load(more, **keys))
-
-
-def test_two_servers_that_do_not_fit_are_refused_with_the_settings(load: Load) -> None:
-    with pytest.raises(BadSettings, match="gpu_memory"):
-        load(model="a/m", judge_model="b/j")
-
-
-async def test_the_engine_asks_what_was_started(load: Load, tmp_path: Path) -> None:
-    """With a key that was made for this start, and in the environment of the server alone."""
-    stand_in, told = StandIn(tmp_path / "program"), list[str]()
-    settings = load(model="a/m", port=free_port(), program=str(stand_in.path))
-    async with open_servers(settings, told.append, OFTEN) as (asking, _):
-        assert asking.llm.backend == "server"
-        assert asking.llm.base_url == f"http://127.0.0.1:{settings.vllm.port}/v1"
-        assert asking.llm.model == "m"
-        key = asking.llm.api_key.get_secret_value()
-        assert (key == stand_in.starts[0]["environment"]["VLLM_API_KEY"], len(key) > 40) == (True, True)
-        assert key not in " ".join([*told, *stand_in.starts[0]["arguments"]])
-        assert await check_versions(asking) == {asking.llm.base_url: "0.32.0"}
-        stand_in.does(version="0.11.2")
-        with pytest.raises(ModelUnavailable, match=r"too old: version 0\.11\.2") as caught:
-            await check_versions(asking)
-        assert "Install vLLM" in caught.value.remedy
-        stand_in.does(version="")
-        assert await check_versions(asking) == {}
-    assert not stand_in.is_left()
-    assert await check_versions(asking) == {}
-
-
-async def test_a_second_server_that_does_not_start_takes_the_first_one_down(load: Load, tmp_path: Path) -> None:
-    stand_in = StandIn(tmp_path / "program")
-    port = free_port()
-    settings = load(model="a/m", judge_model="b/j", gpu_memory=0.5, port=port, program=str(stand_in.path))
-    judge = StandIn(tmp_path / "judge")
-    judge.does(prints="Repository Not Found\n", exits=1)
-    stand_in.path.write_text(
-        f'#!/bin/sh\ncase "$*" in *"b/j"*) exec "{judge.path}" "$@";; esac\n'
-        + stand_in.path.read_text().partition("\n")[2]
-    )
-    with pytest.raises(ModelUnavailable, match="b/j does not run: the model was not found"):
-        async with open_servers(settings, lambda _: None, OFTEN):
+async def test_a_server_that_does_not_start_says_so(
+    stand_in: StandIn, told: list[str], does: dict[str, Any], more: dict[str, Any], says: str
+) -> None:
+    """And where its log is, which has the reason."""
+    stand_in.does(**does)
+    settings = settings_of(stand_in, **more)
+    with pytest.raises(ModelUnavailable, match=says) as caught:
+        async with open_server(settings, told.append, OFTEN):
             pytest.fail("it was opened")
+    assert caught.value.remedy
     assert not stand_in.is_left()
+    if "prints" in does:
+        log = settings.cache_folder / "vllm" / f"server-{settings.vllm.port}.log"
+        assert str(log) in caught.value.remedy
+        assert "no memory" in log.read_text()
+
+
+async def test_a_port_that_is_taken_is_not_another_server_s(stand_in: StandIn, told: list[str]) -> None:
+    """Whoever listens there is not asked in its place."""
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        settings = settings_of(stand_in, port=other.getsockname()[1])
+        with pytest.raises(ModelUnavailable, match="the port is taken") as caught:
+            async with open_server(settings, told.append, OFTEN):
+                pytest.fail("it was opened")
+    assert "vllm.port" in caught.value.remedy
+    assert stand_in.starts == []
+
+
+async def test_a_log_that_cannot_be_written_is_told(stand_in: StandIn, told: list[str]) -> None:
+    (stand_in.folder.parent / "cache").write_text("a file, and no folder")
+    with pytest.raises(StoreUnavailable, match="cannot be written"):
+        async with open_server(settings_of(stand_in), told.append, OFTEN):
+            pytest.fail("it was opened")
+    assert stand_in.starts == []

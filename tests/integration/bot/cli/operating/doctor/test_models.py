@@ -112,13 +112,6 @@ async def test_a_server_that_answers_otherwise(
         server.released.set()
 
 
-async def test_a_vllm_that_is_too_old() -> None:
-    """It takes requests, and would ignore the schemas that are sent with them."""
-    listed = (200, json.dumps({"data": [{"id": "m", "owned_by": "vllm"}]}))
-    with answering({"GET /models": listed, "GET /version": (200, json.dumps({"version": "0.8.5"}))}) as server:
-        told("a vLLM that is too old", await _server(server.url))
-
-
 async def test_a_server_without_log_probabilities() -> None:
     plain = {
         "id": "1",
