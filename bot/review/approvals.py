@@ -265,7 +265,9 @@ async def _approver(session: Session, seen: _Seen, by: Person) -> tuple[Case, st
             sentence("The text lacks the sentence that discloses Antiphon."), remedy=sentence("Render it again.")
         )
     if not exact.text.removesuffix(footer).strip():
-        raise NotAllowed(sentence("An empty reply cannot be approved."), remedy=sentence("Write a text, or decline."))
+        raise NotAllowed(
+            sentence("An empty reply cannot be approved."), remedy=sentence("Write a reply, or close the case.")
+        )
     return case, who
 
 

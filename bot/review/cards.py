@@ -34,6 +34,7 @@ from core.moderation.approval import CLOSED, CaseState
 from core.moderation.cards import ApprovedText, Card, EarlierCases, Holder, LastMove, Waiting
 from core.moderation.origins import prepared_of
 from core.moderation.roles import OnCase, Person, may_on_case
+from core.moderation.shortfalls import for_people
 from core.moderation.two_person_rule import why_two
 
 _WITH_REASON: Final = CLOSED | {CaseState.NEEDS_PERSON, CaseState.FAILED}
@@ -179,7 +180,7 @@ def _suggested(card: Card, stored: Sequence[StoredSuggestion]) -> Card:
         suggestion_id=stored[0].id,
         evidence=newest.evidence,
         claims=tuple(claims_of(stored)),
-        notes=newest.degraded,
+        notes=for_people(newest.degraded),
         why_two=() if card.post.is_from_elsewhere else why_two(newest, ()),
     )
 

@@ -183,7 +183,7 @@ def _chosen(drafts: Sequence[Draft], rank: int | None, text: str | None) -> tupl
             )
         return begun.text, begun
     if not text.strip():
-        raise BadInput(sentence("The text is empty."), remedy=sentence("Write a reply, or decline."))
+        raise BadInput(sentence("The text is empty."), remedy=sentence("Write a reply, or close the case."))
     same = next((draft for draft in drafts if draft.text.strip() == text.strip()), None)
     return (text, begun) if same is None else (same.text, same)
 

@@ -216,7 +216,9 @@ def approve(
     if not moderator.strip():
         raise NotAllowed("Nobody approved this reply.", remedy="Approve it as a moderator with a name.")
     if not text.strip():
-        raise NotAllowed(sentence("An empty reply cannot be approved."), remedy=sentence("Write a text, or decline."))
+        raise NotAllowed(
+            sentence("An empty reply cannot be approved."), remedy=sentence("Write a reply, or close the case.")
+        )
     if at.tzinfo is None:
         raise NotAllowed("The time of the approval has no time zone.", remedy="Pass an aware datetime.")
     digest = text_hash(text, quote)

@@ -93,7 +93,7 @@ def warnings_on(text: str, suggestion: Suggestion, read: Read | None = None) -> 
         read: what was read in the text; ``None`` where nobody read it.
     """
     found = check_reply(text, _context(text, suggestion), read)
-    faults = [sentence("A draft would be refused for this: {fault}.", fault=fault) for fault in found.faults]
+    faults = [sentence("Antiphon would not have suggested this: {fault}.", fault=fault) for fault in found.faults]
     return tuple(dict.fromkeys([*faults, *warnings_of(check_edit(text, suggestion)), *found.warnings]))
 
 

@@ -34,7 +34,10 @@ def taken_in(card: Card, locale: str, limit: int, *, channel: str = "", promise:
         channel: a mention of the review channel, if the reader may see it; "" if they may not, or there is none.
         promise: when and where the drafts appear, if they will; "" where this person is not told again.
     """
-    lines = [gettext("Thank you. Case {case}.", locale, case=short_number(card.case_id)), _state(card, locale)]
+    number = short_number(card.case_id)
+    is_taken = card.state not in CLOSED
+    title = gettext("Thank you. Case {case}.", locale, case=number) if is_taken else _case(card, locale)
+    lines = [title, _state(card, locale)]
     if channel and card.state not in CLOSED:
         lines.append(gettext("Moderators review it in {channel}.", locale, channel=channel))
     lines += [*_next(card, locale), promise]
@@ -82,9 +85,11 @@ def too_late(card: Card, locale: str) -> str:
 
 def ended(card: Card, locale: str, limit: int) -> str:
     """What happened to a case that has no drafts to show."""
-    return shortened(
-        f"{gettext('Case {case}.', locale, case=short_number(card.case_id))} {_state(card, locale)}", limit
-    )
+    return shortened(f"{_case(card, locale)} {_state(card, locale)}", limit)
+
+
+def _case(card: Card, locale: str) -> str:
+    return gettext("Case {case}.", locale, case=short_number(card.case_id))
 
 
 def _state(card: Card, locale: str) -> str:
@@ -123,7 +128,7 @@ def _next(card: Card, locale: str) -> list[str]:
     if card.state in CLOSED:
         return []
     if card.is_shadow:
-        return [gettext("Antiphon only practises in this server: nothing is posted.", locale)]
+        return [gettext("Antiphon only practises here: nothing is posted.", locale)]
     said = [gettext("Nothing is posted before a moderator approves the exact text.", locale)]
     if card.is_paused:
         said.append(gettext("Posting is paused at the moment.", locale))

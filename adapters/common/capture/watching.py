@@ -166,17 +166,21 @@ class Watching:
     async def take_reaction(self, community: str, by: Person, find: Find, how: str, tell: TellUnread) -> bool:
         """As ``reacted``, for a platform whose events wait until they are dealt with: the flag is committed on return.
 
+        Where members without a role may flag, theirs counts as they do with a command.
+
         Args:
             tell: says to whoever reacted, and may flag, that the message holds no words.
 
         Returns:
-            Whether the message was flagged.
+            Whether the flag counts.
 
         Raises:
             Unavailable: the platform or the database does not answer; nothing was flagged.
         """
         try:
-            await self._desk.governance.require(self._desk.platform, community, by, OnCase.FLAG)
+            policy = await self._desk.policies.of(community)
+            if not policy.members_flag:
+                await self._desk.governance.require(self._desk.platform, community, by, OnCase.FLAG)
             sighting = await find()
             if sighting is None:
                 return False
@@ -185,8 +189,12 @@ class Watching:
                     await tell(await sighting.words())
                 return False
             post = await sighting.post(Flag(by.user, how, Priority.FLAGGED))
-            with self._known.about_to_have(post.ref, sighting.written_at):
-                await self._desk.casework.flag(post)
+            if policy.members_flag:
+                if await self._desk.casework.member_flag(post) is not None:
+                    self._known.add(post.ref, sighting.written_at)
+            else:
+                with self._known.about_to_have(post.ref, sighting.written_at):
+                    await self._desk.casework.flag(post)
         except NotAllowed:
             self.seen.refused += 1
             return False

@@ -9,7 +9,8 @@ from core.i18n.catalogs import gettext
 
 def edit_dialog(target: Target, text: str, locale: str) -> Dialog:
     """A reply to be written, beginning with a text."""
-    return Dialog(target, gettext("Edit the reply", locale), gettext("Reply", locale), TEXT, text)
+    title = gettext("Edit the reply", locale) if text else gettext("Write a reply", locale)
+    return Dialog(target, title, gettext("Reply", locale), TEXT, text)
 
 
 def note_dialog(target: Target, locale: str) -> Dialog:

@@ -127,7 +127,7 @@ class Choosing:
 
     def _kept(self, manager: Manager, chosen: Chosen, err: AntiphonError) -> str:
         """Keep what was typed into a form, if it was the words that were refused; says so, on a line of its own."""
-        if chosen.typed is None or not isinstance(err, BadInput):
+        if not chosen.typed or not isinstance(err, BadInput):
             return ""
         self._unsaved.keep(manager, chosen.panel, chosen.field, chosen.typed)
         return f"\n{gettext('What you typed is kept: press the same button again to mend it.', manager.locale)}"

@@ -41,7 +41,7 @@ class Watch:
 def status_text(status: DeskStatus, watch: Watch, lacking: list[str], reader: Reader) -> str:
     """The status of the desk, the mode first."""
     locale = reader.locale
-    lines = [reader.markup.heading(gettext("Antiphon in this server", locale))]
+    lines = [reader.markup.heading(gettext("Antiphon here", locale))]
     lines += [reader.markup.ours(_mode(status, locale)), *lacking]
     if status.card_trouble is not None:
         lines.append(card_trouble_in_words(status.card_trouble, reader))

@@ -53,7 +53,7 @@ def confirm_panel(reader: Reader) -> Panel:
     """The second press that leaves shadow mode."""
     locale = reader.locale
     said = gettext(
-        "From now on a reply that a moderator approves is **posted in this server**. So far nothing was. Shall it?",
+        "From now on a reply that a moderator approves is **posted here**. So far nothing was. Shall it?",
         locale,
     )
     yes = PanelButton("posting_on_confirmed", gettext("Yes, post approved replies", locale), is_first=True)
@@ -188,6 +188,8 @@ def _remarks(manager: Manager, policy: CommunityPolicy, status: DeskStatus | Non
         said.append(gettext("Without a review channel nobody sees the cases here.", locale))
     if (policy.watched_channels or policy.reaction) and (unread := facts.unread(locale)):
         said.append(unread)
+    if policy.reaction:
+        said.append(gettext("Flag reaction: {emoji}", locale, emoji=manager.reader.markup.inert(policy.reaction)))
     if status is not None and not status.is_posting:
         said.append(ours(gettext("**Shadow mode**: drafts are made and reviewed, nothing is posted.", locale)))
     elif status is not None:

@@ -147,5 +147,6 @@ def language_in_words(code: str | None, locale: str) -> str:
 def duration_in_words(seconds: float, locale: str) -> str:
     """A time in words that are not more exact than what is known: seconds up to a minute and a half, then minutes."""
     if seconds <= 90:
-        return gettext("{seconds} seconds", locale, seconds=max(1, round(seconds)))
+        number = max(1, round(seconds))
+        return gettext("1 second", locale) if number == 1 else gettext("{seconds} seconds", locale, seconds=number)
     return gettext("{minutes} minutes", locale, minutes=round(seconds / 60))

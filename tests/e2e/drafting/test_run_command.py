@@ -30,7 +30,7 @@ def test_moderator_approves_closes_edits_and_pastes(drafter: Antiphon):
         terminal.types("w")
         terminal.read_to("An empty text goes back.\n> ")
         terminal.types(INSULT)
-        assert "Check: A draft would be refused for this" in terminal.read_to(CONFIRM)
+        assert "Check: Antiphon would not have suggested this" in terminal.read_to(CONFIRM)
         terminal.types("")
         terminal.read_to(ASKED)
         terminal.types("a")

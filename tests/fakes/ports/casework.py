@@ -112,7 +112,7 @@ class MemoryCasework:
         card = self._decider(case_id, version, by, OnCase.APPROVE, CaseState.IN_REVIEW)
         reply = text if text is not None else next(draft.text for draft in card.drafts if draft.rank == rank)
         if not reply.strip():
-            raise BadInput("The reply is empty.", remedy="Write a text, or decline.")
+            raise BadInput("The reply is empty.", remedy="Write a reply, or close the case.")
         rendered = render(reply, card.language, discloses=self.discloses, quote=self.quote)
         whole = rendered.text
         if len(whole) > 2000:

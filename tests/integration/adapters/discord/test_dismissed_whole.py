@@ -52,8 +52,7 @@ async def _flagged_again(town: NewServer, hands: Hands, post: Any, number: str) 
         again = await hands.menu(who, entry, post)
         assert again.ephemeral
         assert said_in(again.response) == (
-            f"Thank you. Case {number}.\n"
-            "This case is closed. A moderator can open it again, on its card or by flagging the post."
+            f"Case {number}.\nThis case is closed. A moderator can open it again, on its card or by flagging the post."
         )
     same = await town.people["member"].send(town.square, POST)
     joined = said_in((await hands.menu("volunteer", "Flag for moderators", same)).response)

@@ -107,7 +107,7 @@ async def test_the_desk_has_what_a_moderator_writes_read(
         queue = DraftQueue(application.database, "worker")
         case = await drafted(application.desk, queue, platform.flag("103", "mill_pond"))
         proposed = await application.casework.propose(case.id, case.version, MODERATOR, text="Let them be beaten.")
-    assert "A draft would be refused for this: calls for harm or exclusion." in proposed.warnings
+    assert "Antiphon would not have suggested this: calls for harm or exclusion." in proposed.warnings
 
 
 class ListeningEngine:

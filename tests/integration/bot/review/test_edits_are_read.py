@@ -22,7 +22,7 @@ from tests.fakes.engine.suggestions import DRAFT_TEXTS, suggestion_for
 from tests.fakes.ports.edit_reader import FakeEditReader, read_as
 
 HARM = f"{DRAFT_TEXTS[0]} People who write this should be beaten."
-REFUSED = "A draft would be refused for this: calls for harm or exclusion."
+REFUSED = "Antiphon would not have suggested this: calls for harm or exclusion."
 
 
 @pytest.fixture

@@ -245,7 +245,7 @@ async def test_why_a_case_ended_is_said_in_the_communitys_language(
 @pytest.mark.parametrize(
     ("fault", "why"),
     [
-        (None, "The engine has no draft to offer."),
+        (None, "Antiphon has no draft to offer."),
         (LookupError(), "The engine failed unexpectedly (LookupError)."),
         (BadAnswer(sentence("the answer is not JSON")), "the answer is not JSON"),
     ],

@@ -168,7 +168,7 @@ async def test_leaving_shadow_mode_takes_two_presses_and_going_back_one(applicat
         town = Town(env, application)
         result = await opened(town, town.manager, "setup")
         await press(town.manager, result, "posting_on")
-        assert application.governance.done == [] and "posted in this server" in words_of(result.response)
+        assert application.governance.done == [] and "posted here" in words_of(result.response)
         await press(town.manager, result, "again")
         assert application.governance.done == [] and "Shadow mode" in words_of(result.response)
         await press(town.manager, result, "posting_on")

@@ -147,6 +147,20 @@ async def test_the_flag_reaction_flags_and_is_taken_off(watched: CaptureTown) ->
     assert list(town.server.state.reactions[town.group, post["message_id"]]) == [town.stranger]
 
 
+async def test_the_reaction_of_a_member_counts_where_members_may_flag(watched: CaptureTown) -> None:
+    """And is taken off like a moderator's: it would show who flags."""
+    town = watched
+    policy = town.governance.policies[str(town.group)]
+    town.governance.policies[str(town.group)] = replace(policy, members_flag=True)
+    town.desk.needed = 1
+    post = town.people.say(town.author, town.group, "go home")
+    town.people.react(town.stranger, post)
+    await town.hear()
+    assert town.desk.members == [str(town.stranger)]
+    assert [(flagged.text, flagged.flagged_how) for flagged in town.desk.flagged] == [("go home", "reaction")]
+    assert not town.server.state.reactions.get((town.group, post["message_id"]))
+
+
 async def test_a_reaction_on_a_message_that_was_not_heard_is_counted(watched: CaptureTown) -> None:
     """Telegram lets no bot fetch it."""
     town = watched

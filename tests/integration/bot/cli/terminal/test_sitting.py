@@ -211,7 +211,7 @@ async def test_what_the_reader_finds_is_said_before_the_question(terminal: _Term
     """As of an insult that a moderator typed; it stops nobody."""
     terminal.reader.says = read_as(0.95)
     shown = await terminal.types("", "w", "You idiot, we all live here.", "", "q")
-    assert "Check: A draft would be refused for this:" in shown
+    assert "Check: Antiphon would not have suggested this:" in shown
     assert terminal.keyboard.consents == ["y = Yes, post this reply, e = change it once more, Enter = back"]
 
 

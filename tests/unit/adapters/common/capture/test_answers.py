@@ -33,7 +33,7 @@ def drafted(*texts: str, title: str = "Outlook") -> Card:
         (Waiting(ahead=2), "Nobody can tell yet"),
         (Waiting(ahead=2, expected_seconds=300.0), "2 cases come first; a draft is expected in 5 minutes."),
         (Waiting(ahead=0, expected_seconds=30.4), "A draft is expected in 30 seconds."),
-        (Waiting(ahead=0, expected_seconds=0.0), "A draft is expected in 1 seconds."),
+        (Waiting(ahead=0, expected_seconds=0.0), "A draft is expected in 1 second."),
     ],
 )
 def test_the_wait_is_said_as_far_as_it_is_known(waiting: Waiting | None, said: str) -> None:

@@ -357,3 +357,23 @@ async def test_a_reaction_can_be_waited_for(square: Square) -> None:
     square.desk.errors.append(StoreUnavailable("The database does not answer.", remedy="Wait."))
     with pytest.raises(StoreUnavailable):
         await square.watching.take_reaction("town", VOLUNTEER, find, "reaction", tell)
+
+
+async def test_a_members_reaction_counts_where_members_may_flag(square: Square) -> None:
+    """As with a command: each of them counts, and the post is a case once enough did."""
+
+    async def tell(words: MessageWords) -> None:
+        raise AssertionError(words)
+
+    async def find() -> Sighting | None:
+        return Remarked()
+
+    mia, bo = Person("plain", "6", "Mia"), Person("plain", "7", "Bo")
+    assert not await square.watching.take_reaction("town", mia, find, "reaction", tell)
+    assert square.desk.members == []
+    square.governance.policies["town"] = replace(square.governance.policies["town"], members_flag=True)
+    square.watching._desk.policies.forget("town")
+    for person in (mia, bo):
+        assert await square.watching.take_reaction("town", person, find, "reaction", tell)
+    assert square.desk.members == ["6", "7"]
+    assert [post.flagged_by for post in square.desk.flagged] == ["7"], "two had to flag it"

@@ -252,6 +252,20 @@ async def test_what_was_typed_into_a_refused_form_is_there_again(panels: Choosin
     assert "What you typed is kept" not in words(panel)
 
 
+async def test_a_refused_choice_from_a_list_says_nothing_of_typed_words(panels: Choosing) -> None:
+    """Nothing was typed, and a list has no button to press again."""
+    panel = await panels.answer(MANAGER, Chosen(setup.PANEL, "review_channel", ("open",), typed={}), FACTS)
+    assert "Nothing was changed" in words(panel)
+    assert "What you typed is kept" not in words(panel)
+
+
+async def test_the_panel_says_which_flag_reaction_is_set(panels: Choosing, governance: FakeGovernance) -> None:
+    """Nobody has to open a form for it."""
+    assert "Flag reaction: " not in words(await panels.panel(MANAGER, setup.PANEL, FACTS))
+    governance.policies["town"] = CommunityPolicy(reaction="👎")
+    assert "Flag reaction: 👎" in words(await panels.panel(MANAGER, setup.PANEL, FACTS))
+
+
 async def test_each_page_of_settings_leads_to_the_others_and_back(panels: Choosing) -> None:
     """By buttons that name their page, so that they work after a restart."""
     first = await panels.panel(MANAGER, setup.PANEL, FACTS)

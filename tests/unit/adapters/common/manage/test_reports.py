@@ -33,7 +33,7 @@ READER = plain_reader()
 def test_the_mode_comes_first(status: DeskStatus, mode: str) -> None:
     """What is posted, and what is not, before any number."""
     lines = status_text(status, Watch(), [], READER).splitlines()
-    assert lines[0] == "ANTIPHON IN THIS SERVER"
+    assert lines[0] == "ANTIPHON HERE"
     assert lines[1].startswith(mode)
 
 

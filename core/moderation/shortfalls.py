@@ -1,0 +1,71 @@
+"""What a suggestion lacks, in words for the people who review a case.
+
+Owns the sentence for people of each note of the engine (``Suggestion.degraded``). A note without one stays out of cards
+and reasons: the terminal, its JSON and the log have all of them, as the engine says them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from core.i18n.sentences import Said, Sentence, sentence
+
+_MODEL: Final = sentence(
+    "The language model gave no usable answer to a part; what ships with Antiphon stands in for it."
+)
+_UNREAD: Final = sentence("Antiphon does not read this language well: look yourself whether the post is hateful.")
+_NO_EVIDENCE: Final = sentence("No evidence bears on this; the drafts state no facts.")
+_LIBRARY: Final = sentence("The library of evidence could not be used as a whole.")
+_TOLD: Final = {
+    "claims: no draft argues the claim that was chosen": sentence("No draft argues the claim that was chosen."),
+    "claims: the model wrote no claim ({why}); prepared claims are used": _MODEL,
+    "drafts: no reply is free of doubt; silence may serve better": sentence(
+        "No reply is free of doubt; silence may serve better."
+    ),
+    "drafts: the model wrote no draft ({why})": _MODEL,
+    "drafts: the model wrote {wrote} of {wanted} drafts ({why})": _MODEL,
+    "drafts: the model wrote no draft with the evidence ({why})": _MODEL,
+    "drafts: whether some are fit to be posted was not asked ({why})": _MODEL,
+    "evidence: a part of the knowledge base was left out ({why})": _LIBRARY,
+    "evidence: there is none, since the knowledge base is unavailable ({why})": _LIBRARY,
+    "evidence: no passage bears on the claim; the drafts state no facts": _NO_EVIDENCE,
+    "evidence: no passage is left; the drafts state no facts": _NO_EVIDENCE,
+    "gates: drafts dropped: {count} ({faults})": sentence("Drafts that broke a rule of Antiphon are not shown."),
+    "post: the post tries to give the model instructions; they are read as text and not followed": sentence(
+        "The post tries to give the model instructions; they are not followed."
+    ),
+    "post: {count} control or bidirectional characters were taken out": sentence(
+        "Characters that nobody sees were taken out of the post."
+    ),
+    "reading: no target group was recognised; the drafts stand up for people in general": sentence(
+        "Whom the post attacks was not recognised; the drafts stand up for people in general."
+    ),
+    "reading: the model did not read the post ({why}); the small readers read it": _MODEL,
+    "reading: the model did not say whether the post is {what}": _MODEL,
+    "reading: whether the post is {what} was not asked ({why})": _MODEL,
+    "reading: the post's language was not recognised": sentence("The language of the post was not recognised."),
+    "reading: the small reader does not know {language}, and no language model said whether the post is hateful; only "
+    "rules looked at it": _UNREAD,
+    "reading: the small reader is not good enough in {language} by itself; whether the post is hateful was read with "
+    "the language model, threats and attacks on one person by words alone": _UNREAD,
+    "reading: the small reader does not know {language}; what the post does is the language model's word alone": (
+        _UNREAD
+    ),
+    "review: the drafts were not reviewed ({why})": _MODEL,
+    "support: the model wrote no words of support ({why})": _MODEL,
+}
+
+
+def for_people(notes: Sequence[Said]) -> tuple[Sentence, ...]:
+    """The notes that people read, each once, in their order."""
+    found = []
+    for note in notes:
+        template, values = (note.template, note.values) if isinstance(note, Sentence) else (str(note), {})
+        if template in _TOLD:
+            found.append(_TOLD[template])
+        elif template == "drafts: they are written in the community's language ({language})":
+            found.append(sentence("The drafts are written in the community's language ({language}).", **values))
+        elif template == "evidence: nothing by {publishers} bears on the claim; all publishers were searched":
+            found.append(sentence("Nothing by {publishers} bears on this; all publishers were searched.", **values))
+    return tuple(dict.fromkeys(found))
