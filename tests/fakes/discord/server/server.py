@@ -191,7 +191,8 @@ async def connected(client: AntiphonClient) -> AsyncIterator[asyncio.Task[None]]
 
 
 async def _ready(client: AntiphonClient) -> None:
-    while not client.is_ready():  # noqa: ASYNC110 - before it logs in there is nothing to wait for
+    # Its servers may come after the moment that it waits for them. Before it logs in there is no event to wait for.
+    while not client.is_ready() or any(guild.unavailable for guild in client.guilds):  # noqa: ASYNC110
         await asyncio.sleep(0.005)
 
 

@@ -238,10 +238,9 @@ def _restart(server: PostgresServer) -> None:
 
 
 async def _flagging(world: World, stop: asyncio.Event) -> None:
-    for number in range(_MOST_FLAGS):
-        if stop.is_set():
-            return
-        await world.attempt(world.flag(number))
+    number = 0
+    while number < _MOST_FLAGS and not stop.is_set():
+        number += await world.attempt(world.flag(number)) is not None  # what is refused while it is away comes again
         await asyncio.sleep(0.02)
 
 

@@ -7,6 +7,7 @@ import asyncio
 import aiohttp
 import pytest
 
+from tests.fakes.machine.clock import let_pass
 from tests.fakes.mastodon.plain_calls import call
 from tests.fakes.mastodon.server.faults import Fault
 from tests.fakes.mastodon.server.server import MastodonServer
@@ -83,10 +84,11 @@ async def test_a_timeout_carries_out_and_never_answers(server: MastodonServer) -
 
 
 async def test_a_slow_request_waits_before_it_is_carried_out(server: MastodonServer) -> None:
-    server.fault("/api/v1/statuses", "slow", seconds=0.2)
+    server.fault("/api/v1/statuses", "slow", seconds=60)
     waits = asyncio.create_task(call(server, *_POST, status="x"))
     await server.until(lambda: server.requests)
     assert server.home.written_by(server.bot.id) == []
+    let_pass(61)
     assert (await waits)[0] == 200
 
 
