@@ -11,17 +11,19 @@ from typing import Any, Final
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from core.llm.backends.encoders import new_network
-from training.heads.learning import Example, Values
 
 _WARM: Final = 0.1
 _DECAY: Final = 0.01
 _KEPT: Final = 0.95
 """How much of the running mean stays, each time that weights are added to it."""
 _CHANCE: Final = "chance"
+Learnt = tuple[tuple[str, ...], NDArray[np.float32]]
+"""One text or a pair, and its targets, shape (outputs,)."""
 
 
 class Learner:
@@ -32,11 +34,13 @@ class Learner:
     Args:
         outputs: how many.
         steps: how many there will be; the rate rises over the first tenth and falls to nothing at the last.
-        values: how it learns.
+        rate: of learning, of the encoder.
+        faster: how many times the rate what stands over the encoder learns with.
+        seed: of the fresh outputs, and of chance.
     """
 
-    def __init__(self, outputs: int, steps: int, values: Values) -> None:
-        torch.manual_seed(values.seed)
+    def __init__(self, outputs: int, steps: int, *, rate: float, faster: float, seed: int) -> None:
+        torch.manual_seed(seed)
         self._network = new_network(outputs)
         self._mean = AveragedModel(self._network, multi_avg_fn=get_ema_multi_avg_fn(_KEPT))  # type: ignore[no-untyped-call]
         vectors, *_ = self._network.parameters()
@@ -44,8 +48,7 @@ class Learner:
         inside = [one for one in self._network.encoder.parameters() if one is not vectors]
         over = [one for name, one in self._network.named_parameters() if not name.startswith("encoder.")]
         self._clipped = [*inside, *over]
-        rate = values.learning_rate
-        parts: list[dict[str, Any]] = [{"params": inside}, {"params": over, "lr": rate * values.faster}]
+        parts: list[dict[str, Any]] = [{"params": inside}, {"params": over, "lr": rate * faster}]
         self._optimizers: tuple[torch.optim.Optimizer, ...] = (
             torch.optim.AdamW(parts, lr=rate, weight_decay=_DECAY, fused=True),
             torch.optim.SparseAdam([vectors], lr=rate),
@@ -62,7 +65,11 @@ class Learner:
         return self._mean.module.eval()
 
     def learn(
-        self, batch: Sequence[Example], loss_of: Callable[[Tensor, Tensor], Tensor], *, is_averaged: bool
+        self,
+        batch: Sequence[tuple[tuple[str, ...], NDArray[np.float32]]],
+        loss_of: Callable[[Tensor, Tensor], Tensor],
+        *,
+        is_averaged: bool,
     ) -> float:
         """One step.
 

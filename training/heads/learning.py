@@ -103,7 +103,8 @@ def fine_tuned(
 
     chance = _chance(values.seed)
     steps = values.epochs * -(-len(shown(_chance(values.seed))) // BATCH)  # an epoch may show some texts more or fewer
-    learner, file = Learner(outputs, steps, values), folder / _CHECKPOINT
+    rates = {"rate": values.learning_rate, "faster": values.faster}
+    learner, file = Learner(outputs, steps, **rates, seed=values.seed), folder / _CHECKPOINT
     if file.exists():
         saved = torch.load(file, weights_only=True)
         place = _Place(**saved["place"])
