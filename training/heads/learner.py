@@ -22,8 +22,6 @@ _DECAY: Final = 0.01
 _KEPT: Final = 0.95
 """How much of the running mean stays, each time that weights are added to it."""
 _CHANCE: Final = "chance"
-Learnt = tuple[tuple[str, ...], NDArray[np.float32]]
-"""One text or a pair, and its targets, shape (outputs,)."""
 
 
 class Learner:
