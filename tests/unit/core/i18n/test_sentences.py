@@ -91,18 +91,23 @@ TAKES_NO_SENTENCE = {
     "_recorded",
 }
 """What is called with a sentence itself, a pattern, a line for the log, or the name of a transaction or of a call."""
+_STATEMENT = re.compile(r"(SELECT|INSERT|UPDATE|DELETE|EXISTS|TRIGGER|TABLE) |\(\w\.\w+ IS ")
+"""How SQL begins, which nobody reads; no sentence begins so."""
 NOT_ON_CARDS = {
     "\n- in this community's own voice: {}",
     "\nA reply of this kind that fits, to be said in other words: {}",
     "Give the suggestion's id and the draft's rank together, or neither for a text of your own.",
+    "Paragraph {} is another one in the index.",
     "Make room or give the rights, or set {} to another place.",
     "Somebody decides about this case just now.",
     "T must be above 1, but is {}",
     "Take again.",
     "The case has no draft of rank {} in that suggestion.",
     "The folder {} cannot be made: {}.",
+    "The index is older than the library, by {} of its documents.",
+    "The index of the words is damaged: {}.",
     "The library was never indexed.",
-    "a checksum differs",
+    "The post: {}\n",
     "drafts that pass the gates: {}",
     "denouncing: it says calmly that talking like this is not acceptable",
     "empathetic: it speaks from the heart for the people who are hurt",
@@ -113,13 +118,13 @@ NOT_ON_CARDS = {
     "positive: it says something good about the people attacked",
     "questioning: one open question that makes readers think and assumes nothing bad",
     "review board: {}",
-    "see the post",
     "sending again under the same key",
     "somebody looked: it does not stand there",
     "somebody looked: it stands there",
     "to argue another claim",
     "warm, plain and brief",
     "{} folded cases closed",
+    "{} is missing or not what was written.",
     "{} words of support",
     "{} undecided, {} approved too long ago, {} left by people, {} ended, {} left by a second person",
 }
@@ -165,7 +170,7 @@ def _prose(node: ast.AST) -> Iterator[str]:
     if isinstance(node, ast.Constant | ast.JoinedStr):
         parts = node.values if isinstance(node, ast.JoinedStr) else [node]
         text = "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in parts)
-        if re.search(r"[A-Za-z]{2} [a-z]", text):
+        if re.search(r"[A-Za-z]{2} [a-z]", text) and not _STATEMENT.match(text):
             yield text
         return
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Constant):
