@@ -93,7 +93,7 @@ async def test_what_the_engine_lacked_is_said_in_the_communitys_language(
     evidence = tuple(replace(passage, caution=CAUTION) for passage in found.evidence)
     told = replace(found, reading=advised, evidence=evidence)
     card = await card_of(front, await queue.store(await take(queue), told))
-    assert {note.partition(":")[0] for note in card.notes} >= {"claims", "evidence", "gates", "judge"}
+    assert card.notes and not [note for note in card.notes if ": " in note], "no stage of the engine is named"
     assert_spoken(
         lambda language: shown(card, language), *card.notes, card.advice_reason, *card.why_two, f"Caution: {CAUTION}"
     )

@@ -20,6 +20,7 @@ from core.moderation.approval import CaseState
 from core.moderation.closing import CloseReason
 from core.moderation.desk_ports import Casework
 from core.moderation.roles import Person, Role
+from core.moderation.shortfalls import for_people
 from tests.fakes.desk.decisions import card_of, drafted, execute, take
 from tests.fakes.desk.people import FLAGGER, MODERATOR, OTHER_MODERATOR, PLATFORM, STRANGER, VOLUNTEER
 from tests.fakes.engine.suggestions import DRAFT_TEXTS, suggestion_for
@@ -35,7 +36,7 @@ async def test_a_moderator_sees_all_that_was_said_of_a_post(
     made = suggestion_for(in_review.post)
     assert (card.case_id, card.version, card.state) == (in_review.id, in_review.version, CaseState.IN_REVIEW)
     assert (card.gist, card.severity, card.language) == ("they take", 2, "en")
-    assert (card.drafts, card.evidence, card.notes) == (made.drafts, made.evidence, made.degraded)
+    assert (card.drafts, card.evidence, card.notes) == (made.drafts, made.evidence, for_people(made.degraded))
     assert card.claims == ("Newcomers pay taxes.", "Newcomers work.")
     assert card.post == in_review.post
     assert card.holder is not None
