@@ -59,7 +59,7 @@ _DANGLING = re.compile(
 _ABOUT_EVIDENCE = 0.4
 """A sentence that shares this part of its words with a passage is about it, and each of its numbers must be there."""
 
-_MENTION = re.compile(r"@\w|(?<!\w)#\w|<[@#!&:]|\[[^\]]*\]\s*[(\[]")
+_MENTION = re.compile(r"@\w|(?<!\w)#\w|<[@#!&:]|\[[^\[\]]{0,300}\]\s{0,9}[(\[]")
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,8 @@ _CLAUSE: Final = re.compile(r"[.!?;:—–…\n]+(?:\s|$)| - ")
 _QUOTED: Final = re.compile(
     r"\"[^\"]*\"|“[^”]*”|«[^»]*»|„[^“”]*[“”]|‘[^’]*’|(?<!\w)'(?:[^']|(?<=\w)'(?=\w))*'(?!\w)|(?<![\w*])\*[^*]+\*(?![\w*])"
 )
+_NEAR: Final = 300
+"""So many characters of a clause are read on each side of a word."""
 _FALLBACK: Final = "en"
 
 
@@ -46,13 +48,15 @@ def told_apart(text: str, language: str | None = None) -> Slurs:
         return Slurs(frozenset(), frozenset())
     plain = text.replace("’", "'").replace("‘", "'")
     known = _wordings()[language if language in NAMES else _FALLBACK]
-    seen, used = set[str](), set[str]()
+    seen, used, quoted = set[str](), set[str](), bytearray(len(plain))
+    for match in _QUOTED.finditer(plain):
+        quoted[match.start() + 1 : match.end()] = b"\1" * (match.end() - match.start() - 1)
     for start, end, words in _places(plain, language):
         seen |= words
         before, after = _clause(plain, start, end)
         if known["aimed_before"].search(before) or known["aimed_after"].search(after) or _is_vocative(before, after):
             used |= words
-        elif not _is_mention(plain, start, before, after, known):
+        elif not (quoted[start] or _is_mention(before, after, known)):
             used |= words - mild_slurs()
     used |= found - seen - mild_slurs()
     return Slurs(frozenset(used), frozenset(found - used))
@@ -69,8 +73,8 @@ def _places(text: str, language: str | None) -> Iterator[tuple[int, int, set[str
 
 def _clause(text: str, start: int, end: int) -> tuple[str, str]:
     """What stands around a word in its clause, without quotation marks right beside the word."""
-    before = _CLAUSE.split(text[:start])[-1]
-    after = _CLAUSE.split(text[end:] + " ")[0]
+    before = _CLAUSE.split(text[max(0, start - _NEAR) : start])[-1]
+    after = _CLAUSE.split(text[end : end + _NEAR] + " ")[0]
     return re.sub(r"[\"“«„'*]+$", "", before), re.sub(r"^[\"”»“'*]+", "", after)
 
 
@@ -80,9 +84,7 @@ def _is_vocative(before: str, after: str) -> bool:
     return at_end and before.count(",") == 1
 
 
-def _is_mention(text: str, start: int, before: str, after: str, known: Mapping[str, re.Pattern[str]]) -> bool:
-    if any(match.start() < start < match.end() for match in _QUOTED.finditer(text)):
-        return True
+def _is_mention(before: str, after: str, known: Mapping[str, re.Pattern[str]]) -> bool:
     if known["word_before"].search(before) or known["word_after"].search(after):
         return True
     is_denied = bool(known["denied"].search(before)) and not known["not_denied"].search(before)
