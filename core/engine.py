@@ -101,7 +101,7 @@ class Engine:
 
         Raises:
             BadInput: the post is empty, too long, or holds no words.
-            ModelAway: the language model cannot be reached at all, or knows neither key nor model.
+            ModelAway: the language model cannot be reached at all, or knows neither key nor model, and is waited for.
             IndexUnavailable: the embedding model cannot be loaded.
         """
         if refused := await asyncio.to_thread(self._refused, request):
@@ -109,6 +109,7 @@ class Engine:
             return refused
         budget = Budget(request.profile, turn=request.turn)
         checked = await asyncio.to_thread(check_text, request.post.text)
+        budget.is_begun_without = not request.waits_for_model
         post, expected = replace(request.post, text=checked.value), request.voice.language
         signals = await read_signals(post, self.readers.posts, expected=expected, language=request.language)
         if self.probe:

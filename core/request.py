@@ -54,6 +54,8 @@ class Request:
         variant: how often the post was drafted before; another number seeds another search.
         prepared: what the community changed of the prepared replies.
         cards: the community's own cards that somebody accepted.
+        waits_for_model: where the model is away, the request ends with an error, and whoever made it asks again later;
+            otherwise what stands without a model is the answer.
         turn: what each call of the model waits for; no time passes for the suggestion meanwhile.
     """
 
@@ -71,6 +73,7 @@ class Request:
     prepared: Changes = UNCHANGED
     cards: tuple[OwnCard, ...] = ()
     turn: Turn = nullcontext
+    waits_for_model: bool = True
 
     def wants_drafts(self, reading: Reading, signals: Signals) -> bool:
         """Whether to draft a reply to a post with this reading."""

@@ -32,6 +32,11 @@ class ServerState:
     fault: ServerFault | None
 
     @property
+    def is_unreachable(self) -> bool:
+        """Whether no connection is made, so that what does without it need not wait for it."""
+        return self.is_away and self.fault is not None and type(self.fault.__cause__) is not TimeoutError
+
+    @property
     def is_away(self) -> bool:
         """Whether it may come back as it is: there is no connection, or nothing is said over it."""
         return self.fault is not None and self.fault.trouble is Trouble.ABSENT

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 
-from core.errors import BudgetExhausted, ModelUnavailable
+from core.errors import BudgetExhausted, ModelAway, ModelUnavailable
 from core.i18n.sentences import sentence
 from core.llm.profiles import Profile
 from core.ports import Answer, Generation, LanguageModel, Message, Turn
@@ -24,6 +24,7 @@ class Budget:
     Args:
         clock: gives seconds; only differences matter.
         turn: what each call of the model waits for.
+        is_begun_without: whether a suggestion goes on where the model is away from its first call on.
     """
 
     profile: Profile
@@ -35,6 +36,7 @@ class Budget:
     started: float = field(init=False)
     first_draft_seconds: float | None = None
     turn: Turn = nullcontext
+    is_begun_without: bool = False
     _waiting: int = field(default=0, init=False)
     _under_way: int = field(default=0, init=False)
     _still_since: float | None = field(default=None, init=False)
@@ -73,6 +75,10 @@ class Budget:
         elif not stands_still and self._still_since is not None:
             self._stood_still += self.clock() - self._still_since
             self._still_since = None
+
+    def ends_without(self, err: Exception) -> bool:
+        """Whether a fault ends the suggestion: the model is away, never answered, and is waited for."""
+        return isinstance(err, ModelAway) and self.prompt_tokens == 0 and not self.is_begun_without
 
     @property
     def seconds_left(self) -> float:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from core.errors import BadAnswer, ModelAway, ModelUnavailable
+from core.errors import BadAnswer, ModelUnavailable
 from core.i18n.sentences import listed, sentence
 from core.llm.budget import MeteredModel
 from core.llm.prompting import load_prompt, quoted
@@ -85,7 +85,7 @@ async def read_post(
         larger: who is asked what the small reader is asked; ``None`` for ``model``, taken for the one that ships.
 
     Raises:
-        ModelAway: nobody gets an answer, and no call was ever answered (all else only degrades).
+        ModelAway: no call was ever answered, and the request waits for the model (all else only degrades).
     """
     # A larger model is pooled with the small reader alone, beside which it was fitted.
     small = signals.hateful if signals.probed is None else signals.signs.hateful if signals.signs else None
@@ -150,7 +150,7 @@ async def _explain(text: str, model: MeteredModel) -> Noted[Mapping[str, Any]]:
         except BadAnswer as err:
             problem = err.message
         except ModelUnavailable as err:
-            if isinstance(err, ModelAway) and model.budget.prompt_tokens == 0:
+            if model.budget.ends_without(err):
                 raise  # the model is not there: this is not just a poorer reading
             return Noted({}, [sentence("reading: the explanations were not asked for ({why})", why=err.message)])
     return Noted({}, [sentence("reading: the model's explanations could not be used ({why})", why=problem)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 from pathlib import Path
 
@@ -105,14 +106,17 @@ def test_model_that_is_missing(here: InThisProcess, tmp_path: Path):
 
 
 def test_server_that_does_not_answer(drafter: Antiphon):
-    """Without its model there is no draft at all, and the address is named."""
+    """Prepared replies and evidence are shown all the same; the address is named, and what is missing."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # bound, but nobody listens
         url = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
         result = drafter.having(ANTIPHON__LLM__BASE_URL=url)(*SHORT, HATEFUL)
-    assert (result.code, result.out) == (4, "")
+    assert result.code == 0, result.err
     assert f"The language model at {url} cannot be reached. Start the server, or correct llm.base_url." in result.err
-    assert len(result.err.splitlines()) == 1
+    assert "What follows was prepared by people." in result.err
+    found = json.loads(result.out)
+    assert found["drafts"]
+    assert found["cost"]["prompt_tokens"] == 0
 
 
 def test_weights_on_a_full_disk(antiphon: Antiphon, full_disk: tuple[Path, list[str]]):

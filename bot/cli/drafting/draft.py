@@ -36,7 +36,7 @@ from bot.cli.drafting.warm.asking import suggest as ask_warm
 from bot.cli.later import OneText
 from bot.cli.terminal.render import show_progress, show_suggestion
 from bot.cli.terminal.report import document, schema
-from bot.compose.asking import check_reachable, voice_of
+from bot.compose.asking import server_states, voice_of
 from bot.compose.settings.loading import load_settings
 from bot.compose.settings.settings import Settings
 from core.errors import BadInput
@@ -98,7 +98,7 @@ def draft(
         _say("Looking at the post.")
         suggestion, loading = None if force else _refused(request), 0.0
         if suggestion is None:
-            await check_reachable(settings)
+            await _look_at_servers(settings)
             began = monotonic()
             suggestion = await _suggest(settings, request, config, is_warm=is_warm)
             loading = monotonic() - began - suggestion.cost.seconds
@@ -129,7 +129,7 @@ def _request(
     voice = voice_of(settings)
     if intents:
         voice = replace(voice, intents=tuple(dict.fromkeys(intents)))
-    return Request(post, settings.profile_named(profile), voice, language or None, force)
+    return Request(post, settings.profile_named(profile), voice, language or None, force, waits_for_model=False)
 
 
 def _arguing(settings: Settings, request: Request, claim: str) -> Request:
@@ -141,6 +141,21 @@ def _arguing(settings: Settings, request: Request, claim: str) -> Request:
     if warning:
         err().print(Text(warning, style="yellow"), soft_wrap=True)
     return replace(request, claim=chosen)
+
+
+async def _look_at_servers(settings: Settings) -> None:
+    """Tell what is wrong with a model server before anything is loaded; one that cannot be reached ends nothing.
+
+    Raises:
+        ModelUnavailable: one refuses the key, is no model server, or takes a connection and says nothing.
+    """
+    for state in await server_states(settings):
+        if state.fault is None:
+            continue
+        if not state.is_unreachable:
+            raise state.fault
+        what = "The drafts are not compared." if state.section == "judge" else "What follows was prepared by people."
+        err().print(Text(f"{state.fault} {what}", style="yellow"), soft_wrap=True)
 
 
 def _refused(request: Request) -> Suggestion | None:

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from core.cards.bank import gist_in_words
 from core.cards.routing import Route, Router
-from core.errors import BadAnswer, ModelAway, ModelUnavailable
+from core.errors import BadAnswer, ModelUnavailable
 from core.i18n.sentences import sentence
 from core.llm.budget import MeteredModel
 from core.llm.prompting import load_prompt, quoted
@@ -128,14 +128,14 @@ async def read_at_once(
     Without an answer of the model the small readers' reading stands.
 
     Raises:
-        ModelAway: nobody gets an answer, and no call was ever answered.
+        ModelAway: nobody gets an answer, no call was ever answered, and the request waits for the model.
         IndexUnavailable: the router's weights are missing or damaged.
     """
     routes = await asyncio.to_thread(offered, post.text, signals.language, router, signals)
     try:
         said = await analyse(post, routes, model)
     except (BadAnswer, ModelUnavailable) as err:
-        if isinstance(err, ModelAway) and model.budget.prompt_tokens == 0:
+        if model.budget.ends_without(err):
             raise
         note = sentence("reading: the model did not read the post ({why}); the small readers read it", why=err.message)
         return Noted(decide(signals, {}), [note])

@@ -148,6 +148,18 @@ async def test_an_unreachable_model_is_told_with_its_cause(readers: Readers, kno
     assert isinstance(caught.value.__cause__, ConnectionError)
 
 
+async def test_who_does_not_wait_for_the_model_gets_what_stands_without_it(
+    readers: Readers, knowledge: EvidenceSource
+) -> None:
+    """Prepared replies with evidence, read by the small readers, and a note that says why there is no more."""
+    engine = Engine(_Unreachable(), knowledge, readers)
+    suggestion = await engine.suggest(Request(post_of(), PATIENT, waits_for_model=False))
+    assert suggestion.drafts
+    assert suggestion.evidence
+    assert suggestion.cost.prompt_tokens == 0
+    assert any("unreachable" in note for note in suggestion.degraded)
+
+
 @pytest.mark.parametrize("limit", ["max_model_calls", "max_tokens"])
 async def test_a_spent_budget_is_named(readers: Readers, knowledge: EvidenceSource, limit: str) -> None:
     """The limit is never exceeded by more than the calls under way, and the drafts so far come back."""
