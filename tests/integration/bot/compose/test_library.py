@@ -175,7 +175,11 @@ async def test_a_library_from_before_folders_had_names_keeps_its_ids(tmp_path: P
     await take(settings, first)
     with sqlite3.connect(settings.library_folder / LIBRARY_FILE) as database:
         database.execute("ALTER TABLE revisions DROP COLUMN says")
-        database.execute("DROP TABLE folders")
+        for kind, name in database.execute(
+            "SELECT type, name FROM sqlite_schema WHERE type = 'trigger' "
+            "OR name IN ('folders', 'words', 'entries', 'vectors', 'neighbours', 'shelf') ORDER BY type DESC"
+        ).fetchall():
+            database.execute(f"DROP {kind} {name}")
         database.execute("PRAGMA user_version = 1")
     assert (await take(settings, other)).outcomes == {DocumentOutcome.NEW: 1}
     assert (await take(settings, first)).outcomes == {DocumentOutcome.UNCHANGED: 1}

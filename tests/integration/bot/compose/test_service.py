@@ -77,7 +77,7 @@ async def test_a_flag_becomes_a_reply_without_anybody_calling_the_parts(
     assert len([post for post in platform.thread() if post.author == "antiphon"]) == 1
 
 
-async def test_where_places_are_asked_first_the_outbox_is_told_so(
+async def test_where_places_are_asked_first_nothing_is_approved_without_a_yes(
     engine: Engine, place: Path | URL, tmp_path: Path
 ) -> None:
     """The platform says it of itself, and nothing reaches a place of which nobody said yes."""
@@ -89,10 +89,10 @@ async def test_where_places_are_asked_first_the_outbox_is_told_so(
     ):
         await admit(application.database, PLATFORM, COMMUNITY, MODERATOR)
         queue = DraftQueue(application.database, "worker-1")
-        await approve(application.desk, await drafted(application.desk, queue, platform.flag("103", "mill_pond")))
-        (delivery,) = await application.outbox.send_due()
-    assert delivery.state is CaseState.NEEDS_PERSON
-    assert "agreed" in delivery.reason
+        case = await drafted(application.desk, queue, platform.flag("103", "mill_pond"))
+        with pytest.raises(NotAllowed, match="agreed"):
+            await approve(application.desk, case)
+        assert not await application.outbox.send_due()
     assert all(post.author != "antiphon" for post in platform.thread())
 
 

@@ -203,7 +203,7 @@ TAMPERED = {
     ),
     "proposed text of an erased case": (
         "UPDATE cases SET erased_at = updated_at, text = '', thread = '[]' WHERE state = 'queued'; "
-        "INSERT INTO proposals SELECT 'shown', id, version, 'p-1', 'words', 'hash', NULL, NULL, updated_at, '' "
+        "INSERT INTO proposals SELECT 'shown', id, version, 'p-1', 'words', 'hash', NULL, NULL, updated_at, '', 0, 0 "
         "FROM cases WHERE state = 'queued'",
         "I15",
     ),

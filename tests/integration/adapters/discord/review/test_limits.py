@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any
 
+import discord
 import pytest
 
 from adapters.discord.review import DiscordReviewSurface
@@ -28,9 +29,11 @@ async def wire() -> AsyncIterator[Wire]:
 
 
 async def shown(wire: Wire, card: Card = CARD) -> tuple[DiscordReviewSurface, PostRef]:
-    """A card in a room of the server."""
-    surface = DiscordReviewSurface(wire.client)
-    return surface, await surface.show(card, str(wire.state.add_channel("review")), None)
+    """A card in a room of the server that is not for everybody."""
+    surface, room = DiscordReviewSurface(wire.client), wire.state.add_channel("review")
+    hidden = {"id": str(GUILD_ID), "type": 0, "allow": "0", "deny": str(discord.Permissions(view_channel=True).value)}
+    wire.state.channels[room]["permission_overwrites"] = [hidden]
+    return surface, await surface.show(card, str(room), None)
 
 
 def limited(method: str, code: int = 0, **body: Any) -> Fault:

@@ -15,7 +15,7 @@ from bot.store.schema import CommunityRow
 from core.errors import PlatformBusy, PlatformUnavailable
 from core.models import FlaggedPost
 from core.moderation.closing import CloseReason
-from tests.fakes.desk.boards import CHANNEL, all_steps, board_of, choose_channel, posts_apart
+from tests.fakes.desk.boards import all_steps, board_of, choose_channel, posts_apart
 from tests.fakes.desk.people import COMMUNITY, MODERATOR, PLATFORM
 from tests.fakes.machine.clock import FakeClock
 from tests.fakes.ports.surface import FakeSurface
@@ -78,14 +78,14 @@ async def test_the_card_of_a_closed_case_is_not_looked_for(
 async def test_cards_in_an_earlier_channel_are_not_looked_for(
     board: ReviewBoard, surface: FakeSurface, database: Database, in_review: Case
 ) -> None:
-    """As with deletions that are heard of: only the review channel of now counts."""
+    """As with deletions that are heard of: only the review channel of now counts, and open cards go there."""
     await all_steps(board)
     await choose_channel(database, "another")
     await all_steps(board)
-    assert [place.channel for place in surface.cards] == [CHANNEL]
+    assert [place.channel for place in surface.cards] == ["another"]
     surface.unheard_in.add(COMMUNITY)
     await all_steps(board)
-    assert surface.looks == []
+    assert {place.channel for looked in surface.looks for place in looked} == {"another"}
 
 
 async def test_many_cards_take_as_many_looks_as_the_platform_needs_one_a_step(
