@@ -216,15 +216,22 @@ class LocalShelf:
                 if not database.execute("SELECT is_built FROM shelf").fetchone()[0]:
                     return ["The library was never indexed."]
                 wrong = [f"Paragraph {row} is another one in the index." for row, _ in self._wrong_entries()]
-                try:
-                    database.execute("INSERT INTO words (words, rank) VALUES ('integrity-check', 1)")
-                except sqlite3.DatabaseError as err:
-                    wrong.append(f"The index of the words is damaged: {err}.")
+            if damage := self.damage_of_words():
+                wrong.append(f"The index of the words is damaged: {damage}.")
         except IndexUnavailable as err:
             return [err.message]
         if behind := self.behind():
             wrong.append(f"The index is older than the library, by {behind} of its documents.")
         return [*wrong, *self._neighbours.faults()]
+
+    def damage_of_words(self) -> str:
+        """What SQLite finds wrong with the index of the words, without reading the paragraphs; "" for nothing."""
+        with self._store.reading() as database:
+            try:
+                database.execute("INSERT INTO words (words, rank) VALUES ('integrity-check', 1)")
+            except sqlite3.DatabaseError as err:
+                return str(err)
+        return ""
 
     def rebuild(self, on_progress: OnProgress = _silent) -> None:
         """Build again what is damaged; searches go on with what was there. Raises ``IndexUnavailable``."""

@@ -73,7 +73,12 @@ async def _library(settings: Settings) -> str:
     def look() -> tuple[int, int]:
         library = Library(settings.library_folder)
         try:
-            return len(library.served()), LocalShelf(library, open_embedder(settings)).behind()
+            shelf = LocalShelf(library, open_embedder(settings))
+            if damage := shelf.damage_of_words():
+                raise IndexUnavailable(
+                    f"The library's index is damaged: {damage}.", remedy="Run: antiphon kb verify --repair."
+                )
+            return len(library.served()), shelf.behind()
         finally:
             library.close()
 

@@ -113,7 +113,7 @@ async def test_what_was_not_posted_is_not_remembered(community: _Community) -> N
     """A reply that failed, that was withdrawn or that still waits is nobody's example."""
     failed = await community.approved("post 1", "too long " * 60, "author 1")
     await community.outbox.send_due()
-    assert (await community.desk.queries.case(failed.id)).state is CaseState.FAILED
+    assert (await community.desk.queries.case(failed.id)).state is CaseState.NEEDS_PERSON
     withdrawn = await community.approved("post 2", "We take this back.", "author 2")
     await community.desk.decisions.close(
         withdrawn.id, withdrawn.version, OTHER_MODERATOR, CloseReason.MISTAKE, "they asked us to"

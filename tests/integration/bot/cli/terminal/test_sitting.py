@@ -221,9 +221,9 @@ async def test_two_persons_approve_the_same_bytes(terminal: _Terminal) -> None:
     shown = await terminal.types("", "w", BOLD, "y", "f", "", "p Bea", "f", "y", "q")
     assert terminal.keyboard.consents == [
         "y = Yes, and ask a second person, e = change it once more, Enter = back",
-        "y = Yes, and ask a second person, Enter = back",
         "y = Yes, post this reply, Enter = back",
     ]
+    assert "You approved this text already" in shown
     assert "No evidence holds the figure “93%”." in shown
     assert f"{MODERATOR.name} approved this text (f 1 approves the same):\n  | {BOLD}" in shown
     assert "you are the second" in shown
