@@ -31,6 +31,7 @@ from core.errors import BadInput
 
 if TYPE_CHECKING:
     from bot.compose.settings.settings import Settings
+    from kb.library.library import Library
 
 kb = typer.Typer(help="The knowledge base: search it, collect documents, accept what is served.", no_args_is_help=True)
 
@@ -93,6 +94,11 @@ def search(
     run(config, work)
 
 
+def _paragraphs(library: Library) -> int:
+    """How many paragraphs a library serves."""
+    return sum(len(paragraphs) for _, paragraphs in library.served().values())
+
+
 def remove(documents: Ids, config: ConfigOption = None) -> None:
     """Remove documents, with their files and their paragraphs."""
 
@@ -101,11 +107,13 @@ def remove(documents: Ids, config: ConfigOption = None) -> None:
 
         async with open_library(settings) as opened:
             found = [opened.library.document(opened.document_of(document))[0] for document in documents]
+            before = _paragraphs(opened.library)
             for listed in {one.id: one for one in found}.values():
                 opened.remove(listed.id)
                 out().print(Text(f"Removed: {listed.title} ({listed.id})"), soft_wrap=True)
-            changed = await opened.follow()
-        out().print(Text(f"Searches find {counted(changed.removed, 'paragraph')} less."))
+            await opened.follow()
+            fewer = before - _paragraphs(opened.library)
+        out().print(Text(f"Searches find {counted(fewer, 'paragraph')} less."))
         return 0
 
     run(config, work)
