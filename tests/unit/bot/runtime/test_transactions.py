@@ -17,7 +17,6 @@ COMMITTERS = {
     "store/upkeep/backup.py",  # copies, and reads what it copied
     "store/upkeep/scrub.py",  # VACUUM: rewrites the file, changes no row
     "store/engine/sqlite.py",  # folds the log into the file
-    "drafting/exemplars.py",  # a search index in memory
 }
 
 
