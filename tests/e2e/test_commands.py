@@ -51,9 +51,8 @@ def test_doctor_names_every_fault(drafter: Antiphon, tmp_path: Path):
     assert (result.code, result.err) == (4, "")
     assert not result.document["ok"]
     remedies = {check["name"]: check["remedy"] for check in result.document["checks"] if not check["ok"]}
-    assert remedies.keys() == {"disk", "database", "knowledge base", "language model", "judge"}
+    assert remedies.keys() == {"disk", "database", "language model", "judge"}
     assert "kb.cache_folder" in remedies["disk"]
     assert "desk.database" in remedies["database"]
-    assert "cache folder" in remedies["knowledge base"]
     assert "llm.base_url" in remedies["language model"]
     assert "judge.base_url" in remedies["judge"]

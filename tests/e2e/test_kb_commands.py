@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -166,10 +168,9 @@ def test_a_damaged_index_is_found_and_built_again(antiphon: Antiphon, papers: Pa
     antiphon("kb", "trust", "folder", "high")
     built = antiphon("kb", "build", "--source", "folder", "--folder", str(papers), "--json").document
     assert (built["waiting"], built["index"]["added"]) == (0, 2)
-    (damaged,) = tmp_path.rglob("versions/*/entries-*.npy")
-    data = bytearray(damaged.read_bytes())
-    data[-1] ^= 1
-    damaged.write_bytes(data)
+    (library,) = tmp_path.rglob("library.sqlite")
+    with closing(sqlite3.connect(library)) as database, database:
+        database.execute("DELETE FROM words_data")
     searched = antiphon("kb", "search", "women in parliament", "--limit", "2", "--json")
     assert searched.code == 0
     found = searched.document["evidence"]

@@ -16,7 +16,7 @@ from bot.communities.governance import CommunityGovernance
 from bot.communities.native_roles import LiveRoles
 from bot.store.engine.database import Database, Session
 from bot.store.people import communities, people
-from bot.store.schema import CaseRow, Original
+from bot.store.schema import CaseRow
 from core.moderation.roles import Person, Role
 from tests.fakes.telegram.server.state import JSON
 from tests.fakes.telegram.town import TelegramTown
@@ -88,7 +88,7 @@ class TelegramTalk:
         found.lost = [f"{kind} {place}" for place, kind in self._must.items() if place not in cases]
         found.unheard = sum(place not in cases for place in self._may)
         for place in self._edited:
-            if place in cases and cases[place].original is not Original.EDITED:
+            if place in cases and "they are welcome" not in cases[place].text:
                 found.lost.append(f"the edit of {place}")
         for both in self._forwarded:
             made = sum(place in cases for place in both)

@@ -122,7 +122,7 @@ async def test_a_case_without_drafts_is_drafted_again_when_it_is_reopened(
     taken = await take(queue)
     case = await queue.store(taken, suggestion_for(taken.case.post, ()))
     assert case.state is CaseState.NEEDS_PERSON
-    assert "The judge gave no answer." in (await desk.queries.history(case.id))[-1].reason
+    assert "no draft to offer" in (await desk.queries.history(case.id))[-1].reason
     again = await desk.decisions.reopen(case.id, case.version, MODERATOR)
     assert again.state is CaseState.QUEUED
     assert (await take(queue)).case.id == case.id
