@@ -226,8 +226,9 @@ class _Run:
             return self._suggestion(reading, drafts=support, stopped=STOPPED)
         reading = self._writable(reading)
         cards = await self.arguing.cards(reading)
-        told = (card.claim for card in cards if card.claim and not card.stereotype.is_general)
-        claims = [request.claim] if request.claim else list(dict.fromkeys(told))
+        aimed = [card for card in cards if not card.stereotype.is_general] or cards
+        told = dict.fromkeys(card.claim for card in aimed if card.claim)
+        claims = [request.claim] if request.claim else list(told)
         said = (self.open_post.text, reading.implied_meaning, request.claim, *claims)
         queries = list(dict.fromkeys(str(text) for text in said if text))
         claim = request.claim or next(iter(claims), "")

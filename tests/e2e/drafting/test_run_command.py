@@ -63,24 +63,18 @@ def test_moderator_approves_closes_edits_and_pastes(drafter: Antiphon):
 
 def test_moderator_argues_another_claim(drafter: Antiphon):
     """By its number or in words of one's own, with a word of warning; a slip of the finger changes nothing."""
-    proposed, own = (
-        "Migrants pay rent, shop and taxes like anybody who lives here.",
-        "Newcomers always help their neighbours.",
-    )
+    own = "Newcomers always help their neighbours."
     with drafter.at_terminal("run") as terminal:
         terminal.read_to(NEXT)
         terminal.types("")
-        shown = terminal.read_to(ASKED)
-        argued = re.search(r"We say instead: (.*)\n", shown)
-        assert argued
+        assert "We say instead" not in terminal.read_to(ASKED)  # a larger model argues what the post calls for
         terminal.types("c")
         listed = re.findall(r"^  (\d)   (.*)$", terminal.read_to(ANOTHER_CLAIM), re.MULTILINE)
-        assert listed[0] == ("1", f"{argued.group(1)} (argued now)")
+        proposed = listed[0][1].removesuffix(" (argued now)")
         terminal.types("")
         terminal.read_to(ASKED)
-        for wrong, said in (("9", "There is no 9 in this list."), ("1", "The drafts argue this claim already.")):
-            terminal.types(f"c {wrong}")
-            assert said in terminal.read_to(ASKED)
+        terminal.types("c 9")
+        assert "There is no 9 in this list." in terminal.read_to(ASKED)
         terminal.types(f"c {own}")
         assert "would have lost before the vote (overstates)" in terminal.read_to("We say instead: ")
         shown = terminal.read_to(ASKED)
