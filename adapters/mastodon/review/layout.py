@@ -87,7 +87,7 @@ def _open(card: Card, reader: Reader, rules: PlaceRules) -> Iterator[Segment]:
         yield Segment(_BODY, 0, (f"{nobody} {gettext('So nothing would be posted.', reader.locale)}",))
     yield Segment(_BODY, 22, _post_forms(card, reader))
     if passed := passed_on(card, reader):
-        yield Segment(_BODY, 21, (passed, ""))
+        yield Segment(_BODY, 9, (passed, ""))
     if is_reported(card):
         yield Segment(_BODY, 11, (gettext("It was reported to the moderators of the instance.", reader.locale), ""))
     if known := _known(card, reader):
