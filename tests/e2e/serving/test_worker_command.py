@@ -18,6 +18,7 @@ from tests.e2e.conftest import GUARD_SECONDS, Antiphon
 from tests.fakes.engine.servers.chat import ChatServer
 from tests.fakes.machine.heard import OPERATED, port_of
 from tests.fakes.machine.installation import flag_in
+from tests.fakes.machine.patience import until
 from tests.fakes.vllm.standing_in import StandIn, cache_in, free_port, kill
 
 
@@ -108,7 +109,7 @@ def test_a_worker_finishes_a_case_though_its_model_server_is_killed_meanwhile(
     assert stored.suggestion.drafts
     assert process.returncode == 0
     assert len(stand_in.starts) == 2
-    assert not stand_in.is_left()
+    asyncio.run(until(stand_in.is_gone))
     assert "ended with the code -9" in said
     assert "hidden-word" not in said + str(stand_in.starts)
     assert case.post.text not in said

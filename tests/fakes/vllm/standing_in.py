@@ -46,6 +46,10 @@ class StandIn:
         pids = [pid for start in self.starts for pid in (start["pid"], start.get("child")) if pid]
         return any(_runs(pid) for pid in pids)
 
+    async def is_gone(self) -> bool:
+        """Whether none runs any more; what was killed a moment ago may still be ending."""
+        return not self.is_left()
+
     def settings(self, **more: Any) -> VllmSettings:
         """A server that is this program, on a free port."""
         return VllmSettings.model_validate(

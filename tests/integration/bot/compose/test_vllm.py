@@ -53,7 +53,7 @@ async def test_the_engine_asks_what_was_started(stand_in: StandIn, told: list[st
         log = settings.cache_folder / "vllm" / f"server-{settings.vllm.port}.log"
         assert stat.S_IMODE(log.stat().st_mode) == 0o600
         assert stand_in.is_left()
-    assert not stand_in.is_left()
+    await until(stand_in.is_gone)
 
 
 async def test_a_server_that_ends_is_started_again(stand_in: StandIn, told: list[str]) -> None:
@@ -69,7 +69,7 @@ async def test_a_server_that_ends_is_started_again(stand_in: StandIn, told: list
     assert {one["environment"]["VLLM_API_KEY"] for one in stand_in.starts} == {
         stand_in.starts[0]["environment"]["VLLM_API_KEY"]
     }
-    assert not stand_in.is_left()
+    await until(stand_in.is_gone)
 
 
 async def test_a_server_that_is_not_healthy_is_started_again(stand_in: StandIn, told: list[str]) -> None:
@@ -84,7 +84,7 @@ async def test_a_server_that_is_not_healthy_is_started_again(stand_in: StandIn, 
         await until(lambda: asyncio.sleep(0, "The model server is not healthy." in told))
         os.kill(stand_in.starts[-1]["pid"], signal.SIGCONT)
         await until(lambda: asyncio.sleep(0, "is ready" in told[-1]))
-    assert not stand_in.is_left()
+    await until(stand_in.is_gone)
 
 
 async def test_a_start_that_is_cancelled_leaves_nothing(stand_in: StandIn, told: list[str]) -> None:
@@ -100,7 +100,7 @@ async def test_a_start_that_is_cancelled_leaves_nothing(stand_in: StandIn, told:
     opening.cancel()
     with pytest.raises(asyncio.CancelledError):
         await opening
-    assert not stand_in.is_left()
+    await until(stand_in.is_gone)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ async def test_a_server_that_does_not_start_says_so(
         async with open_server(settings, told.append, OFTEN):
             pytest.fail("it was opened")
     assert caught.value.remedy
-    assert not stand_in.is_left()
+    await until(stand_in.is_gone)
     if "prints" in does:
         log = settings.cache_folder / "vllm" / f"server-{settings.vllm.port}.log"
         assert str(log) in caught.value.remedy
