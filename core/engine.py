@@ -417,6 +417,7 @@ class _Run:
                 sentence("gates: drafts dropped: {count} ({faults})", count=self.faults.total(), faults=listed(counted))
             )
         budget = self.budget
+        self.degraded += budget.notes()
         cost = Cost(
             profile=budget.profile.name,
             seconds=round(budget.seconds, 3),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -28,7 +28,8 @@ class Message:
 class Generation:
     """What a generation asks for.
 
-    ``schema`` is a fixed JSON schema, never made from a user's text.
+    ``schema`` is a fixed JSON schema, never made from a user's text. ``read`` names those of its fields that are
+    answered by yes or no, and whose probability is wanted.
     """
 
     max_tokens: int
@@ -37,15 +38,27 @@ class Generation:
     seed: int | None = None
     stop: tuple[str, ...] = ()
     schema: Mapping[str, Any] | None = None
+    read: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The model's answer: ``n`` texts, and the tokens that they cost."""
+    """The model's answer: ``n`` texts, and the tokens that they cost.
+
+    Attributes:
+        chances: the probability of yes, in [0, 1], for the fields of JSON that were to be read, where the server tells
+            how likely its tokens were.
+        is_cut: whether a text ends because there was no more room, and not because the model came to an end.
+        is_stated: whether shares were read from what the model wrote, since the server tells no probabilities; they
+            are not calibrated.
+    """
 
     texts: tuple[str, ...]
     prompt_tokens: int
     completion_tokens: int
+    chances: Mapping[str, float] = field(default_factory=dict)
+    is_cut: bool = False
+    is_stated: bool = False
 
 
 Turn = Callable[[], AbstractAsyncContextManager[object]]
@@ -62,9 +75,10 @@ class LanguageModel(Protocol):
     async def choose(
         self, messages: Sequence[Message], options: Sequence[str], timeout_seconds: float
     ) -> tuple[dict[str, float] | None, Answer]:
-        """Read the probability of each one-token option from one generated token's log-probabilities.
+        """Read the probability of each one-token option, from one token's log-probabilities where they are told.
 
-        Returns the options' shares (summing to 1), or ``None`` where none of them was among the likely tokens.
+        Returns the options' shares (summing to 1), or ``None`` where the model answered with none of them. Where
+        ``Answer.is_stated``, the shares are a guess from a few samples.
         """
         ...
 

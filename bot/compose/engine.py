@@ -204,6 +204,7 @@ async def open_model(
                 llm.model,
                 concurrency=llm.parallel,
                 timeout_seconds=llm.timeout_seconds,
+                thinking=llm.thinking,
                 on_call=on_call,
             )
             stack.push_async_callback(chat.close)
@@ -219,6 +220,7 @@ def _embedded(stack: AsyncExitStack, server: EmbeddedServer, llm: LlmSettings, o
         server.api_key,
         server.model,
         timeout_seconds=llm.timeout_seconds,
+        thinking=llm.thinking,
         concurrency=min(EMBEDDED_AT_ONCE, llm.parallel),
         is_one_of_a_kind=True,
         on_call=on_call,
@@ -242,6 +244,7 @@ async def open_judge(settings: Settings, on_call: OnCall = tell_nobody) -> Async
         judge.model,
         concurrency=llm.parallel,
         timeout_seconds=llm.timeout_seconds,
+        thinking=llm.thinking,
         section="judge",
         on_call=on_call,
     )

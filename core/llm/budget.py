@@ -25,6 +25,10 @@ class Budget:
         clock: gives seconds; only differences matter.
         turn: what each call of the model waits for.
         is_begun_without: whether a suggestion goes on where the model is away from its first call on.
+
+    Attributes:
+        cut: answers that came to no end in the room that they had.
+        is_stated: whether shares were read from what the model wrote (``core.ports.Answer``).
     """
 
     profile: Profile
@@ -37,6 +41,8 @@ class Budget:
     first_draft_seconds: float | None = None
     turn: Turn = nullcontext
     is_begun_without: bool = False
+    cut: int = field(default=0, init=False)
+    is_stated: bool = field(default=False, init=False)
     _waiting: int = field(default=0, init=False)
     _under_way: int = field(default=0, init=False)
     _still_since: float | None = field(default=None, init=False)
@@ -112,6 +118,17 @@ class Budget:
                 sentence("The {limit} of the {profile} profile is reached.", limit=reached, profile=self.profile.name)
             )
 
+    def notes(self) -> list[str]:
+        """What a person should know of the answers, in sentences."""
+        found = list[str]()
+        if self.cut:
+            found.append(sentence("model: answers that came to no end: {count}", count=self.cut))
+        if self.is_stated:
+            found.append(
+                sentence("model: its server gives no probabilities; how sure it is was counted from a few answers")
+            )
+        return found
+
     def saw_draft(self) -> None:
         """Note the time of the first draft."""
         if self.first_draft_seconds is None:
@@ -165,3 +182,5 @@ class MeteredModel:
     def _count(self, answer: Answer) -> None:
         self.budget.prompt_tokens += answer.prompt_tokens
         self.budget.completion_tokens += answer.completion_tokens
+        self.budget.cut += answer.is_cut
+        self.budget.is_stated |= answer.is_stated

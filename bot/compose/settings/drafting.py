@@ -39,6 +39,7 @@ class LlmSettings(Section):
     context_tokens: Annotated[int, Field(ge=512)] = 12288
     parallel: Annotated[int, Field(ge=1, le=64)] = 16
     threads: Annotated[int, Field(ge=0)] = 0
+    thinking: Literal["off", "low", "model"] = "off"
     timeout_seconds: Seconds = 120
     warm_minutes: Annotated[float, Field(ge=0, le=1440)] = 5
 

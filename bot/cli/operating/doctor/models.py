@@ -53,7 +53,8 @@ async def _model(settings: Settings, on_preparing: OnPreparing | None) -> str:
             await _ask(model)
             return "embedded model answers with log-probabilities"
         lacking = await _try(model)
-    return "; ".join(["server model answers with log-probabilities", *lacking])
+        told = "with log-probabilities" if model.abilities.reads_letters else "without log-probabilities"
+    return "; ".join([f"server model answers {told}", *lacking])
 
 
 async def _judge(settings: Settings, writer: Finding) -> str:
@@ -75,27 +76,18 @@ async def _try(model: ChatProtocol) -> list[str]:
     """Ask a server in all the ways that drafts ask. Returns what it lacks, which drafts do without.
 
     Raises:
-        ModelUnavailable: it does not answer even without what it refuses, or gives no log-probabilities.
+        ModelUnavailable: it does not answer even without what it refuses, or with neither Yes nor No.
     """
     for how in (_SEVERAL, _IN_JSON):
-        try:
-            await model.generate(_QUESTION, how, _SECONDS)
-        except ModelUnavailable:
-            if not model.abilities.thinks:
-                raise
+        await model.generate(_QUESTION, how, _SECONDS)
     await _ask(model)
     return model.abilities.lacking()
 
 
 async def _ask(model: ChatProtocol) -> None:
     shares, _ = await model.choose(_QUESTION, ("yes", "no"), _SECONDS)
-    if model.abilities.thinks:
-        raise ModelUnavailable(
-            "The model thinks aloud before it answers: its thoughts are left out of drafts, and letters are not read.",
-            remedy="Switch its thinking off at the server, or name another model.",
-        )
     if shares is None:
         raise ModelUnavailable(
-            "The model gives no log-probabilities for Yes and No: votes, comparisons and its reading are left out.",
-            remedy="Use a server that supports logprobs.",
+            "The model answers neither Yes nor No where it is asked: votes, comparisons and its reading are left out.",
+            remedy="Name another model.",
         )

@@ -16,7 +16,7 @@ from core.i18n.sentences import Sentence, listed, sentence
 
 _FIELDS: Final = (
     "max_tokens", "max_completion_tokens", "temperature", "seed", "n", "stop", "logprobs", "top_logprobs",
-    "response_format",
+    "response_format", "reasoning_effort", "chat_template_kwargs", "think",
 )  # fmt: skip
 _SYSTEM: Final = "system"
 _NO_SYSTEM: Final = re.compile(
@@ -39,9 +39,31 @@ _QUOTE: Final = 16
 """A run of so many characters of the prompt in a server's words is a quotation."""
 _LIKELY: Final = 5
 """How many likely tokens most servers give, where one refuses more and does not say its limit."""
-_THOUGHT: Final = re.compile(r"<(think|thinking|thought|reasoning)>.*?</\1>", re.I | re.S)
-_THOUGHT_END: Final = re.compile(r"^.*</(?:think|thinking|thought|reasoning)>", re.I | re.S)
-_THOUGHT_BEGIN: Final = re.compile(r"<(?:think|thinking|thought|reasoning)>.*", re.I | re.S)
+_NO_ROOM: Final = re.compile(r"could not finish the message|higher max_(?:completion_)?tokens", re.I)
+_TAGS: Final = "|".join(
+    rf"{begin}(?s:.*?){end}"
+    for begin, end in (
+        (r"<(?P<tag>think|thinking|thought|reasoning|seed:think)>", r"</(?P=tag)>"),
+        (r"\[THINK\]", r"\[/THINK\]"),
+        (r"◁think▷", r"◁/think▷"),
+        (r"<\|START_THINKING\|>", r"<\|END_THINKING\|>"),
+    )
+)
+_BEGIN: Final = r"(?:<(?:think|thinking|thought|reasoning|seed:think)>|\[THINK\]|◁think▷|<\|START_THINKING\|>)"
+_END: Final = r"(?:</(?:think|thinking|thought|reasoning|seed:think)>|\[/THINK\]|◁/think▷|<\|END_THINKING\|>)"
+_THOUGHT: Final = re.compile(_TAGS, re.I)
+_THOUGHT_END: Final = re.compile(rf"^.*{_END}", re.I | re.S)
+_THOUGHT_BEGIN: Final = re.compile(rf"{_BEGIN}.*", re.I | re.S)
+_CHANNEL: Final = "<|channel|>"
+_FINAL: Final = re.compile(r"<\|channel\|>final[^<]*<\|message\|>(.*?)(?:<\|(?:return|end|start|channel)\|>|$)", re.S)
+_BARE_CHANNELS: Final = re.compile(r"^\s*analysis(?:[A-Z\s].*?assistantfinal(?:\s*json)?|[A-Z].*$)", re.S)
+"""The channels of gpt-oss, where a server leaves out the signs around their names."""
+CONTROLS: Final = ("reasoning_effort", "chat_template_kwargs", "think")
+"""The fields by which servers are told how much their model may think."""
+_EFFORTS: Final = {"off": ("none", "minimal", "low"), "low": ("low",)}
+"""What ``reasoning_effort`` is sent with, by what is wanted: the next one where a server refuses one."""
+THOUGHT_TOKENS: Final = 2_048
+"""Room for the thoughts of a model that does not leave them, in tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +78,7 @@ class Refusal:
         is_too_long: whether prompt and answer do not fit.
         is_filtered: whether it refuses what the request is about.
         limit: the number that it allows for a field; ``None`` where it says none.
+        is_out_of_room: whether its model thought until the room for an answer was used up.
     """
 
     status: int
@@ -65,6 +88,7 @@ class Refusal:
     is_too_long: bool = False
     is_filtered: bool = False
     limit: int | None = None
+    is_out_of_room: bool = False
 
     @property
     def said(self) -> Sentence | str:
@@ -101,7 +125,14 @@ def refusal_of(status: int, body: bytes, request: Mapping[str, Any]) -> Refusal:
         named = (*named, _SYSTEM)
     most = _MOST.search(words)
     return Refusal(
-        status, code, named, _shown(words, request), is_too_long, is_filtered, int(most[1]) if most else None
+        status,
+        code,
+        named,
+        _shown(words, request),
+        is_too_long,
+        is_filtered,
+        int(most[1]) if most else None,
+        bool(_NO_ROOM.search(words)),
     )
 
 
@@ -149,7 +180,10 @@ class Abilities:
         answers_singly: whether it gives one answer to a request for several.
         has_system: whether it knows the role "system".
         format: how it is told to answer in JSON; ``None`` where it knows no way.
-        thinks: whether its model thinks aloud before it answers.
+        thinking: how much its model shall think: "off", "low", or "model", which leaves it to the model.
+        thinks: whether its model was seen to think before it answers; from then on it is told how much it may.
+        thinks_on: whether it goes on thinking when it is told, so that every answer needs room for thoughts.
+        efforts: what ``reasoning_effort`` may be sent with, the best first.
         gives_likely: whether it ever told likely tokens; ``None`` before it was asked.
     """
 
@@ -159,12 +193,34 @@ class Abilities:
     answers_singly: bool = False
     has_system: bool = True
     format: str | None = "json_schema"
+    thinking: str = "off"
     thinks: bool = False
+    thinks_on: bool = False
+    efforts: tuple[str, ...] = field(init=False)
     gives_likely: bool | None = None
+
+    def __post_init__(self) -> None:
+        self.efforts = _EFFORTS.get(self.thinking, ())
+
+    @property
+    def reads_letters(self) -> bool:
+        """Whether an answer of one token may be read by its log-probabilities, as far as is known."""
+        return self.gives_likely is not False and not self.thinks_on
+
+    def _controls(self) -> dict[str, Any]:
+        """The fields that tell the model how much it may think, as far as the server did not refuse them."""
+        if not self.thinks or self.thinking == "model":
+            return {}
+        told: dict[str, Any] = {"reasoning_effort": self.efforts[0]} if self.efforts else {}
+        if self.thinking == "off":
+            told |= {"chat_template_kwargs": {"enable_thinking": False, "thinking": False}, "think": False}
+        return {name: value for name, value in told.items() if name not in self.left_out}
 
     def fitted(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """A request as this server takes it."""
-        fitted = {name: value for name, value in body.items() if name not in self.left_out}
+        fitted = {name: value for name, value in body.items() if name not in self.left_out} | self._controls()
+        if self.thinks_on and body["max_tokens"] > 1:
+            fitted["max_tokens"] += THOUGHT_TOKENS
         if self.answers_singly:
             fitted.pop("n", None)
         if self.names_completion and "max_tokens" in fitted:
@@ -184,7 +240,7 @@ class Abilities:
         if refusal.status not in {400, 422} or refusal.is_too_long or refusal.is_filtered:
             return False
         before = self._known()
-        fields = refusal.fields
+        fields = refusal.fields or tuple(name for name in CONTROLS if name in sent)
         if "top_logprobs" in fields and refusal.limit is None and "logprobs" in fields:
             fields = tuple(name for name in fields if name != "top_logprobs")
         for name in fields:
@@ -203,7 +259,9 @@ class Abilities:
                     self.format = "json_object" if sent[name]["type"] == "json_schema" else None
                 case "system":
                     self.has_system = False
-                case "temperature" | "seed" | "stop":
+                case "reasoning_effort" if len(self.efforts) > 1 and refusal.fields:
+                    self.efforts = self.efforts[1:]
+                case "temperature" | "seed" | "stop" | "reasoning_effort" | "chat_template_kwargs" | "think":
                     self.left_out.add(name)
         return self._known() != before
 
@@ -214,21 +272,27 @@ class Abilities:
     def _known(self) -> tuple[object, ...]:
         return (
             frozenset(self.left_out), self.most_likely, self.names_completion, self.answers_singly, self.has_system,
-            self.format,
+            self.format, self.efforts,
         )  # fmt: skip
 
-    def spoken(self, answer: str) -> str:
-        """An answer without the thoughts of its model; "" where it never came to an end of them."""
-        said = _THOUGHT_BEGIN.sub("", _THOUGHT_END.sub("", _THOUGHT.sub("", answer)))
-        if said == answer:
-            return answer
+    def saw_thought(self, sent: Mapping[str, Any]) -> None:
+        """Take note that the model thought, and of whether it was told before how much it may.
+
+        Args:
+            sent: the request that it thought about.
+        """
         self.thinks = True
-        return said.strip()
+        if all(sent.get(name) == value for name, value in self._controls().items()):
+            self.thinks_on = True
 
     def lacking(self) -> list[str]:
         """What drafts do without or come to otherwise, for whoever runs the server."""
-        names = sorted(self.left_out - {"logprobs", "top_logprobs"})
+        names = sorted(self.left_out - {"logprobs", "top_logprobs", *CONTROLS})
         found = {
+            "its model thinks before it answers, which takes time; its thoughts are left out": self.thinks_on,
+            "its model was told to think less": self.thinks and not self.thinks_on,
+            "it gives no log-probabilities, so that letters are asked for in JSON, two or three times, and how sure it "
+            "is stays a guess": not self.reads_letters,
             "it takes no schema, so that answers in JSON may fail": self.format is None,
             "it takes JSON without a schema, so that some answers may fail": self.format == "json_object",
             "it knows no system role; its words go into the user's turn": not self.has_system,
@@ -236,6 +300,15 @@ class Abilities:
             f"it does not take {', '.join(names)}, which is left out": bool(names),
         }
         return [said for said, is_so in found.items() if is_so]
+
+
+def spoken(answer: str) -> str:
+    """An answer without the thoughts of its model; "" where it never came to an end of them."""
+    if _CHANNEL in answer:
+        final = _FINAL.findall(answer)
+        return final[-1].strip() if final else ""
+    said = _THOUGHT_BEGIN.sub("", _THOUGHT_END.sub("", _THOUGHT.sub("", _BARE_CHANNELS.sub("", answer))))
+    return answer if said == answer else said.strip()
 
 
 def _without_system(messages: list[dict[str, str]]) -> list[dict[str, str]]:

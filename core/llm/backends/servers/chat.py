@@ -12,6 +12,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
+from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
@@ -20,10 +21,10 @@ from weakref import WeakValueDictionary
 import openai
 import stamina
 
-from core.llm.backends.servers.abilities import Abilities, Refusal, refusal_of
+from core.llm.backends.servers.abilities import CONTROLS, Abilities, Refusal, refusal_of
 from core.llm.backends.servers.calls import Call, OnCall, tell_nobody
 from core.llm.backends.servers.faults import ServerFault, ServerFaults, Trouble
-from core.llm.backends.servers.protocol import ChatProtocol, Reply, Request, reply_of
+from core.llm.backends.servers.protocol import ChatProtocol, Reply, Request, joined_answer, reply_of
 from core.llm.backends.servers.reaching import check_model
 from core.ports import Answer
 
@@ -58,6 +59,7 @@ class ChatModel(ChatProtocol):
             needs this: otherwise the calls do not reuse the beginning that they share.
         remedy: how to start this server, for the errors of an unreachable one.
         section: the table of config.toml that describes this server, for what errors name.
+        thinking: how much the model shall think before it answers: "off", "low", or as the "model" likes.
         pause: waits so many seconds, while the server is busy.
         on_call: hears of each call that was sent. A call that its caller ends is not told.
     """
@@ -73,13 +75,14 @@ class ChatModel(ChatProtocol):
         is_one_of_a_kind: bool = False,
         remedy: str = "",
         section: str = "llm",
+        thinking: str = "off",
         pause: Callable[[float], Awaitable[object]] = asyncio.sleep,
         on_call: OnCall = tell_nobody,
     ) -> None:
         self._model = model
         self.api_key: Final = api_key or NO_KEY
         self.faults: Final = ServerFaults(base_url, model, section, remedy, is_one_of_a_kind)
-        self.abilities = Abilities()
+        self.abilities = Abilities(thinking=thinking)
         self.longest_seconds: Final = timeout_seconds
         self.concurrency: Final = concurrency
         self._pause, self._on_call = pause, on_call
@@ -127,15 +130,16 @@ class ChatModel(ChatProtocol):
         if len(reply.answer.texts) == 1:
             self.abilities.answers_singly = True
         try:
-            return _together([reply, await self._singly(request, missing, end, seconds, first=len(reply.answer.texts))])
+            rest = await self._singly(request, missing, end, seconds, first=len(reply.answer.texts))
         except ServerFault:
             return reply
+        return Reply(joined_answer([reply.answer, rest.answer]))
 
     async def _singly(self, request: Request, count: int, end: float, seconds: float, first: int = 0) -> Reply:
         """The replies to a request for several texts, each asked for by itself; some may be lost, but not all."""
         plain = {name: value for name, value in request.body.items() if name not in _OF_SEVERAL}
         seeds = [{"seed": plain["seed"] + at} if "seed" in plain else {} for at in range(first, first + count)]
-        asked = [self._asked(Request({**plain, **seed}, request.options), end, seconds) for seed in seeds]
+        asked = [self._asked(replace(request, body={**plain, **seed}), end, seconds) for seed in seeds]
         given = await asyncio.gather(*asked, return_exceptions=True)
         for one in given:
             if isinstance(one, BaseException) and not isinstance(one, ServerFault):
@@ -143,7 +147,7 @@ class ChatModel(ChatProtocol):
         replies = [one for one in given if isinstance(one, Reply)]
         if not replies:
             raise next(one for one in given if isinstance(one, ServerFault))
-        return _together(replies)
+        return Reply(joined_answer([one.answer for one in replies]), replies[0].shares)
 
     async def _asked(self, request: Request, end: float, seconds: float) -> Reply:
         """The reply to one request, which is sent until the server takes its form and has room for it."""
@@ -177,7 +181,12 @@ class ChatModel(ChatProtocol):
                 busy = err
 
     async def _in_forms(self, request: Request, end: float) -> Reply:
-        """Send a request, and again without what the server refuses of it, as long as each try teaches something."""
+        """Send a request, and again without what the server refuses of it, as long as each try teaches something.
+
+        Where every text is cut, or holds nothing but thoughts, it is sent with more room, once. The embedded model is
+        not asked again: it has no more.
+        """
+        spent, last = list[Answer](), self.faults.thoughts_only()
         for _ in range(FORMS):
             body = self.abilities.fitted(request.body)
             sent = time.monotonic()
@@ -185,10 +194,16 @@ class ChatModel(ChatProtocol):
                 reply = await self._once(body, request)
             except _Refused as err:
                 self._tell(sent, err.fault.trouble)
-                is_other = self.abilities.learn(err.refusal, body) or self.abilities.fitted(request.body) != body
-                if not is_other:
-                    raise err.fault from err.__cause__
-                last = err
+                if not err.refusal.is_out_of_room:
+                    is_other = self.abilities.learn(err.refusal, body) or self.abilities.fitted(request.body) != body
+                    if not is_other:
+                        raise err.fault from err.__cause__
+                    last = err.fault
+                    if self.abilities.answers_singly and request.body.get("n", 1) > 1:
+                        raise _SinglyOnly from err
+                    continue
+                self.abilities.saw_thought(body)
+                reply = Reply(Answer(("",), 0, 0), None, has_thought=True, is_useless=True)
             except ServerFault as err:
                 self._tell(sent, err.trouble)
                 raise
@@ -199,10 +214,33 @@ class ChatModel(ChatProtocol):
             else:
                 took, answer = time.monotonic() - sent, reply.answer
                 self._on_call(Call(self.faults.address, took, answer.prompt_tokens, answer.completion_tokens))
-                return reply
-            if self.abilities.answers_singly and request.body.get("n", 1) > 1:
-                raise _SinglyOnly
-        raise last.fault from last
+            spent.append(replace(reply.answer, texts=()))
+            if reply.is_useless and not request.options:
+                if self.abilities.fitted(request.body) != body:
+                    continue
+                if not request.is_roomier and not self.faults.is_embedded:
+                    request = request.roomier()
+                    continue
+                self._check_useful(reply, request)
+            whole = joined_answer([*spent[:-1], reply.answer])
+            return replace(reply, answer=replace(whole, is_cut=reply.answer.is_cut and not self.faults.is_embedded))
+        raise last
+
+    def _check_useful(self, reply: Reply, request: Request) -> None:
+        """Look whether a reply is of any use that came to no end with more room either.
+
+        Raises:
+            ServerFault: it holds nothing but thoughts, or JSON that is cut.
+        """
+        has_text = any(text.strip() for text in reply.answer.texts)
+        if has_text and (self.faults.is_embedded or "response_format" not in request.body):
+            return
+        if self.abilities.thinks:
+            raise self.faults.thoughts_only()
+        if has_text:
+            raise self.faults.cut()
+        if not self.faults.is_embedded:
+            raise self.faults.without_choice()
 
     def _tell(self, sent: float, trouble: Trouble) -> None:
         self._on_call(Call(self.faults.address, time.monotonic() - sent, failed=trouble))
@@ -228,11 +266,14 @@ class ChatModel(ChatProtocol):
             answer = json.loads(content)
             if isinstance(answer, Mapping) and answer.get("error") and not answer.get("choices"):
                 raise self._refused(_status_of(answer["error"]), content, body) from ValueError()
-            return reply_of(answer, request, self.abilities, self.faults)
+            reply = reply_of(answer, request, self.abilities, self.faults)
         except ServerFault as err:
             raise err from err.__cause__ or ValueError()
         except (AttributeError, LookupError, TypeError, ValueError, OverflowError, RecursionError) as err:
             raise self.faults.not_openai() from err
+        if reply.has_thought:
+            self.abilities.saw_thought(body)
+        return reply
 
     def _refused(self, status: int, content: bytes, body: Mapping[str, Any], wait: float | None = None) -> _Refused:
         refusal = refusal_of(status, content, body)
@@ -250,7 +291,11 @@ class ChatModel(ChatProtocol):
             on=_is_connection_error, attempts=ATTEMPTS, wait_initial=RETRY_WAIT_SECONDS, timeout=None
         ):
             with attempt:
-                answer = await self._client.chat.completions.with_raw_response.create(**{"model": self._model, **body})
+                told = {name: value for name, value in body.items() if name not in CONTROLS}
+                more = {name: value for name, value in body.items() if name in CONTROLS}
+                answer = await self._client.chat.completions.with_raw_response.create(
+                    **{"model": self._model, **told}, extra_body=more or None
+                )
         return answer.headers.get("content-type", ""), answer.content
 
 
@@ -264,18 +309,6 @@ class _Refused(Exception):
 
 class _SinglyOnly(Exception):
     """The server gives one text to a request."""
-
-
-def _together(replies: list[Reply]) -> Reply:
-    answers = [reply.answer for reply in replies]
-    return Reply(
-        Answer(
-            tuple(text for answer in answers for text in answer.texts),
-            sum(answer.prompt_tokens for answer in answers),
-            sum(answer.completion_tokens for answer in answers),
-        ),
-        replies[0].shares,
-    )
 
 
 def _status_of(error: Any) -> int:

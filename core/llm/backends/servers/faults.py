@@ -159,7 +159,18 @@ class ServerFaults:
                 "The language model at {address} thinks aloud and came to no answer in the room that it has.",
                 address=self.address,
             ),
-            remedy=sentence("Switch its thinking off at the server, or name another model in {key}.", key=self._model),
+            remedy=sentence(
+                "Set llm.thinking to low, switch its thinking off at the server, or name another model in {key}.",
+                key=self._model,
+            ),
+            trouble=Trouble.REQUEST,
+        )
+
+    def cut(self) -> ServerFault:
+        """Its answer came to no end, also with more room."""
+        return ServerFault(
+            sentence("The language model at {address} came to no end of its answer.", address=self.address),
+            remedy=sentence("Name another model in {key}.", key=self._model),
             trouble=Trouble.REQUEST,
         )
 

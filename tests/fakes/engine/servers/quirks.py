@@ -27,6 +27,7 @@ REPLIES = (
     "What would you say if somebody judged you by where you were born?",
 )
 THOUGHT = "The user wants a reply. I should be calm."
+_FORMS = re.compile(r"Answer with JSON and nothing else: (\{.*?\})")
 _LIKELY = (("A", 0.55), ("B", 0.2), ("Yes", 0.1), ("C", 0.05), ("No", 0.02))
 
 
@@ -170,6 +171,88 @@ def _too_long(asked: Asked, _: int) -> Answered:
     return refused(said, code="context_length_exceeded", param="messages")
 
 
+def _room(asked: Asked) -> int:
+    return int(asked.get("max_tokens") or asked.get("max_completion_tokens") or 0)
+
+
+def _thinking_apart(is_told: Callable[[Asked], bool], *, is_hidden: bool = False, tokens: int = 60) -> Quirk:
+    """Thoughts beside the answer, which use up its room, unless the model is told not to think."""
+
+    def quirk(asked: Asked, _: int) -> Callable[[Asked], None]:
+        def changed(completion: Asked) -> None:
+            if is_told(asked):
+                return
+            completion["usage"]["completion_tokens_details"] = {"reasoning_tokens": tokens}
+            for choice in completion["choices"]:
+                if not is_hidden:
+                    choice["message"]["reasoning"] = THOUGHT
+                if choice["logprobs"]:
+                    choice["logprobs"] = _logprobs((("Okay", 0.999),))
+                if _room(asked) <= tokens:
+                    choice["message"]["content"], choice["finish_reason"] = "", "length"
+
+        return changed
+
+    return quirk
+
+
+def _told_by_effort(asked: Asked, number: int) -> Answered | Callable[[Asked], None] | None:
+    """As the reasoning models of OpenAI: other fields are refused, and so is the lowest effort of others."""
+    for name in ("chat_template_kwargs", "think"):
+        if name in asked:
+            return refused(f"Unrecognized request argument supplied: {name}")
+    if asked.get("reasoning_effort") == "none":
+        said = "Unsupported value: 'none' is not supported with this model. Supported values are: 'minimal' and 'low'."
+        return refused(said, param="reasoning_effort", code="unsupported_value")
+    return _thinking_apart(lambda asked: asked.get("reasoning_effort") == "minimal", is_hidden=True)(asked, number)
+
+
+def _strict_thinker(asked: Asked, number: int) -> Answered | Callable[[Asked], None] | None:
+    """Refuses what it does not know without a word which field that is, and thinks on."""
+    if {"reasoning_effort", "chat_template_kwargs", "think"} & set(asked):
+        return refused("Bad request")
+    return _thinking_apart(lambda _: False, tokens=900)(asked, number)
+
+
+def _out_of_room(asked: Asked, number: int) -> Answered | Callable[[Asked], None] | None:
+    if _room(asked) > 900:
+        return None
+    return refused(
+        "Could not finish the message because max_tokens or model output limit was reached. Please try again with "
+        "higher max_tokens."
+    )
+
+
+def _cut(asked: Asked, _: int) -> Callable[[Asked], None]:
+    def changed(completion: Asked) -> None:
+        for choice in completion["choices"]:
+            if 1 < _room(asked) < 200:
+                text = choice["message"]["content"]
+                choice["message"]["content"], choice["finish_reason"] = text[: len(text) // 2], "length"
+
+    return changed
+
+
+def _never_ends(asked: Asked, _: int) -> Callable[[Asked], None]:
+    def changed(completion: Asked) -> None:
+        for choice in completion["choices"]:
+            if _room(asked) > 1:
+                choice["message"]["content"] += " and so on" if "response_format" not in asked else " {"
+                choice["finish_reason"] = "length"
+
+    return changed
+
+
+def _empty_at_first(_: Asked, number: int) -> Callable[[Asked], None] | None:
+    if number % 2 == 0:
+        return None
+    return lambda completion: [choice["message"].update(content="") for choice in completion["choices"]] and None
+
+
+def _without_logprobs(choice: dict[str, Any], _: bool) -> None:
+    choice["logprobs"] = None
+
+
 def _quoting(asked: Asked, _: int) -> Answered:
     return refused(f"Bad input: {asked['messages'][-1]['content']}")
 
@@ -202,6 +285,23 @@ QUIRKS: dict[str, Quirk] = {
     "closes a tag only": _thinking(lambda text: f"{THOUGHT}\n</think>\n\n{text}"),
     "never stops thinking": _thinking(lambda _: f"<think>\n{THOUGHT}"),
     "thinks apart": _each(_thought_apart),
+    "thinks in brackets": _thinking(lambda text: f"[THINK]{THOUGHT}[/THINK]{text}"),
+    "thinks in a channel": _thinking(
+        lambda text: f"<|channel|>analysis<|message|>{THOUGHT}<|end|><|start|>assistant<|channel|>final<|message|>{text}"
+    ),
+    "thinks in a bare channel": _thinking(lambda text: f"analysis{THOUGHT}assistantfinal{text}"),
+    "told by its template": _thinking_apart(
+        lambda asked: asked.get("chat_template_kwargs", {}).get("enable_thinking") is False
+    ),
+    "told by think": _thinking_apart(lambda asked: asked.get("think") is False),
+    "told by its effort": _told_by_effort,
+    "thinks on": _thinking_apart(lambda _: False, tokens=900),
+    "thinks on and refuses": _strict_thinker,
+    "refuses for want of room": _out_of_room,
+    "cut": _cut,
+    "never ends": _never_ends,
+    "empty at first": _empty_at_first,
+    "no logprobs": _each(_without_logprobs),
     "fenced": _texts(lambda text, is_json: f"```json\n{text}\n```" if is_json else text),
     "quoted": _texts(lambda text, is_json: text if is_json else f'"{text}"'),
     "refuses in words": _texts(lambda text, is_json: text if is_json else "I'm sorry, but I can't help with that."),
@@ -274,7 +374,12 @@ def _completion(asked: Asked, number: int) -> Asked:
             text = json.dumps(_filled(asked["response_format"].get("json_schema", {}).get("schema", {})))
         elif asked.get("max_tokens", asked.get("max_completion_tokens")) == 1:
             text = "A"
-        logprobs = _logprobs(_LIKELY[: asked.get("top_logprobs", 0)]) if asked.get("logprobs") else None
+        elif forms := _FORMS.search(asked["messages"][-1]["content"]):
+            text = forms[1]
+        likely = asked.get("top_logprobs", 0)
+        logprobs = _logprobs(_LIKELY[:likely]) if asked.get("logprobs") else None
+        if logprobs and likely > 1 and "response_format" in asked:
+            logprobs = _logprobs_of(text)
         message = {"role": "assistant", "content": text}
         choices.append({"index": index, "message": message, "finish_reason": "stop", "logprobs": logprobs})
     usage = {"prompt_tokens": 100, "completion_tokens": 30, "total_tokens": 130}
@@ -284,6 +389,15 @@ def _completion(asked: Asked, number: int) -> Asked:
 def _logprobs(likely: tuple[tuple[str, float], ...]) -> Asked:
     tops = [{"token": token, "logprob": math.log(share), "bytes": None} for token, share in likely]
     return {"content": [{"token": likely[0][0], "logprob": -0.1, "bytes": None, "top_logprobs": tops}], "refusal": None}
+
+
+def _logprobs_of(text: str) -> Asked:
+    """The tokens of a text; yes is likely where it stands, and no is not unlikely."""
+    content = list[Asked]()
+    for piece in re.findall(r"\w+|\s+|[^\w\s]+", text):
+        likely = (("yes", 0.6), ("no", 0.2)) if piece == "yes" else ((piece, 0.9),)
+        content += [one | {"token": piece} for one in _logprobs(likely)["content"]]
+    return {"content": content, "refusal": None}
 
 
 def _filled(schema: Asked) -> Any:

@@ -53,8 +53,12 @@ async def test_choose_says_nothing_where_the_model_does_not(server: AlikeServer,
 
 
 async def test_choose_without_log_probabilities(server: AlikeServer, model: ChatModel):
-    """A server that gives none gives no verdict."""
+    """The answers themselves are counted, and what holds no letter gives no verdict."""
     server.answers("A", tokens=1)
+    shares, answer = await model.choose(ASK, ["A", "B"], 30)
+    assert shares == pytest.approx({"A": 5 / 6, "B": 1 / 6})
+    assert answer.is_stated
+    server.answers("Neither.", tokens=1)
     assert (await model.choose(ASK, ["A", "B"], 30))[0] is None
 
 

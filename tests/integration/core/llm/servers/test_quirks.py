@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
 
 from core.errors import ModelAway
+from core.llm.backends.servers.abilities import THOUGHT_TOKENS
 from core.llm.backends.servers.chat import ChatModel
 from core.llm.backends.servers.faults import ServerFault, Trouble
 from core.ports import Generation, Message
@@ -20,7 +22,7 @@ SCHEMA = {"type": "object", "properties": {"wet": {"enum": ["yes", "no"]}}}
 
 
 @asynccontextmanager
-async def _over(name: str) -> AsyncIterator[tuple[QuirkyServer, ChatModel, list[float]]]:
+async def _over(name: str, thinking: str = "off") -> AsyncIterator[tuple[QuirkyServer, ChatModel, list[float]]]:
     """A server with a quirk, its client, and for how many seconds that one waited."""
     waited = list[float]()
 
@@ -28,7 +30,7 @@ async def _over(name: str) -> AsyncIterator[tuple[QuirkyServer, ChatModel, list[
         waited.append(seconds)
 
     with quirky(name) as server:
-        chat = ChatModel(server.url, "", "m", pause=pause)
+        chat = ChatModel(server.url, "", "m", pause=pause, thinking=thinking)
         yield server, chat, waited
         await chat.close()
 
@@ -119,21 +121,142 @@ async def test_a_list_of_parts_is_joined_without_the_thoughts() -> None:
         assert (await chat.generate(ASK, Generation(max_tokens=60), 30)).texts[0] in REPLIES
 
 
-@pytest.mark.parametrize("name", ["thinks in a tag", "closes a tag only"])
-async def test_a_thought_reaches_no_draft(name: str) -> None:
-    """The reply after it does, and the server is known for it."""
-    async with _over(name) as (_, chat, _waited):
-        assert (await chat.generate(ASK, Generation(max_tokens=60), 30)).texts[0] in REPLIES
-        assert (await chat.choose(ASK, ["A", "B"], 30))[0] is None
+@pytest.mark.parametrize(
+    "name",
+    [
+        "thinks in a tag",
+        "closes a tag only",
+        "thinks in brackets",
+        "thinks in a channel",
+        "thinks in a bare channel",
+        "told by its template",
+        "told by think",
+        "told by its effort",
+        "thinks on",
+        "thinks on and refuses",
+        "refuses for want of room",
+    ],
+)
+@pytest.mark.parametrize("thinking", ["off", "low", "model"])
+async def test_a_thought_reaches_no_draft_and_takes_no_answer(name: str, thinking: str) -> None:
+    """The reply after it does, letters are read, and JSON too, however much the model may think."""
+    async with _over(name, thinking) as (_, chat, _waited):
+        assert (await chat.choose(ASK, ["A", "B"], 30))[0]
+        for how in (Generation(max_tokens=60), Generation(max_tokens=60, n=3, seed=1)):
+            answer = await chat.generate(ASK, how, 30)
+            assert len(answer.texts) == how.n
+            assert set(answer.texts) <= set(REPLIES)
+        assert json.loads((await chat.generate(ASK, Generation(60, schema=SCHEMA), 30)).texts[0]) == {"wet": "yes"}
         assert chat.abilities.thinks
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("told by its template", {"chat_template_kwargs": {"enable_thinking": False, "thinking": False}}),
+        ("told by think", {"think": False}),
+        ("told by its effort", {"reasoning_effort": "minimal"}),
+    ],
+)
+async def test_a_model_that_can_be_told_not_to_think_is_told_so(name: str, told: dict[str, Any]) -> None:
+    """From the first thought on, in what its server takes; letters are read by their log-probabilities then."""
+    async with _over(name) as (server, chat, _):
+        await chat.generate(ASK, Generation(max_tokens=60), 30)
+        met = len(server.asked)
+        shares, answer = await chat.choose(ASK, ["A", "B"], 30)
+        assert shares == pytest.approx({"A": 0.55 / 0.75, "B": 0.2 / 0.75})
+        assert not answer.is_stated
+        assert not chat.abilities.thinks_on
+        assert len(server.asked) == met + 1
+    assert told.items() <= server.asked[-1].items()
+    assert not set(server.asked[0]) & {"chat_template_kwargs", "think", "reasoning_effort"}
+
+
+async def test_fields_about_thinking_that_a_server_refuses_are_forgotten() -> None:
+    """Though it does not say which one it refuses; answers get room for thoughts instead."""
+    async with _over("thinks on and refuses") as (server, chat, _):
+        assert (await chat.generate(ASK, Generation(max_tokens=60), 30)).texts[0] in REPLIES
+        met = len(server.asked)
+        assert (await chat.generate(ASK, Generation(max_tokens=60), 30)).texts[0] in REPLIES
+        assert chat.abilities.thinks_on
+    assert len(server.asked) == met + 1
+    assert server.asked[-1]["max_tokens"] == 60 + THOUGHT_TOKENS
+    assert not set(server.asked[-1]) & {"chat_template_kwargs", "think", "reasoning_effort"}
+
+
+async def test_a_model_that_may_think_little_is_told_so() -> None:
+    """Low is sent as such, and nothing that would switch thinking off."""
+    async with _over("thinks on", "low") as (server, chat, _):
+        await chat.generate(ASK, Generation(max_tokens=60), 30)
+    assert server.asked[-1]["reasoning_effort"] == "low"
+    assert not set(server.asked[-1]) & {"chat_template_kwargs", "think"}
+
+
+async def test_a_model_that_thinks_as_it_likes_is_told_nothing() -> None:
+    """It has the room from the first thought on."""
+    async with _over("thinks on", "model") as (server, chat, _):
+        await chat.generate(ASK, Generation(max_tokens=60), 30)
+    assert [asked["max_tokens"] for asked in server.asked] == [60, 60 + THOUGHT_TOKENS]
+    assert not any(set(asked) & {"chat_template_kwargs", "think", "reasoning_effort"} for asked in server.asked)
 
 
 @pytest.mark.parametrize("name", ["never stops thinking", "thinks apart"])
 async def test_thoughts_without_an_answer_are_told(name: str) -> None:
-    """They are neither a draft nor a refusal."""
+    """They are neither a draft nor a refusal, with more room neither."""
     fault = await _fault(name)
     assert "thinks aloud" in fault.message
     assert THOUGHT not in str(fault)
+
+
+async def test_an_answer_that_is_cut_is_asked_for_once_more_with_more_room() -> None:
+    """A text and JSON alike, and what both tries cost is counted."""
+    async with _over("cut") as (server, chat, _):
+        answer = await chat.generate(ASK, Generation(max_tokens=60), 30)
+        assert answer.texts[0] in REPLIES
+        assert (answer.is_cut, answer.prompt_tokens) == (False, 200)
+        assert json.loads((await chat.generate(ASK, Generation(60, schema=SCHEMA), 30)).texts[0]) == {"wet": "yes"}
+    assert [asked["max_tokens"] for asked in server.asked] == [60, 240, 60, 240]
+
+
+async def test_an_answer_that_comes_to_no_end_is_told() -> None:
+    """A text stands, and says that it is cut; JSON is worth nothing."""
+    async with _over("never ends") as (server, chat, _):
+        answer = await chat.generate(ASK, Generation(max_tokens=60), 30)
+        assert answer.is_cut
+        assert answer.texts[0].endswith("and so on")
+        with pytest.raises(ServerFault, match="no end of its answer"):
+            await chat.generate(ASK, Generation(60, schema=SCHEMA), 30)
+    assert len(server.asked) == 4
+
+
+async def test_an_empty_answer_is_asked_for_once_more() -> None:
+    async with _over("empty at first") as (server, chat, _):
+        assert (await chat.generate(ASK, Generation(max_tokens=60), 30)).texts[0] in REPLIES
+    assert len(server.asked) == 2
+
+
+@pytest.mark.parametrize("name", ["no logprobs", "neither logprobs nor schema", "extra fields forbidden"])
+async def test_letters_are_asked_for_in_json_where_there_are_no_log_probabilities(name: str) -> None:
+    """Twice, since both answers are the same; what is found says that it is stated, and the server is known for it."""
+    async with _over(name) as (server, chat, _):
+        for _again in range(2):
+            shares, answer = await chat.choose(ASK, ["A", "B"], 30)
+        assert answer.is_stated
+        assert not chat.abilities.reads_letters
+    if name == "no logprobs":
+        assert shares == pytest.approx({"A": 2.5 / 3, "B": 0.5 / 3})
+        assert sum(asked["max_tokens"] == 1 for asked in server.asked) == 1
+        assert '{"answer": "A"} or {"answer": "B"}' in server.asked[-1]["messages"][-1]["content"]
+
+
+async def test_the_probability_of_a_field_is_read_from_its_token() -> None:
+    """Of each that is wanted, where the server tells it; no field of JSON that is not yes or no has one."""
+    wanted = Generation(60, schema=SCHEMA, read=("wet", "missing"))
+    async with _over("as it should") as (_, chat, _waited):
+        assert (await chat.generate(ASK, wanted, 30)).chances == pytest.approx({"wet": 0.75})
+    async with _over("no logprobs") as (_, chat, _waited):
+        answer = await chat.generate(ASK, wanted, 30)
+        assert (answer.chances, json.loads(answer.texts[0])) == ({}, {"wet": "yes"})
 
 
 async def test_the_fence_around_json_is_taken_off_and_that_around_a_text_is_not() -> None:

@@ -112,19 +112,19 @@ async def test_a_server_that_answers_otherwise(
         server.released.set()
 
 
-async def test_a_server_without_log_probabilities() -> None:
+async def test_a_server_that_answers_neither_yes_nor_no() -> None:
     plain = {
         "id": "1",
         "object": "chat.completion",
         "created": 1,
         "model": "m",
         "choices": [
-            {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "Yes"}, "logprobs": None}
+            {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "Maybe"}, "logprobs": None}
         ],
         "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
     }
     with answering({"GET /models": _LISTED, "POST /chat/completions": (200, json.dumps(plain))}) as server:
-        told("a model server without log-probabilities", await _server(server.url))
+        told("a model that does not answer what it is asked", await _server(server.url))
 
 
 @pytest.mark.parametrize(
@@ -139,6 +139,11 @@ async def test_a_server_without_log_probabilities() -> None:
         ("n refused", "several are asked for singly"),
         ("no format", "takes no schema"),
         ("at most 5 likely tokens", "server model answers with log-probabilities"),
+        ("thinks in a tag", "thinks before it answers"),
+        ("thinks on", "server model answers without log-probabilities"),
+        ("told by its template", "log-probabilities; its model was told to think less"),
+        ("neither logprobs nor schema", "letters are asked for in JSON"),
+        ("extra fields forbidden", "letters are asked for in JSON"),
     ],
 )
 async def test_a_server_that_differs_is_in_order_with_what_it_lacks(name: str, said: str) -> None:
@@ -152,10 +157,7 @@ async def test_a_server_that_differs_is_in_order_with_what_it_lacks(name: str, s
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("thinks in a tag", "thinks aloud"),
         ("thinks apart", "thinks aloud"),
-        ("neither logprobs nor schema", "gives no log-probabilities"),
-        ("extra fields forbidden", "gives no log-probabilities"),
         ("no choice", "without a single text"),
         ("error as an answer", "status 502"),
         ("event stream", "stream of events"),
