@@ -233,7 +233,7 @@ class ChatModel(ChatProtocol):
             ServerFault: it holds nothing but thoughts, or JSON that is cut.
         """
         has_text = any(text.strip() for text in reply.answer.texts)
-        if has_text and (self.faults.is_embedded or "response_format" not in request.body):
+        if has_text and (self.faults.is_embedded or not request.is_json):
             return
         if self.abilities.thinks:
             raise self.faults.thoughts_only()

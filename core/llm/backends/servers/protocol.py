@@ -27,6 +27,13 @@ STATED: Final = 2
 _STATED_TOKENS: Final = 30
 _MORE_ROOM: Final = 4
 _YES_NO: Final = ("yes", "no")
+SCHEMA: Final[dict[str, Any]] = {
+    "type": "object",
+    "properties": {"answer": {"type": "string", "maxLength": 8}},
+    "required": ["answer"],
+    "additionalProperties": False,
+}
+"""The fixed schema of a letter that is asked for in JSON."""
 _FENCE: Final = re.compile(r"```[\w-]*[^\S\n]*\n(.*)```", re.S)
 
 
@@ -45,6 +52,11 @@ class Request:
     options: tuple[str, ...] = ()
     read: tuple[str, ...] = ()
     is_roomier: bool = False
+
+    @property
+    def is_json(self) -> bool:
+        """Whether an answer in JSON is asked for."""
+        return "response_format" in self.body
 
     def roomier(self) -> Request:
         """The same with more room for the answer."""
@@ -124,13 +136,7 @@ class ChatProtocol(ABC):
     ) -> Answer:
         """Answers in JSON that hold one of the options."""
         asked = [*messages[:-1], replace(messages[-1], content=messages[-1].content + _in_json(options))]
-        schema = {
-            "type": "object",
-            "properties": {"answer": {"type": "string", "enum": list(options)}},
-            "required": ["answer"],
-            "additionalProperties": False,
-        }
-        how = Generation(max_tokens=_STATED_TOKENS, temperature=0.7, n=count, seed=first, schema=schema)
+        how = Generation(max_tokens=_STATED_TOKENS, temperature=0.7, n=count, seed=first, schema=SCHEMA)
         return await self.generate(asked, how, max(0.0, end - time.monotonic()))
 
     @abstractmethod
@@ -154,7 +160,7 @@ def reply_of(completion: Mapping[str, Any], request: Request, abilities: Abiliti
     usage, choices = completion.get("usage") or {}, completion["choices"]
     if not choices:
         raise faults.without_choice()
-    is_json, texts, refused, whole = "response_format" in request.body, list[str](), "", 0
+    is_json, texts, refused, whole = request.is_json, list[str](), "", 0
     has_thought = bool((usage.get("completion_tokens_details") or {}).get("reasoning_tokens"))
     for choice in choices:
         message = choice["message"]

@@ -244,9 +244,11 @@ def _never_ends(asked: Asked, _: int) -> Callable[[Asked], None]:
 
 
 def _empty_at_first(_: Asked, number: int) -> Callable[[Asked], None] | None:
-    if number % 2 == 0:
-        return None
-    return lambda completion: [choice["message"].update(content="") for choice in completion["choices"]] and None
+    def emptied(completion: Asked) -> None:
+        for choice in completion["choices"]:
+            choice["message"]["content"] = ""
+
+    return emptied if number % 2 else None
 
 
 def _without_logprobs(choice: dict[str, Any], _: bool) -> None:
@@ -287,7 +289,9 @@ QUIRKS: dict[str, Quirk] = {
     "thinks apart": _each(_thought_apart),
     "thinks in brackets": _thinking(lambda text: f"[THINK]{THOUGHT}[/THINK]{text}"),
     "thinks in a channel": _thinking(
-        lambda text: f"<|channel|>analysis<|message|>{THOUGHT}<|end|><|start|>assistant<|channel|>final<|message|>{text}"
+        lambda text: (
+            f"<|channel|>analysis<|message|>{THOUGHT}<|end|><|start|>assistant<|channel|>final<|message|>{text}"
+        )
     ),
     "thinks in a bare channel": _thinking(lambda text: f"analysis{THOUGHT}assistantfinal{text}"),
     "told by its template": _thinking_apart(
@@ -370,12 +374,12 @@ def _completion(asked: Asked, number: int) -> Asked:
     choices = []
     for index in range(asked.get("n", 1)):
         text = REPLIES[(number + index) % len(REPLIES)]
-        if "response_format" in asked:
+        if forms := _FORMS.search(asked["messages"][-1]["content"]):
+            text = forms[1]
+        elif "response_format" in asked:
             text = json.dumps(_filled(asked["response_format"].get("json_schema", {}).get("schema", {})))
         elif asked.get("max_tokens", asked.get("max_completion_tokens")) == 1:
             text = "A"
-        elif forms := _FORMS.search(asked["messages"][-1]["content"]):
-            text = forms[1]
         likely = asked.get("top_logprobs", 0)
         logprobs = _logprobs(_LIKELY[:likely]) if asked.get("logprobs") else None
         if logprobs and likely > 1 and "response_format" in asked:

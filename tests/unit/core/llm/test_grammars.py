@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+from core.llm.backends.servers import protocol
 from core.scoring import triplets
 from core.stages import reading
 from core.stages.larger import analysis, review, writer
@@ -57,7 +58,9 @@ def test_each_grammar_is_a_constant_of_its_module_and_never_changed():
         assert changed == []
     tried = "bot/cli/operating/doctor/models.py"
     larger = {f"core/stages/larger/{name}.py" for name in ("analysis", "review", "writer")}
-    assert {file for file, *_ in found} == {"core/stages/reading.py", "core/scoring/triplets.py", tried, *larger}
+    letters = "core/llm/backends/servers/protocol.py"
+    small = {"core/stages/reading.py", "core/scoring/triplets.py"}
+    assert {file for file, *_ in found} == {*small, tried, letters, *larger}
 
 
 def test_the_protocol_alone_sends_grammars():
@@ -73,7 +76,7 @@ def test_the_protocol_alone_sends_grammars():
 
 def test_the_grammars_are_plain_json_and_bounded():
     """Each text in them has a longest length or a list of values, so that no answer runs on to the limit of tokens."""
-    for schema in (reading.SCHEMA, triplets.SCHEMA, analysis.SCHEMA, review.SCHEMA, writer.SCHEMA):
+    for schema in (reading.SCHEMA, triplets.SCHEMA, analysis.SCHEMA, review.SCHEMA, writer.SCHEMA, protocol.SCHEMA):
         assert json.loads(json.dumps(schema)) == schema
         texts = [one for one in _parts(schema) if one.get("type") == "string"]
         assert texts

@@ -118,9 +118,7 @@ async def test_a_server_that_answers_neither_yes_nor_no() -> None:
         "object": "chat.completion",
         "created": 1,
         "model": "m",
-        "choices": [
-            {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "Maybe"}, "logprobs": None}
-        ],
+        "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "Maybe"}}],
         "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
     }
     with answering({"GET /models": _LISTED, "POST /chat/completions": (200, json.dumps(plain))}) as server:
