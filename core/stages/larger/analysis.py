@@ -1,7 +1,8 @@
 """Stage 1 with a larger model: the whole reading of a post in one structured call, pooled with the small readers.
 
 The model chooses among the stereotypes that the router proposes, whose cards have arguments and evidence. How sure it
-is, it states itself: its word is not calibrated, and counts as ``core.scoring.readers.pooling`` says.
+is, is read from the log-probabilities of its yes and no; where its server tells none, it states that itself, which is
+marked. Its word is not calibrated, and counts as ``core.scoring.readers.pooling`` says.
 """
 
 from __future__ import annotations
@@ -64,8 +65,9 @@ _ASKED: Final = {"hateful": Question.HATEFUL, "threat": Question.THREAT, "person
 class Analysis:
     """What the model says of a post; ``None`` for what could not be read.
 
-    ``chances`` are the probabilities, in [0, 1], that it is hateful, threatens, or is about one person. ``groups`` are
-    those attacked, at most two; ``stereotype`` is the one of the offered ones that it puts forward.
+    ``chances`` are the probabilities, in [0, 1], that it is hateful, threatens, or is about one person; ``is_stated``
+    where one of them is what the model says of itself. ``groups`` are those attacked, at most two; ``stereotype`` is
+    the one of the offered ones that it puts forward.
     """
 
     chances: Mapping[Question, float | None]
@@ -74,6 +76,7 @@ class Analysis:
     gist: str
     severity: int | None
     advice: Action | None
+    is_stated: bool = False
 
 
 def offered(text: str, language: str | None, router: Router, signals: Signals) -> list[Route]:
@@ -103,8 +106,9 @@ async def analyse(post: FlaggedPost, routes: Sequence[Route], model: MeteredMode
     prompt = load_prompt("analysis").fill(
         thread=conversation(post), post=quoted(post.text), claims="\n".join(claims) or "  (none is offered)"
     )
-    answer = await ask(model, prompt, Generation(max_tokens=_MOST_TOKENS, schema=SCHEMA))
-    chances = {asked: chance(answer.get(name), answer.get(f"{name}_sure")) for name, asked in _ASKED.items()}
+    answer, read = await ask(model, prompt, Generation(max_tokens=_MOST_TOKENS, schema=SCHEMA, read=tuple(_ASKED)))
+    stated = {asked: chance(answer.get(name), answer.get(f"{name}_sure")) for name, asked in _ASKED.items()}
+    chances = {asked: read.get(name, stated[asked]) for name, asked in _ASKED.items()}
     if all(share is None for share in chances.values()):
         raise BadAnswer(sentence("{field} is missing", field="hateful"))
     groups = answer.get("groups") if isinstance(answer.get("groups"), list) else [answer.get("groups")]
@@ -117,6 +121,7 @@ async def analyse(post: FlaggedPost, routes: Sequence[Route], model: MeteredMode
         " ".join(says.split()) if isinstance(says, str) else "",
         severity if type(severity) is int and 1 <= severity <= 5 else None,
         Action(answer["advice"]) if answer.get("advice") in list(Action) else None,
+        is_stated=any(name not in read and chances[asked] is not None for name, asked in _ASKED.items()),
     )
 
 
@@ -152,6 +157,7 @@ async def read_at_once(
         answer |= {"recommended_action": said.advice, "target_group": group or TargetGroup.OTHER}
     reading = decide(signals, answer if said.advice else {}, violent=is_violent, personal=is_personal)
     is_told = said.stereotype is not None and (group is None or said.stereotype.stereotype.target_group is group)
+    note = sentence("reading: how sure the model is, it says itself; no probabilities were read")
     return Noted(
         replace(
             reading,
@@ -160,7 +166,7 @@ async def read_at_once(
             guesses=(),
             implied_meaning=_gist(said, is_told=is_told, language=signals.language),
         ),
-        [],
+        [note] if said.is_stated else [],
     )
 
 

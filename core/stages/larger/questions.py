@@ -66,16 +66,21 @@ def wishes(style: str, intents: Sequence[Intent], claim: str | None, exemplars: 
     return "".join(f"\n{one}" for one in said)
 
 
-async def ask(model: MeteredModel, messages: Sequence[Message], how: Generation) -> dict[str, Any]:
-    """One structured answer as an object; asked once more, with more room, where it cannot be read.
+async def ask(
+    model: MeteredModel, messages: Sequence[Message], how: Generation
+) -> tuple[dict[str, Any], Mapping[str, float]]:
+    """One structured answer as an object, and the probabilities of yes that were read from its tokens.
+
+    It is asked for once more, with more room, where it cannot be read.
 
     Raises:
         BadAnswer: neither answer is a JSON object.
         ModelUnavailable: there is no answer.
     """
     for tried in (how, replace(how, max_tokens=2 * how.max_tokens, temperature=0.3, seed=1)):
-        if (found := read_object((await model.generate(messages, tried)).texts[0])) is not None:
-            return found
+        answer = await model.generate(messages, tried)
+        if (found := read_object(answer.texts[0])) is not None:
+            return found, answer.chances
     raise BadAnswer(sentence("the answer is not JSON"))
 
 

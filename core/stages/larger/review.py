@@ -140,7 +140,7 @@ async def review(
         thread=conversation(post), post=quoted(post.text), drafts="Replies:\n" + "\n".join(lines), passage=shown
     )
     try:
-        answer = await ask(model, prompt, Generation(max_tokens=60 + _TOKENS_EACH * len(texts), schema=SCHEMA))
+        answer, _ = await ask(model, prompt, Generation(max_tokens=60 + _TOKENS_EACH * len(texts), schema=SCHEMA))
     except (BadAnswer, ModelUnavailable) as err:
         return Noted(None, [sentence("review: the drafts were not reviewed ({why})", why=err.message)])
     by_letter = dict(zip(letters, texts, strict=True))

@@ -78,7 +78,7 @@ class Writer:
         shown = [_shown(letter, passage) for letter, passage in zip(letters, passages, strict=True)]
         prompt = load_prompt("passage").fill(post=quoted(self.post.text), passages="\n".join(shown))
         try:
-            answer = await ask(self.model, prompt, Generation(max_tokens=_CHOICE_TOKENS, schema=SCHEMA))
+            answer, _ = await ask(self.model, prompt, Generation(max_tokens=_CHOICE_TOKENS, schema=SCHEMA))
         except (BadAnswer, ModelUnavailable) as err:
             note = sentence("evidence: which passage answers the post was not asked ({why})", why=err.message)
             return Noted(None, [note])

@@ -49,7 +49,7 @@ def reviewing(
     return answer
 
 
-def larger_model(**texts: Text) -> FakeModel:
+def larger_model(chances: Mapping[str, Mapping[str, float]] | None = None, **texts: Text) -> FakeModel:
     """A larger model that reads, writes and reviews as it should, but where a test tells it otherwise."""
     said: dict[str, Text] = {
         "analysis": analysed(),
@@ -57,4 +57,4 @@ def larger_model(**texts: Text) -> FakeModel:
         "passage": json.dumps({"claim": "that they live off welfare", "passage": "none"}),
         "review": reviewing(),
     }
-    return FakeModel(texts=said | texts)
+    return FakeModel(texts=said | texts, chances=chances)

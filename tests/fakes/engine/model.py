@@ -40,6 +40,7 @@ class FakeModel:
             or a function of the messages. Of any other kind it writes ``otherwise``.
         shares: what it chooses for a kind: the options' shares, ``None`` for no readable answer, or a function of
             messages and options. Of any other kind it gives every option the same share.
+        chances: the probabilities of yes that are read from its JSON, by the kind of prompt and the field.
         down: the kinds that raise ``ModelAway``; ``True`` for all.
         delay_seconds: how long it takes for each answer.
     """
@@ -50,10 +51,12 @@ class FakeModel:
         texts: Mapping[str, Text] | None = None,
         shares: Mapping[str, Choice] | None = None,
         otherwise: str = "",
+        chances: Mapping[str, Mapping[str, float]] | None = None,
         down: bool | Iterable[str] = (),
         delay_seconds: float = 0.0,
     ) -> None:
         self._texts, self._shares, self._otherwise = dict(texts or {}), dict(shares or {}), otherwise
+        self._chances = dict(chances or {})
         self._down = down if isinstance(down, bool) else frozenset(down)
         self._delay_seconds = delay_seconds
         self.calls: Counter[str] = Counter()
@@ -68,7 +71,8 @@ class FakeModel:
             text = text(messages)
         elif not isinstance(text, str):
             text = text[min(self.calls[kind], len(text)) - 1]
-        return Answer((text,) * how.n, prompt_tokens=10, completion_tokens=5)
+        chances = {name: one for name, one in self._chances.get(kind, {}).items() if name in how.read}
+        return Answer((text,) * how.n, prompt_tokens=10, completion_tokens=5, chances=chances)
 
     async def choose(
         self, messages: Sequence[Message], options: Sequence[str], timeout_seconds: float

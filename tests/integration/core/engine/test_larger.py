@@ -10,11 +10,14 @@ import pytest
 
 from core.cards.bank import general_cards, load_cards
 from core.engine import Engine
+from core.llm.budget import Budget, MeteredModel
 from core.llm.profiles import LIVE, STANDARD
 from core.models import Action, Intent, Kind, TargetGroup, ThreadMessage, Verdict
 from core.ports import EvidenceSource
 from core.request import Request, Voice
+from core.scoring.readers.pooling import Question
 from core.scoring.readers.readers import Readers
+from core.stages.larger.analysis import analyse
 from tests.fakes.engine.brief import POST, post_of
 from tests.fakes.engine.larger import FIRST, LARGER, SECOND, analysed, larger_model, reviewing
 from tests.fakes.engine.model import FakeModel
@@ -51,6 +54,20 @@ async def test_a_post_costs_five_calls_at_most_and_nothing_is_asked_of_old(
     (how,) = [how for kind, _, how in model.asked if kind == "plain"]
     assert how is not None
     assert how.n == 3
+
+
+async def test_how_sure_the_model_is_comes_from_its_tokens_where_its_server_tells_them(
+    lenient: Readers, knowledge: EvidenceSource
+) -> None:
+    """What it says of itself stands in where they are not told, of each question by itself, and is marked."""
+    for told, stated in (({"hateful": 0.55, "threat": 0.01, "person": 0.02}, 0), ({}, 1), ({"threat": 0.01}, 1)):
+        model = larger_model(chances={"analysis": told})
+        said = await analyse(post_of(POST), [], MeteredModel(model, Budget(PATIENT_LIVE)))
+        assert said.chances[Question.HATEFUL] == told.get("hateful", 0.95)
+        assert said.chances[Question.THREAT] == pytest.approx(told.get("threat", 0.03))
+        assert said.is_stated == bool(stated)
+        found, _ = await asked(lenient, knowledge, model)
+        assert sum("it says itself" in note for note in found.degraded) == stated
 
 
 async def test_the_question_is_plain_and_a_wish_is_a_sentence(lenient: Readers, knowledge: EvidenceSource) -> None:
