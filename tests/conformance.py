@@ -7,16 +7,23 @@ calls for a while, and to let time pass.
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any, Final, TypeVar
 
 import pytest
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
 
-from core.errors import AmbiguousSend, PlatformBusy, PlatformUnavailable
-from core.models import FlaggedPost, PostRef
+from core.errors import AmbiguousSend, BadInput, PlatformBusy, PlatformUnavailable
+from core.models import Evidence, FlaggedPost, PostRef, Source
 from core.moderation.approval import ApprovedReply, approve, text_hash
 from core.moderation.platforms import ChatPlatform
+from core.wording.final_text import check_sendable
 
 EXACT_TEXTS = {
     "mention": "@everyone and @here, please read this twice.",
@@ -25,6 +32,71 @@ EXACT_TEXTS = {
     "unicode": "e\u0301 is not \u00e9; \U0001f469\u200d\U0001f680 \ufb01 \u00a0end",
     "lines": "first line\n\n  second line",
 }
+
+SEED: Final = int(os.environ.get("ANTIPHON_TEST_SEED", "20260302"))
+"""Of every chance in the generated drafts; a failure is repeated with it."""
+CITED: Final = "https://fra.europa.eu/en/publication/2023/being-black-eu"
+PASSAGE: Final = Evidence("1", "Text.", "Text.", Source("FRA", "A survey", 2023, None, CITED))
+_Sent = TypeVar("_Sent")
+
+
+def drafts_of(plain: st.SearchStrategy[str], strange: st.SearchStrategy[str], most: int = 6) -> st.SearchStrategy[str]:
+    """Drafts of up to nine plain pieces, or of one and up to ``most`` strange ones."""
+    return st.one_of(plain, strange).flatmap(
+        lambda first: st.builds(
+            lambda glue, rest: glue.join([first, *rest]),
+            st.sampled_from((" ", "", "\n")),
+            st.one_of(st.lists(plain, max_size=8), st.lists(strange, max_size=most)),
+        )
+    )
+
+
+def how_many_drafts(ordinarily: int) -> int:
+    """How many are generated; ``make torture`` takes more."""
+    return int(os.environ.get("ANTIPHON_TEST_DRAFTS", str(ordinarily)))
+
+
+def generated(most: int) -> Callable[[Any], Any]:
+    """A test over examples that are the same in each run."""
+    how = settings(
+        max_examples=most,
+        database=None,
+        phases=(Phase.generate, Phase.shrink),
+        suppress_health_check=list(HealthCheck),
+    )
+    return lambda test: seed(SEED)(how(test))
+
+
+def hold_for_drafts(
+    drafts: st.SearchStrategy[str],
+    most: int,
+    post: Callable[[str], _Sent | None],
+    check: Callable[[str, _Sent, bool], None],
+) -> None:
+    """Post each draft, and check what was sent, knowing whether it may be approved where ``CITED`` is a source.
+
+    ``post`` gives ``None`` where nothing was sent. Of each of the three ends there are enough to tell something.
+    """
+    ends = Counter[str]()
+
+    @generated(most)
+    @given(drafts)
+    def holds(draft: str) -> None:
+        try:
+            check_sendable(draft, (PASSAGE,))
+        except BadInput:
+            is_allowed = False
+        else:
+            is_allowed = True
+        sent = post(draft) if draft.strip() else None
+        ends["unsent" if sent is None else "allowed" if is_allowed else "refused"] += 1
+        if sent is not None:
+            check(draft, sent, is_allowed)
+
+    holds()
+    assert sum(ends.values()) >= most
+    assert min(ends["allowed"], ends["refused"]) > most * 0.05, ends
+    assert 0 < ends["unsent"] < most * 0.7, ends
 
 
 class PlatformHarness(ABC):

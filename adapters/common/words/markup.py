@@ -5,15 +5,19 @@ Owns the port. Texts in ``adapters.common`` are written once for all platforms; 
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Protocol
+from urllib.parse import urlsplit
 
 from core.i18n.catalogs import translated
 from core.models import PostRef
 
+LINES: Final = re.compile(r"[\r\n\v\f\u0085\u2028\u2029]+")
+"""What ends one line or several, for a reader on any platform."""
 UNSEEN: Final = frozenset("Cc Cf Co Cs".split())
 """The Unicode categories whose characters are invisible."""
 JOINERS: Final = "\u200c\u200d"
@@ -102,3 +106,27 @@ def hidden_in(text: str) -> tuple[str, ...]:
     hidden = (c for c in text if c != "\n" and c not in JOINERS and unicodedata.category(c) in UNSEEN)
     counted = Counter(unicodedata.name(character, f"U+{ord(character):04X}") for character in hidden)
     return tuple(f"{name} ({number})" for name, number in sorted(counted.items()))
+
+
+def visible_lines(text: str) -> list[str]:
+    """The lines of a text by others as somebody sees them: no empty ones, and no invisible character but joiners."""
+    lines = (visible(line).strip() for line in LINES.split(text))
+    return [line for line in lines if line]
+
+
+def visible(line: str) -> str:
+    """A line without the characters that nobody sees; a tab becomes a space."""
+    return "".join(
+        " " if character == "\t" else character
+        for character in line
+        if character in JOINERS or character == "\t" or unicodedata.category(character) not in UNSEEN
+    )
+
+
+def web_address(url: str) -> str:
+    """The address without the space around it; "" if a browser would not open it as a page."""
+    try:
+        parts = urlsplit(url.strip())
+    except ValueError:
+        return ""
+    return url.strip() if parts.scheme in ("http", "https") and parts.netloc else ""

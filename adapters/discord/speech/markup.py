@@ -6,16 +6,14 @@ text that is not a sentence of ours: posts, gists, drafts, names, titles.
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from discord.utils import format_dt
 
-from adapters.common.words.markup import JOINERS, UNSEEN, Reader, hidden_in
+from adapters.common.words.markup import Reader, hidden_in, visible_lines, web_address
 from adapters.discord.connection.refs import NAME
 from core.models import PostRef
 from core.wording.text import clean
@@ -56,7 +54,7 @@ class DiscordMarkup:
         """
         found: list[str] = []
         size = 0
-        for character in _visible(text):
+        for character in "\n".join(visible_lines(text)):
             escaped = f"\\{character}" if character in _ACTIVE else character
             size += self.units(escaped)
             if limit is not None and size >= limit:
@@ -83,13 +81,8 @@ class DiscordMarkup:
 
     def link(self, label: str, url: str) -> str:
         """A link with an inert label; only the label if the address is not a web address."""
-        try:
-            parts = urlsplit(url.strip())
-        except ValueError:
-            return label
-        if parts.scheme not in ("http", "https") or not parts.netloc:
-            return label
-        return f"[{label}]({quote(url.strip(), safe=_IN_ADDRESS)})"
+        web = web_address(url)
+        return f"[{label}]({quote(web, safe=_IN_ADDRESS)})" if web else label
 
     def address(self, url: str) -> str:
         """In angle brackets, which keep Discord from unfolding it."""
@@ -122,16 +115,3 @@ MARKUP: Final = DiscordMarkup()
 def reader_of(locale: str) -> Reader:
     """A reader on Discord who reads a language."""
     return Reader(locale, MARKUP)
-
-
-def _visible(text: str) -> str:
-    lines = (_seen(line).strip() for line in re.split(r"[\r\n\v\f\u0085\u2028\u2029]+", text))
-    return "\n".join(line for line in lines if line)
-
-
-def _seen(line: str) -> str:
-    return "".join(
-        " " if character == "\t" else character
-        for character in line
-        if character in JOINERS or character == "\t" or unicodedata.category(character) not in UNSEEN
-    )

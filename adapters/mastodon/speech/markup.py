@@ -11,13 +11,12 @@ their signs, which nobody sees, ends each of them: it is none of the characters 
 from __future__ import annotations
 
 import re
-import unicodedata
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
-from adapters.common.words.markup import JOINERS, UNSEEN, Reader, hidden_in
+from adapters.common.words.markup import LINES, Reader, hidden_in, visible, visible_lines, web_address
 from adapters.mastodon.connection.refs import NAME
 from core.models import PostRef
 from core.wording.text import clean
@@ -29,7 +28,6 @@ _EDGE: Final = "\u2014\u2014\u2014"
 """The line above and below an exact text."""
 _CHANGED: Final = re.compile("[\r\v\f\x85\u2028\u2029]|\n{3}")
 """What an instance shows otherwise than it was written: it knows lines and paragraphs."""
-_LINES: Final = re.compile(r"[\r\n\v\f\u0085\u2028\u2029]+")
 _ADDRESS: Final = re.compile(r"https?://\S+")
 _IN_ADDRESS: Final = "/:?#!$&+,;=%~-._"
 _LOOSE_FRAGMENT: Final = re.compile(r"(?<![=/)\w])#")
@@ -75,19 +73,19 @@ class MastodonMarkup:
 
         Characters that turn the direction of what follows, or that nobody sees, are left out, and so are empty lines.
         """
-        return _inert("\n".join(_visible_lines(text)), limit)
+        return _inert("\n".join(visible_lines(text)), limit)
 
     def covered(self, text: str, limit: int | None = None) -> str:
         """A text of others on one line between quotation marks; what it stands in has a content warning.
 
         So no line of theirs can look like one of ours. "" where there is nothing to see.
         """
-        line = " / ".join(_visible_lines(text))
+        line = " / ".join(visible_lines(text))
         return f"“{_inert(line, None if limit is None else limit - 2)}”" if line else ""
 
     def framed(self, text: str) -> str:
         """A text of others with a mark before each of its lines."""
-        return "\n".join(f"> {_inert(_seen(line), None)}" for line in _LINES.split(clean(text)[0]))
+        return "\n".join(f"> {_inert(visible(line), None)}" for line in LINES.split(clean(text)[0]))
 
     def exact(self, text: str) -> str | None:
         """A text between two lines, as it is read; ``None`` where nobody would read it exactly so."""
@@ -97,13 +95,8 @@ class MastodonMarkup:
 
     def link(self, label: str, url: str) -> str:
         """The label, and the address in full; only the label if it is not a web address."""
-        try:
-            parts = urlsplit(url.strip())
-        except ValueError:
-            return label
-        if parts.scheme not in ("http", "https") or not parts.netloc:
-            return label
-        return f"{label}: {self.address(url.strip())}"
+        web = web_address(url)
+        return f"{label}: {self.address(web)}" if web else label
 
     def address(self, url: str) -> str:
         """Written so that nothing in it is a mention or a hashtag; a preview stands behind the content warning."""
@@ -148,16 +141,3 @@ def _inert(text: str, limit: int | None) -> str:
         found.append((BREAK if ends else "") + character)
         may_go_on = character in SIGNS
     return "".join(found)
-
-
-def _visible_lines(text: str) -> list[str]:
-    lines = (_seen(line).strip() for line in _LINES.split(text))
-    return [line for line in lines if line]
-
-
-def _seen(line: str) -> str:
-    return "".join(
-        " " if character == "\t" else character
-        for character in line
-        if character in JOINERS or character == "\t" or unicodedata.category(character) not in UNSEEN
-    )

@@ -12,13 +12,12 @@ from __future__ import annotations
 
 import html
 import re
-import unicodedata
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
-from adapters.common.words.markup import JOINERS, UNSEEN, Reader, hidden_in
+from adapters.common.words.markup import Reader, hidden_in, visible_lines, web_address
 from adapters.telegram.connection.refs import NAME
 from adapters.telegram.speech import exact_text
 from core.models import PostRef
@@ -67,7 +66,7 @@ class TelegramMarkup:
         found: list[str] = []
         size = digits = 0
         may_go_on = False
-        for character in _visible(text):
+        for character in "\n".join(visible_lines(text)):
             digits = digits + 1 if character.isdigit() else 0
             is_fifth = digits > 1 and digits % _DIGITS_IN_A_ROW == 1
             ends = is_fifth or (may_go_on and not character.isspace())
@@ -96,13 +95,8 @@ class TelegramMarkup:
 
     def link(self, label: str, url: str) -> str:
         """A link with an inert label; only the label if the address is not a web address."""
-        try:
-            parts = urlsplit(url.strip())
-        except ValueError:
-            return label
-        if parts.scheme not in ("http", "https") or not parts.netloc:
-            return label
-        return f'<a href="{_escaped(quote(url.strip(), safe=_IN_ADDRESS))}">{label}</a>'
+        web = web_address(url)
+        return f'<a href="{_escaped(quote(web, safe=_IN_ADDRESS))}">{label}</a>' if web else label
 
     def address(self, url: str) -> str:
         """As it is; every message of ours is sent without previews."""
@@ -145,16 +139,3 @@ def _moment(moment: datetime, form: str) -> str:
 
 def _escaped(text: str) -> str:
     return "".join(_ESCAPED.get(character, character) for character in text)
-
-
-def _visible(text: str) -> str:
-    lines = (_seen(line).strip() for line in re.split(r"[\r\n\v\f\u0085\u2028\u2029]+", text))
-    return "\n".join(line for line in lines if line)
-
-
-def _seen(line: str) -> str:
-    return "".join(
-        " " if character == "\t" else character
-        for character in line
-        if character in JOINERS or character == "\t" or unicodedata.category(character) not in UNSEEN
-    )

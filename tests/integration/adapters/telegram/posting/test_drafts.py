@@ -3,31 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import AsyncExitStack
 from typing import Any, Final
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from core.errors import BadInput, PlatformUnavailable
-from core.models import Evidence, Source
+from core.errors import PlatformUnavailable
 from core.scoring.quoting import quote_of
-from core.wording.final_text import check_sendable
-from tests.conformance import reply_to
+from tests.conformance import CITED, drafts_of, generated, hold_for_drafts, how_many_drafts, reply_to
 from tests.fakes.telegram.server.server import TelegramServer
 from tests.fakes.telegram.server.texts import cut
 from tests.fakes.telegram.wire import TelegramWire, telegram_wire
 
-DRAFTS = int(os.environ.get("ANTIPHON_TEST_DRAFTS", "300"))
-"""How many drafts are generated; ``make torture`` takes more."""
-SEED = int(os.environ.get("ANTIPHON_TEST_SEED", "20260302"))
-"""Of every chance in this file; a failure is repeated with it."""
-CITED = "https://fra.europa.eu/en/publication/2023/being-black-eu"
-PASSAGE = Evidence("1", "Text.", "Text.", Source("FRA", "A survey", 2023, None, CITED))
+DRAFTS: Final = how_many_drafts(300)
 
 PIECES: Final = (
     *(
@@ -52,13 +44,6 @@ _HARMLESS: Final = ("We all live here.", "Most people work", CITED, f"({CITED}).
 _plain = st.one_of(st.sampled_from(_HARMLESS), st.text("abc <>#*_|`\n\u00e9\u4e2d", max_size=20))
 _any = st.one_of(st.sampled_from(PIECES), st.text(max_size=20))
 _neutral = st.sampled_from(("in my street", "I saw it", "at the market, and then", "the whole week"))
-_drafts = st.one_of(_plain, _any).flatmap(
-    lambda first: st.builds(
-        lambda glue, rest: glue.join([first, *rest]),
-        st.sampled_from((" ", "", "\n")),
-        st.one_of(st.lists(_plain, max_size=8), st.lists(_any, max_size=6)),
-    )
-)
 
 
 class _Sender:
@@ -124,47 +109,19 @@ def _leads_elsewhere(shown: dict[str, Any]) -> list[str]:
 
 def test_what_stands_is_what_was_drafted_and_calls_nobody(sender: _Sender) -> None:
     """Byte for byte, or not sent at all; what may be approved leads to cited sources only."""
-    ends = Counter[str]()
 
-    @seed(SEED)
-    @settings(
-        max_examples=DRAFTS,
-        database=None,
-        phases=(Phase.generate, Phase.shrink),
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(_drafts)
-    def holds(draft: str) -> None:
-        try:
-            check_sendable(draft, (PASSAGE,))
-        except BadInput:
-            is_allowed = False
-        else:
-            is_allowed = True
-        sent = sender.post(draft) if draft.strip() else None
-        ends["unsent" if sent is None else "allowed" if is_allowed else "refused"] += 1
-        if sent is not None:
-            _check_mute(*sent, draft)
-            if is_allowed:
-                assert _leads_elsewhere(sent[1]) == []
+    def check(draft: str, sent: tuple[dict[str, Any], dict[str, Any]], is_allowed: bool) -> None:
+        _check_mute(*sent, draft)
+        assert not is_allowed or _leads_elsewhere(sent[1]) == []
 
-    holds()
-    assert sum(ends.values()) >= DRAFTS
-    assert min(ends["allowed"], ends["refused"]) > DRAFTS * 0.05, ends
-    assert 0 < ends["unsent"] < DRAFTS * 0.7, ends
+    hold_for_drafts(drafts_of(_plain, _any), DRAFTS, sender.post, check)
 
 
 def test_the_quote_of_any_post_stands_as_it_was_approved(sender: _Sender) -> None:
     """Telegram finds it in the post it was taken from, and shows these bytes and no others above the draft."""
     quoted = Counter[bool]()
 
-    @seed(SEED)
-    @settings(
-        max_examples=max(50, DRAFTS // 3),
-        database=None,
-        phases=(Phase.generate, Phase.shrink),
-        suppress_health_check=list(HealthCheck),
-    )
+    @generated(max(50, DRAFTS // 3))
     @given(st.lists(st.one_of(_neutral, _any), max_size=6).map(lambda parts: " ".join(("They", *parts))))
     def holds(answered: str) -> None:
         quote = quote_of(answered, "en")
