@@ -60,6 +60,7 @@ from core.stages.search.drafting import compose
 from core.stages.search.run import SEARCHES, DraftSearch
 from core.stages.signals import Signals, check_text, probed, read_signals
 from core.stages.unread import STOPPED, without_a_model
+from core.wording.language import name_of
 from core.wording.targets.groups import undisguised
 
 _TRIED_FIRST = 4
@@ -160,7 +161,15 @@ class _Run:
         judge = MeteredModel(engine.judge or engine.model, budget)
         self.judge = Judge(judge, engine.judge_format, engine.seed)
         reads = self.model if engine.judge_format is JudgeFormat.SCORES else judge
-        self.larger = LargeReader(reads, engine.pooling)
+        self.larger = LargeReader(reads, engine.pooling.within(signals.language))
+        if signals.language in engine.pooling.unread:
+            self.degraded.append(
+                sentence(
+                    "readers: the model {model} was found unfit to read {language}; the small readers read alone",
+                    model=engine.pooling.model,
+                    language=name_of(signals.language),
+                )
+            )
         variant = f"+{request.variant}" if request.variant else ""
         seed = f"{engine.seed}{variant}:{request.post.text}"
         self.chance = random.Random(seed)  # nosec B311 # noqa: S311 - repeatable, no secret

@@ -112,6 +112,7 @@ LATER: Final = (
         "bot.cli.operating.configuration",
         "config",
     ),
+    Later("model", _AFTER, "The language model: what it is fit for.", "bot.cli.drafting.trying", "model"),
     Later("train", _AFTER, "Train the small models, and a writer of your own.", "training.cli.main"),
     Later("db", _AFTER, "The database with all cases.", "bot.cli.operating.database", "db"),
     Later("schedule", _AFTER, "Chores that are done from time to time.", "bot.cli.privacy", "privacy"),

@@ -9,12 +9,14 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from bot.compose.settings.drafting import LlmSettings
 from bot.compose.settings.settings import Settings
+from bot.trial.verdicts import EMBEDDED, kept_trials
 from core.engine import Engine
 from core.errors import IndexUnavailable, ModelUnavailable, ScorerUnavailable, StoreUnavailable
 from core.i18n.sentences import Sentence, sentence
@@ -256,11 +258,26 @@ async def open_judge(settings: Settings, on_call: OnCall = tell_nobody) -> Async
 
 
 def open_pooling(settings: Settings) -> Pooling:
-    """How far the word of the model counts that reads beside the small readers: the judge's, or the writer's."""
+    """How far the word of the model counts that reads beside the small readers: the judge's, or the writer's.
+
+    It does not count at all in the languages that a trial found it unfit to read.
+    """
     judge = settings.judge
     if judge.base_url and judge.format is JudgeFormat.LETTERS:
-        return pooling_of(judge.model)
-    return writer_of(settings)
+        server, pooling = judge.base_url, pooling_of(judge.model)
+    else:
+        server, pooling = server_of(settings), writer_of(settings)
+    try:
+        tried = kept_trials(settings.trials_file).get((server, pooling.model))
+    except StoreUnavailable as err:
+        logger.warning("%s", err)
+        return pooling
+    return replace(pooling, unread=tried.unread) if tried else pooling
+
+
+def server_of(settings: Settings) -> str:
+    """The server of the model that writes, as trials name it."""
+    return settings.llm.base_url if settings.llm.backend == "server" else EMBEDDED
 
 
 def writer_of(settings: Settings) -> Pooling:

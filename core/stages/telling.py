@@ -92,7 +92,7 @@ class Teller:
         """
         answers, scores = self._answers(candidate), candidate.scores
         if not candidate.is_prepared:
-            yield sentence("The model wrote it for this post.")
+            yield sentence("Written by {writer} for this post.", writer=self.writer.model or "?")
         elif answers and candidate.card in self.guesses:
             yield sentence("It was prepared for posts that say: {what}. That this one does is a guess.", what=answers)
         elif answers:

@@ -117,6 +117,11 @@ class Settings(Section):
         return _path(self.desk.backup_folder) or platformdirs.user_data_path("antiphon") / "backups"
 
     @property
+    def trials_file(self) -> Path:
+        """What was found of language models by ``antiphon model try``."""
+        return platformdirs.user_data_path("antiphon") / "models.json"
+
+    @property
     def secret_file(self) -> Path:
         """The file with the secret that people's ids are hashed under."""
         return _path(self.desk.secret_file) or platformdirs.user_data_path("antiphon") / "secret"

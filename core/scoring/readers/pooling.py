@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cache
 from importlib import resources
@@ -65,6 +65,7 @@ class Pooling:
         limits: the probabilities of being unfit from which a draft is shown with a warning, and refused, where both
             read it; ``None`` for those of the small reader.
         alone_limits: the same where the language model alone read it.
+        unread: the languages that the model was found unfit to read, so that the small readers read alone.
         stereotype_limits: the pooled probabilities from which a stereotype is answered, and told as the gist.
     """
 
@@ -75,6 +76,13 @@ class Pooling:
     limits: tuple[float, float] | None = None
     alone_limits: tuple[float, float] = (0.5, 0.8)
     stereotype_limits: tuple[float, float] = (0.5, 0.8)
+    unread: frozenset[str] = frozenset()
+
+    def within(self, language: str | None) -> Pooling:
+        """The weights for a post in a language: none where the model was found unfit to read it."""
+        if language not in self.unread:
+            return self
+        return replace(self, weights=MappingProxyType(dict.fromkeys(Question, Weights(large=0.0, alone=0.0))))
 
     def of(self, question: Question) -> Weights:
         """The weights for a question."""

@@ -130,12 +130,14 @@ async def read_at_once(
 ) -> Noted[Reading]:
     """The reading of a post by the small readers and one call of a larger model, and notes on what is missing.
 
-    Without an answer of the model the small readers' reading stands.
+    Without an answer of the model, or where it is unfit to read the language, the small readers' reading stands.
 
     Raises:
         ModelAway: nobody gets an answer, no call was ever answered, and the request waits for the model.
         IndexUnavailable: the router's weights are missing or damaged.
     """
+    if not pooling.counts(Question.HATEFUL, is_alone=signals.hateful is None):
+        return Noted(decide(signals, {}), [])
     routes = await asyncio.to_thread(offered, post.text, signals.language, router, signals)
     try:
         said = await analyse(post, routes, model)

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Final
 
 from bot.cli.drafting.warm.asking import standing
 from bot.compose.asking import check_reachable
-from bot.compose.engine import OnPreparing, open_judge, open_model
+from bot.compose.engine import OnPreparing, open_judge, open_model, server_of, writer_of
 from bot.compose.settings.settings import Settings
 from bot.runtime.findings import Finding, finding_of
-from core.errors import AntiphonError, ModelUnavailable
-from core.llm.backends.servers.protocol import ChatProtocol
-from core.ports import Generation, Message
+from bot.trial.trying import QUESTION, SECONDS, ask_letter, try_server
+from bot.trial.verdicts import kept_trials
+from core.errors import AntiphonError
+from core.ports import Generation
 from core.stages.judging.judge_formats import JudgeFormat
-
-_QUESTION: Final = [Message("system", "Answer briefly."), Message("user", "Is water wet? Answer Yes or No.")]
-_SCHEMA: Final = {
-    "type": "object", "properties": {"wet": {"enum": ["yes", "no"]}}, "required": ["wet"],
-}  # fmt: skip
-_SEVERAL: Final = Generation(max_tokens=64, temperature=0.7, n=2, seed=1)
-_IN_JSON: Final = Generation(max_tokens=64, temperature=0.0, schema=_SCHEMA)
-_SECONDS: Final = 60.0
 
 
 async def examine_models(settings: Settings, on_preparing: OnPreparing | None = None) -> list[Finding]:
@@ -46,13 +38,23 @@ async def examine_kept(settings: Settings) -> Finding:
     return Finding(name, True, f"{told}; it ends after {kept.idle_minutes:g} idle minutes")
 
 
+async def examine_trial(settings: Settings) -> Finding:
+    """What the last trial of the model that writes found."""
+    return await finding_of("model tried", partial(_trial, settings))
+
+
+async def _trial(settings: Settings) -> str:
+    tried = kept_trials(settings.trials_file).get((server_of(settings), writer_of(settings).model))
+    return f"on {tried.day}: {' '.join(tried.verdict())}" if tried else "not yet; antiphon model try does it"
+
+
 async def _model(settings: Settings, on_preparing: OnPreparing | None) -> str:
     await check_reachable(settings, "llm")
     async with open_model(settings, on_preparing) as model:
         if settings.llm.backend == "embedded":
-            await _ask(model)
+            await ask_letter(model)
             return "embedded model answers with log-probabilities"
-        lacking = await _try(model)
+        lacking = await try_server(model)
         told = "with log-probabilities" if model.abilities.reads_letters else "without log-probabilities"
     return "; ".join([f"server model answers {told}", *lacking])
 
@@ -66,28 +68,7 @@ async def _judge(settings: Settings, writer: Finding) -> str:
                 raise AntiphonError("the language model compares the drafts, and does not work.", remedy=writer.remedy)
             return f"the language model compares the drafts, in {settings.judge.format}"
         if settings.judge.format is JudgeFormat.LETTERS:
-            await _try(judge)
+            await try_server(judge)
         else:
-            await judge.generate(_QUESTION, Generation(max_tokens=1), _SECONDS)
+            await judge.generate(QUESTION, Generation(max_tokens=1), SECONDS)
     return f"{settings.judge.model} answers, in {settings.judge.format}"
-
-
-async def _try(model: ChatProtocol) -> list[str]:
-    """Ask a server in all the ways that drafts ask. Returns what it lacks, which drafts do without.
-
-    Raises:
-        ModelUnavailable: it does not answer even without what it refuses, or with neither Yes nor No.
-    """
-    for how in (_SEVERAL, _IN_JSON):
-        await model.generate(_QUESTION, how, _SECONDS)
-    await _ask(model)
-    return model.abilities.lacking()
-
-
-async def _ask(model: ChatProtocol) -> None:
-    shares, _ = await model.choose(_QUESTION, ("yes", "no"), _SECONDS)
-    if shares is None:
-        raise ModelUnavailable(
-            "The model answers neither Yes nor No where it is asked: votes, comparisons and its reading are left out.",
-            remedy="Name another model.",
-        )

@@ -10,7 +10,7 @@ from core.i18n.sentences import sentence
 from core.scoring.unscored import Missing, note_of_missing
 from tools.catalogs import ROOT, collected
 
-_STAGES = "claims|drafts|evidence|gates|judge|post|readers|reading|receipts|review|rewards|support"
+_STAGES = "claims|drafts|evidence|gates|judge|model|post|readers|reading|receipts|review|rewards|support"
 
 
 def test_every_note_that_the_engine_can_make_has_a_code() -> None:

@@ -1,0 +1,30 @@
+"""``antiphon model try``: what a person sees of it, and what is known of the model afterwards."""
+
+from __future__ import annotations
+
+import json
+
+from tests.e2e.conftest import Antiphon
+
+
+def test_a_model_is_tried_and_doctor_shows_what_it_is_fit_for(drafter: Antiphon) -> None:
+    """This one takes every post for hateful and writes nothing to the plain question, so that it is fit for nothing."""
+    done = drafter("model", "try", "--posts", "1", "--price-in", "1", "--price-out", "2")
+    assert done.code == 1, done
+    assert "Read rightly: en 0 of 10, es 0 of 10, it 0 of 10, eu 0 of 10. Compared rightly: 0 of 8." in done.out
+    assert "[en] Enjoy the market while it lasts." in done.out
+    assert " at 1 and 2 a million." in done.out
+    assert "The small readers read alone in English, Spanish, Italian and Basque." in done.out
+    told = json.loads(drafter("doctor", "--json").out)
+    (found,) = [check for check in told["checks"] if check["name"] == "model tried"]
+    assert found["ok"]
+    assert "It is not fit to read in English, Spanish, Italian and Basque." in found["detail"]
+    drafted = json.loads(drafter("draft", "Migrants only come here to live off our welfare.", "--json").out)
+    assert "model_unfit_to_read" in [note["code"] for note in drafted["degraded"]]
+    assert drafted["reading"]["read_by"] == "small reader"
+
+
+def test_a_number_of_posts_that_there_are_not_is_refused(drafter: Antiphon) -> None:
+    done = drafter("model", "try", "--posts", "100")
+    assert done.code == 2
+    assert "There are 18 sample posts." in done.err
