@@ -112,7 +112,9 @@ class Engine:
         checked = await asyncio.to_thread(check_text, request.post.text)
         budget.is_begun_without = not request.waits_for_model
         post, expected = replace(request.post, text=checked.value), request.voice.language
-        signals = await read_signals(post, self.readers.posts, expected=expected, language=request.language)
+        signals = await read_signals(
+            post, self.readers.posts, expected=expected, language=request.language, also=self._also(request)
+        )
         if self.probe:
             text = undisguised(post.text, signals.language)
             async with budget.taking_turn():
@@ -120,12 +122,18 @@ class Engine:
         notes = [*self.scorers.notes, *checked.notes, *signals.notes]
         return await _Run(self, request, on_progress, budget, post, signals, notes).suggest()
 
-    @staticmethod
-    def _refused(request: Request) -> Suggestion | None:
+    def _also(self, request: Request) -> frozenset[str]:
+        """The languages in which the model reads and writes alone."""
+        is_asked = self.writer.is_larger and request.profile.search is SearchKind.DRAFTS
+        return request.voice.also if is_asked else frozenset()
+
+    def _refused(self, request: Request) -> Suggestion | None:
         if request.force:
             return None
-        expected, language = request.voice.language, request.language
-        return without_a_model(request.post, request.profile, expected=expected, language=language)
+        voice = request.voice
+        return without_a_model(
+            request.post, request.profile, expected=voice.language, language=request.language, also=self._also(request)
+        )
 
 
 class _Run:
@@ -234,7 +242,8 @@ class _Run:
         if not request.wants_drafts(reading, self.signals):
             return self._suggestion(reading, drafts=support, stopped=STOPPED)
         reading = self._writable(reading)
-        cards = await self.arguing.cards(reading)
+        is_alone = self.signals.is_models_alone
+        cards = await self.arguing.cards(replace(reading, language="en") if is_alone else reading)
         aimed = [card for card in cards if not card.stereotype.is_general] or cards
         told = dict.fromkeys(card.claim for card in aimed if card.claim)
         claims = [request.claim] if request.claim else list(told)
@@ -243,11 +252,12 @@ class _Run:
         claim = request.claim or next(iter(claims), "")
         passages = self._noting(await self.arguing.evidence(queries, reading, claim, cards, PASSAGES))
         brief = Brief(self.open_post, reading, request.claim or "", ())
+        cards = [] if is_alone else cards  # their prepared replies are in another language
         writer = Writer(
             self.open_post,
             brief.language,
             self.model,
-            wishes(voice.style, voice.intents, request.claim, request.exemplars),
+            wishes(voice.style, voice.intents, request.claim, () if is_alone else request.exemplars),
             request.variant,
         )
         found, assessor = await LargerSearch(
@@ -264,6 +274,13 @@ class _Run:
             self.chance,
         ).run()
         drafts = [assessor.teller.draft(rank, candidate) for rank, candidate in enumerate(found.found, start=1)]
+        if is_alone:
+            warning = sentence(
+                "Only the model read the post and wrote this, in {language}; its evidence is in English. Ask somebody "
+                "who speaks the language.",
+                language=name_of(brief.language),
+            )
+            drafts = [replace(draft, warnings=(warning, *draft.warnings)) for draft in drafts]
         notice = voice.notice_in(brief.language)
         drafts = self._noting(with_notice(drafts, found.found, reading, notice, self.engine.writer))
         used = [*assessor.brief.evidence, *(one for one in passages if one not in assessor.brief.evidence)]
@@ -310,7 +327,7 @@ class _Run:
     def _writable(self, reading: Reading) -> Reading:
         """Complete the reading for drafts that a person forces: a language to write in and a group to stand up for."""
         language, group = reading.language, reading.target_group
-        if language not in LANGUAGES:
+        if language not in LANGUAGES and not self.signals.is_models_alone:
             language = self.request.voice.language
             self.degraded.append(
                 sentence("drafts: they are written in the community's language ({language})", language=language)

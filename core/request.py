@@ -23,7 +23,9 @@ from core.stages.signals import Signals
 class Voice:
     """How a community speaks: the language it expects, its style, the intents it allows, the platform's limit.
 
-    ``notices`` are its notices on the rules, by language; a language without one gets no draft of that kind.
+    ``notices`` are its notices on the rules, by language; a language without one gets no draft of that kind. ``also``
+    are the ISO 639-1 codes of languages that Antiphon itself does not write, in which a larger model reads and writes
+    alone.
     """
 
     language: str = "en"
@@ -31,6 +33,7 @@ class Voice:
     intents: tuple[Intent, ...] = tuple(Intent)
     max_characters: int = 2000
     notices: Mapping[str, str] = field(default_factory=dict)
+    also: frozenset[str] = frozenset()
 
     def notice_in(self, language: str) -> str:
         """The notice in a language; "" where there is none, or it is too long for the platform."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pydantic import SecretStr
 
 from bot.compose.settings.settings import Settings
+from bot.compose.writers import languages_alone
 from core.cards.beside import project_notices
 from core.llm.backends.servers.faults import ServerFault, ServerFaults, Trouble
 from core.moderation.community.disclosure import longest_footer
@@ -20,7 +21,8 @@ from core.request import Voice
 def voice_of(settings: Settings, max_characters: int = 2000) -> Voice:
     """How the configured community speaks, within a platform's limit."""
     community, room = settings.community, max_characters - longest_footer()
-    return Voice(community.language, community.style, community.intents, room, project_notices())
+    also = frozenset(community.languages) & languages_alone(settings)
+    return Voice(community.language, community.style, community.intents, room, project_notices(), also)
 
 
 @dataclass(frozen=True, slots=True)

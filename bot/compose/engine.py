@@ -9,14 +9,13 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from bot.compose.settings.drafting import LlmSettings
 from bot.compose.settings.settings import Settings
-from bot.trial.verdicts import EMBEDDED, kept_trials
+from bot.compose.writers import open_pooling, writer_of
 from core.engine import Engine
 from core.errors import IndexUnavailable, ModelUnavailable, ScorerUnavailable, StoreUnavailable
 from core.i18n.sentences import Sentence, sentence
@@ -30,11 +29,9 @@ from core.llm.backends.toxicity import DetoxifyScorer
 from core.llm.backends.weights import WeightsWanted, find_weights
 from core.llm.prompting import load_prompt
 from core.ports import EvidenceSource, Message
-from core.scoring.readers.pooling import Pooling, pooling_of
 from core.scoring.readers.probe import Probe, adapter_for
 from core.scoring.readers.readers import Readers
 from core.scoring.rewards import Scorers
-from core.stages.judging.judge_formats import JudgeFormat
 from core.wording.language import detect, name_of
 from kb.library.library import Library
 from kb.library.schema import FILE as LIBRARY_FILE
@@ -255,37 +252,6 @@ async def open_judge(settings: Settings, on_call: OnCall = tell_nobody) -> Async
         yield chat
     finally:
         await chat.close()
-
-
-def open_pooling(settings: Settings) -> Pooling:
-    """How far the word of the model counts that reads beside the small readers: the judge's, or the writer's.
-
-    It does not count at all in the languages that a trial found it unfit to read.
-    """
-    judge = settings.judge
-    if judge.base_url and judge.format is JudgeFormat.LETTERS:
-        server, pooling = judge.base_url, pooling_of(judge.model)
-    else:
-        server, pooling = server_of(settings), writer_of(settings)
-    try:
-        tried = kept_trials(settings.trials_file).get((server, pooling.model))
-    except StoreUnavailable as err:
-        logger.warning("%s", err)
-        return pooling
-    return replace(pooling, unread=tried.unread) if tried else pooling
-
-
-def server_of(settings: Settings) -> str:
-    """The server of the model that writes, as trials name it."""
-    return settings.llm.base_url if settings.llm.backend == "server" else EMBEDDED
-
-
-def writer_of(settings: Settings) -> Pooling:
-    """Which model writes, and whether it is larger than the one that ships."""
-    llm = settings.llm
-    if llm.backend == "server":
-        return pooling_of(llm.model)
-    return pooling_of((settings.model_path or Path(llm.hub_file)).stem)
 
 
 def _beginnings(settings: Settings) -> list[list[Message]]:

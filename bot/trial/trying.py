@@ -43,6 +43,7 @@ _AT_ONCE: Final = 2
 _PATIENT: Final = replace(LIVE, deadline_seconds=36_000, max_model_calls=1_000_000, max_tokens=1_000_000_000)
 """Readings and comparisons are not hurried: how long they take is not what is asked."""
 _EVEN: Final = 0.5
+_OWN_POSTS: Final = 2
 T = TypeVar("T")
 
 
@@ -82,14 +83,16 @@ async def ask_letter(model: ChatProtocol) -> None:
         )
 
 
-async def try_readings(model: LanguageModel, pooling: Pooling) -> dict[str, Share]:
-    """By language, how many posts with known answers the model reads rightly.
+async def try_readings(
+    model: LanguageModel, pooling: Pooling, asked: Sequence[Known] | None = None
+) -> dict[str, Share]:
+    """By language, how many posts with known answers the model reads rightly; those that ship, if none are given.
 
     Raises:
         ModelAway: it is not there.
     """
     metered = MeteredModel(model, Budget(_PATIENT))
-    asked = known_readings()
+    asked = known_readings() if asked is None else asked
     found = await _each(asked, lambda known: _is_read(known, metered, pooling))
     of, right = Counter(known.language for known in asked), Counter[str]()
     right.update(known.language for known, is_right in zip(asked, found, strict=True) if is_right)
@@ -107,14 +110,14 @@ async def try_pairs(model: LanguageModel, pooling: Pooling) -> Share:
     return Share(sum(map(bool, found)), len(found))
 
 
-async def try_drafts(engine: Engine, posts: int, profile: Profile, voice: Voice) -> list[Tried]:
-    """What becomes of sample posts, one after the other, so that the time of each is its own.
+async def try_drafts(engine: Engine, posts: Sequence[tuple[str, str]], profile: Profile, voice: Voice) -> list[Tried]:
+    """What becomes of posts, each with its language, one after the other, so that the time of each is its own.
 
     Raises:
         ModelAway: the model is not there.
     """
-    found = []
-    for language, text in sample_posts()[:posts]:
+    found, voice = [], replace(voice, also=frozenset(language for language, _ in posts))
+    for language, text in posts:
         request = Request(_post(text), profile, voice, language, force=True)
         suggestion = await engine.suggest(request)
         written = (draft for draft in suggestion.drafts if draft.writer and detect(draft.text, language) == language)
@@ -122,15 +125,25 @@ async def try_drafts(engine: Engine, posts: int, profile: Profile, voice: Voice)
     return found
 
 
-def sample_posts() -> list[tuple[str, str]]:
-    """Languages and hateful posts, one of each language in turn; those in English are the sample community's."""
+def sample_posts(known: Sequence[Known] = ()) -> list[tuple[str, str]]:
+    """Languages and hateful posts, one of each language in turn; those in English are the sample community's.
+
+    Args:
+        known: posts beside those that ship; two of each of their languages come first.
+    """
     thread = {post.id: post.text for post in SAMPLE_THREAD}
     by_language = {"en": [thread[flagged] for flagged in SAMPLE_FLAGS]}
-    for known in known_readings():
-        if known.is_hateful and known.language != "en":
-            by_language.setdefault(known.language, []).append(known.text)
+    for one in known_readings():
+        if one.is_hateful and one.language != "en":
+            by_language.setdefault(one.language, []).append(one.text)
+    own: dict[str, list[str]] = {}
+    for one in known:
+        if one.is_hateful:
+            own.setdefault(one.language, []).append(one.text)
     longest = max(map(len, by_language.values()))
-    return [(code, texts[at]) for at in range(longest) for code, texts in by_language.items() if at < len(texts)]
+    first = [(code, text) for code, texts in own.items() for text in texts[:_OWN_POSTS]]
+    rest = [(code, texts[at]) for at in range(longest) for code, texts in by_language.items() if at < len(texts)]
+    return first + rest
 
 
 def trial_of(

@@ -18,7 +18,7 @@ from pydantic import TypeAdapter
 
 from core.errors import StoreUnavailable
 from core.i18n.sentences import sentence
-from core.wording.language import name_of
+from core.wording.language import NAMES, name_of
 
 EMBEDDED: Final = "embedded"
 """The server of the model that runs in Antiphon's own process."""
@@ -85,6 +85,11 @@ class Trial:
         return [language for language, share in self.drafts.items() if share.reaches(1)]
 
     @property
+    def alone(self) -> frozenset[str]:
+        """The languages that Antiphon does not write and it is fit to read and to write."""
+        return frozenset(self.reads) & frozenset(self.writes) - frozenset(NAMES)
+
+    @property
     def judges(self) -> bool:
         """Whether it is fit to judge."""
         return self.pairs.reaches(_JUDGES)
@@ -92,9 +97,12 @@ class Trial:
     def verdict(self) -> list[str]:
         """In words, what it is fit for and what comes of that."""
         said = [_fitness("write", self.writes, self.drafts), _fitness("read", self.reads, self.readings)]
-        if self.unread:
-            names = _names([language for language in self.readings if language in self.unread])
+        if unread := [language for language in self.readings if language in self.unread and language in NAMES]:
+            names = _names(unread)
             said.append(f"The small readers read alone in {names}.")
+        if self.alone:
+            names = _names(sorted(self.alone))
+            said.append(f"A community may let it read and write alone in {names} ([community] languages).")
         said.append(f"It is {'fit' if self.judges else 'not fit'} to judge.")
         return said
 

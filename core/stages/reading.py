@@ -224,7 +224,7 @@ def _advice(signals: Signals, advised: Action | None, *, violent: bool, personal
         return Action.STAY_SILENT, sentence("The post is code or data, not words that a person could answer.")
     if signals.hateful is not None and signals.hateful < _NOT_HATEFUL:
         return Action.STAY_SILENT, sentence("The post does not read as hateful, or answers hate itself.")
-    if signals.language not in NAMES:
+    if signals.language not in NAMES and not signals.is_models_alone:
         return Action.STAY_SILENT, sentence(
             "The post is in a language that Antiphon cannot check; it writes {known}.", known=listed([*NAMES.values()])
         )

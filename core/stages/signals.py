@@ -111,11 +111,12 @@ class Signals:
     probed: Probed | None = None
     read_by: ReadBy = ReadBy.RULES
     is_code: bool = False
+    is_models_alone: bool = False
 
     @property
     def is_readable(self) -> bool:
         """Whether there are words of a person, in a language that Antiphon knows."""
-        return self.language in NAMES and not self.is_code
+        return (self.language in NAMES or self.is_models_alone) and not self.is_code
 
     @property
     def calls_for_reply(self) -> bool:
@@ -167,14 +168,17 @@ def check_text(text: str) -> Noted[str]:
     return Noted(cleaned, notes)
 
 
-async def read_signals(post: FlaggedPost, reader: PostReader, *, expected: str, language: str | None) -> Signals:
+async def read_signals(
+    post: FlaggedPost, reader: PostReader, *, expected: str, language: str | None, also: frozenset[str] = frozenset()
+) -> Signals:
     """Language, hatefulness, target group and calls for violence, within a fraction of a second.
 
     Args:
         expected: the community's language, assumed for posts whose language is unclear.
         language: the language that a person named, which needs no detection.
+        also: the languages in which the model that writes reads alone.
     """
-    return await asyncio.to_thread(_signals, post.text, reader, expected, language)
+    return await asyncio.to_thread(_signals, post.text, reader, expected, language, also)
 
 
 async def probed(signals: Signals, text: str, reader: PostReader, probe: Probe, most_seconds: float) -> Signals:
@@ -195,7 +199,7 @@ async def probed(signals: Signals, text: str, reader: PostReader, probe: Probe, 
     return replace(signals, hateful=both.hateful, is_sure=is_sure, probed=found, read_by=ReadBy.BOTH)
 
 
-def signals_of_words(text: str, expected: str, named: str | None) -> Signals:
+def signals_of_words(text: str, expected: str, named: str | None, also: frozenset[str] = frozenset()) -> Signals:
     """What the words of a post tell before any reader is asked, or where none knows its language. Blocking."""
     by_words = bool(_WISH_OF_DEATH.search(text) or (_VIOLENCE.search(text) and _CALL.search(text)))
     is_only_code = is_code(text) and not (by_words or groups_named(text) or slurs_in(text))
@@ -212,6 +216,7 @@ def signals_of_words(text: str, expected: str, named: str | None) -> Signals:
         addresses_somebody=is_addressed,
         speaks_of_another=language == "en" and not (is_named or is_addressed) and _is_of_another(text),
         is_code=is_only_code,
+        is_models_alone=language in also and language not in NAMES,
     )
 
 
@@ -223,8 +228,8 @@ def _is_of_another(text: str) -> bool:
     return not names and bool(_ANOTHER.search(text))
 
 
-def _signals(text: str, reader: PostReader, expected: str, named: str | None) -> Signals:
-    told = signals_of_words(text, expected, named)
+def _signals(text: str, reader: PostReader, expected: str, named: str | None, also: frozenset[str]) -> Signals:
+    told = signals_of_words(text, expected, named, also)
     language = told.language
     if language is None or not reader.knows(language):
         return told

@@ -18,18 +18,21 @@ from core.stages.signals import check_text, signals_of_words
 STOPPED = sentence("a reply is advised against")
 
 
-def without_a_model(post: FlaggedPost, profile: Profile, *, expected: str, language: str | None) -> Suggestion | None:
+def without_a_model(
+    post: FlaggedPost, profile: Profile, *, expected: str, language: str | None, also: frozenset[str] = frozenset()
+) -> Suggestion | None:
     """What is said of such a post at once; ``None`` for any other one. Blocking.
 
     Args:
         expected: the community's language, assumed for posts whose language is unclear.
         language: the language that a person named, which needs no detection.
+        also: the languages in which the model that writes reads alone.
 
     Raises:
         BadInput: the post is empty, too long, or holds no words.
     """
     budget, checked = Budget(profile), check_text(post.text)
-    signals = signals_of_words(checked.value, expected, language)
+    signals = signals_of_words(checked.value, expected, language, also)
     if signals.is_readable:
         return None
     reading = decide(signals, {}, violent=signals.calls_for_violence)

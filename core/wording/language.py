@@ -13,6 +13,7 @@ import re
 from functools import cache
 from typing import Final
 
+from babel import Locale
 from lingua import IsoCode639_1, Language, LanguageDetector, LanguageDetectorBuilder
 
 from core.i18n.sentences import sentence
@@ -54,6 +55,12 @@ _OTHERS = (
     "ARABIC CATALAN CHINESE DUTCH FINNISH FRENCH GERMAN GREEK HUNGARIAN POLISH PORTUGUESE ROMANIAN RUSSIAN SWEDISH "
     "TURKISH UKRAINIAN"
 ).split()
+
+
+def detectable() -> frozenset[str]:
+    """The codes of all languages that a post can be seen to be in."""
+    others = (_code(getattr(Language, name)) for name in _OTHERS)
+    return frozenset({*NAMES, *others})
 
 
 def _builder() -> LanguageDetectorBuilder:
@@ -144,5 +151,5 @@ def _code(language: Language) -> str:
 
 
 def name_of(code: str) -> str:
-    """The English name of a language, or its code if Antiphon does not write it."""
-    return NAMES.get(code, code)
+    """The English name of a language, or its code if it has none."""
+    return NAMES.get(code) or Locale("en").languages.get(code, code)

@@ -124,9 +124,10 @@ def _post(argument: str) -> FlaggedPost:
 def _request(
     settings: Settings, post: FlaggedPost, intents: list[Intent], language: str, profile: str, force: bool
 ) -> Request:
-    if language and language not in NAMES:
-        raise BadInput(f"Antiphon does not write the language {language!r}.", remedy=f"It writes: {', '.join(NAMES)}.")
     voice = voice_of(settings)
+    known = [*NAMES, *sorted(voice.also)]
+    if language and language not in known:
+        raise BadInput(f"Antiphon does not write the language {language!r}.", remedy=f"It writes: {', '.join(known)}.")
     if intents:
         voice = replace(voice, intents=tuple(dict.fromkeys(intents)))
     return Request(post, settings.profile_named(profile), voice, language or None, force, waits_for_model=False)
@@ -160,7 +161,10 @@ async def _look_at_servers(settings: Settings) -> None:
 
 def _refused(request: Request) -> Suggestion | None:
     """What is said of a post that holds nothing to answer, before anything is loaded."""
-    return without_a_model(request.post, request.profile, expected=request.voice.language, language=request.language)
+    voice = request.voice
+    return without_a_model(
+        request.post, request.profile, expected=voice.language, language=request.language, also=voice.also
+    )
 
 
 async def _suggest(settings: Settings, request: Request, config: Path | None, *, is_warm: bool) -> Suggestion:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated, Any, Final, cast
 
 import typer
@@ -15,8 +16,10 @@ from rich.text import Text
 from bot.cli.command import EXIT_NO_DRAFT, ConfigOption, JsonOption, err, out, print_document, run_to_exit
 from bot.cli.drafting.preparing import PreparationBar
 from bot.compose.asking import check_reachable, voice_of
-from bot.compose.engine import open_engine, server_of, writer_of
+from bot.compose.engine import open_engine
 from bot.compose.settings.loading import load_settings
+from bot.compose.writers import server_of, writer_of
+from bot.trial.readings import known_readings, readings_of
 from bot.trial.trying import Tried, sample_posts, trial_of, try_drafts, try_pairs, try_readings, try_server
 from bot.trial.verdicts import Share, Trial, keep
 from core.errors import BadInput
@@ -37,6 +40,12 @@ def try_model(
     posts: Annotated[
         int, typer.Option("--posts", metavar="N", min=0, help="How many sample posts are drafted; each takes a while.")
     ] = POSTS,
+    readings: Annotated[
+        Path | None,
+        typer.Option(
+            "--readings", metavar="FILE", help="Posts with known answers in other languages (docs/running/gpu.md)."
+        ),
+    ] = None,
     price_in: Annotated[
         float | None, typer.Option("--price-in", metavar="PRICE", min=0, help="Of a million tokens that are read.")
     ] = None,
@@ -52,7 +61,9 @@ def try_model(
 
     What it is fit for is kept, and doctor shows it. Where it is unfit to read, the small readers read alone.
     """
-    most = len(sample_posts())
+    own = readings_of(readings) if readings else ()
+    samples = sample_posts(own)
+    most = len(samples)
     if posts > most:
         raise BadInput(f"There are {most} sample posts.", remedy=f"Give --posts a number up to {most}.")
 
@@ -65,13 +76,14 @@ def try_model(
             chat, writer = cast("ChatProtocol", engine.model), writer_of(settings)
             _say(f"{writer.model}, {server}")
             lacking = await try_server(chat)
-            _say("The server is asked; now 40 readings.")
-            readings = await try_readings(chat, writer)
+            asked = [*known_readings(), *own]
+            _say(f"The server is asked; now {len(asked)} readings.")
+            read = await try_readings(chat, writer, asked)
             _say("Now 8 comparisons.")
             pairs = await try_pairs(chat, writer)
             _say(f"Now {posts} sample posts.")
-            tried = await try_drafts(engine, posts, settings.profile_named(), voice_of(settings))
-            told = trial_of(server, writer.model, chat.abilities.lacking() or lacking, readings, pairs, tried)
+            tried = await try_drafts(engine, samples[:posts], settings.profile_named(), voice_of(settings))
+            told = trial_of(server, writer.model, chat.abilities.lacking() or lacking, read, pairs, tried)
         keep(settings.trials_file, told)
         if as_json:
             print_document(_document(told, tried))

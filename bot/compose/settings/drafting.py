@@ -132,6 +132,7 @@ class CommunitySettings(Section):
     """How replies speak where a community has set nothing of its own."""
 
     language: LanguageCode = "en"
+    languages: Annotated[tuple[LanguageCode, ...], BeforeValidator(in_words)] = ()
     style: str = "warm, plain, brief"
     intents: Annotated[tuple[Intent, ...], BeforeValidator(in_words), Field(min_length=1)] = tuple(Intent)
 

@@ -136,8 +136,9 @@ async def read_at_once(
         ModelAway: nobody gets an answer, no call was ever answered, and the request waits for the model.
         IndexUnavailable: the router's weights are missing or damaged.
     """
+    unread = decide(replace(signals, is_models_alone=False), {})
     if not pooling.counts(Question.HATEFUL, is_alone=signals.hateful is None):
-        return Noted(decide(signals, {}), [])
+        return Noted(unread, [])
     routes = await asyncio.to_thread(offered, post.text, signals.language, router, signals)
     try:
         said = await analyse(post, routes, model)
@@ -145,7 +146,7 @@ async def read_at_once(
         if model.budget.ends_without(err):
             raise
         note = sentence("reading: the model did not read the post ({why}); the small readers read it", why=err.message)
-        return Noted(decide(signals, {}), [note])
+        return Noted(unread, [note])
     signs, chances = signals.signs, said.chances
     hateful = pooling.pooled(Question.HATEFUL, signals.hateful, chances[Question.HATEFUL])
     threat = pooling.pooled(Question.THREAT, signs.threat if signs else None, chances[Question.THREAT])

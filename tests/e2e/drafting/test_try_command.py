@@ -24,6 +24,30 @@ def test_a_model_is_tried_and_doctor_shows_what_it_is_fit_for(drafter: Antiphon)
     assert drafted["reading"]["read_by"] == "small reader"
 
 
+def test_a_file_of_readings_that_cannot_be_used_is_refused_at_once(drafter: Antiphon) -> None:
+    """Before the model is asked."""
+    (drafter.home / "own.toml").write_text('[en]\nhateful = ["a"]\nharmless = ["b"]\n')
+    done = drafter("model", "try", "--readings", "own.toml")
+    assert done.code == 2
+    assert "own.toml has posts in 'en'." in done.err
+
+
+def test_a_language_that_the_model_is_fit_for_is_drafted_in(drafter: Antiphon) -> None:
+    """As a community names it, and not before the model was tried."""
+    french = "Les migrants ne viennent ici que pour vivre de nos aides sociales, ils ne travaillent jamais."
+    naming = drafter.having(ANTIPHON__COMMUNITY__LANGUAGES="fr")
+    assert naming("draft", french).code == 3
+    assert "found fit to read and write fr" in naming("doctor").out
+    url, fit = drafter.variables["ANTIPHON__LLM__BASE_URL"], {"right": 10, "of": 10}
+    trial = {"server": url, "model": "fake", "day": "2026-11-29", "readings": {"fr": fit}, "drafts": {"fr": fit}}
+    file = drafter.home / "data" / "antiphon" / "models.json"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps({"models": [trial]}))
+    assert drafter("draft", french).code == 3
+    found = naming("draft", french, "--json").document
+    assert "model_did_not_read" in [note["code"] for note in found["degraded"]]
+
+
 def test_a_number_of_posts_that_there_are_not_is_refused(drafter: Antiphon) -> None:
     done = drafter("model", "try", "--posts", "100")
     assert done.code == 2

@@ -6,14 +6,16 @@ from functools import partial
 
 from bot.cli.drafting.warm.asking import standing
 from bot.compose.asking import check_reachable
-from bot.compose.engine import OnPreparing, open_judge, open_model, server_of, writer_of
+from bot.compose.engine import OnPreparing, open_judge, open_model
 from bot.compose.settings.settings import Settings
+from bot.compose.writers import server_of, writer_of
 from bot.runtime.findings import Finding, finding_of
 from bot.trial.trying import QUESTION, SECONDS, ask_letter, try_server
 from bot.trial.verdicts import kept_trials
 from core.errors import AntiphonError
 from core.ports import Generation
 from core.stages.judging.judge_formats import JudgeFormat
+from core.wording.language import NAMES
 
 
 async def examine_models(settings: Settings, on_preparing: OnPreparing | None = None) -> list[Finding]:
@@ -44,7 +46,14 @@ async def examine_trial(settings: Settings) -> Finding:
 
 
 async def _trial(settings: Settings) -> str:
-    tried = kept_trials(settings.trials_file).get((server_of(settings), writer_of(settings).model))
+    writer = writer_of(settings)
+    tried = kept_trials(settings.trials_file).get((server_of(settings), writer.model))
+    fit = tried.alone if tried and writer.is_larger else frozenset()
+    if unfit := [language for language in settings.community.languages if language not in {*NAMES, *fit}]:
+        raise AntiphonError(
+            f"The model was not found fit to read and write {', '.join(unfit)}: posts in it are not answered.",
+            remedy="Run: antiphon model try --readings FILE. Or take it out of community.languages.",
+        )
     return f"on {tried.day}: {' '.join(tried.verdict())}" if tried else "not yet; antiphon model try does it"
 
 

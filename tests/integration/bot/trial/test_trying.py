@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from bot.compose.engine import open_pooling
+from bot.cli.operating.doctor.models import examine_trial
+from bot.compose.asking import voice_of
 from bot.compose.settings.loading import load_settings
 from bot.compose.settings.settings import Settings
-from bot.trial.readings import known_pairs, known_readings
+from bot.compose.writers import languages_alone, open_pooling, writer_of
+from bot.trial.readings import Known, known_pairs, known_readings
 from bot.trial.trying import sample_posts, trial_of, try_drafts, try_pairs, try_readings
-from bot.trial.verdicts import Share, Trial, keep
+from bot.trial.verdicts import EMBEDDED, Share, Trial, keep
 from core.engine import Engine
 from core.errors import ModelAway
 from core.llm.prompting import quoted
@@ -26,6 +28,9 @@ from tests.fakes.engine.brief import PATIENT, POST, post_of
 from tests.fakes.engine.larger import FIRST, LARGER, analysed, larger_model, lettered
 from tests.fakes.engine.model import FakeModel
 from tests.fakes.engine.router import router_to
+
+FRENCH = "Les migrants ne viennent ici que pour vivre de nos aides sociales."
+WRITTEN = "Ceux qui arrivent ici travaillent et cotisent comme tout le monde. De quels voisins parles-tu ?"
 
 
 def _answers(messages: Sequence[Message], *, fails_in: str = "") -> bool:
@@ -81,7 +86,7 @@ async def test_drafts_count_for_the_language_that_they_are_written_in(
 ) -> None:
     """One reply in English for every post is no reply in Spanish; calls and tokens are averages."""
     engine = Engine(larger_model(), knowledge, lenient, writer=LARGER, pooling=LARGER, router=router_to())
-    tried = await try_drafts(engine, 2, PATIENT, Voice())
+    tried = await try_drafts(engine, sample_posts()[:2], PATIENT, Voice())
     assert [one.language for one in tried] == [language for language, _ in sample_posts()[:2]] == ["en", "es"]
     assert [one.draft and one.draft.text for one in tried] == [FIRST, None]
     trial = trial_of("a", "m", [], {}, Share(), tried)
@@ -90,9 +95,11 @@ async def test_drafts_count_for_the_language_that_they_are_written_in(
     assert trial.tokens_in > trial.tokens_out > 0
 
 
-def _settings() -> Settings:
+def _settings(**more: str) -> Settings:
     values = {"BACKEND": "server", "BASE_URL": "http://127.0.0.1:9/v1", "MODEL": "m"}
-    return load_settings(None, {"XDG_CONFIG_HOME": "/nowhere"} | {f"ANTIPHON__LLM__{k}": v for k, v in values.items()})
+    return load_settings(
+        None, {"XDG_CONFIG_HOME": "/nowhere"} | {f"ANTIPHON__LLM__{k}": v for k, v in values.items()} | more
+    )
 
 
 def test_what_was_found_holds_for_that_model_at_that_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,6 +114,37 @@ def test_what_was_found_holds_for_that_model_at_that_server(tmp_path: Path, monk
     assert open_pooling(settings).unread == {"eu"}
     settings.trials_file.write_text("no JSON")
     assert open_pooling(settings).unread == frozenset()
+
+
+async def test_a_community_gets_the_languages_that_its_model_is_fit_for_and_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it names beside them is told by the doctor; the model that ships is let alone in none."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    settings = _settings(ANTIPHON__COMMUNITY__LANGUAGES="fr,de,es")
+    assert voice_of(settings).also == frozenset()
+    told = await examine_trial(settings)
+    assert not told.ok
+    assert "fit to read and write fr, de:" in told.detail
+    both = {"fr": Share(10, 10), "nl": Share(10, 10), "es": Share(10, 10)}
+    keep(settings.trials_file, Trial("http://127.0.0.1:9/v1", "m", "2026-11-29", readings=both, drafts=both))
+    assert languages_alone(settings) == {"fr", "nl"}
+    assert voice_of(settings).also == {"fr"}
+    assert "fit to read and write de:" in (await examine_trial(settings)).detail
+    assert (await examine_trial(_settings(ANTIPHON__COMMUNITY__LANGUAGES="fr"))).ok
+    ships = load_settings(None, {"XDG_CONFIG_HOME": "/nowhere"})
+    keep(ships.trials_file, Trial(EMBEDDED, writer_of(ships).model, "2026-11-29", readings=both, drafts=both))
+    assert languages_alone(ships) == frozenset()
+
+
+async def test_drafts_in_a_language_of_ones_own_are_tried_too(lenient: Readers, knowledge: EvidenceSource) -> None:
+    """The community's own posts come first, two of a language."""
+    known = [Known(f"{FRENCH} {at}", "fr", is_hateful=at < 3) for at in range(5)]
+    posts = sample_posts(known)[:2]
+    assert [language for language, _ in posts] == ["fr", "fr"]
+    engine = Engine(larger_model(plain=WRITTEN), knowledge, lenient, writer=LARGER, pooling=LARGER, router=router_to())
+    tried = await try_drafts(engine, posts, PATIENT, Voice())
+    assert [one.draft and one.draft.text for one in tried] == [WRITTEN, WRITTEN]
 
 
 @pytest.mark.parametrize("unread", ["en", "eu"])

@@ -12,9 +12,10 @@ from core.cards.bank import general_cards, load_cards
 from core.engine import Engine
 from core.llm.budget import Budget, MeteredModel
 from core.llm.profiles import LIVE, STANDARD
-from core.models import Action, Intent, Kind, TargetGroup, ThreadMessage, Verdict
+from core.models import Action, Intent, Kind, ReadBy, TargetGroup, ThreadMessage, Verdict
 from core.ports import EvidenceSource
 from core.request import Request, Voice
+from core.scoring.edits import checked_edit
 from core.scoring.readers.pooling import Question
 from core.scoring.readers.readers import Readers
 from core.stages.larger.analysis import analyse
@@ -68,6 +69,48 @@ async def test_how_sure_the_model_is_comes_from_its_tokens_where_its_server_tell
         assert said.is_stated == bool(stated)
         found, _ = await asked(lenient, knowledge, model)
         assert sum("it says itself" in note for note in found.degraded) == stated
+
+
+FRENCH = "Les migrants ne viennent ici que pour vivre de nos aides sociales, ils ne travaillent jamais."
+WRITTEN = "Ceux qui arrivent ici travaillent et cotisent comme tout le monde. De quels voisins parles-tu ?"
+SOURCED = "Une étude l'a mesuré : les personnes qui arrivent paient plus d'impôts qu'elles ne reçoivent d'aides."
+
+
+async def test_a_larger_model_reads_and_writes_alone_in_a_language_that_a_community_lets_it(
+    lenient: Readers, knowledge: EvidenceSource
+) -> None:
+    """From English arguments and evidence, without a prepared reply, with a receipt, and the card says so."""
+    uses = {SOURCED: {"passage": "yes", "states": "yes"}}
+    model = larger_model(
+        passage=json.dumps({"claim": "x", "passage": "A"}),
+        plain=WRITTEN,
+        sourced=SOURCED,
+        review=reviewing(uses, [SOURCED]),
+    )
+    voice = Voice(also=frozenset({"fr"}))
+    found, _ = await asked(lenient, knowledge, model, post=FRENCH, voice=voice, exemplars=("A reply in English.",))
+    assert (found.reading.language, found.reading.read_by) == ("fr", ReadBy.LARGE)
+    assert [draft.text for draft in found.drafts] == [SOURCED, WRITTEN]
+    assert all("Only the model read the post and wrote this, in French" in draft.warnings[0] for draft in found.drafts)
+    assert not any(draft.prepared for draft in found.drafts)
+    (receipt,) = [one for one in found.drafts[0].receipts if one.verdict is Verdict.SUPPORTED]
+    assert receipt.evidence_id == found.evidence[0].id
+    assert "in plain French" in prompt(model, "plain")
+    assert "A reply in English." not in prompt(model, "plain")
+    assert found.evidence[0].text[:60] in prompt(model, "sourced")
+    edited = checked_edit(f"{WRITTEN} 900 personnes le disent.", found, None)
+    assert any("900" in warning for warning in edited.warnings)
+
+
+async def test_a_language_that_nobody_let_it_write_is_not_answered(lenient: Readers, knowledge: EvidenceSource) -> None:
+    """Nor one whose model gives no reading: nobody else reads it."""
+    model = larger_model(plain=WRITTEN)
+    found, _ = await asked(lenient, knowledge, model, post=FRENCH)
+    assert (found.reading.recommended_action, found.drafts, model.calls.total()) == (Action.STAY_SILENT, (), 0)
+    for reading in ("no JSON", analysed(hateful="no")):
+        model = larger_model(plain=WRITTEN, analysis=reading)
+        found, _ = await asked(lenient, knowledge, model, post=FRENCH, voice=Voice(also=frozenset({"fr"})))
+        assert (found.reading.recommended_action, found.drafts) == (Action.STAY_SILENT, ())
 
 
 async def test_the_question_is_plain_and_a_wish_is_a_sentence(lenient: Readers, knowledge: EvidenceSource) -> None:

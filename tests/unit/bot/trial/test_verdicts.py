@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.trial.readings import known_pairs, known_readings
+from bot.trial.readings import known_pairs, known_readings, readings_of
 from bot.trial.verdicts import EMBEDDED, Share, Trial, keep, kept_trials
-from core.errors import StoreUnavailable
+from core.errors import BadInput, StoreUnavailable
 from core.wording.language import NAMES
 
 TRIAL = Trial(
@@ -51,6 +51,56 @@ def test_the_verdict_says_what_it_is_fit_for_and_what_comes_of_that() -> None:
         "It is not fit to judge.",
     ]
     assert none.unread == frozenset()
+
+
+def test_a_language_of_its_own_needs_both_reading_and_writing() -> None:
+    """Then a community may name it; one in which it is unfit to read has no small reader that would read instead."""
+    read = {"fr": Share(10, 10), "de": Share(9, 10), "nl": Share(3, 10), "eu": Share(10, 10)}
+    tried = replace(TRIAL, readings=read, drafts={"fr": Share(2, 2), "de": Share(1, 2), "eu": Share(2, 2)})
+    assert tried.alone == {"fr"}
+    said = tried.verdict()
+    assert "A community may let it read and write alone in French ([community] languages)." in said
+    assert not any("small readers" in one for one in said)
+
+
+FRENCH = """[fr]
+hateful = ["a", "b", "c", "d", "e"]
+harmless = ["f", "g", "h", "i", "j"]
+"""
+
+
+def test_posts_of_ones_own_are_read_from_a_file(tmp_path: Path) -> None:
+    """A hateful one and a harmless one in turn."""
+    file = tmp_path / "own.toml"
+    file.write_text(FRENCH)
+    found = readings_of(file)
+    assert [(one.text, one.language, one.is_hateful) for one in found[:2]] == [("a", "fr", True), ("f", "fr", False)]
+    assert len(found) == 10
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("hateful = []", "cannot be read as posts"),
+        ("[fr", "cannot be read as posts"),
+        (FRENCH.replace("[fr]", "[en]"), "has posts in 'en'"),
+        (FRENCH.replace("[fr]", "[xx]"), "has posts in 'xx'"),
+        (FRENCH.replace('"e"', '"d"'), "too few posts in 'fr'"),
+        (FRENCH.replace(', "j"', ""), "too few posts in 'fr'"),
+        (FRENCH.replace("harmless", "other"), "too few posts in 'fr'"),
+    ],
+)
+def test_a_file_of_another_form_is_refused_with_the_form(tmp_path: Path, text: str, said: str) -> None:
+    file = tmp_path / "own.toml"
+    file.write_text(text)
+    with pytest.raises(BadInput, match=said) as caught:
+        readings_of(file)
+    assert caught.value.remedy
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="cannot be read as posts"):
+        readings_of(tmp_path / "none.toml")
 
 
 def test_what_a_thousand_posts_cost_is_told_where_prices_are_given() -> None:

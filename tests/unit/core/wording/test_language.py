@@ -96,7 +96,8 @@ def test_a_short_text_is_told_by_the_large_detector(text: str) -> None:
 
 
 def test_names() -> None:
-    """A language is called by its name where Antiphon writes it, by its code elsewhere; each has a bank."""
+    """A language is called by its name, by its code where it has none; each that Antiphon writes has a bank."""
     assert name_of("eu") == "Basque"
-    assert name_of("fr") == "fr"
+    assert name_of("fr") == "French"
+    assert name_of("qq") == "qq"
     assert tuple(NAMES) == LANGUAGES
