@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from huggingface_hub import constants
 
-from bot.cli.operating.doctor.models import examine_models
+from bot.cli.operating.doctor.models import examine_models, examine_trial
 from bot.compose.settings.loading import load_settings
 from bot.compose.settings.settings import Settings
 from bot.runtime.findings import Finding
@@ -168,6 +168,21 @@ async def test_a_server_that_drafts_do_badly_with_is_told_as_it_is(name: str, sa
     assert not found.ok
     assert said in found.detail
     assert "context_tokens" not in found.remedy
+
+
+async def test_languages_that_the_model_was_not_found_fit_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that Antiphon writes need no trial."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    assert (await examine_trial(_of(community__languages="es"))).ok
+    found = await examine_trial(_of(community__languages="es,fr"))
+    told("a language that the model was not found fit for", [found])
+
+
+async def test_a_damaged_file_of_trials(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    (tmp_path / "antiphon").mkdir()
+    (tmp_path / "antiphon" / "models.json").write_text("no JSON")
+    told("a damaged file of what was found of models", [await examine_trial(_of())])
 
 
 @pytest.mark.parametrize(
