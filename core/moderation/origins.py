@@ -46,7 +46,9 @@ def origin_in_words(draft: Draft, reviews: Mapping[str, ReviewOfPrepared]) -> Se
         if draft.kind is Kind.NOTICE
         else prepared_in_words(draft.prepared, reviews),
         Origin.EVIDENCE: sentence("quotation from the evidence"),
-        Origin.MODEL: sentence("written by the model"),
+        Origin.MODEL: sentence("written by {writer}", writer=draft.writer)
+        if draft.writer
+        else sentence("written by the model"),
     }
     return listed([said[origin] for origin in dict.fromkeys(draft.origins)], " + ")
 

@@ -19,7 +19,7 @@ _SPREAD = 2.0
 
 
 def scores_in_words(draft: Draft, locale: str) -> str:
-    """One line: support, argument, stance, tone, whether the order of the drafts is sure, and which model wrote it."""
+    """One line: support, argument, stance, tone, and whether the order of the drafts is sure."""
     scores = draft.scores
     said = (
         _support(draft, locale),
@@ -27,7 +27,6 @@ def scores_in_words(draft: Draft, locale: str) -> str:
         _stance(scores, locale),
         _tone(scores, locale),
         _judge(scores, locale),
-        gettext("written by {writer}", locale, writer=draft.writer) if draft.writer else "",
     )
     return "; ".join(word for word in said if word)
 

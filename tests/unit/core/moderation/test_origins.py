@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from core.i18n.catalogs import translated
 from core.models import Draft, Intent, Kind, Origin, Scores
 from core.moderation.origins import ReviewOfPrepared, kind_in_words, origin_in_words
 
@@ -48,6 +49,13 @@ def test_only_what_somebody_reviewed_is_called_so() -> None:
 def test_a_draft_of_unknown_origin_is_the_models() -> None:
     """Nobody is told that a text was prepared that does not say so."""
     assert origin_in_words(Draft(1, "x", Intent.POSITIVE, Scores()), {"a": ANE}) == "written by the model"
+
+
+def test_the_model_that_wrote_a_draft_is_named_where_it_was_kept() -> None:
+    """On each card; what older versions stored has no name."""
+    draft = Draft(1, "x", Intent.POSITIVE, Scores(), writer="llama-3.3-70b")
+    assert origin_in_words(draft, {}) == "written by llama-3.3-70b"
+    assert translated(origin_in_words(draft, {}), "es") == "escrito por llama-3.3-70b"
 
 
 def test_what_is_no_reply_is_named_and_called_no_reply() -> None:
