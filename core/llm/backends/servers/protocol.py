@@ -186,7 +186,7 @@ def reply_of(completion: Mapping[str, Any], request: Request, abilities: Abiliti
         chances=_chances(_tokens(choices[0]), request.read),
         is_cut=whole < len(texts),
     )
-    if (request.options or request.read) and not abilities.gives_likely:
+    if likely or (request.options and not abilities.gives_likely):  # some servers tell none of JSON
         abilities.gives_likely = bool(likely)
     if request.options:
         return Reply(replace(answer, is_cut=False), _shares(likely, request.options), has_thought)

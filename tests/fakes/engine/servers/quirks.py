@@ -255,6 +255,11 @@ def _without_logprobs(choice: dict[str, Any], _: bool) -> None:
     choice["logprobs"] = None
 
 
+def _without_logprobs_of_json(choice: dict[str, Any], is_json: bool) -> None:
+    if is_json:
+        choice["logprobs"] = None
+
+
 def _quoting(asked: Asked, _: int) -> Answered:
     return refused(f"Bad input: {asked['messages'][-1]['content']}")
 
@@ -306,6 +311,7 @@ QUIRKS: dict[str, Quirk] = {
     "never ends": _never_ends,
     "empty at first": _empty_at_first,
     "no logprobs": _each(_without_logprobs),
+    "no logprobs of JSON": _each(_without_logprobs_of_json),
     "fenced": _texts(lambda text, is_json: f"```json\n{text}\n```" if is_json else text),
     "quoted": _texts(lambda text, is_json: text if is_json else f'"{text}"'),
     "refuses in words": _texts(lambda text, is_json: text if is_json else "I'm sorry, but I can't help with that."),

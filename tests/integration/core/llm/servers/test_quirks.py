@@ -254,9 +254,12 @@ async def test_the_probability_of_a_field_is_read_from_its_token() -> None:
     wanted = Generation(60, schema=SCHEMA, read=("wet", "missing"))
     async with _over("as it should") as (_, chat, _waited):
         assert (await chat.generate(ASK, wanted, 30)).chances == pytest.approx({"wet": 0.75})
-    async with _over("no logprobs") as (_, chat, _waited):
-        answer = await chat.generate(ASK, wanted, 30)
-        assert (answer.chances, json.loads(answer.texts[0])) == ({}, {"wet": "yes"})
+    for name in ("no logprobs", "no logprobs of JSON"):
+        async with _over(name) as (_, chat, _waited):
+            answer = await chat.generate(ASK, wanted, 30)
+            assert (answer.chances, json.loads(answer.texts[0])) == ({}, {"wet": "yes"})
+            _shares, letter = await chat.choose(ASK, ["A", "B"], 30)
+            assert letter.is_stated == (name == "no logprobs")
 
 
 async def test_the_fence_around_json_is_taken_off_and_that_around_a_text_is_not() -> None:
