@@ -13,8 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from bot.compose.settings.drafting import LlmSettings
-from bot.compose.settings.settings import Settings
+from bot.compose.settings.settings import LlmSettings, Settings
 from bot.compose.writers import open_pooling, writer_of
 from core.engine import Engine
 from core.errors import IndexUnavailable, ModelUnavailable, ScorerUnavailable, StoreUnavailable

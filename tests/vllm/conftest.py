@@ -15,7 +15,7 @@ import pytest
 import pytest_asyncio
 from safetensors.numpy import save_file
 
-from bot.compose.settings.drafting import VllmSettings
+from bot.compose.settings.settings import VllmSettings
 from bot.compose.vllm import Rhythm, VllmServer, served_as
 from core.llm.backends.servers.chat import ChatModel
 from tests.fakes.vllm.standing_in import free_port

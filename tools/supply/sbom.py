@@ -18,7 +18,7 @@ from typing import Any, Final
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from bot.compose.settings.drafting import LlmSettings
+from bot.compose.settings.settings import LlmSettings
 from core.llm.backends.weight_files import PACKAGED
 
 ROOT: Final = Path(__file__).parents[2]

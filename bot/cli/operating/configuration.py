@@ -8,17 +8,27 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import typer
 from rich.text import Text
 
 from bot.cli.command import ConfigOption, JsonOption, err, out, print_document, run_to_exit
-from bot.compose.settings.loading import read_sources, settings_of
-from bot.compose.settings.settings import SECRETS, Settings
-from bot.compose.settings.sources import SettingsSource, find_file, own_file, secrets_file
+from bot.compose.settings.loading import (
+    SECRETS,
+    Source,
+    Variables,
+    find_file,
+    own_file,
+    read_sources,
+    secrets_file,
+    settings_of,
+    source_of,
+    values_of,
+)
+from bot.compose.settings.settings import Settings
 from core.errors import BadInput
 
 config = typer.Typer(
@@ -34,7 +44,7 @@ class Shown:
 
     Attributes:
         value: of a secret only whether it is set.
-        origin: the file with the line, the environment's variable, or "default".
+        origin: the file, the environment's variable, or "default".
     """
 
     key: str
@@ -51,7 +61,7 @@ def show(
     as_json: JsonOption = False,
     config: ConfigOption = None,
 ) -> None:
-    """Show every setting with its value, and the file and line, or the variable, that it comes from."""
+    """Show every setting with its value, and the file or the variable that it comes from."""
 
     async def work() -> int:
         sources = read_sources(config)
@@ -93,19 +103,20 @@ def path(as_json: JsonOption = False, config: ConfigOption = None) -> None:
     run_to_exit(work)
 
 
-def shown(settings: Settings, sources: Sequence[SettingsSource]) -> list[Shown]:
+def shown(settings: Settings, sources: Sequence[Source]) -> list[Shown]:
     """Every key in the order of config.toml.
 
     Args:
         sources: what the settings were made of, the one that wins first.
     """
     found = []
-    for key, value in _leaves(settings.model_dump(mode="json", exclude={"origin"})):
-        source = next((source for source in sources if source.has(key)), None)
+    for key, value in values_of(settings, mode="json").items():
+        source = source_of(key, sources)
+        origin = _DEFAULT if source is None else source.name
+        origin += f", {source.label(key)}" if isinstance(source, Variables) else ""
         name = ".".join(key)
-        if name in SECRETS:
-            value = "set" if _is_set(settings, key) else ""
-        found.append(Shown(name, _without_login(value), source.place(key) if source else _DEFAULT))
+        value = ("set" if value else "") if name in SECRETS else _without_login(value)
+        found.append(Shown(name, value, origin))
     return found
 
 
@@ -113,21 +124,6 @@ def _without_login(value: object) -> object:
     if isinstance(value, list):
         return [_without_login(each) for each in value]
     return _LOGIN.sub("***", value) if isinstance(value, str) else value
-
-
-def _is_set(settings: Settings, key: Sequence[str]) -> bool:
-    section, name = key
-    return bool(getattr(getattr(settings, section), name).get_secret_value())
-
-
-def _leaves(table: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
-    for name, value in table.items():
-        key = (*above, name)
-        if isinstance(value, Mapping):
-            # A profile's name is no key of its own.
-            yield from _leaves({k: v for k, v in value.items() if not (len(key) == 2 and k == "name")}, key)
-        else:
-            yield key, value
 
 
 def _print(rows: Sequence[Shown]) -> None:

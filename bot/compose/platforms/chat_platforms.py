@@ -10,8 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from bot.compose.settings.serving import DiscordSettings, MastodonSettings, TelegramSettings
-from bot.compose.settings.settings import Settings
+from bot.compose.settings.settings import DiscordSettings, MastodonSettings, Settings, TelegramSettings
 from bot.serving.platforms import ServedPlatform
 from core.errors import BadSettings
 

@@ -6,8 +6,9 @@ Decides nothing about a case.
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -21,11 +22,9 @@ from adapters.discord.connection.events import listen
 from adapters.discord.connection.refs import NAME
 from adapters.discord.speech.exact_text import MAX_CHARACTERS
 from bot.compose.engine import make_folder
-from bot.compose.settings.command_file import CommandFile
-from bot.compose.settings.serving import DiscordSettings
-from bot.compose.settings.settings import Settings
+from bot.compose.settings.settings import DiscordSettings, Settings
 from bot.serving.platforms import Connection, ServedPlatform, Services
-from core.errors import PlatformUnavailable
+from core.errors import PlatformUnavailable, StoreUnavailable
 from core.moderation.desk_ports import Casework, Governance
 
 _LOG = logging.getLogger(__name__)
@@ -119,3 +118,48 @@ def _invitation(client: AntiphonClient) -> str:
     if client.application_id is None:
         return ""
     return f"To add it to a server, open {discord.utils.oauth_url(client.application_id, permissions=PERMISSIONS)}"
+
+
+class CommandFile:
+    """What Discord was told about our commands: short texts by their keys, in one JSON file that is replaced whole.
+
+    Implements ``manage.CommandMemory``. If the file is lost, Discord is told again at the next start.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def get(self, key: str) -> str | None:
+        """The text kept under a key; ``None`` if there is none, or the file cannot be read."""
+        return self._read().get(key)
+
+    def set(self, key: str, value: str) -> None:
+        """Keep a text; ``StoreUnavailable`` if the file cannot be written."""
+        self._write(self._read() | {key: value})
+
+    def known(self) -> Collection[str]:
+        """The keys of all texts that are kept."""
+        return self._read().keys()
+
+    def forget(self, key: str) -> None:
+        """Delete a text; ``StoreUnavailable`` if the file cannot be written."""
+        self._write({known: value for known, value in self._read().items() if known != key})
+
+    def _write(self, kept: dict[str, str]) -> None:
+        draft = self._path.with_suffix(".tmp")
+        try:
+            draft.write_text(json.dumps(kept, indent=1), "utf-8")
+            draft.replace(self._path)
+        except OSError as err:
+            raise StoreUnavailable(
+                f"{self._path} cannot be written.", remedy="Let the user that runs Antiphon write its folder."
+            ) from err
+
+    def _read(self) -> dict[str, str]:
+        try:
+            kept = json.loads(self._path.read_text("utf-8"))
+        except (OSError, ValueError):
+            return {}
+        if not isinstance(kept, dict):
+            return {}
+        return {key: value for key, value in kept.items() if isinstance(value, str)}

@@ -26,8 +26,7 @@ from adapters.mastodon.reports.following import ReportFollower
 from adapters.mastodon.reports.hearing import ReportHearing
 from adapters.mastodon.reports.shown import ReportingSurface
 from adapters.mastodon.speech.exact_text import MAX_CHARACTERS
-from bot.compose.settings.serving import MastodonSettings
-from bot.compose.settings.settings import Settings
+from bot.compose.settings.settings import MastodonSettings, Settings
 from bot.serving.platforms import Connection, ServedPlatform, Services
 from bot.serving.supervision import cancelled, first_of
 from core.moderation.desk_ports import Casework, Governance

@@ -21,8 +21,7 @@ from adapters.telegram.connection.refs import NAME
 from adapters.telegram.platform import TelegramPlatform
 from adapters.telegram.roles import TelegramRoles
 from adapters.telegram.speech.exact_text import MAX_CHARACTERS
-from bot.compose.settings.serving import TelegramSettings
-from bot.compose.settings.settings import Settings
+from bot.compose.settings.settings import Settings, TelegramSettings
 from bot.serving.platforms import Connection, ServedPlatform, Services
 from bot.serving.supervision import cancelled, first_of
 from core.errors import PlatformUnavailable

@@ -10,7 +10,8 @@ from datetime import datetime
 from typing import Any, Final
 
 import asyncpg
-from sqlalchemy import URL, event, text
+from sqlalchemy import URL, event, make_url, text
+from sqlalchemy.exc import ArgumentError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, AsyncSession, create_async_engine
 
 from core.errors import AntiphonError, BadSettings, Conflict, NotAllowed, StoreUnavailable
@@ -98,8 +99,17 @@ def _other(state: str) -> tuple[str, str]:
     return f"PostgreSQL reports {state}", "Look this SQLSTATE up in the server's log and its manual."
 
 
-def check_options(address: URL) -> None:
-    """Check what follows the ? of an address; ``BadSettings`` for what cannot be had. It names no password."""
+def read_address(text: str) -> URL:
+    """The address of a database; ``BadSettings`` for what cannot be had after its ?, too. It names no password."""
+    try:
+        address = make_url(text)
+    except ArgumentError:
+        address = URL.create("unreadable")
+    if address.get_backend_name() != "postgresql":
+        raise BadSettings(
+            "ANTIPHON__DESK__DATABASE_URL is not the address of a PostgreSQL database.",
+            remedy="Write postgresql://USER:PASSWORD@HOST/DATABASE, or leave it out for a SQLite file.",
+        )
     unknown = sorted(set(address.query) - set(_OPTIONS))
     if unknown:
         raise BadSettings(
@@ -114,6 +124,7 @@ def check_options(address: URL) -> None:
         )
     if authorities is not None:
         _authorities(str(authorities))
+    return address
 
 
 def ssl_options(address: URL) -> dict[str, str]:

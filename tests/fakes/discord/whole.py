@@ -18,8 +18,7 @@ from pydantic import SecretStr
 from simcord.env import Env
 
 from adapters.discord import AntiphonClient
-from bot.compose.settings.serving import DeskSettings, DiscordSettings
-from bot.compose.settings.settings import Settings
+from bot.compose.settings.settings import DeskSettings, DiscordSettings, Settings
 from core.engine import Engine
 from tests.fakes.discord.messages import buttons_of, read_as_discord_shows, texts_of
 from tests.fakes.discord.serving import serve_discord

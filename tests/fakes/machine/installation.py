@@ -11,8 +11,7 @@ from sqlalchemy import URL
 
 from adapters.sample.community import SampleCommunity
 from bot.compose.desk import build_desk
-from bot.compose.settings.serving import DeskSettings
-from bot.compose.settings.settings import Settings
+from bot.compose.settings.settings import DeskSettings, Settings
 from bot.store.cases.cases import Case
 from bot.store.engine.database import Database
 from bot.store.engine.secret import load_secret

@@ -17,8 +17,7 @@ from adapters.mastodon.speech.plain_text import plain_text
 from bot.communities.decisions import CommunityDesk
 from bot.compose.application import open_application, open_database
 from bot.compose.platforms.mastodon import mastodon_platform
-from bot.compose.settings.serving import DeskSettings, MastodonSettings
-from bot.compose.settings.settings import Settings
+from bot.compose.settings.settings import DeskSettings, MastodonSettings, Settings
 from bot.serving.running import serve
 from bot.store.views.platforms import Standing
 from core.engine import Engine

@@ -19,8 +19,7 @@ from pydantic import SecretStr
 
 from bot.compose.application import open_application
 from bot.compose.platforms.chat_platforms import configured_platforms
-from bot.compose.settings.serving import DeskSettings, TelegramSettings
-from bot.compose.settings.settings import Settings
+from bot.compose.settings.settings import DeskSettings, Settings, TelegramSettings
 from bot.serving.platforms import ServedPlatform
 from bot.serving.running import serve
 from bot.store.views.platforms import Standing

@@ -14,7 +14,7 @@ from cyclonedx.model.bom import Bom
 from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 
-from bot.compose.settings.drafting import LlmSettings
+from bot.compose.settings.settings import LlmSettings
 from core.llm.backends.weight_files import PACKAGED
 from tools.supply import audit, sbom
 

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 import yaml
 
-from bot.compose.settings.drafting import VllmSettings
 from bot.compose.settings.loading import load_settings
+from bot.compose.settings.settings import VllmSettings
 from bot.compose.vllm import command_line, environment, served_as
 
 ROOT = Path(__file__).parents[3]

@@ -16,7 +16,7 @@ import typer
 from bot.cli import command
 from bot.cli.main import LATER, app
 from bot.cli.terminal.notes import CODES
-from bot.compose.settings.drafting import LlmSettings
+from bot.compose.settings.settings import LlmSettings
 from tools.pages import card, commands, sample
 
 ROOT = Path(__file__).parents[3]

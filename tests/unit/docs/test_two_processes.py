@@ -10,9 +10,8 @@ import re
 import tomllib
 
 from bot.cli import command
-from bot.compose.settings.serving import DeskSettings, OperationsSettings
-from bot.compose.settings.settings import SECRETS
-from bot.compose.settings.sources import SEPARATOR
+from bot.compose.settings.loading import SECRETS
+from bot.compose.settings.settings import DeskSettings, OperationsSettings
 from tests.unit.docs.test_pages import ROOT, blocks
 
 PAGE = ROOT / "docs" / "running" / "two-processes.md"
@@ -40,7 +39,7 @@ def test_its_settings_exist() -> None:
     written = [text.encode().decode("unicode_escape") for text in re.findall(r"printf '(.*?)' >>? \.config", commands)]
     ports = [OperationsSettings(**tomllib.loads(text)["operations"]).listen for text in written]
     assert len(set(ports)) == len(ports) == 2
-    named = {name.lower().replace(SEPARATOR, ".") for name in re.findall(r"\bANTIPHON__(\w+)=", commands)}
+    named = {name.lower().replace("__", ".") for name in re.findall(r"\bANTIPHON__(\w+)=", commands)}
     assert named == {"desk.database_url"}
     assert named <= SECRETS
 

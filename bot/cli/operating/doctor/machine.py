@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Final
 
 from bot.compose.engine import make_folder
+from bot.compose.settings.loading import IS_CLONE, SHIPPED, own_file
 from bot.compose.settings.settings import Settings
-from bot.compose.settings.sources import IS_CLONE, SHIPPED, own_file
 from bot.runtime.findings import Finding, finding_of
 from core.errors import AntiphonError
 

@@ -6,7 +6,6 @@ Owns the order: both files, each whole, then the database. Whatever fails can be
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,19 +15,19 @@ from adapters.mastodon.connection.refs import NAME as MASTODON
 from bot.cli.desk import operator
 from bot.cli.mastodon import tell_reviewers
 from bot.cli.operating.doctor.database import is_there
-from bot.cli.operating.setup.files import secrets_in, with_secrets, with_values, write_whole
+from bot.cli.operating.setup.files import with_secrets, with_values, write_whole
 from bot.communities.decisions import CommunityDesk, CommunityView
 from bot.compose.application import open_database
-from bot.compose.settings.loading import settings_of, valid_keys
-from bot.compose.settings.settings import SECRETS, Settings
-from bot.compose.settings.sources import (
+from bot.compose.settings.loading import (
     SECRETS_FILE_NAME,
-    Environment,
     Key,
     SettingsFile,
-    check_keys,
-    from_environment,
+    Variables,
+    secrets_in,
+    settings_of,
+    text_of,
 )
+from bot.compose.settings.settings import Settings
 from core.moderation.roles import Person, Role
 
 
@@ -77,24 +76,22 @@ class Answers:
         Raises:
             BadSettings: one that is there cannot be read, or others may read the secrets.
         """
-        before = self.file.read_text("utf-8") if self.file.exists() else ""
-        if before:
-            SettingsFile.read(self.file)
-        return with_values(before, self.values), with_secrets(secrets_in(self.secrets_file), self.secrets)
+        before = text_of(self.file) if self.file.exists() else ""
+        SettingsFile(str(self.file), before)
+        secrets = text_of(self.secrets_file) if self.secrets_file.exists() else ""
+        secrets_in(self.secrets_file, secrets)
+        return with_values(before, self.values), with_secrets(secrets, self.secrets)
 
     def settings(self) -> Settings:
         """The settings that will hold, with those of the environment. Raises ``BadSettings``."""
         settings, secrets = self.texts()
-        lines = [line for line in secrets.split("\n") if line.strip() and not line.lstrip().startswith("#")]
-        given = dict(line.split("=", 1) for line in lines)
-        sources = [
-            from_environment(os.environ),
-            Environment(str(self.secrets_file), from_environment(given).values),
-            SettingsFile(str(self.file), tomllib.loads(settings)),
-        ]
-        for source in sources:
-            check_keys(source, valid_keys(), SECRETS)
-        return settings_of(sources)
+        return settings_of(
+            [
+                Variables("the environment", os.environ),
+                Variables(str(self.secrets_file), secrets_in(self.secrets_file, secrets)),
+                SettingsFile(str(self.file), settings),
+            ]
+        )
 
 
 async def carry_out(answers: Answers) -> CommunityView | None:

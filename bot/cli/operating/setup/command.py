@@ -26,7 +26,7 @@ from bot.cli.operating.setup.answers import Answers, carry_out
 from bot.cli.operating.setup.questions import NoMoreAnswers, Questions
 from bot.cli.operating.setup.steps import ask_all
 from bot.communities.decisions import CommunityView
-from bot.compose.settings.sources import own_file
+from bot.compose.settings.loading import own_file
 from core.errors import AntiphonError, BadInput
 
 app = typer.Typer()

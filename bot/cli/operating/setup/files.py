@@ -13,7 +13,7 @@ from typing import Any
 
 import tomlkit
 
-from bot.compose.settings.sources import Key, SecretsFile, variable
+from bot.compose.settings.loading import Key, variable
 from core.errors import BadInput, StoreUnavailable
 
 
@@ -43,14 +43,6 @@ def with_secrets(text: str, secrets: Mapping[Key, str]) -> str:
         lines.append(f"{name}={left.pop(name)}" if name in left else line)
     lines += [f"{name}={value}" for name, value in left.items()]
     return "".join(f"{line}\n" for line in lines)
-
-
-def secrets_in(file: Path) -> str:
-    """What stands in a secrets.env; "" where there is none. Raises ``BadSettings`` for one that others may read."""
-    if not file.exists():
-        return ""
-    SecretsFile.read(file)
-    return file.read_text("utf-8")
 
 
 def write_whole(file: Path, text: str) -> None:

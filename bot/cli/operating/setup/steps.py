@@ -14,9 +14,8 @@ from typing import Final
 from bot.cli.operating.setup.answers import Answers
 from bot.cli.operating.setup.places import ask_for_place
 from bot.cli.operating.setup.questions import Questions
-from bot.compose.settings.loading import load_settings
+from bot.compose.settings.loading import FILE_NAME, load_settings, named_file, own_file
 from bot.compose.settings.settings import Settings
-from bot.compose.settings.sources import CONFIG_VARIABLE, FILE_NAME, own_file
 from core.errors import BadInput
 
 _ADDRESS: Final = re.compile(r"https?://\S+")
@@ -38,7 +37,7 @@ def ask_all(questions: Questions, config: Path | None) -> Answers:
 
 
 def _file(questions: Questions, config: Path | None) -> Path:
-    named = config or (Path(os.environ[CONFIG_VARIABLE]) if os.environ.get(CONFIG_VARIABLE) else own_file(os.environ))
+    named = named_file(config, os.environ) or own_file(os.environ)
 
     def check(answer: str) -> Path:
         file = Path(answer).expanduser()

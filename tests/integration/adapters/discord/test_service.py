@@ -15,8 +15,7 @@ import pytest
 from pydantic import SecretStr
 
 from bot.compose.application import open_database
-from bot.compose.settings.serving import DeskSettings, DiscordSettings
-from bot.compose.settings.settings import Settings
+from bot.compose.settings.settings import DeskSettings, DiscordSettings, Settings
 from bot.store.engine.database import Session
 from bot.store.people import communities
 from bot.store.schema import Change

@@ -10,8 +10,7 @@ import pytest
 from bench.measuring.model_server import MODEL, Silence, StandIn
 from bot.compose.asking import server_states
 from bot.compose.engine import open_judge, open_model
-from bot.compose.settings.drafting import JudgeSettings, LlmSettings
-from bot.compose.settings.settings import Settings
+from bot.compose.settings.settings import JudgeSettings, LlmSettings, Settings
 from core.llm.backends.servers import reaching
 from core.llm.backends.servers.calls import Call
 from core.llm.backends.servers.faults import Trouble

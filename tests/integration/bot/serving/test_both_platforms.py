@@ -18,7 +18,7 @@ from pydantic import SecretStr
 from bot.compose.application import Application, open_application
 from bot.compose.platforms.discord import discord_platform
 from bot.compose.platforms.telegram import telegram_platform
-from bot.compose.settings.serving import DiscordSettings, TelegramSettings
+from bot.compose.settings.settings import DiscordSettings, TelegramSettings
 from bot.drafting.queue import Backoff
 from bot.serving.running import serve
 from bot.serving.supervision import Patience, first_of

@@ -13,11 +13,10 @@ import pytest
 from pydantic import SecretStr
 from sqlalchemy import URL, exc, text
 
-from bot.compose.settings.serving import DeskSettings
-from bot.compose.settings.settings import Settings
+from bot.compose.settings.settings import DeskSettings, Settings
 from bot.store.engine import postgresql as postgresql_parts
 from bot.store.engine.database import Database, Session, translating
-from bot.store.engine.postgresql import check_options, ssl_options
+from bot.store.engine.postgresql import read_address, ssl_options
 from core.errors import BadSettings, NotAllowed, StoreUnavailable
 from tests.fakes.desk.decisions import execute, one_row
 from tests.fakes.desk.people import SECRET
@@ -236,7 +235,7 @@ async def test_a_value_that_postgresql_cannot_keep_is_not_quoted(of_postgresql: 
 async def test_an_address_may_say_how_to_encrypt(of_postgresql: URL, query: dict[str, str]) -> None:
     """By libpq's name, which hosts of databases hand out, or by the driver's."""
     address = of_postgresql.update_query_dict(query)
-    check_options(address)
+    assert read_address(address.render_as_string(hide_password=False)) == address
     database = await Database.open(address, secret=SECRET, busy_seconds=60)
     await database.close()
     assert ssl_options(address) == {"PGSSLMODE": next(iter(query.values()))}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.compose.settings.drafting import LlmSettings
+from bot.compose.settings.settings import LlmSettings
 from core.llm.backends.weight_files import PACKAGED
 
 PAGE = (Path(__file__).parents[4] / "docs" / "running" / "weights.md").read_text("utf-8")

@@ -23,8 +23,7 @@ from transformers import (
 
 from bot.cli.operating.doctor.knowledge import examine_knowledge
 from bot.compose.engine import open_scorers
-from bot.compose.settings.drafting import ScorerSettings
-from bot.compose.settings.settings import Settings
+from bot.compose.settings.settings import ScorerSettings, Settings
 from core.engine import Engine
 from core.errors import ScorerUnavailable
 from core.llm.backends.cross_encoders import NliCrossEncoder, QualityCrossEncoder

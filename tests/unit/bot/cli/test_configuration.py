@@ -10,8 +10,8 @@ from typer.testing import CliRunner, Result
 
 from bot.cli.main import app
 from bot.cli.operating.configuration import shown
-from bot.compose.settings.drafting import KbSettings
-from bot.compose.settings.settings import SECRETS, Settings
+from bot.compose.settings.loading import SECRETS
+from bot.compose.settings.settings import KbSettings, Settings
 
 _DATABASE = "postgresql://desk:canary@db.example/desk"
 
@@ -33,7 +33,7 @@ def _config(*words: str, **variables: str) -> Result:
 
 
 def test_each_origin_is_told_and_no_secret(files: Path) -> None:
-    """A file with its line, the environment's variable, and the default; what is secret is set or not."""
+    """A file, the environment's variable, and the default; what is secret is set or not."""
     done = _config(
         "show", "--json", "--config", str(files), ANTIPHON__LLM__THREADS="5", ANTIPHON__DESK__DATABASE_URL=_DATABASE
     )
@@ -42,11 +42,11 @@ def test_each_origin_is_told_and_no_secret(files: Path) -> None:
     found = {one["key"]: (one["value"], one["origin"]) for one in json.loads(done.stdout)["settings"]}
     secrets = files.with_name("secrets.env")
     assert found["llm.threads"] == (5, "the environment, ANTIPHON__LLM__THREADS")
-    assert found["llm.parallel"] == (2, f"{files}, line 4")
+    assert found["llm.parallel"] == (2, str(files))
     assert found["llm.backend"] == ("embedded", "default")
     assert found["profiles.live.claims"][1] == "default"
-    assert found["judge.base_url"] == ("http://judge.example/v1", f"{files}, line 6")
-    assert found["discord.token"] == ("set", f"{secrets}, line 2")
+    assert found["judge.base_url"] == ("http://judge.example/v1", str(files))
+    assert found["discord.token"] == ("set", f"{secrets}, ANTIPHON__DISCORD__TOKEN")
     assert found["desk.database_url"] == ("set", "the environment, ANTIPHON__DESK__DATABASE_URL")
     assert {key: value for key, (value, _) in found.items() if key in SECRETS and value} == {
         "discord.token": "set",
@@ -67,7 +67,7 @@ def test_a_login_is_masked_whatever_its_password_holds(login: str) -> None:
 def test_one_table_one_key_and_what_was_changed(files: Path) -> None:
     """Lines that can be copied whole, however narrow the terminal is."""
     at = ("--config", str(files))
-    assert _config("show", "llm.threads", *at).stdout == f"llm.threads = 3  # {files}, line 3\n"
+    assert _config("show", "llm.threads", *at).stdout == f"llm.threads = 3  # {files}\n"
     told = _config("show", "discord", *at).stdout.splitlines()
     assert [line.partition(" = ")[0] for line in told] == [
         "discord.token", "discord.reads_messages", "discord.command_server",

@@ -6,8 +6,7 @@ import pytest
 from pydantic import SecretStr
 
 from bot.compose.operations import counted
-from bot.compose.settings.drafting import JudgeSettings, LlmSettings
-from bot.compose.settings.settings import Settings
+from bot.compose.settings.settings import JudgeSettings, LlmSettings, Settings
 from bot.runtime import metrics
 from core.llm.backends.servers.calls import Call
 from core.llm.backends.servers.faults import Trouble

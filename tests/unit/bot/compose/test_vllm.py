@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.compose.settings.drafting import VllmSettings
+from bot.compose.settings.settings import VllmSettings
 from bot.compose.vllm import command_line, environment, served_as
 from core.errors import BadSettings
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.compose.settings.drafting import LlmSettings
+from bot.compose.settings.settings import LlmSettings
 from core.llm.backends.loading import on_hub
 
 ROOT = Path(__file__).parents[4]

@@ -17,7 +17,7 @@ from adapters.telegram.connection.client import Heard, TelegramClient
 from adapters.telegram.connection.refs import NAME, ref_of
 from bot.compose.application import Application, open_application
 from bot.compose.platforms.telegram import TelegramParts, telegram_platform
-from bot.compose.settings.serving import TelegramSettings
+from bot.compose.settings.settings import TelegramSettings
 from bot.drafting.queue import Backoff
 from bot.serving.platforms import Services
 from bot.serving.running import serve

@@ -11,8 +11,7 @@ from sqlalchemy import select
 
 from adapters.telegram.speech.markup import BREAK
 from bot.compose.application import open_database
-from bot.compose.settings.serving import DeskSettings
-from bot.compose.settings.settings import Settings
+from bot.compose.settings.settings import DeskSettings, Settings
 from bot.store.schema import CaseRow
 from core.engine import Engine
 from tests.fakes.engine.brief import passage

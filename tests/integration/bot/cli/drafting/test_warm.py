@@ -20,8 +20,7 @@ from bot.cli.drafting.warm.asking import NoneWarmError, search, standing, sugges
 from bot.cli.drafting.warm.place import Alive, Ask, Done, key_of, own_folder, put, socket_of, take
 from bot.cli.drafting.warm.process import OnKnowledge, WarmModels
 from bot.cli.kb.searching import search_by_models
-from bot.compose.settings.drafting import KbSettings, LlmSettings
-from bot.compose.settings.settings import Settings
+from bot.compose.settings.settings import KbSettings, LlmSettings, Settings
 from core.errors import IndexUnavailable, ModelUnavailable
 from core.i18n.sentences import Sentence, sentence
 from core.llm.profiles import QUICK

@@ -12,8 +12,7 @@ from sqlalchemy import URL
 
 from bot.cli.operating.doctor.backups import examine_backups
 from bot.compose.chores import SCHEDULED
-from bot.compose.settings.serving import TelegramSettings
-from bot.compose.settings.settings import Settings
+from bot.compose.settings.settings import Settings, TelegramSettings
 from bot.store.engine.database import Database
 from bot.store.engine.secret import load_secret
 from bot.store.upkeep.backup import backup

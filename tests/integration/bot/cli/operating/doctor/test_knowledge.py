@@ -9,8 +9,7 @@ import pytest
 
 from bot.cli.operating.doctor.knowledge import examine_knowledge
 from bot.compose.library import open_library, open_source
-from bot.compose.settings.drafting import KbSettings, ScorerSettings
-from bot.compose.settings.settings import Settings
+from bot.compose.settings.settings import KbSettings, ScorerSettings, Settings
 from bot.runtime.findings import Finding
 from kb.library.library import State
 from kb.library.schema import FILE

@@ -9,9 +9,8 @@ import pytest
 
 from bot.cli.operating.doctor.machine import examine_machine
 from bot.cli.operating.doctor.platforms import examine_platforms
-from bot.compose.settings.drafting import KbSettings
 from bot.compose.settings.loading import load_settings
-from bot.compose.settings.settings import Settings
+from bot.compose.settings.settings import KbSettings, Settings
 from core.errors import BadSettings
 from tests.fakes.machine.doctor_page import told
 

@@ -15,8 +15,7 @@ from adapters.telegram.connection.client import TelegramClient, TelegramOptions
 from adapters.telegram.connection.polling import Polling
 from bot.cli.operating.doctor.accounts import examine_accounts
 from bot.cli.operating.doctor.platforms import examine_platforms
-from bot.compose.settings.serving import DiscordSettings, MastodonSettings, TelegramSettings
-from bot.compose.settings.settings import Settings
+from bot.compose.settings.settings import DiscordSettings, MastodonSettings, Settings, TelegramSettings
 from bot.runtime.findings import Finding
 from bot.store.engine.database import Database
 from bot.store.engine.secret import load_secret
