@@ -156,7 +156,7 @@ def trial_of(
 ) -> Trial:
     """All that was found, with the average cost of a post."""
     of = Counter(one.language for one in tried)
-    right = Counter(one.language for one in tried if one.draft)
+    right = Counter(one.language for one in tried if _is_fit(one))
     costs = [one.suggestion.cost for one in tried]
     return Trial(
         server,
@@ -171,6 +171,14 @@ def trial_of(
         _mean(cost.prompt_tokens for cost in costs),
         _mean(cost.completion_tokens for cost in costs),
     )
+
+
+def _is_fit(tried: Tried) -> bool:
+    """Whether a reply of its own was reviewed, and opposes the post as far as the reader of drafts can tell."""
+    draft, notes = tried.draft, tried.suggestion.degraded
+    if draft is None or any(note.startswith("review: ") for note in notes):
+        return False
+    return draft.scores.stance is None or draft.scores.stance > _EVEN
 
 
 async def _is_read(known: Known, model: MeteredModel, pooling: Pooling) -> bool:

@@ -81,8 +81,12 @@ class Trial:
 
     @property
     def writes(self) -> list[str]:
-        """The languages that it is fit to write: a reply of its own was fit to be shown for every post."""
-        return [language for language, share in self.drafts.items() if share.reaches(1)]
+        """The languages that it is fit to write: a reply of its own was fit to be shown for every post.
+
+        It must not be unfit to read them: where no small reader knows a language, nobody but the model looks at what it
+        writes.
+        """
+        return [code for code, share in self.drafts.items() if share.reaches(1) and code not in self.unread]
 
     @property
     def alone(self) -> frozenset[str]:

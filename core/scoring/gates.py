@@ -44,6 +44,9 @@ LEAST_NON_TOXICITY = 0.5
 _LEAK = 8
 _NEARLY_SAME = 0.6
 _CREDITED = 0.7
+_COPIED = 4
+"""A sentence of the post of so many words is not said again by chance."""
+_QUOTED = re.compile(r"[\"“”«»„]")
 _SAID, _SAID_SHARE = 3, 0.7
 """Two sentences say the same if they share this many words of meaning, and this part of the shorter one's."""
 
@@ -269,7 +272,9 @@ def _leak_fault(own: str) -> str | None:
 
 
 def _sameness_fault(text: str, context: GateContext) -> str | None:
-    """Find a reply that begins like a recent one, or nearly repeats it: it would look like a bot's."""
+    """Find a reply that repeats the post, or that begins like a recent one or nearly repeats it, as a bot would."""
+    if _repeats_post(text, context):
+        return sentence("repeats the post")
     opening = words(text)[:5]
     if any(words(old)[:5] == opening for old in context.recent):
         return sentence("same skeleton as a recent reply")
@@ -281,6 +286,13 @@ def _sameness_fault(text: str, context: GateContext) -> str | None:
         if len(mine | other) > 3 and len(mine & other) >= _NEARLY_SAME * len(mine | other):
             return sentence("nearly a recent reply")
     return None
+
+
+def _repeats_post(text: str, context: GateContext) -> bool:
+    """Whether one of the draft's own sentences is one of the post's, word for word, and does not question it."""
+    said = {tuple(words(part)): "?" in part for part in sentences(context.brief.post.text)}
+    own = ((tuple(words(part)), "?" in part) for part in own_sentences(text, context) if not _QUOTED.search(part))
+    return any(len(mine) >= _COPIED and mine in said and asks <= said[mine] for mine, asks in own)
 
 
 def _says_twice(text: str, context: GateContext) -> bool:

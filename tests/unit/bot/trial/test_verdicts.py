@@ -63,6 +63,11 @@ def test_a_language_of_its_own_needs_both_reading_and_writing() -> None:
     assert not any("small readers" in one for one in said)
 
 
+def test_who_cannot_read_a_language_cannot_write_it() -> None:
+    """Nobody else would see what it writes there."""
+    assert replace(TRIAL, drafts={"en": Share(2, 2), "eu": Share(2, 2)}).writes == ["en"]
+
+
 FRENCH = """[fr]
 hateful = ["a", "b", "c", "d", "e"]
 harmless = ["f", "g", "h", "i", "j"]
