@@ -235,6 +235,16 @@ def test_secret_from_the_environment_is_not_shown(load):
     assert "canary" not in f"{settings} {settings!r}"
 
 
+def test_what_the_library_tells_of_its_sources_is_not_logged(
+    load, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    """It would hold every secret in plain."""
+    monkeypatch.setenv("PYDANTIC_SETTINGS_DEBUG", "1")
+    with caplog.at_level("DEBUG", logger="pydantic_settings"):
+        load(ANTIPHON__LLM__API_KEY="sk-canary")
+    assert caplog.records == []
+
+
 def test_named_file_must_exist(tmp_path: Path):
     """A person who names a file must not run with the defaults."""
     with pytest.raises(BadSettings, match="no settings file") as caught:
