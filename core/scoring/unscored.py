@@ -1,4 +1,4 @@
-"""Why scores are missing: a code for programs, and words for people.
+"""Why scores are missing, by what a reader can do about it: a code for programs, and words for people.
 
 Owns the reasons, which of them holds for a draft, and the one note on what no draft has.
 """
@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from core.i18n.sentences import Sentence, listed, sentence
 from core.llm.budget import Budget
@@ -20,24 +21,35 @@ _OF_READER = ("stance", "non_toxicity", "fit", "faithfulness_post")
 
 
 class Missing(StrEnum):
-    """Why a score is missing; the value is its code, which is never given another meaning."""
+    """Why a score is missing, by what a reader can do about it; the value is its code, which keeps its meaning."""
 
     LANGUAGE = "no_scorer_for_language"
     NOT_INSTALLED = "scorer_not_installed"
-    TIME = "time_over"
-    LIMIT = "limit_reached"
-    NO_ANSWER = "no_answer"
+    NOT_REACHED = "not_reached"
     FAILED = "scorer_failed"
-    OVERRULED = "reader_overruled"
-    NO_FACT = "states_no_fact"
     UNCHECKED = "fact_not_checked"
-    NO_CLAIM = "no_claim"
-    NO_EVIDENCE = "no_evidence"
-    NO_JUDGE = "no_judge_in_profile"
-    NOT_COMPARED = "not_compared"
-    ONE_ORDER = "compared_in_one_order"
-    NO_PART = "no_reward"
-    NOT_SCORED = "not_scored"
+    NOT_APPLICABLE = "not_applicable"
+
+    @classmethod
+    def _missing_(cls, value: object) -> Missing | None:
+        """The reason that a code of earlier versions stands for, which kept suggestions still hold."""
+        return _EARLIER.get(str(value))
+
+
+_EARLIER: Final = {
+    "time_over": Missing.NOT_REACHED,
+    "limit_reached": Missing.NOT_REACHED,
+    "no_judge_in_profile": Missing.NOT_REACHED,
+    "not_compared": Missing.NOT_REACHED,
+    "compared_in_one_order": Missing.NOT_REACHED,
+    "no_reward": Missing.NOT_REACHED,
+    "not_scored": Missing.NOT_REACHED,
+    "no_answer": Missing.FAILED,
+    "reader_overruled": Missing.NOT_APPLICABLE,
+    "states_no_fact": Missing.NOT_APPLICABLE,
+    "no_claim": Missing.NOT_APPLICABLE,
+    "no_evidence": Missing.NOT_APPLICABLE,
+}
 
 
 def why_in_words(why: Missing) -> Sentence:
@@ -45,20 +57,10 @@ def why_in_words(why: Missing) -> Sentence:
     return {
         Missing.LANGUAGE: sentence("no scorer knows the language"),
         Missing.NOT_INSTALLED: sentence("no scorer is installed, and the profile does not ask the language model"),
-        Missing.TIME: sentence("the time was over"),
-        Missing.LIMIT: sentence("the profile allows no more calls of the model"),
-        Missing.NO_ANSWER: sentence("the language model did not answer"),
-        Missing.FAILED: sentence("the scorer failed"),
-        Missing.OVERRULED: sentence("a larger model overruled the reader of drafts"),
-        Missing.NO_FACT: sentence("nothing is stated that needs a source"),
+        Missing.NOT_REACHED: sentence("the profile does not measure it, or ended before"),
+        Missing.FAILED: sentence("the scorer or the language model did not answer"),
         Missing.UNCHECKED: sentence("what is stated could not be checked"),
-        Missing.NO_CLAIM: sentence("there is no claim"),
-        Missing.NO_EVIDENCE: sentence("there is no evidence"),
-        Missing.NO_JUDGE: sentence("the profile asks no judge"),
-        Missing.NOT_COMPARED: sentence("it was not compared"),
-        Missing.ONE_ORDER: sentence("it was not compared in both orders"),
-        Missing.NO_PART: sentence("no reward could be computed"),
-        Missing.NOT_SCORED: sentence("it was not scored"),
+        Missing.NOT_APPLICABLE: sentence("it does not apply to this draft"),
     }[why]
 
 
@@ -67,14 +69,12 @@ class Circumstances:
     """What is known of a draft's scoring beside the scores.
 
     Attributes:
-        asks_judge: the profile asks a judge.
         states_fact: the draft states something that needs a source.
         is_overruled: a larger model showed what the reader of drafts would refuse.
         quality: why no model told the argument quality, where one was asked or configured.
         failed: the names of the scores whose scorers failed.
     """
 
-    asks_judge: bool = False
     states_fact: bool = False
     is_overruled: bool = False
     quality: Missing | None = None
@@ -86,33 +86,31 @@ def unscored(scores: Scores, brief: Brief, readers: Readers, known: Circumstance
     language = brief.reading.language
     is_unlike = language not in readers.embedder.languages
     why = {
-        "total": Missing.NO_PART,
         "argument_quality": known.quality or Missing.NOT_INSTALLED,
-        "factuality": Missing.UNCHECKED if known.states_fact else Missing.NO_FACT,
-        "faithfulness_claim": _unlike(Missing.NO_CLAIM, is_unlike=is_unlike, is_there=bool(brief.claim)),
-        "faithfulness_evidence": _unlike(Missing.NO_EVIDENCE, is_unlike=is_unlike, is_there=bool(brief.evidence)),
-        "judge": Missing.NOT_COMPARED if known.asks_judge else Missing.NO_JUDGE,
-        "judge_spread": Missing.ONE_ORDER,
+        "factuality": Missing.UNCHECKED if known.states_fact else Missing.NOT_APPLICABLE,
+        "faithfulness_claim": _unlike(is_unlike=is_unlike, is_there=bool(brief.claim)),
+        "faithfulness_evidence": _unlike(is_unlike=is_unlike, is_there=bool(brief.evidence)),
+        "judge": Missing.NOT_REACHED,
+        "judge_spread": Missing.NOT_REACHED,
     }
     if known.is_overruled:
-        unread = Missing.OVERRULED
+        unread = Missing.NOT_APPLICABLE
     else:
-        unread = Missing.NOT_SCORED if readers.drafts.knows(language) else Missing.LANGUAGE
+        unread = Missing.NOT_REACHED if readers.drafts.knows(language) else Missing.LANGUAGE
     why |= dict.fromkeys(_OF_READER, unread) | dict.fromkeys(known.failed, Missing.FAILED)
+    why["total"] = Counter(why[name] for name in WEIGHTS).most_common(1)[0][0]  # it is missing where all of them are
     return {name: reason for name, reason in why.items() if getattr(scores, name) is None}
 
 
-def _unlike(otherwise: Missing, *, is_unlike: bool, is_there: bool) -> Missing:
+def _unlike(*, is_unlike: bool, is_there: bool) -> Missing:
     if is_unlike:
         return Missing.LANGUAGE
-    return Missing.NOT_SCORED if is_there else otherwise
+    return Missing.NOT_REACHED if is_there else Missing.NOT_APPLICABLE
 
 
 def unanswered(budget: Budget) -> Missing:
     """Why a model that was asked for a score gave none."""
-    if not budget.exhausted():
-        return Missing.NO_ANSWER
-    return Missing.LIMIT if budget.seconds_left else Missing.TIME
+    return Missing.NOT_REACHED if budget.exhausted() else Missing.FAILED
 
 
 def note_of_missing(drafts: Sequence[Mapping[str, Missing]]) -> Sentence | None:

@@ -100,7 +100,6 @@ class Assessor:
             self.guesses,
             self.readers,
             self.writer,
-            is_judged=bool(self.model.budget.profile.verdicts),
             scored_by=frozenset(scorer.name for scorer in self.scorers),
             failed=self._failed,
         )

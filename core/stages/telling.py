@@ -28,7 +28,6 @@ class Teller:
         cards: the arguments that answer the post, with the prepared sentences for it.
         guesses: those that may answer it, likewise.
         writer: which model wrote the drafts.
-        is_judged: a judge compares the drafts.
         scored_by: the names of the rewards that ask no language model.
         failed: those of them that failed; it grows while candidates are assessed.
     """
@@ -38,7 +37,6 @@ class Teller:
     guesses: Sequence[Card]
     readers: Readers
     writer: Pooling
-    is_judged: bool
     scored_by: Set[str]
     failed: Set[str]
 
@@ -68,7 +66,6 @@ class Teller:
     def unscored(self, candidate: Candidate) -> dict[str, Missing]:
         """Why each score that a candidate lacks is missing, by its name."""
         known = Circumstances(
-            asks_judge=self.is_judged,
             states_fact=bool(candidate.receipts),
             is_overruled=candidate.is_heard,
             quality=candidate.no_quality or self._unasked_quality(),

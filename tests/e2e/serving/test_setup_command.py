@@ -118,7 +118,7 @@ def test_from_nothing_to_a_community_in_shadow_mode(wizard: Wizard, telegram: Te
     assert {one["user"]: one["roles"] for one in row["people"]} == {"12345": ["moderator"], "67890": ["moderator"]}
     checks = {one["key"]: one for one in (wizard.document("config", "show"))["settings"]}
     assert checks["telegram.token"] == {
-        "key": "telegram.token", "value": "set", "origin": f"{secrets}, line 1",
+        "key": "telegram.token", "value": "set", "origin": f"{secrets}, ANTIPHON__TELEGRAM__TOKEN",
     }  # fmt: skip
 
     before = wizard.files

@@ -292,7 +292,7 @@ async def test_a_model_that_dies_after_the_reading_leaves_the_prepared_drafts(
         assert any(reason.startswith(f"{stage}: ") for reason in suggestion.degraded), stage
     assert all(draft.scores.judge is None for draft in suggestion.drafts)
     (note,) = [note for note in map(note_of, suggestion.degraded) if note.code == "score_missing"]
-    assert note.missing_scores["argument_quality"] == "no_answer"
+    assert note.missing_scores["argument_quality"] == "scorer_failed"
 
 
 @pytest.mark.parametrize("answers", [1, 2, 3, 5, 7, 9, 12, 15])

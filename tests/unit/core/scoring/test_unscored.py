@@ -26,15 +26,15 @@ def test_each_score_that_is_missing_has_its_reason() -> None:
     """A moderator who sees no number knows whether nobody asked, nobody could, or something broke."""
     whole = Scores(**dict.fromkeys(NUMBERS, 1.0))  # type: ignore[arg-type]
     assert unscored(whole, brief_of(), READERS, Circumstances()) == {}
-    said = unscored(Scores(), brief_of(claim=""), READERS, Circumstances(asks_judge=True, failed={"stance"}))
+    said = unscored(Scores(), brief_of(claim=""), READERS, Circumstances(failed={"stance"}))
     assert set(said) == set(NUMBERS)
     assert said["stance"] is Missing.FAILED
-    assert said["fit"] is Missing.NOT_SCORED
+    assert said["fit"] is Missing.NOT_REACHED
+    assert said["total"] is Missing.NOT_REACHED
     assert said["argument_quality"] is Missing.NOT_INSTALLED
-    assert said["faithfulness_claim"] is Missing.NO_CLAIM
-    assert said["faithfulness_evidence"] is Missing.NO_EVIDENCE
-    assert said["judge"] is Missing.NOT_COMPARED
-    assert unscored(Scores(), brief_of(), READERS, Circumstances())["judge"] is Missing.NO_JUDGE
+    assert said["faithfulness_claim"] is Missing.NOT_APPLICABLE
+    assert said["faithfulness_evidence"] is Missing.NOT_APPLICABLE
+    assert said["judge"] is Missing.NOT_REACHED
 
 
 def test_in_a_language_that_no_reader_knows_that_is_the_reason() -> None:
@@ -42,16 +42,16 @@ def test_in_a_language_that_no_reader_knows_that_is_the_reason() -> None:
     said = unscored(Scores(), brief_of(passage(), language="eu"), READERS, Circumstances())
     unread = [name for name, why in said.items() if why is Missing.LANGUAGE]
     reader = {"stance", "non_toxicity", "fit", "faithfulness_post"}
-    assert set(unread) == reader | {"faithfulness_claim", "faithfulness_evidence"}
+    assert set(unread) == reader | {"faithfulness_claim", "faithfulness_evidence", "total"}
 
 
 @pytest.mark.parametrize(
     ("known", "name", "why"),
     [
         (Circumstances(states_fact=True), "factuality", Missing.UNCHECKED),
-        (Circumstances(), "factuality", Missing.NO_FACT),
-        (Circumstances(is_overruled=True), "fit", Missing.OVERRULED),
-        (Circumstances(quality=Missing.TIME), "argument_quality", Missing.TIME),
+        (Circumstances(), "factuality", Missing.NOT_APPLICABLE),
+        (Circumstances(is_overruled=True), "fit", Missing.NOT_APPLICABLE),
+        (Circumstances(quality=Missing.FAILED), "argument_quality", Missing.FAILED),
     ],
 )
 def test_what_became_of_the_draft_says_why(known: Circumstances, name: str, why: Missing) -> None:
@@ -63,31 +63,31 @@ def test_a_model_that_was_asked_and_gave_nothing_says_why() -> None:
     """The time was over, the calls were spent, or it just did not answer."""
     now = 0.0
     budget = Budget(replace(QUICK, deadline_seconds=10, max_model_calls=1), clock=lambda: now)
-    assert unanswered(budget) is Missing.NO_ANSWER
+    assert unanswered(budget) is Missing.FAILED
     budget.model_calls = 1
-    assert unanswered(budget) is Missing.LIMIT
+    assert unanswered(budget) is Missing.NOT_REACHED
     now = 10.0
-    assert unanswered(budget) is Missing.TIME
+    assert unanswered(budget) is Missing.NOT_REACHED
 
 
 def test_one_note_names_all_that_no_draft_has() -> None:
     """In a language without readers a list of seven notes said nothing; a score that one draft has is not missing."""
     first = dict.fromkeys(["stance", "fit"], Missing.LANGUAGE) | {
-        "argument_quality": Missing.TIME,
-        "judge": Missing.NO_JUDGE,
+        "argument_quality": Missing.NOT_REACHED,
+        "judge": Missing.NOT_REACHED,
     }
-    second = {**first, "factuality": Missing.NO_FACT}
+    second = {**first, "factuality": Missing.NOT_APPLICABLE}
     said = note_of_missing([first, second])
     assert said == (
         "rewards: no draft has these scores: stance, fitness to be posted (no scorer knows the language); "
-        "argument quality (the time was over)"
+        "argument quality (the profile does not measure it, or ended before)"
     )
     again = from_json(json.loads(json.dumps(to_json(said))))
     assert again == said
     assert {name: again.values[name] for name in WEIGHTS if name in again.values} == {
         "stance": "no_scorer_for_language",
         "fit": "no_scorer_for_language",
-        "argument_quality": "time_over",
+        "argument_quality": "not_reached",
     }
 
 
@@ -95,6 +95,23 @@ def test_where_each_score_is_there_nothing_is_noted() -> None:
     """Without drafts nothing is missing either."""
     assert note_of_missing([{"stance": Missing.LANGUAGE}, {}]) is None
     assert note_of_missing([]) is None
+
+
+def test_a_suggestion_of_an_earlier_version_is_read() -> None:
+    """It may name one of the sixteen reasons of before; each stands for one of today's."""
+    sixteen = {
+        "no_scorer_for_language": Missing.LANGUAGE, "scorer_not_installed": Missing.NOT_INSTALLED,
+        "time_over": Missing.NOT_REACHED, "limit_reached": Missing.NOT_REACHED, "no_answer": Missing.FAILED,
+        "scorer_failed": Missing.FAILED, "reader_overruled": Missing.NOT_APPLICABLE,
+        "states_no_fact": Missing.NOT_APPLICABLE, "fact_not_checked": Missing.UNCHECKED,
+        "no_claim": Missing.NOT_APPLICABLE, "no_evidence": Missing.NOT_APPLICABLE,
+        "no_judge_in_profile": Missing.NOT_REACHED, "not_compared": Missing.NOT_REACHED,
+        "compared_in_one_order": Missing.NOT_REACHED, "no_reward": Missing.NOT_REACHED,
+        "not_scored": Missing.NOT_REACHED,
+    }  # fmt: skip
+    assert {code: Missing(code) for code in sixteen} == sixteen
+    with pytest.raises(ValueError, match="none_such"):
+        Missing("none_such")
 
 
 def test_the_page_explains_every_reason() -> None:

@@ -297,7 +297,10 @@ async def test_who_waits_does_not_wait_for_a_small_models_taste(is_larger: bool,
 
 @pytest.mark.parametrize(
     ("down", "spent", "why"),
-    [(["quality"], 0, "the language model did not answer"), ([], 40, "the profile allows no more calls of the model")],
+    [
+        (["quality"], 0, "the scorer or the language model did not answer"),
+        ([], 40, "the profile does not measure it, or ended before"),
+    ],
 )
 async def test_an_answer_that_did_not_come_is_the_reason(down: list[str], spent: int, why: str) -> None:
     """A moderator can tell a model that is down from a profile that is too small."""
