@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 from uuid import uuid4
 
-from sqlalchemy import Select, and_, exists, func, literal, select, update
+from sqlalchemy import ColumnElement, Integer, Select, Text, and_, column, exists, func, literal, select, update, values
 
 from bot.store.engine.database import Session
 from bot.store.engine.dialect import insert_new
@@ -170,10 +170,11 @@ def _lost(session: Session, kinds: Collection[str], limit: int) -> Select[JobRow
 
 async def _next(session: Session, kinds: Collection[str], per_community: int | None, least: Priority) -> JobRow | None:
     """The piece of work whose turn it is, held for this transaction."""
-    for priority in [level for level in _LEVELS if level >= least]:
+    waiting = await _waiting(session, kinds, [level for level in _LEVELS if level >= least])
+    for priority in sorted(waiting, reverse=True):
         counted = _PEOPLES if priority in _PEOPLES else _LEVELS
         at_work = await running(session, kinds, counted) if per_community is not None else {}
-        for community, kind in await _turns(session, kinds, priority):
+        for community, kind in await _turns(session, waiting[priority], priority):
             if per_community is not None:
                 if at_work.get(community, 0) >= per_community:
                     continue
@@ -199,7 +200,18 @@ async def _next(session: Session, kinds: Collection[str], per_community: int | N
     return None
 
 
-def _ready(kind: str, priority: int) -> tuple[Any, ...]:
+async def _waiting(session: Session, kinds: Collection[str], levels: Collection[Priority]) -> dict[Priority, list[str]]:
+    """Of which kinds work waits, due or not, by its priority: one step into the index for each pair, in one query."""
+    asked = values(column("kind", Text), column("priority", Integer))
+    pairs = asked.data([(kind, int(level)) for level in levels for kind in kinds]).cte("pairs")
+    is_there = exists().where(*_ready(pairs.c.kind, pairs.c.priority)).correlate(pairs)
+    found: dict[Priority, list[str]] = {}
+    for kind, level in await session.execute(select(pairs.c.kind, pairs.c.priority).where(is_there)):
+        found.setdefault(Priority(level), []).append(kind)
+    return found
+
+
+def _ready(kind: ColumnElement[str] | str, priority: ColumnElement[int] | int) -> tuple[Any, ...]:
     return JobRow.state == JobState.READY, JobRow.kind == kind, JobRow.priority == priority
 
 
@@ -276,10 +288,10 @@ async def _serve(session: Session, community: str) -> None:
 
 async def renew(session: Session, job: Job, lease: timedelta, progress: str | None = None) -> bool:
     """Keep a piece of work for another ``lease``; ``False`` if another worker has it by now."""
-    values: dict[str, Any] = {"lease_until": session.moment + lease}
+    changes: dict[str, Any] = {"lease_until": session.moment + lease}
     if progress is not None:
-        values["progress"] = progress
-    return await _mine(session, job, values)
+        changes["progress"] = progress
+    return await _mine(session, job, changes)
 
 
 async def finish(session: Session, job: Job, state: JobState = JobState.DONE, error: str | None = None) -> None:
@@ -299,18 +311,18 @@ async def retry(
     Args:
         is_excused: the attempt does not count: its worker was stopped, or what all work needs was away.
     """
-    values = {
+    changes = {
         "state": JobState.READY,
         "run_at": session.moment + after,
         "error": error,
         "excused": job.excused + is_excused,
     }
-    await _end(session, job, values)
+    await _end(session, job, changes)
 
 
-async def _end(session: Session, job: Job, values: dict[str, Any]) -> None:
+async def _end(session: Session, job: Job, changes: dict[str, Any]) -> None:
     over = {"lease_until": None, "progress": None, "updated_at": session.moment}
-    if not await _mine(session, job, values | over):
+    if not await _mine(session, job, changes | over):
         raise Conflict("Another worker took this over.", remedy="Nothing was kept of this attempt.")
 
 
@@ -334,7 +346,7 @@ async def cancel_of_case(session: Session, case_id: str, kind: str) -> None:
     )
 
 
-async def _mine(session: Session, job: Job, values: dict[str, Any]) -> bool:
+async def _mine(session: Session, job: Job, changes: dict[str, Any]) -> bool:
     statement = (
         update(JobRow)
         .where(
@@ -343,7 +355,7 @@ async def _mine(session: Session, job: Job, values: dict[str, Any]) -> bool:
             JobRow.attempts == job.attempts,
             JobRow.state == JobState.RUNNING,
         )
-        .values(**values)
+        .values(**changes)
         .returning(JobRow.id)
         .execution_options(synchronize_session="fetch")
     )

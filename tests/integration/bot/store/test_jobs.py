@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import event
 
 from bot.store.engine.database import Database, Session
 from bot.store.schema import JobState
@@ -389,3 +390,26 @@ async def test_the_next_piece_costs_no_more_when_more_wait(tmp_path: Path, clock
         await opened.close()
     assert 0 < many <= 1.5 * few
     assert 0 < later_look <= 1.5 * look < few
+
+
+async def test_a_look_for_twenty_kinds_of_work_takes_as_many_queries_as_for_one(
+    database: Database, clock: FakeClock
+) -> None:
+    """Each process looks for its chores every few seconds, and nearly always there is none."""
+    asked: list[str] = []
+
+    async def look(session: Session, kinds: int) -> int:
+        connection = (await session.connection()).sync_connection
+        assert connection is not None
+
+        def hear(*call: Any) -> None:
+            asked.append(call[2])
+
+        event.listen(connection, "before_cursor_execute", hear)
+        before = len(asked)
+        assert await jobs.take(session, [f"kind {number}" for number in range(kinds)], "worker", LEASE) is None
+        event.remove(connection, "before_cursor_execute", hear)
+        return len(asked) - before
+
+    assert await database.run("look", lambda session: look(session, 20)) == 2
+    assert await database.run("look", lambda session: look(session, 1)) == 2
