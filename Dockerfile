@@ -1,7 +1,7 @@
 # syntax=docker/dockerfile:1
 # One image for bot and worker, without CUDA; vLLM has an image of its own. docs/running/containers.md says how to build and run them.
 #
-#   docker build --target bot --build-arg TORCH_INDEX=ADDRESS-OF-THE-CPU-BUILDS -t antiphon-bot .
+#   docker build --target bot -t antiphon-bot .
 #
 # The base is pinned by its tag. A digest pins it fully: --build-arg PYTHON_IMAGE=python:3.11.15-slim-trixie@sha256:...
 ARG PYTHON_IMAGE=python:3.11.15-slim-trixie
@@ -21,18 +21,13 @@ COPY bot bot
 RUN python -m hatchling build -t wheel -d /dist
 
 
-# Antiphon with its small readers, on torch's CPU build.
+# Antiphon with its small readers.
 FROM ${PYTHON_IMAGE} AS packages
-# The address of torch's CPU builds. Without it pip would take the CUDA build, 3.8 GB more that Antiphon never uses.
-ARG TORCH_INDEX
 COPY constraints.txt /build/
 COPY --from=wheel /dist /build/dist
-RUN : "${TORCH_INDEX:?Give --build-arg TORCH_INDEX, the address of the CPU builds of torch}" \
-    && python -m venv /opt/antiphon \
-    && /opt/antiphon/bin/pip install --no-cache-dir torch==2.13.0 --index-url "${TORCH_INDEX}" \
+RUN python -m venv /opt/antiphon \
     && /opt/antiphon/bin/pip install --no-cache-dir -c /build/constraints.txt \
-        "$(ls /build/dist/antiphon-*.whl)[server,qdrant,tracing]" \
-    && /opt/antiphon/bin/python -c "import torch; assert torch.version.cuda is None, 'This torch was built for CUDA'"
+        "$(ls /build/dist/antiphon-*.whl)[server,qdrant,tracing]"
 
 
 # The same with the model that ships, 1.1 GB. --build-arg EXTRA=server leaves it out, for a bot with a model server.

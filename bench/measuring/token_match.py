@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bench.measuring.metrics import greedy_f1
 from core.errors import IndexUnavailable
-from core.llm.backends.embeddings import PACKAGED_MODEL
+from core.llm.backends.minilm import PACKAGED_MODEL
 
 
 class TokenMatcher:

@@ -1,10 +1,9 @@
-"""The promise of `make unit`: nothing below this folder needs a model."""
+"""The promise of `make unit`: nothing below this folder needs a library of large models."""
 
 from __future__ import annotations
 
 import pytest
 
-from core.errors import IndexUnavailable
 from core.scoring.readers.readers import shipped_posts
 
 
@@ -15,8 +14,6 @@ def test_a_unit_test_gets_no_model_library(package: str) -> None:
         exec(f"import {package}", {"__name__": __name__})
 
 
-def test_a_reader_without_its_library_says_what_to_install() -> None:
-    """A person who installed Antiphon alone is not left with a traceback."""
-    with pytest.raises(IndexUnavailable) as caught:
-        shipped_posts().hateful(["Good morning."])
-    assert "antiphon[server]" in caught.value.remedy
+def test_the_readers_need_none() -> None:
+    """A person who installed Antiphon alone has a post read."""
+    assert shipped_posts().hateful(["Good morning."]) < 0.5

@@ -107,7 +107,7 @@ def _refuse_few(most: int) -> None:
 
 def _start(run: Path, stage: str, values: Any, learnt: Sequence[Any], others: Sequence[Any]) -> Run:
     """The run of a small encoder, known by the rows that it learns and those it is fitted on, with their labels."""
-    from core.llm.backends.embeddings import packaged_folder
+    from core.llm.backends.minilm import packaged_folder
 
     base, count = str(packaged_folder()), {"texts": len(learnt)}
     return start(run, stage, OWN, asdict(values), base, count, map(repr, (*learnt, *others)), name=_ENCODER)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
-from core.llm.backends.encoders import new_network
+from training.heads.network import new_network
 
 _WARM: Final = 0.1
 _DECAY: Final = 0.01

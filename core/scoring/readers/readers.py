@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from core.errors import IndexUnavailable
 from core.i18n.sentences import sentence
 from core.llm.backends.encoders import SmallEncoder
+from core.llm.backends.minilm import REMEDY
 from core.models import Intent, TargetGroup
 from core.ports import Embedder, TextClassifier
 from core.scoring.readers.outputs import INTENTS, DraftFault, by_name
@@ -287,7 +288,7 @@ def _told(classifier: TextClassifier, name: str) -> Any:
     except KeyError as err:
         raise IndexUnavailable(
             sentence("The weights of a reader say nothing of {what}.", what=name),
-            remedy=sentence('Install Antiphon again, with its extra "server" or "embedded".'),
+            remedy=REMEDY,
         ) from err
 
 

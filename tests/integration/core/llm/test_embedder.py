@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from core.errors import IndexUnavailable
-from core.llm.backends.embeddings import SentenceEmbedder, packaged_folder
+from core.llm.backends.embeddings import SentenceEmbedder
+from core.llm.backends.minilm import packaged_folder
 from core.ports import Embedder
 
 
@@ -33,17 +34,6 @@ def test_embedder_is_an_embedder(embedder: SentenceEmbedder) -> None:
     assert isinstance(embedder, Embedder)
     assert embedder.languages == {"en"}
     assert embedder.encode([]).shape == (0, 384)
-
-
-def test_half_the_bits_give_nearly_the_same_vectors(embedder: SentenceEmbedder) -> None:
-    """Protects that an index may be made in bfloat16 and asked in float32: the model is the same."""
-    half = SentenceEmbedder(bfloat16=True)
-    texts = ["Women hold a quarter of the seats.", "People who flee have a right to seek asylum."]
-    assert half.name == embedder.name
-    vectors = half.encode(texts)
-    assert vectors.dtype == np.float32
-    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, rtol=1e-5)
-    assert (np.sum(vectors * embedder.encode(texts), axis=1) > 0.999).all()
 
 
 def test_embedder_counts_the_time_that_the_model_works() -> None:
@@ -80,6 +70,6 @@ def test_missing_or_damaged_model_folder(tmp_path: Path, damaged: str | None) ->
 
 def test_missing_package(monkeypatch: pytest.MonkeyPatch) -> None:
     """Protects that an installation without the model says what to install."""
-    monkeypatch.setattr("core.llm.backends.embeddings.PACKAGED_MODEL", "no_such_package")
+    monkeypatch.setattr("core.llm.backends.minilm.PACKAGED_MODEL", "no_such_package")
     with pytest.raises(IndexUnavailable, match="not installed"):
         SentenceEmbedder().encode(["text"])

@@ -11,8 +11,8 @@ import pytest
 import torch
 
 from core.errors import IndexUnavailable
-from core.llm.backends import encoders
-from core.llm.backends.encoders import SmallEncoder, new_network, pack
+from core.llm.backends.encoders import SmallEncoder
+from training.heads.network import new_network, pack
 
 ABOUT = {"outputs": ["one", "two"], "languages": ["en"]}
 TEXTS = [
@@ -47,31 +47,6 @@ def test_what_is_packed_comes_back(trained: tuple[Path, Any]) -> None:
         exact = np.stack([network(network.tokenized([text]))[0].numpy() for text in TEXTS])
     assert encoder.logits(TEXTS) == pytest.approx(exact, abs=0.15)
     assert file.stat().st_size < 12_000_000
-
-
-def test_every_processor_says_the_same(trained: tuple[Path, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whole numbers are multiplied as such or as floats, by the processor's flags."""
-    found = []
-    for flags in ("fpu avx2 avx512f avx512_vnni", "fpu avx2 avx512f"):
-        monkeypatch.setattr(encoders, "_processor_flags", lambda flags=flags: flags)
-        found.append(SmallEncoder(trained[0]).logits(TEXTS))
-    np.testing.assert_allclose(found[0], found[1], atol=1e-4)
-
-
-@pytest.mark.parametrize(
-    ("flags", "is_fast"),
-    [
-        ("fpu sse4_2 avx2 avx512f avx512bw avx512_vnni avx512_bf16", True),
-        ("fpu sse4_2 avx2 avx_vnni", True),
-        ("fpu avx2 avx512f amx_bf16 amx_tile amx_int8", True),
-        ("fpu sse4_2 avx2 fma avx512f avx512bw", False),
-        ("fpu avx2 avx512_vnni_of_tomorrow amx_bf16", False),
-        ("", False),
-    ],
-)
-def test_eight_bits_are_multiplied_where_the_processor_says_that_it_can(flags: str, is_fast: bool) -> None:
-    """By its flags, which a busy machine does not change; where they are not known, floats are always good enough."""
-    assert encoders.multiplies_eight_bits_fast(flags) is is_fast
 
 
 def test_texts_keep_their_order_and_do_not_sway_each_other(trained: tuple[Path, Any]) -> None:

