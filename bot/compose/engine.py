@@ -10,6 +10,7 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -23,6 +24,7 @@ from core.llm.backends.embeddings import SentenceEmbedder
 from core.llm.backends.llamacpp import EmbeddedServer
 from core.llm.backends.prompt_cache import warm
 from core.llm.backends.servers.calls import OnCall, tell_nobody
+from core.llm.backends.servers.protocol import ChatProtocol, NoModel
 from core.llm.backends.states import EmbeddedStates
 from core.llm.backends.toxicity import DetoxifyScorer
 from core.llm.backends.weights import WeightsWanted, find_weights
@@ -41,7 +43,6 @@ from kb.shelf.search import LibrarySearch
 
 if TYPE_CHECKING:
     from core.llm.backends.servers.chat import ChatModel
-    from core.llm.backends.servers.protocol import ChatProtocol
     from kb.shelf.qdrant import QdrantShelf
 
 logger = logging.getLogger(__name__)
@@ -156,11 +157,17 @@ async def _loaded(part: Loadable | None, otherwise: Sentence, notes: list[str]) 
     return part
 
 
+def has_no_model(settings: Settings) -> bool:
+    """Whether Antiphon runs as a library of prepared replies: no language model is wanted, or none is installed."""
+    backend = settings.llm.backend
+    return backend == "none" or (backend == "embedded" and find_spec("xllamacpp") is None)
+
+
 @asynccontextmanager
 async def open_model(
     settings: Settings, on_preparing: OnPreparing | None = None, on_call: OnCall = tell_nobody
 ) -> AsyncIterator[ChatProtocol]:
-    """The configured language model: that of a server, or the embedded one, started here.
+    """The configured language model: that of a server, or the embedded one, started here; or one that never answers.
 
     Args:
         on_call: hears of each call and what it cost.
@@ -168,8 +175,10 @@ async def open_model(
     Raises:
         ModelUnavailable: the weights cannot be had or loaded, or a server does not know the model.
     """
-    from core.llm.backends.servers.chat import ChatModel  # takes half a second to load, and few commands need it
-
+    if has_no_model(settings):
+        yield NoModel()
+        return
+    chat_model = _client()
     llm, tell = settings.llm, on_preparing or _tell_nobody
     async with AsyncExitStack() as stack:
         if llm.backend == "embedded":
@@ -196,7 +205,7 @@ async def open_model(
             except (IndexUnavailable, ModelUnavailable, OSError) as err:
                 logger.warning("Hidden states are left out; the small readers read alone: %s", err)
         else:
-            chat = ChatModel(
+            chat = chat_model(
                 llm.base_url,
                 llm.api_key.get_secret_value(),
                 llm.model,
@@ -210,10 +219,24 @@ async def open_model(
         yield chat
 
 
-def _embedded(stack: AsyncExitStack, server: EmbeddedServer, llm: LlmSettings, on_call: OnCall) -> ChatModel:
-    from core.llm.backends.servers.chat import ChatModel
+def _client() -> type[ChatModel]:
+    """The client of model servers, which takes half a second to load, and few commands need it.
 
-    chat = ChatModel(
+    Raises:
+        ModelUnavailable: it is not installed.
+    """
+    try:
+        from core.llm.backends.servers.chat import ChatModel
+    except ModuleNotFoundError as err:
+        raise ModelUnavailable(
+            sentence("The package {package} is not installed.", package=err.name),
+            remedy=sentence("Run: {command}", command="pip install 'antiphon[server]'"),
+        ) from err
+    return ChatModel
+
+
+def _embedded(stack: AsyncExitStack, server: EmbeddedServer, llm: LlmSettings, on_call: OnCall) -> ChatModel:
+    chat = _client()(
         server.base_url,
         server.api_key,
         server.model,
@@ -234,9 +257,7 @@ async def open_judge(settings: Settings, on_call: OnCall = tell_nobody) -> Async
     if not judge.base_url:
         yield None
         return
-    from core.llm.backends.servers.chat import ChatModel
-
-    chat = ChatModel(
+    chat = _client()(
         judge.base_url,
         judge.api_key.get_secret_value(),
         judge.model,

@@ -176,7 +176,11 @@ async def _suggest(settings: Settings, request: Request, config: Path | None, *,
             show_progress(console, step)
 
     bar, minutes = PreparationBar(), counted(settings.llm.warm_minutes, "minute")
-    if is_warm and settings.llm.warm_minutes:
+    from bot.compose.engine import has_no_model, open_engine
+
+    if has_no_model(settings):
+        _say("There is no language model: what follows was prepared by people.")
+    elif is_warm and settings.llm.warm_minutes:
         try:
             return await ask_warm(
                 settings,
@@ -193,8 +197,6 @@ async def _suggest(settings: Settings, request: Request, config: Path | None, *,
             console.print(Text(f"{why} They are loaded for this draft alone."), soft_wrap=True)
     else:
         _say("Loading the models.")
-    from bot.compose.engine import open_engine  # takes seconds to load, and who asks needs none of it
-
     async with open_engine(settings, bar) as engine:
         return await engine.suggest(request, on_progress)
 

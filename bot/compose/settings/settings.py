@@ -73,9 +73,9 @@ class Section(BaseModel):
 
 
 class LlmSettings(Section):
-    """The language model, embedded or behind a server, and where its weights come from."""
+    """The language model, embedded or behind a server, or none, and where its weights come from."""
 
-    backend: Literal["embedded", "server"] = "embedded"
+    backend: Literal["embedded", "server", "none"] = "embedded"
     base_url: ServerAddress = ""
     model: str = ""
     api_key: SecretStr = SecretStr("")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Final
 
 from bot.cli.drafting.warm.asking import standing
 from bot.compose.asking import check_reachable
-from bot.compose.engine import OnPreparing, open_judge, open_model
+from bot.compose.engine import OnPreparing, has_no_model, open_judge, open_model
 from bot.compose.settings.settings import Settings
 from bot.compose.writers import server_of, writer_of
 from bot.runtime.findings import Finding, finding_of
@@ -16,6 +17,8 @@ from core.errors import AntiphonError
 from core.ports import Generation
 from core.stages.judging.judge_formats import JudgeFormat
 from core.wording.language import NAMES
+
+_ADD: Final = "pip install 'antiphon[embedded]'"
 
 
 async def examine_models(settings: Settings, on_preparing: OnPreparing | None = None) -> list[Finding]:
@@ -58,6 +61,8 @@ async def _trial(settings: Settings) -> str:
 
 
 async def _model(settings: Settings, on_preparing: OnPreparing | None) -> str:
+    if has_no_model(settings):
+        return f"none: replies are those that people prepared; {_ADD} adds one"
     await check_reachable(settings, "llm")
     async with open_model(settings, on_preparing) as model:
         if settings.llm.backend == "embedded":
@@ -75,6 +80,8 @@ async def _judge(settings: Settings, writer: Finding) -> str:
         if judge is None:
             if not writer.ok:
                 raise AntiphonError("the language model compares the drafts, and does not work.", remedy=writer.remedy)
+            if has_no_model(settings):
+                return "none: there are no drafts of a language model to compare"
             return f"the language model compares the drafts, in {settings.judge.format}"
         if settings.judge.format is JudgeFormat.LETTERS:
             await try_server(judge)

@@ -53,6 +53,7 @@ def _model(questions: Questions, answers: Answers, before: Settings) -> None:
     options = {
         "embedded": "the small model that ships, on this machine; needs 4 GB of memory",
         "server": "a model server with OpenAI's protocol, such as vLLM (docs/running/gpu.md)",
+        "none": "no model: replies are those that people prepared, with evidence; needs 1 GB of memory",
     }
     backend = questions.choose("\nWhich language model writes the drafts?", options, before.llm.backend)
     answers.values["llm", "backend"] = backend

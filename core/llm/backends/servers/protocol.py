@@ -16,6 +16,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from core.errors import ModelUnavailable
+from core.i18n.sentences import sentence
 from core.llm.backends.servers.abilities import Abilities, spoken
 from core.llm.backends.servers.faults import ServerFaults
 from core.ports import Answer, Generation, HiddenStates, Message
@@ -219,6 +221,20 @@ def _likely(tokens: Sequence[Mapping[str, Any]]) -> list[tuple[str, float]]:
 
 def _turns(messages: Sequence[Message]) -> list[dict[str, str]]:
     return [{"role": message.role, "content": message.content} for message in messages]
+
+
+class NoModel(ChatProtocol):
+    """Stands where no language model is: each call fails at once, and whoever asks does without."""
+
+    def __init__(self) -> None:
+        self.abilities = Abilities()
+
+    async def complete(self, request: Request, timeout_seconds: float) -> Reply:
+        """Raises ``ModelUnavailable``, and not ``ModelAway``: nobody waits for what will not come."""
+        raise ModelUnavailable(
+            sentence("There is no language model."),
+            remedy=sentence("Run: {command}", command="pip install 'antiphon[embedded]'"),
+        )
 
 
 def _generation(messages: Sequence[Message], how: Generation) -> Request:
