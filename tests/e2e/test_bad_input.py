@@ -30,9 +30,9 @@ def test_text_that_is_none(here: InThisProcess, text: str | bytes, said: tuple[s
     assert all(part in result.err for part in said), result.err
 
 
-def test_standard_input_that_is_none(antiphon: Antiphon):
+def test_standard_input_that_is_none(here: InThisProcess):
     """A pipe brings the same errors as an argument."""
-    result = antiphon(*SHORT, "-", stdin=b"\xff\xfe welfare")
+    result = here(*SHORT, "-", stdin=b"\xff\xfe welfare")
     assert (result.code, result.out) == (2, "")
     assert "not UTF-8" in result.err
 
@@ -89,9 +89,9 @@ def test_settings_file_that_is_missing(here: InThisProcess):
 
 
 @pytest.mark.parametrize("name", ["ANTIPHON__LLM__BASE_ULR", "ANTIPHON_LLM__BASE_URL"])
-def test_variable_that_is_wrong(antiphon: Antiphon, name: str):
+def test_variable_that_is_wrong(here: InThisProcess, name: str):
     """A misspelt variable is an error, not a setting that does nothing."""
-    result = antiphon.having(**{name: "http://127.0.0.1:1/v1"})("doctor", "--json")
+    result = here.having(**{name: "http://127.0.0.1:1/v1"})("doctor", "--json")
     assert (result.code, result.out) == (2, "")
     assert f"the environment: there is no key {name}. Did you mean ANTIPHON__LLM__BASE_URL?" in result.err
 

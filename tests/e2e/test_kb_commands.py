@@ -94,7 +94,9 @@ def test_a_document_of_ones_own(here: InThisProcess, tmp_path: Path):
     assert (row["page"], row["state"]) == ("https://example.org/fund", "accepted")
 
 
-def test_what_is_refused_is_named_and_what_waits_is_read_and_accepted_by_its_number(antiphon: Antiphon, tmp_path: Path):
+def test_what_is_refused_is_named_and_what_waits_is_read_and_accepted_by_its_number(
+    here: InThisProcess, tmp_path: Path
+):
     """A narrow terminal, a file that is damaged, one of another kind, and one that speaks to a model."""
     folder = tmp_path / "bilbao housing reports of many years"
     folder.mkdir()
@@ -103,7 +105,7 @@ def test_what_is_refused_is_named_and_what_waits_is_read_and_accepted_by_its_num
     )
     (folder / "broken.pdf").write_bytes(b"%PDF-1.4 nothing")
     (folder / "photo.jpg").write_bytes(b"\xff\xd8\xff")
-    narrow = antiphon.having(COLUMNS="80")
+    narrow = here.having(COLUMNS="80")
     built = narrow("kb", "build", "--source", "folder", "--folder", str(folder))
     assert (built.code, built.out.splitlines()[0]) == (1, "1 new, 1 refused; 1 paragraph.")
     assert "Refused: folder:broken.pdf: It is a damaged PDF file." in built.err
@@ -163,24 +165,24 @@ def test_what_a_trusted_source_brings_is_named_and_said_to_be_served(here: InThi
     assert "Accepted" not in again.out
 
 
-def test_a_damaged_index_is_found_and_built_again(antiphon: Antiphon, papers: Path, tmp_path: Path):
+def test_a_damaged_index_is_found_and_built_again(here: InThisProcess, papers: Path, tmp_path: Path):
     """Protects from evidence that nobody stored: the facts still answer, and a person is told what to do."""
-    antiphon("kb", "trust", "folder", "high")
-    built = antiphon("kb", "build", "--source", "folder", "--folder", str(papers), "--json").document
+    here("kb", "trust", "folder", "high")
+    built = here("kb", "build", "--source", "folder", "--folder", str(papers), "--json").document
     assert (built["waiting"], built["index"]["added"]) == (0, 2)
     (library,) = tmp_path.rglob("library.sqlite")
     with closing(sqlite3.connect(library)) as database, database:
         database.execute("DELETE FROM words_data WHERE id > 10")
-    searched = antiphon("kb", "search", "women in parliament", "--limit", "2", "--json")
+    searched = here("kb", "search", "women in parliament", "--limit", "2", "--json")
     assert searched.code == 0
     found = searched.document["evidence"]
     assert len(found) in {1, 2}
     assert found[0]["target_group"] == "women"
     assert found[0]["source"]["url"].startswith("https://")
     assert "left out" in searched.err
-    broken = antiphon("kb", "verify", "--json")
+    broken = here("kb", "verify", "--json")
     assert (broken.code, broken.document["ok"]) == (4, False)
-    assert antiphon("kb", "verify", "--repair").code == 0
+    assert here("kb", "verify", "--repair").code == 0
 
 
 @pytest.mark.parametrize(

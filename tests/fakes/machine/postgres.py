@@ -61,7 +61,7 @@ async def new_database(server: URL, *, is_empty: bool = False, is_settled: bool 
     """
     name = f"test_{uuid4().hex}"
     template = "template1" if is_empty else _SETTLED if is_settled else _EMPTY
-    await execute(server, f"CREATE DATABASE {name} TEMPLATE {template}")
+    await execute(server, f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY FILE_COPY")
     try:
         yield server.set(database=name)
     finally:

@@ -69,12 +69,6 @@ def test_each_page_is_reached_from_the_index() -> None:
     assert [named(page) for page in PAGES if "docs" in page.parts and page not in reached] == []
 
 
-def test_first_pages_stay_short() -> None:
-    """Somebody reads them to the end."""
-    for name, most in (("README.md", 125), ("docs/architecture.md", 80)):
-        assert len((ROOT / name).read_text(encoding="utf-8").splitlines()) <= most, name
-
-
 def test_help_pages_are_current() -> None:
     """Otherwise: python -m tools.pages.commands."""
     written = {file.name: file.read_text(encoding="utf-8") for file in commands.FOLDER.iterdir()}

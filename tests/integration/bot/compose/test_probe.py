@@ -26,12 +26,19 @@ def settings(weights: Path, tmp_path: Path) -> Settings:
     return load_settings(file, {})
 
 
+@pytest.fixture
+def unprepared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No prompt is read beforehand: it takes longest, and the next call would only be slower without it."""
+    monkeypatch.setattr(engine, "warm", lambda *of, **told: None)
+
+
 async def test_the_engine_reads_with_it_where_the_model_that_ships_runs(settings: Settings) -> None:
     async with open_engine(settings) as opened:
         assert opened.probe is not None
         assert await opened.probe.read("They never work.", "en", 60) is not None
 
 
+@pytest.mark.usefixtures("unprepared")
 @pytest.mark.parametrize("fault", [None, IndexUnavailable("The weights of a reader cannot be read."), OSError("full")])
 async def test_other_weights_or_a_damaged_file_leave_it_out(
     settings: Settings, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, fault: Exception | None
@@ -49,6 +56,7 @@ async def test_other_weights_or_a_damaged_file_leave_it_out(
     assert ("Hidden states are left out" in caplog.text) is (fault is not None)
 
 
+@pytest.mark.usefixtures("unprepared")
 async def test_an_adapter_that_cannot_be_loaded_leaves_it_out(
     settings: Settings, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, tmp_path: Path
 ) -> None:

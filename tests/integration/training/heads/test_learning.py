@@ -99,33 +99,40 @@ def test_the_best_epoch_is_kept(tmp_path: Path) -> None:
     assert (found.before, found.after) == (1, 1 / 2)
 
 
+def by_bias(network: Any) -> float:
+    """A score that differs from step to step."""
+    return float(network.outputs.bias.detach().sum().sigmoid())
+
+
+@pytest.fixture(scope="module")
+def unbroken(tmp_path_factory: pytest.TempPathFactory) -> tuple[Tuned, list[Any]]:
+    """A run that nobody killed, and its log."""
+    log = list[Any]()
+    return learnt(tmp_path_factory.mktemp("whole"), by_bias, log.append, save_steps=4), log
+
+
 @pytest.mark.parametrize("killed_at", [5, 7])
-def test_a_killed_run_goes_on_to_the_same_weights(killed_at: int, tmp_path: Path) -> None:
+def test_a_killed_run_goes_on_to_the_same_weights(
+    unbroken: tuple[Tuned, list[Any]], killed_at: int, tmp_path: Path
+) -> None:
     """Amid an epoch and after one; nothing is learnt again that a checkpoint holds."""
-
-    def score(network: Any) -> float:
-        return float(network.outputs.bias.detach().sum().sigmoid())
-
-    logs = dict[str, list[Any]](whole=[], killed=[], resumed=[])
-    (tmp_path / "whole").mkdir()
-    (tmp_path / "killed").mkdir()
-    whole = learnt(tmp_path / "whole", score, logs["whole"].append, save_steps=4)
+    whole, log = unbroken
 
     def note(entry: Any) -> None:
-        logs["killed"].append(entry)
         if entry["step"] == killed_at:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        learnt(tmp_path / "killed", score, note, save_steps=4)
-    found = learnt(tmp_path / "killed", score, logs["resumed"].append, save_steps=4)
+        learnt(tmp_path, by_bias, note, save_steps=4)
+    resumed = list[Any]()
+    found = learnt(tmp_path, by_bias, resumed.append, save_steps=4)
     assert (found.before, found.after) == (whole.before, whole.after)
     for name, tensor in whole.network.state_dict().items():
         assert torch.equal(tensor, found.network.state_dict()[name]), name
-    assert logs["resumed"] == logs["whole"][-len(logs["resumed"]) :], "it goes on otherwise than it would have"
-    assert logs["resumed"][0]["step"] == killed_at
+    assert resumed == log[-len(resumed) :], "it goes on otherwise than it would have"
+    assert resumed[0]["step"] == killed_at
     again = list[Any]()
-    assert learnt(tmp_path / "killed", score, again.append).after == whole.after
+    assert learnt(tmp_path, by_bias, again.append).after == whole.after
     assert again == [], "a run that has ended learns again"
 
 
