@@ -83,10 +83,6 @@ def stereotypes() -> list[Stereotype]:
     ]
 
 
-def _pattern(expression: str) -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{expression})", re.IGNORECASE)
-
-
 def answers_to(post: str, group: TargetGroup, facts: Sequence[Fact]) -> frozenset[str]:
     """The facts of the group (of any group for "other") that are tagged with a stereotype that the post shows."""
     shown = [one for one in stereotypes() if one.group is group and one.posts.search(post)]

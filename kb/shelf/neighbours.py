@@ -9,7 +9,9 @@ made since are compared one by one. Without that file, or with a damaged one, al
 
 from __future__ import annotations
 
+import hashlib
 import logging
+import os
 from pathlib import Path
 from threading import Lock
 from typing import Final
@@ -20,7 +22,6 @@ from numpy.typing import NDArray
 
 from core.errors import IndexUnavailable
 from core.i18n.sentences import sentence
-from kb.files import sha256_of, sync
 from kb.library.schema import FILE
 from kb.library.store import Store
 
@@ -143,7 +144,7 @@ class Neighbours:
 
     def _is_sound(self, sha256: str) -> bool:
         try:
-            return sha256_of(self._file(sha256)) == sha256
+            return _sha256_of(self._file(sha256)) == sha256
         except OSError:
             return False
 
@@ -209,10 +210,10 @@ class Neighbours:
         writing = self._store.folder / f"{FILE}-neighbours-writing"
         faiss.write_index(index, str(writing))
         writing.chmod(0o600)
-        sync(writing)
-        sha256 = sha256_of(writing)
+        _sync(writing)
+        sha256 = _sha256_of(writing)
         writing.replace(self._file(sha256))
-        sync(self._store.folder)
+        _sync(self._store.folder)
         return sha256
 
 
@@ -227,3 +228,17 @@ def _is_unit(vectors: NDArray[np.float16]) -> bool:
     """Whether all are finite, and none is longer than one of length 1 can become by rounding."""
     lengths = np.linalg.norm(vectors.astype(np.float32), axis=1)
     return bool(vectors.shape[1] and np.isfinite(lengths).all() and (lengths <= _LONGEST).all())
+
+
+def _sha256_of(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _sync(path: Path) -> None:
+    """Force a file's bytes, or a folder's list of names, to the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

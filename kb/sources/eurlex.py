@@ -20,7 +20,6 @@ from kb.sources.keywords import groups_of, keywords_for, phrases_of
 from kb.sources.listing import key_of, once_each, parts_of
 from kb.sources.polite import PoliteClient
 
-BASE_URL: Final = "https://publications.europa.eu"
 TYPES: Final = {
     "directive": ("DIR", "DIR_IMPL", "DIR_DEL"),
     "regulation": ("REG", "REG_IMPL", "REG_DEL"),

@@ -27,7 +27,6 @@ from adapters.discord.connection.requests import Requests
 from core.errors import AntiphonError, BadSettings
 from core.moderation.desk_ports import Casework, Governance
 
-_LOG = logging.getLogger(__name__)
 IN_SERVERS: Final = app_commands.AppCommandContext(guild=True, dm_channel=False, private_channel=False)
 INSTALLED_IN_SERVERS: Final = app_commands.AppInstallationType(guild=True, user=False)
 """Where our commands can be given: in servers that installed the bot."""

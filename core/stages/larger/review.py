@@ -54,11 +54,6 @@ class Opinion:
         """Whether the draft may not be shown: it has a grave fault, and would not be published."""
         return not self.is_publishable and not _GRAVE.isdisjoint(self.faults)
 
-    @property
-    def is_clear(self) -> bool:
-        """Whether it would be published as it stands, without a fault."""
-        return self.is_publishable and not self.faults
-
 
 @dataclass(frozen=True, slots=True)
 class Review:
