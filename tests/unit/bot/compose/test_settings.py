@@ -140,7 +140,7 @@ def test_other_variables_are_left_alone(load):
     ("toml", "key", "allowed"),
     [
         ("[llm]\nthreads = 'many'", "llm.threads", "a whole number"),
-        ("[llm]\nbackend = 'cloud'", "llm.backend", "'embedded' or 'server'"),
+        ("[llm]\nbackend = 'cloud'", "llm.backend", "'embedded', 'server' or 'none'"),
         ("[llm]\nbackend = 'server'", "llm", "Set llm.base_url"),
         ("[llm]\nbase_url = 'http://localhost:port/v1'", "llm.base_url", "The port of"),
         ("[judge]\nbase_url = 'http://localhost:99999/v1'", "judge.base_url", "from 0 to 65535"),
