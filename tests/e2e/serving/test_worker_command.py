@@ -14,7 +14,7 @@ from bot.store.cases.suggestions import StoredSuggestion
 from bot.store.engine.database import Database
 from bot.store.engine.secret import load_secret
 from core.moderation.approval import CaseState
-from tests.e2e.conftest import GUARD_SECONDS, Antiphon
+from tests.e2e.conftest import GUARD_SECONDS, Antiphon, InThisProcess
 from tests.fakes.engine.servers.chat import ChatServer
 from tests.fakes.machine.heard import OPERATED, port_of
 from tests.fakes.machine.installation import flag_in
@@ -63,10 +63,10 @@ def test_a_worker_drafts_what_another_process_flagged(drafter: Antiphon) -> None
     assert case.post.text not in said
 
 
-def test_a_worker_says_what_is_wrong_before_it_loads_anything(drafter: Antiphon) -> None:
+def test_a_worker_says_what_is_wrong_before_it_loads_anything(here: InThisProcess) -> None:
     """A wrong profile, or a number of slots that makes no sense."""
-    assert drafter("worker", "--profile", "swift").code == 2
-    assert drafter("worker", "--slots", "0").code == 2
+    assert here("worker", "--profile", "swift").code == 2
+    assert here("worker", "--slots", "0").code == 2
 
 
 def test_a_worker_that_finds_no_database_says_so(drafter: Antiphon) -> None:
