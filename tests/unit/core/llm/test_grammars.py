@@ -56,7 +56,7 @@ def test_each_grammar_is_a_constant_of_its_module_and_never_changed():
         ]
         assert set_at_load.count(value.id) == len(written) == 1, f"{file}: {value.id} is set more than once"
         assert changed == []
-    tried = "bot/cli/operating/doctor/models.py"
+    tried = "bot/trial/trying.py"
     larger = {f"core/stages/larger/{name}.py" for name in ("analysis", "review", "writer")}
     letters = "core/llm/backends/servers/protocol.py"
     small = {"core/stages/reading.py", "core/scoring/triplets.py"}
