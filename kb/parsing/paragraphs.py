@@ -44,7 +44,7 @@ _SIGNALS = tuple(
         r"\b(?:[Vv]ol|[Nn]o|pp?|[Pp]aras?|[Cc]h|[Nn]úm|[Pp]ágs?)\.\s?\d",
         r"\b[A-ZÀ-Ý][\w’'-]{1,40},\s(?:[A-ZÀ-Ý]\.\s?)+",
         r"\b(?:[Aa]vailable at|[Aa]ccessed|[Rr]etrieved|[Dd]isponible en|[Dd]isponibile)\b",
-        r"\b(?:ISBN|ISSN|OJ [CL]|[A-Z]/[A-Z\d/.]+\d)\b",
+        r"\b(?:ISBN|ISSN|OJ [CL]|[A-Z]/[A-Z\d/.]{1,40}\d)\b",
         r"^(?:See|Ver|Véase|Vedi|Ikus)\b",
     )
 )

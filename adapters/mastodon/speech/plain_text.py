@@ -34,7 +34,7 @@ _MEDIA: Final = {
     "audio": Unread.VOICE,
 }
 _PIECE: Final = re.compile(
-    r"""<(?P<end>/?)(?P<tag>[A-Za-z][A-Za-z0-9-]*)(?P<rest>(?:[^<>"']|"[^"]*"|'[^']*')*)>|<[!?][^<>]*>|<?[^<]*"""
+    r"""<(?P<end>/?)(?P<tag>[A-Za-z][A-Za-z0-9-]*+)(?P<rest>(?:[^<>"']++|"[^"]*"|'[^']*')*+)>|<[!?][^<>]*>|<?[^<]*"""
 )
 """A tag, a declaration, or text, which may begin with a sign that begins no tag. No tag goes on behind a further sign
 outside quotation marks, so that no part is read more than a few times."""

@@ -24,7 +24,7 @@ OPENING: Final = "o_"
 REVIEW_HERE: Final = "review_here"
 _NOT_HERE: Final = frozenset({"everybody_role"})
 """Fields for what Telegram does not have."""
-_STRONG: Final = re.compile(r"<b>(.+?)</b>")
+_STRONG: Final = re.compile(r"<b>(.+?)(?:</b>|\Z)")
 _TAG: Final = re.compile(r"<[^<>]*>")
 _LABEL: Final = 40
 _SHOWN_VALUE: Final = 1500

@@ -22,7 +22,7 @@ NAMES = (("A", "B"), ("B", "A"))
 HIGHEST = 10.0
 _SUREST = 0.999
 _SCORE_TOKENS = 12
-_SCORES = re.compile(r"^\s*(\d+(?:\.\d+)?)\s*[,; ]\s*(\d+(?:\.\d+)?)\s*$")
+_SCORES = re.compile(r"^\s*(\d+(?:\.\d+)?)(?:\s*+[,;]\s*+|\s++)(\d+(?:\.\d+)?)\s*$")
 
 
 class JudgeFormat(StrEnum):

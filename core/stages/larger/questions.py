@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any, Final
 
 from core.errors import BadAnswer
@@ -21,6 +22,8 @@ from core.ports import Generation, Message
 _MESSAGES: Final = 6
 _MESSAGE_CHARACTERS: Final = 200
 _SAMPLES: Final = 3
+_MOST_BEGINNINGS: Final = 16
+"""So many braces of an answer are taken for the beginning of its object."""
 PLAIN_TONE: Final = frozenset({"", "warm, plain, brief", "warm, plain and brief"})
 """The tones that ship: the plain question says as much."""
 _AIMS: Final[Mapping[Intent, str]] = {
@@ -86,7 +89,7 @@ async def ask(
 
 def read_object(answer: str) -> dict[str, Any] | None:
     """The first JSON object in an answer, also within a fence or after words; ``None`` where there is none."""
-    for start in (match.start() for match in re.finditer(r"\{", answer[:4000])):
+    for start in (match.start() for match in islice(re.finditer(r"\{", answer), _MOST_BEGINNINGS)):
         try:
             found, _ = json.JSONDecoder().raw_decode(answer[start:])
         except (json.JSONDecodeError, RecursionError):

@@ -103,11 +103,12 @@ def _gulpease(counted: int, words: list[str]) -> ReadingLevel:
 
 def _syllables(text: str, language: str) -> int:
     """The syllables of all words; of a word in a group's name two at most."""
-    names = [match.span() for name in words_for_groups()[language].values() for match in name.finditer(text)]
+    named = bytearray(len(text))
+    for name in words_for_groups()[language].values():
+        for match in name.finditer(text):
+            named[match.start() : match.end()] = b"\1" * (match.end() - match.start())
     return sum(
-        min(counted, _IN_A_NAME)
-        if any(start < match.end() and match.start() < end for start, end in names)
-        else counted
+        min(counted, _IN_A_NAME) if any(named[match.start() : match.end()]) else counted
         for match in _WORD.finditer(text)
         for counted in [syllables_in(match.group(), language)]
     )

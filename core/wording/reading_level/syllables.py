@@ -9,7 +9,7 @@ the package that ships it is under the GPL.
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import lru_cache
 from typing import Final
 
 _PART: Final = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_']+(?:'[^\W\d_]+)?")
@@ -31,7 +31,7 @@ _SILENT_E: Final = tuple(
         (r"(?<=[^aeiouylrtd])ed$|(?<=[aeiouylrw][lr])ed$|(?<=[aeouy])ed$", "d"),
         (r"(?<=[^aeiouyclrghsxz])es$|(?<=[^cs]h)es$|(?<=[aeiouyrw][lr])es$", "s"),
         (r"(?<=[aeiouy][^aeiouy])e$|(?<=[aeiouy][^aeiouy][^aeiouylr])e$|(?<=[aeiouy][^aeiouy]{2}[^aeiouylr])e$", ""),
-        (rf"(?<=[aeiouy][^aeiouylr])e(?=(?:{_SUFFIXES})[a-z]*$)|(?<=[aeiouy][lr])e(?=(?:{_SUFFIXES})s?$)", ""),
+        (rf"(?<=[aeiouy][^aeiouylr])e(?=(?:{_SUFFIXES})[a-z]{{0,20}}$)|(?<=[aeiouy][lr])e(?=(?:{_SUFFIXES})s?$)", ""),
     )
 )
 _APART: Final = re.compile(
@@ -68,7 +68,7 @@ def syllables_in(word: str, language: str) -> int:
     return sum(1 if part[0].isdigit() else count(part) for part in _PART.findall(plain)) or 1
 
 
-@cache
+@lru_cache(maxsize=10_000)
 def _in_english(word: str) -> int:
     if found := _NOT.fullmatch(word):
         return _in_english(found[1]) + (found[1] not in _ONE_WITH_NOT)
@@ -90,7 +90,7 @@ def _spoken(word: str) -> int:
     return max(1, len(_ENGLISH_VOWELS.findall(word)) + apart)
 
 
-@cache
+@lru_cache(maxsize=10_000)
 def _in_spanish(word: str) -> int:
     plain = re.sub(r"y(?=[aeiouáéíóú])", "j", re.sub(r"(?<=[qg])u(?=[eiéí])", "", word))
     return max(1, len(_SPANISH_NUCLEUS.findall(plain)))

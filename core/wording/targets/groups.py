@@ -59,7 +59,7 @@ def _spelled_out(token: str, language: str | None) -> str:
     folded = token.casefold()
     letters = [_LETTERS_OF.get(character, re.escape(character)) for character in folded]
     hidden: dict[TargetGroup, str] = {}
-    for group, name, is_beginning in _names(language):
+    for group, name, is_beginning in _names(language).get(folded[0], ()):
         ends = min(len(name), len(folded)) if is_beginning else len(folded)
         if re.fullmatch("".join(letters[:ends]), name):
             hidden.setdefault(group, name + folded[ends:].rstrip("*"))
@@ -70,8 +70,11 @@ def _spelled_out(token: str, language: str | None) -> str:
 
 
 @cache
-def _names(language: str | None) -> Sequence[tuple[TargetGroup, str, bool]]:
-    """The single words for groups in a language, or in any, the longest first; and whether a word may go on."""
+def _names(language: str | None) -> Mapping[str, Sequence[tuple[TargetGroup, str, bool]]]:
+    """The single words for groups in a language, or in any, by their first letter, which no disguise hides.
+
+    The longest come first, each with whether a word may go on.
+    """
     found = [
         (TargetGroup(group), word.removesuffix("*").casefold(), word.endswith("*"))
         for group, by_language in _rows().items()
@@ -80,7 +83,8 @@ def _names(language: str | None) -> Sequence[tuple[TargetGroup, str, bool]]:
         for word in words
         if " " not in word
     ]
-    return sorted(found, key=lambda name: -len(name[1]))
+    found.sort(key=lambda name: -len(name[1]))
+    return {first: [name for name in found if name[1][0] == first] for first in {name[1][0] for name in found}}
 
 
 @cache

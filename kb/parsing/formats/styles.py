@@ -17,14 +17,14 @@ _POINTS = {"px": 0.75, "pt": 1.0, "em": 12.0, "rem": 12.0, "ex": 6.0, "%": 0.12,
 _LEAST_RISE = 2.0  # points
 _AWAY = -500.0  # points left of or above the page
 
-_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 _ZERO = re.compile(r"0*\.?0*%?(?<=[0%])")
 _BRACE = re.compile(r"[{}]")
-_SCALED = re.compile(r"(scale(?:3d|x|y)?|matrix)\(([^)]*)\)")
+_SCALED = re.compile(r"(scale(?:3d|x|y)?|matrix)\(([^()]*)\)")
 _UP = frozenset({"super", "top", "text-top"})
 _CLIPPED = re.compile(r"rect\((?:0|1px)|inset\((?:50|100)%")
 _LENGTH = re.compile(r"([-+]?\d*\.?\d+)\s*([a-z%]*)")
-_CHANNELS = re.compile(r"rgba?\(([^)]*)\)")
+_CHANNELS = re.compile(r"rgba?\(([^()]*)\)")
 _NO_COLOUR = frozenset({"", "none", "transparent", "inherit", "initial", "unset", "currentcolor", "auto"})
 
 

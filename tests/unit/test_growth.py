@@ -1,0 +1,533 @@
+"""No text that a stranger writes takes longer to read than it is long: for each compiled pattern, and each function.
+
+Growth is asserted, never seconds: what four times the text costs. Four is linear, sixteen the square.
+"""
+
+from __future__ import annotations
+
+import ast
+import gc
+import importlib
+import pkgutil
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import lru_cache, partial
+from pathlib import Path
+from time import thread_time
+from types import ModuleType
+from typing import Any, Final
+
+import pytest
+
+from adapters.common.capture.filtering import is_about
+from adapters.common.capture.keywords import has_keyword
+from adapters.common.capture.wishes import wish_in
+from adapters.common.words.fitting import shortened
+from adapters.common.words.markup import hidden_in
+from adapters.discord.capture.message_links import message_link
+from adapters.discord.speech.markup import DiscordMarkup
+from adapters.mastodon.review.commands import command_in
+from adapters.mastodon.review.marks import marked
+from adapters.mastodon.speech.addressing import neutral
+from adapters.mastodon.speech.exact_text import stray_sign
+from adapters.mastodon.speech.markup import MastodonMarkup
+from adapters.mastodon.speech.plain_text import plain_text, words_of
+from adapters.telegram.speech.markup import TelegramMarkup
+from bot.cli.command import harmless
+from bot.cli.terminal.press import TerminalMarkup
+from core.cards.checkable import checkable_in
+from core.errors import AntiphonError
+from core.llm.prompting import unframed, unmarked
+from core.models import MessageWords, Part, PartKind, TargetGroup
+from core.scoring.checking import check_reply, context_for
+from core.scoring.grounding.factual import cues
+from core.scoring.quoting import quote_of
+from core.scoring.triplets import parse
+from core.stages.larger.questions import read_object
+from core.stages.larger.writer import bare_reply
+from core.stages.reading import parse_explanations
+from core.stages.signals import check_text, names_violence, people_named, signals_of_words
+from core.wording.code import is_code
+from core.wording.disguises import bare, spellings, starred, with_plain_letters, without_lookalikes
+from core.wording.everyday import in_standard_words, is_everyday, is_friendly
+from core.wording.figures.figures import figures
+from core.wording.figures.weight import weight_of
+from core.wording.final_text import check_sendable, hidden_characters
+from core.wording.giveaways.giveaways import leak_in, speaks_as_tool
+from core.wording.injection.injection import disarm, instructs, obeys
+from core.wording.language import language_of_post, words_alone
+from core.wording.links import links_in
+from core.wording.near_duplicates import likeness_of
+from core.wording.readable import readable
+from core.wording.reading_level.reading_level import hard_to_read
+from core.wording.targets.accusations import raised_in
+from core.wording.targets.codes import is_coded
+from core.wording.targets.groups import groups_named, undisguised
+from core.wording.targets.mentions import told_apart
+from core.wording.targets.slurs import homonyms_in, senses_in, slurs_in
+from core.wording.text import clean, content_stems, has_letters, names, numbers, sentences, words
+from kb.documents import Page
+from kb.parsing.cleaning import clean_line, cleaned
+from kb.parsing.paragraphs import spans
+from kb.parsing.raised import lowered
+from kb.parsing.raw import Raw
+from kb.ranking.fusion import first_sentences
+from kb.ranking.stems import tokens
+from kb.sources.keywords import groups_in
+
+Read = Callable[[str], object]
+
+SMALL: Final = (60, 250, 1_000, 4_000)
+"""Characters of the texts of each piece; the longest only where the others grow faster than they should."""
+LARGE: Final = 100_000
+"""Characters of the texts of those pieces that took longest."""
+MOST: Final = 8.0
+"""How many times as long four times the text may take."""
+HINT: Final = 5.0
+"""How many times as long makes one look at a longer text."""
+SEEN: Final = 0.003
+"""Seconds of the processor below which nothing is compared."""
+TRIES: Final = 5
+AFFORDED: Final = 0.25
+"""Seconds of the processor that one try on a large text may take: a shorter one does where reading takes long."""
+WORST: Final = 2
+"""So many of the pieces that took longest make the large texts."""
+MOST_PIECES: Final = 40
+
+COMMON: Final = (
+    *"aA1 \n\t.,-_*#@:<(['\"`=/!?é|~&",
+    *("a-", "a.", "A.", "A-A-", "1.", "1,", "1,1 ", "1.1.", "1/1/", "1-1", "1 ", "a ", "a\n", " \n", "\n\n", "\r\n"),
+    *("a1", "éa ", "a*b ", "a* ", "f4g ", "as 1 as 1 ", "1 of ", "in 1 ", "one ", "half of ", "1 per cent ", "two "),
+    *("more than ", "thousands ", "is not ", "the a ", "they are ", "kill all ", "muslims ", "men and women "),
+    *("#idiot ", "idiot ", "Kike ", '"idiot" ', "Mr. Aa ", "Aa Bb ", "A B ", "put a. ", "a. A", "a\u0301", "\u0301"),
+    *("a\u200b", "\u202e", "аb ", "ꓐ", "ɐ ɔ ", "\ufffd", "\ue000", "1\ufffd", "😀", "👩\u200d", "١", "²", "1² "),
+    *("ehun ", "uno de cada ", "[a](", "[a", "<a ", "<a>", "<p>a</p>", "</", "&#1", "&amp;", "<:a", ":a:", "@a "),
+    *("@a", "a@b.", "http://", "https://a.b/ ", "www.a.", "**", "_a_", "||", "'a", "a'", "“a", "“", "«a» ", "..."),
+    *("a (", "【", "x = 1;\n", "{ ", "{", '{"a":', "SELECT a FROM ", "import a, ", "- a\n", "a-\nb", "ha", "abc abc "),
+    *("el de la ", "x" * 60 + " ", "g y p s y ", "g*psy ", "Gypsy", "> a\n", "\\", "|a|b|\n", "a | a | a\n"),
+)
+"""Repeated characters and words, blanks, nests, combining marks, and what was once slow somewhere."""
+
+HOME: Final = MastodonMarkup("example.social", "https://example.social", 23)
+KEYWORDS: Final = ("gypsy", "go home", "moros")
+
+
+def limited(read: Callable[[str, int], object]) -> Read:
+    return lambda text: read(text, 900)
+
+
+FUNCTIONS: Final[Mapping[str, Read]] = {
+    "has_keyword": lambda text: has_keyword(text, KEYWORDS),
+    "is_about": lambda text: is_about(text, tuple(TargetGroup)),
+    "wish_in": wish_in,
+    "shortened": lambda text: shortened(text, 900),
+    "hidden_in": hidden_in,
+    "message_link": message_link,
+    "command_in": command_in,
+    "marked": marked,
+    "neutral": neutral,
+    "stray_sign": stray_sign,
+    "plain_text": plain_text,
+    "words_of a status": lambda text: words_of(
+        {
+            "content": f"<p>{text}</p>",
+            "spoiler_text": text,
+            "media_attachments": [{"type": "image", "description": text}],
+        }
+    ),
+    "MessageWords.of": lambda text: MessageWords.of(Part(PartKind.OWN, line) for line in text.split("\n")).text,
+    "harmless": harmless,
+    "checkable_in": lambda text: checkable_in(text, "en"),
+    "unframed": unframed,
+    "unmarked": unmarked,
+    "check_reply": lambda text: check_reply(text, context_for("Muslims are 3 of 4.", "en")),
+    "cues": cues,
+    "quote_of": lambda text: quote_of(text, "en"),
+    "triplets.parse": parse,
+    "read_object": read_object,
+    "parse_explanations": parse_explanations,
+    "bare_reply": bare_reply,
+    "check_text": check_text,
+    "names_violence": names_violence,
+    "people_named": lambda text: people_named(text, "en"),
+    "signals_of_words": lambda text: signals_of_words(text, "en", None),
+    "is_code": is_code,
+    "bare": bare,
+    "spellings": spellings,
+    "starred": starred,
+    "with_plain_letters": with_plain_letters,
+    "without_lookalikes": without_lookalikes,
+    "in_standard_words": in_standard_words,
+    "is_everyday": is_everyday,
+    "is_friendly": is_friendly,
+    "check_sendable": check_sendable,
+    "hidden_characters": hidden_characters,
+    "leak_in": leak_in,
+    "speaks_as_tool": speaks_as_tool,
+    "disarm": disarm,
+    "instructs": instructs,
+    "obeys": obeys,
+    "language_of_post": lambda text: language_of_post(text, "en"),
+    "words_alone": words_alone,
+    "links_in": lambda text: list(links_in(text)),
+    "likeness_of": likeness_of,
+    "readable": readable,
+    "hard_to_read": lambda text: hard_to_read(text, "en"),
+    "raised_in": raised_in,
+    "is_coded": is_coded,
+    "groups_named": groups_named,
+    "undisguised": undisguised,
+    "told_apart": told_apart,
+    "homonyms_in": homonyms_in,
+    "senses_in": senses_in,
+    "slurs_in": slurs_in,
+    "clean": clean,
+    "content_stems": content_stems,
+    "has_letters": has_letters,
+    "names": names,
+    "numbers": numbers,
+    "sentences": sentences,
+    "words": words,
+    "clean_line": clean_line,
+    "cleaned": lambda text: cleaned(Raw([text, text], is_wrapped=True)),
+    "spans": lambda text: spans([Page(1, text)], "en"),
+    "lowered": lowered,
+    "first_sentences": lambda text: first_sentences(text, 2),
+    "tokens": tokens,
+    "groups_in": groups_in,
+    **{
+        f"figures {language}": lambda text, language=language: [
+            weight_of(each, text) for each in figures(text, language)
+        ]
+        for language in ("en", "es", "it", "eu")
+    },
+    **{
+        f"{type(markup).__name__}.{name}": read
+        for markup in (DiscordMarkup(), TelegramMarkup(), HOME, TerminalMarkup())
+        for name, read in {
+            "inert": limited(markup.inert),
+            "covered": limited(markup.covered),
+            "framed": markup.framed,
+            "exact": markup.exact,
+            "units": markup.units,
+        }.items()
+    },
+}
+
+PARTS: Final = ("core", "kb", "adapters", "bot")
+OUR_OWN: Final[Mapping[str, str]] = {}
+
+
+def test_patterns_grow_with_the_text() -> None:
+    """Each compiled pattern of the application, in texts of the pieces that it looks for."""
+    for read in FUNCTIONS.values():
+        unrefused(read)("Muslims are 1 of 10, she said: “no”.")  # what is compiled at its first use
+    patterns = dict(found_patterns())
+    steep = list[str]()
+    for pattern, place in patterns.items():
+        if place not in OUR_OWN and place.rpartition(".")[0] not in OUR_OWN:
+            steep += [f"{place}: {what}: {pattern.pattern}" for what in steep_on(reading(place, pattern), own(pattern))]
+    assert len(patterns) > 400, "most are compiled by the modules themselves"
+    assert steep == []
+
+
+def test_every_exception_is_a_pattern_that_exists() -> None:
+    places = set(dict(found_patterns()).values())
+    known = places | {place.rpartition(".")[0] for place in places}
+    assert set(OUR_OWN) <= known
+
+
+def test_patterns_within_calls_grow_with_the_text() -> None:
+    """Those which are written where they are used, as in ``re.sub("...", "", text)``."""
+    calls = {call for module in application() for call in calls_of(Path(str(module.__file__)))}
+    steep = list[str]()
+    for how, written in calls:
+        pattern = re.compile(written)
+        steep += [f"{how}: {what}: {written}" for what in steep_on(partial(METHODS[how], pattern), own(pattern))]
+    assert len(calls) > 10
+    assert steep == []
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_grow_with_the_text(name: str) -> None:
+    read = unrefused(FUNCTIONS[name])
+    read("A first call loads what is needed.")
+    assert list(steep_on(read, [("", each) for each in COMMON])) == []
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda text: [text[at:].count("b") for at in range(0, len(text), 2)],
+        partial(re.findall, r"a+b"),
+        partial(re.findall, r"(?:a|a)+b"),
+    ],
+)
+def test_what_grows_faster_is_seen(read: Read) -> None:
+    assert list(steep_on(read, [("", "a")]))
+
+
+def test_pieces_of_a_pattern_are_what_it_looks_for() -> None:
+    assert {("", "ab"), ("ab", "c"), ("abc", "1"), ("", "a")} <= set(own(re.compile(r"abc*\d+(?:x|yz)")))
+
+
+# How the costs are measured.
+
+
+def steep_on(read: Read, pieces: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """What costs more than its length explains: texts of a head and one repeated piece."""
+    longest = list[tuple[float, tuple[str, str]]]()
+    for piece in pieces:
+        before, now = 0.0, 0.0
+        for size in SMALL:
+            before, now = now, cost(read, repeated(piece, size))
+            if size > SMALL[0] and now > SEEN and (times := lasting_growth(read, piece, size)) > MOST:
+                yield f"{times:.0f} times at {size} of {piece!r}"
+                break
+            if size == SMALL[-2] and now < HINT * before:
+                longest.append((now / size, piece))
+                break
+    for each, piece in sorted(longest, reverse=True)[:WORST]:
+        size = max(SMALL[-1], min(LARGE, int(AFFORDED / max(each, 1e-9))))
+        if (times := growth(read, piece, size)) > MOST:
+            yield f"{times:.0f} times at {size} of {piece!r}"
+
+
+def lasting_growth(read: Read, piece: tuple[str, str], size: int) -> float:
+    """How it grows from there on, too: a step, where a longer text is read in another way, is no growth."""
+    here = growth(read, piece, size)
+    if here <= MOST or cost(read, repeated(piece, size)) > AFFORDED:
+        return here
+    return min(here, growth(read, piece, 4 * size))
+
+
+def unrefused(read: Read) -> Read:
+    """The same, for texts that are refused, too."""
+
+    def tried(text: str) -> None:
+        with suppress(AntiphonError):
+            read(text)
+
+    return tried
+
+
+def growth(read: Read, piece: tuple[str, str], size: int) -> float:
+    """How many times as long a text takes as its fourth; 0 where it takes no time. The least of several runs."""
+    long, short = repeated(piece, size), repeated(piece, size // 4)
+    high, low = cost(read, long), cost(read, short)
+    for _ in range(TRIES - 1):
+        if high <= max(SEEN, MOST * low):
+            break
+        high, low = min(high, cost(read, long)), min(low, cost(read, short))
+    return high / low if high > SEEN else 0.0
+
+
+def repeated(piece: tuple[str, str], size: int) -> str:
+    head, unit = piece
+    return (head + unit * (size // len(unit) + 1))[:size]
+
+
+def cost(read: Read, text: str) -> float:
+    """Seconds of the processor in this thread."""
+    begun = thread_time()
+    read(text)
+    return thread_time() - begun
+
+
+@pytest.fixture(autouse=True)
+def _no_collection() -> Iterator[None]:
+    gc.disable()
+    yield
+    gc.enable()
+
+
+# Which patterns there are, and how they are used.
+
+
+def exhausted(pattern: re.Pattern[str], text: str) -> None:
+    for _ in pattern.finditer(text):
+        pass
+
+
+METHODS: Final[Mapping[str, Callable[[re.Pattern[str], str], object]]] = {
+    "match": re.Pattern.match,
+    "fullmatch": re.Pattern.fullmatch,
+    "search": exhausted,
+    "sub": exhausted,
+    "subn": exhausted,
+    "split": exhausted,
+    "finditer": exhausted,
+    "findall": exhausted,
+}
+
+
+@lru_cache
+def application() -> tuple[ModuleType, ...]:
+    """All modules of the application."""
+    return tuple(
+        importlib.import_module(info.name)
+        for part in PARTS
+        for info in pkgutil.walk_packages(importlib.import_module(part).__path__, f"{part}.")
+        if ".migrations" not in info.name and not info.name.endswith("__main__")
+    )
+
+
+def found_patterns() -> Iterator[tuple[re.Pattern[str], str]]:
+    """Every compiled pattern, with the module and the name under which it is kept."""
+    seen = set[int]()
+    for module in application():
+        for name, value in vars(module).items():
+            if getattr(value, "__module__", module.__name__) == module.__name__ or isinstance(value, re.Pattern):
+                yield from ((pattern, f"{module.__name__}.{name}") for pattern in patterns_in(value, seen))
+
+
+def patterns_in(value: object, seen: set[int]) -> Iterator[re.Pattern[str]]:
+    """Those of a value: of what it holds, of a class, of what a cached function remembers or a function has bound."""
+    if isinstance(value, re.Pattern):
+        if isinstance(value.pattern, str):
+            yield value
+        return
+    if id(value) in seen or isinstance(value, str | bytes | int | float | ModuleType):
+        return
+    seen.add(id(value))
+    inner: list[object] = []
+    if isinstance(value, Mapping):
+        inner = [*value.keys(), *value.values()]
+    elif isinstance(value, list | tuple | set | frozenset):
+        inner = list(value)
+    elif isinstance(value, partial):
+        inner = [value.func, *value.args, *value.keywords.values()]
+    elif hasattr(value, "cache_info"):
+        inner = [*gc.get_referents(value)]
+    elif is_ours(type(value)) or is_ours(value):
+        slots = [name for kind in type(value).__mro__ for name in getattr(kind, "__slots__", ())]
+        inner = [*getattr(value, "__dict__", {}).values(), *(getattr(value, name, None) for name in slots)]
+        inner += [cell.cell_contents for cell in getattr(value, "__closure__", None) or ()]
+        inner += [
+            *(getattr(value, "__defaults__", None) or ()),
+            *(getattr(value, "__kwdefaults__", None) or {}).values(),
+        ]
+    for one in inner:
+        yield from patterns_in(one, seen)
+
+
+def is_ours(value: object) -> bool:
+    return str(getattr(value, "__module__", "")).partition(".")[0] in PARTS
+
+
+def reading(place: str, pattern: re.Pattern[str]) -> Read:
+    """How a pattern is used: from the beginning only, where its name is followed by nothing else in all modules."""
+    name = place.rpartition(".")[2]
+    used = set(re.findall(rf"\b{re.escape(name)}\b(?:\.(\w+)\()?(?!: Final|:? ?=)", source()))
+    return partial(METHODS[used.pop()] if len(used) == 1 and used <= {"match", "fullmatch"} else exhausted, pattern)
+
+
+@lru_cache
+def source() -> str:
+    return "\n".join(Path(str(module.__file__)).read_text(encoding="utf-8") for module in application())
+
+
+def calls_of(path: Path) -> Iterator[tuple[str, str]]:
+    """The functions of ``re`` that a module calls with a pattern written there."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        match node:
+            case ast.Call(
+                func=ast.Attribute(value=ast.Name(id="re"), attr=str(how)), args=[ast.Constant(value=str(written)), *_]
+            ) if how in METHODS:
+                yield how, written
+
+
+# What a pattern looks for.
+
+
+def own(pattern: re.Pattern[str]) -> list[tuple[str, str]]:
+    """Texts as heads and pieces: what the pattern matches, what it nearly matches, and each part of it."""
+    tree = importlib.import_module("re._parser").parse(pattern.pattern, pattern.flags & ~re.DEBUG)
+    found = dict.fromkeys(("", each) for each in COMMON)
+    mine = dict[tuple[str, str], None]()
+    for choice in range(4):
+        whole = written(tree, choice)
+        for text in (
+            whole,
+            whole[:-1],
+            whole[1:],
+            whole + " ",
+            whole * 2 + "\n",
+            whole.upper(),
+            whole[: len(whole) // 2],
+        ):
+            mine[("", text)] = None
+        mine |= dict.fromkeys(parts(tree, choice, ""))
+    kept = [piece for piece in mine if piece[1]]
+    step = max(1, len(kept) // MOST_PIECES)
+    return [*found, *kept[::step]]
+
+
+def parts(tree: Sequence[Any], choice: int, head: str) -> Iterator[tuple[str, str]]:
+    """Each repeated part behind what stands before it, and alone; each run of characters."""
+    run = ""
+    for node in tree:
+        name, value = str(node[0]), node[1]
+        if name == "LITERAL":
+            run += chr(value)
+        elif run:
+            yield "", run
+            run = ""
+        if name.endswith("_REPEAT"):
+            yield head, written(value[2], choice)
+            yield "", head + written(value[2], choice)
+            yield "", written(value[2], choice)
+        for inner in within(node):
+            yield from parts(inner, choice, head)
+        head += written([node], choice)
+    if run:
+        yield "", run
+
+
+def within(node: Any) -> list[Sequence[Any]]:
+    """The patterns in a part of a pattern."""
+    name, value = str(node[0]), node[1]
+    if name == "BRANCH":
+        return list(value[1][:12])
+    if name == "SUBPATTERN":
+        return [value[3]]
+    if name.endswith("_REPEAT"):
+        return [value[2]]
+    if name.startswith("ASSERT"):
+        return [value[1]]
+    return [value] if name == "ATOMIC_GROUP" else []
+
+
+def written(tree: Sequence[Any], choice: int) -> str:
+    """A short text that the pattern matches, look-arounds aside; of alternatives the one of this number."""
+    text = ""
+    for name, value in ((str(node[0]), node[1]) for node in tree):
+        if name == "LITERAL":
+            text += chr(value)
+        elif name in {"ANY", "NOT_LITERAL"}:
+            text += "ab"[value == ord("a")] if name == "NOT_LITERAL" else "a"
+        elif name == "IN":
+            text += one_of(value, choice)
+        elif name == "BRANCH":
+            text += written(value[1][choice * 7 % len(value[1])], choice)
+        elif name == "SUBPATTERN":
+            text += written(value[3], choice)
+        elif name == "ATOMIC_GROUP":
+            text += written(value, choice)
+        elif name.endswith("_REPEAT"):
+            text += written(value[2], choice) * max(min(value[0], 50), 1)
+    return text
+
+
+def one_of(chosen: Sequence[Any], choice: int) -> str:
+    """A character of a class."""
+    classes = {"CATEGORY_DIGIT": "1", "CATEGORY_WORD": "a", "CATEGORY_SPACE": " "}
+    others = {"CATEGORY_NOT_DIGIT": "a", "CATEGORY_NOT_WORD": "-", "CATEGORY_NOT_SPACE": "a"}
+    if str(chosen[0][0]) == "NEGATE":
+        out = "".join(one_of([each], 0) for each in chosen[1:])
+        return next((each for each in "a1 -.\n" if each not in out), "é")
+    kind, value = (str(chosen[choice % len(chosen)][0]), chosen[choice % len(chosen)][1])
+    if kind == "RANGE":
+        return chr(value[0])
+    return chr(value) if kind == "LITERAL" else (classes | others).get(str(value), "a")
