@@ -116,6 +116,10 @@ HOME: Final = MastodonMarkup("example.social", "https://example.social", 23)
 KEYWORDS: Final = ("gypsy", "go home", "moros")
 
 
+def weighed(language: str, text: str) -> object:
+    return [weight_of(each, text) for each in figures(text, language)]
+
+
 def limited(read: Callable[[str, int], object]) -> Read:
     return lambda text: read(text, 900)
 
@@ -199,12 +203,7 @@ FUNCTIONS: Final[Mapping[str, Read]] = {
     "first_sentences": lambda text: first_sentences(text, 2),
     "tokens": tokens,
     "groups_in": groups_in,
-    **{
-        f"figures {language}": lambda text, language=language: [
-            weight_of(each, text) for each in figures(text, language)
-        ]
-        for language in ("en", "es", "it", "eu")
-    },
+    **{f"figures {language}": partial(weighed, language) for language in ("en", "es", "it", "eu")},
     **{
         f"{type(markup).__name__}.{name}": read
         for markup in (DiscordMarkup(), TelegramMarkup(), HOME, TerminalMarkup())
