@@ -178,6 +178,7 @@ class LargerSearch:
             kept.sort(key=lambda one: (not self._is_publishable(opinions.get(one.text)), place[one.text]))
         else:
             kept.sort(key=lambda one: (one.is_prepared, one.order))
+        kept = _with_evidence(kept, [one for one in kept if one.text == sourced and one.receipts and not one.doubt])
         last = max((at for at, one in enumerate(kept) if not one.is_prepared), default=-1)
         shown = list[Candidate]()
         for at, candidate in enumerate(kept):
@@ -237,6 +238,13 @@ class LargerSearch:
         value, notes = noted
         self.notes.extend(notes)
         return value
+
+
+def _with_evidence(best: list[Candidate], sourced: Sequence[Candidate]) -> list[Candidate]:
+    """The drafts with the one that carries evidence, where there is one without a doubt, among the first two."""
+    if not sourced or sourced[0] in best[:2]:
+        return best
+    return [best[0], sourced[0], *(one for one in best[1:] if one is not sourced[0])]
 
 
 def _share(part: str, held: set[str], language: str) -> float:

@@ -20,7 +20,7 @@ from core.scoring.readers.pooling import Question
 from core.scoring.readers.readers import Readers
 from core.stages.larger.analysis import analyse
 from tests.fakes.engine.brief import POST, post_of
-from tests.fakes.engine.larger import FIRST, LARGER, SECOND, analysed, larger_model, reviewing
+from tests.fakes.engine.larger import FIRST, LARGER, SECOND, analysed, larger_model, lettered, reviewing
 from tests.fakes.engine.model import FakeModel
 from tests.fakes.engine.router import router_to
 from tests.fakes.engine.suggesting import suggest
@@ -166,6 +166,14 @@ async def test_the_draft_with_evidence_has_its_receipt_and_is_lost_where_it_says
     assert {receipt.evidence_id for receipt in first.receipts} == {suggestion.evidence[0].id}
     (plain,) = [draft for draft in suggestion.drafts if draft.text == FIRST]
     assert plain.receipts == ()
+
+    def last(messages: Any) -> str:
+        own = next(letter for letter, text in lettered(messages).items() if text == SECOND)
+        said = json.loads(reviewing(uses)(messages))
+        return json.dumps(said | {"order": sorted(lettered(messages), key=lambda letter: letter == own)})
+
+    suggestion, _ = await asked(lenient, knowledge, larger_model(passage=chosen, sourced=SECOND, review=last))
+    assert [draft.text for draft in suggestion.drafts][:2] == [FIRST, SECOND]  # evidence is among the first two
     model = larger_model(passage=chosen, sourced=SECOND, review=reviewing({SECOND: {"passage": "no"}}, [SECOND]))
     suggestion, _ = await asked(lenient, knowledge, model)
     assert SECOND not in {draft.text for draft in suggestion.drafts}
