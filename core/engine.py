@@ -35,7 +35,7 @@ from core.models import (
 )
 from core.ports import EvidenceSource, LanguageModel
 from core.request import Request
-from core.scoring.readers.asking import LargeReader
+from core.scoring.readers.opinions import LargeReader
 from core.scoring.readers.pooling import Pooling, shipped
 from core.scoring.readers.probe import Probe
 from core.scoring.readers.readers import Readers
@@ -233,10 +233,7 @@ class _Run:
     async def _by_larger(self) -> Suggestion:
         """The suggestion of a larger model: one reading, the plain question, one with evidence, and one review."""
         request, voice = self.request, self.request.voice
-        noted = await read_at_once(
-            self.open_post, self.signals, self.engine.router, self.larger.model, self.larger.pooling
-        )
-        reading = await self._with_own(self._noting(noted))
+        reading = await self._read_at_once()
         self._report("reading", reading.implied_meaning or reading.reason, reading)
         support = await self._support(reading)
         if not request.wants_drafts(reading, self.signals):
@@ -295,12 +292,20 @@ class _Run:
         groups = (sure,) if sure else ()
         return await asyncio.to_thread(with_own_stereotypes, reading, text, own, self.engine.readers.embedder, groups)
 
+    async def _read_at_once(self) -> Reading:
+        noted = await read_at_once(
+            self.open_post, self.signals, self.engine.router, self.larger.model, self.larger.pooling
+        )
+        return await self._with_own(self._noting(noted))
+
     async def _read(self) -> Reading:
-        """The reading, without the model in the profile that asks it only once."""
+        """The reading, without the model in the profile that asks it only once; at once by a larger model."""
+        if self.larger.pooling.is_larger:
+            return await self._read_at_once()
         if self.request.profile.search is SearchKind.ONE_CALL:
             return await self._with_gist(decide(self.signals, {}))
         reading = self._noting(await read_post(self.open_post, self.signals, self.model, self.larger))
-        return await self._with_gist(reading, self.larger)
+        return await self._with_gist(reading)
 
     def _noting(self, noted: Noted[T]) -> T:
         """What a stage found; its notes are kept for the suggestion."""
@@ -320,9 +325,8 @@ class _Run:
         start = compose(assessor.brief, cards, self.request.voice.intents, self.chance)
         await self._show(await assessor.best(start[:_TRIED_FIRST]), assessor)
 
-    async def _with_gist(self, reading: Reading, larger: LargeReader | None = None) -> Reading:
-        found = await with_gist(reading, self.open_post.text, self.engine.router, self.signals, larger)
-        return await self._with_own(self._noting(found))
+    async def _with_gist(self, reading: Reading) -> Reading:
+        return await self._with_own(await with_gist(reading, self.open_post.text, self.engine.router, self.signals))
 
     def _writable(self, reading: Reading) -> Reading:
         """Complete the reading for drafts that a person forces: a language to write in and a group to stand up for."""
@@ -356,7 +360,7 @@ class _Run:
             weights=self.engine.scorers.weights,
             faults=self.faults,
             notes=self.degraded,
-            larger=self.larger,
+            is_reviewed=self.is_larger,
             writer=self.engine.writer,
         )
 

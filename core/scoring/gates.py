@@ -210,11 +210,6 @@ def second_doubt(fault: str) -> str:
     return sentence("Look twice: the language model thinks that it perhaps {fault}.", fault=fault)
 
 
-def unnamed_fault() -> str:
-    """A draft that should not be posted for a reason that nobody named, as the end of a sentence."""
-    return sentence("is not fit to be posted as it is")
-
-
 def reader_doubt(signs: DraftSigns, limits: tuple[float, float]) -> str | None:
     """What a moderator should look at in a draft that the reader would not refuse, or ``None``."""
     if signs.unfit >= limits[0]:

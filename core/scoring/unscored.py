@@ -70,13 +70,11 @@ class Circumstances:
 
     Attributes:
         states_fact: the draft states something that needs a source.
-        is_overruled: a larger model showed what the reader of drafts would refuse.
         quality: why no model told the argument quality, where one was asked or configured.
         failed: the names of the scores whose scorers failed.
     """
 
     states_fact: bool = False
-    is_overruled: bool = False
     quality: Missing | None = None
     failed: Collection[str] = ()
 
@@ -93,10 +91,7 @@ def unscored(scores: Scores, brief: Brief, readers: Readers, known: Circumstance
         "judge": Missing.NOT_REACHED,
         "judge_spread": Missing.NOT_REACHED,
     }
-    if known.is_overruled:
-        unread = Missing.NOT_APPLICABLE
-    else:
-        unread = Missing.NOT_REACHED if readers.drafts.knows(language) else Missing.LANGUAGE
+    unread = Missing.NOT_REACHED if readers.drafts.knows(language) else Missing.LANGUAGE
     why |= dict.fromkeys(_OF_READER, unread) | dict.fromkeys(known.failed, Missing.FAILED)
     why["total"] = Counter(why[name] for name in WEIGHTS).most_common(1)[0][0]  # it is missing where all of them are
     return {name: reason for name, reason in why.items() if getattr(scores, name) is None}

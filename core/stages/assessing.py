@@ -1,8 +1,8 @@
 """What becomes of a candidate: the gates, the rewards, the receipts, and which ones enter the tournament.
 
 Owns the order of these checks, the cheap ones first: the wording, the small reader, the rewards that ask no model, the
-scores, and only for the best candidates the checks that cost a call. Where a language model is larger than the one that
-ships, the small reader refuses nothing alone. It does not know the stages of the search.
+scores, and only for the best candidates the checks that cost a call. Where a larger model reviews the drafts, the small
+reader refuses nothing alone. It does not know the stages of the search.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, replace
 
 from core.cards.bank import Card, prepared_sentences
 from core.cards.own import in_need_of_source
-from core.errors import ModelUnavailable
 from core.i18n.sentences import sentence
 from core.llm.budget import MeteredModel
 from core.models import Brief, Intent
@@ -23,17 +22,13 @@ from core.scoring.checking import Read, check_reply, read_drafts
 from core.scoring.gates import (
     GateContext,
     fault_of,
-    in_words,
     intent_fault,
     own_sentences,
     reader_doubt,
     reader_fault,
     score_fault,
-    second_doubt,
-    unnamed_fault,
 )
-from core.scoring.readers.asking import FAULTS, LargeReader, fault_share
-from core.scoring.readers.pooling import Pooling, Question, read_by, shipped
+from core.scoring.readers.pooling import Pooling, shipped
 from core.scoring.readers.readers import Readers
 from core.scoring.receipts import factuality, verify, warnings_of
 from core.scoring.rewards import WEIGHTS, NonToxicityScorer, argument_quality, evaluate, with_total
@@ -44,9 +39,6 @@ from core.stages.telling import Teller, cautions_of
 from core.wording.text import sentences, words
 
 _LEAST_LIKENESS = 0.5
-_MOST_ASKED_WHY = 4
-"""So many faults a larger model is asked about to name the reason why a draft is refused or doubted."""
-_IS_SO = 0.5
 MAX_DRAFTS = 4
 """The most drafts that a moderator is shown."""
 
@@ -64,9 +56,8 @@ class Assessor:
         scorers: the rewards that ask no language model.
         readers: the reader of drafts reads each candidate; prepared ones are exempt from its gate.
         model: asked for receipts and argument quality.
-        larger: asked of the entrants whether they are fit to be posted; ``None`` for ``model``, taken for the one that
-            ships.
         writer: which model wrote the drafts.
+        is_reviewed: a larger model reviews the drafts, which decides about what the small reader alone would refuse.
         inference: checks facts instead, in the languages that it knows.
         weights: the weight of each reward.
         faults: how many candidates each gate refused.
@@ -85,13 +76,12 @@ class Assessor:
     weights: Mapping[str, float] = field(default_factory=lambda: WEIGHTS)
     faults: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
-    larger: LargeReader | None = None
     writer: Pooling = field(default_factory=shipped)
+    is_reviewed: bool = False
     guesses: Sequence[Card] = ()
     is_claim_chosen: bool = False
 
     def __post_init__(self) -> None:
-        self._by = self.larger or LargeReader(self.model, shipped())
         self.prepared = prepared_sentences([*self.cards, *self.guesses])
         self._failed = set[str]()
         self.teller = Teller(
@@ -111,10 +101,9 @@ class Assessor:
         One more of each is kept of the prepared ones that hardly miss the post.
         """
         each, passed = -(-MAX_DRAFTS // len(self.allowed)), await self.passing(candidates)
-        clear, contested = [c for c in passed if not c.contested], [c for c in passed if c.contested]
-        kept = best_of_each_intent(clear, each)
-        more = [c for c in best_of_each_intent(clear, each + 1) if c not in kept and c.is_prepared and not c.may_miss]
-        return [*kept, *more, *best_of_each_intent(contested, each)]
+        kept = best_of_each_intent(passed, each)
+        more = [c for c in best_of_each_intent(passed, each + 1) if c not in kept and c.is_prepared and not c.may_miss]
+        return [*kept, *more]
 
     async def passing(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         """The candidates that pass the gates, in their order, with the rewards that cost no call of the model."""
@@ -137,7 +126,7 @@ class Assessor:
             if candidate.is_prepared and about is not None and cosine is not None:
                 suits = cosine + about - POINTING * points_at_the_post(candidate.text)
             done = replace(candidate, scores=scores, suits=suits)
-            if fault and self._may_overrule and any(isinstance(scorer, NonToxicityScorer) for scorer in self.scorers):
+            if fault and self.is_reviewed and any(isinstance(scorer, NonToxicityScorer) for scorer in self.scorers):
                 kept.append(replace(done, contested=done.contested or fault))
             elif self._passes(fault):
                 kept.append(done)
@@ -155,7 +144,7 @@ class Assessor:
 
         What the model added to a prepared one, a passage in its words, may not read as hate.
 
-        What the reader alone would refuse is only contested where a larger model can overrule it.
+        What the reader alone would refuse is only contested where a larger model reviews it.
         """
         post, language = self.brief.post.text, self.brief.language
         own = [candidate for candidate in candidates if not candidate.is_prepared]
@@ -178,7 +167,7 @@ class Assessor:
                 continue
             done = replace(done, signs=read.signs, read_by=read.by)
             fault = reader_fault(read.signs, read.limits)
-            if fault and self._may_overrule:
+            if fault and self.is_reviewed:
                 kept.append(replace(done, contested=fault))
             elif self._passes(fault):
                 kept.append(replace(done, doubt=reader_doubt(read.signs, read.limits) or ""))
@@ -189,70 +178,15 @@ class Assessor:
         """Whether what the model writes is more than a try."""
         return self.writer.is_larger
 
-    @property
-    def _may_overrule(self) -> bool:
-        """Whether a language model may show what the small reader alone would refuse."""
-        return self._by.pooling.is_larger and self._by.pooling.counts(Question.UNFIT, is_alone=False)
-
-    async def _read_again(self, candidate: Candidate) -> Candidate:
-        """The candidate as both kinds of readers see it.
-
-        Without an answer the small reader's word stands.
-        """
-        pooling, is_alone, post = self._by.pooling, candidate.signs is None, self.brief.post.text
-        if candidate.is_prepared or not pooling.counts(Question.UNFIT, is_alone=is_alone):
-            return candidate
-        try:
-            said = await self._by.unfit(post, candidate.text)
-        except ModelUnavailable as err:
-            self.notes.append(
-                sentence("drafts: whether some are fit to be posted was not asked ({why})", why=err.message)
-            )
-            return candidate
-        if said is None:
-            return candidate
-        small = candidate.signs.unfit if candidate.signs else None
-        pooled = pooling.pooled(Question.UNFIT, small, said) or 0.0
-        warned, refused = pooling.alone_limits if is_alone else pooling.limits or self.readers.drafts.limits
-        fault = await self._why(candidate) if pooled >= warned else ""
-        if candidate.signs and not fault:
-            generic = reader_doubt(replace(candidate.signs, unfit=0.0), self.readers.drafts.limits) or ""
-        else:
-            generic = ""
-        return replace(
-            candidate,
-            contested=fault if pooled >= refused else "",
-            doubt=second_doubt(fault) if fault else generic,
-            read_by=read_by(small, said),
-        )
-
-    async def _why(self, candidate: Candidate) -> str:
-        """What is wrong with a draft: the first of its likeliest faults that a larger model sees, too."""
-        signs, pooling = candidate.signs, self._by.pooling
-        faults = list(FAULTS)
-        if signs:
-            faults.sort(key=lambda fault: -fault_share(signs, fault))
-        for fault in faults[: _MOST_ASKED_WHY if pooling.is_larger else 0]:
-            try:
-                said = await self._by.fault(fault, self.brief.post.text, candidate.text)
-            except ModelUnavailable:
-                break  # that the budget is spent is told elsewhere; the draft is judged already
-            small = fault_share(signs, fault) if signs else None
-            if (pooling.pooled(Question.FAULT, small, said) or 0.0) >= _IS_SO:
-                return in_words(fault)
-        return in_words(signs.worst) if signs else unnamed_fault()
-
     async def finish(self, candidate: Candidate, *, asks_model: bool = True) -> Candidate:
         """The candidate with its receipts, its warnings, and the rewards that cost a call of the model."""
         model = self.model if asks_model else None
-        if asks_model and not candidate.is_heard:
-            candidate = await self._read_again(candidate)
         receipts, whole = await verify(
             candidate.text, self.brief, self.without_receipt, model, self.readers.embedder, inference=self.inference
         )
         self.notes += whole
         quality, no_quality = candidate.scores.argument_quality, candidate.no_quality  # known, or from an earlier call
-        if quality is None and model and (self._by.pooling.is_larger or model.budget.profile.verdicts):
+        if quality is None and model and (self.is_good_writer or model.budget.profile.verdicts):
             quality = await argument_quality(self.brief, candidate.text, model)
             no_quality = unanswered(model.budget) if quality is None else None
         scores = replace(candidate.scores, argument_quality=quality, factuality=factuality(receipts))
@@ -268,14 +202,13 @@ class Assessor:
         argues the claim that a person chose.
         """
         finished = list[Candidate]()
-        clear = [candidate for candidate in pool if not candidate.contested]
-        every = seeded([*clear, *await self._overruled(pool, count)], len(pool))
+        every = seeded(pool, len(pool))
         best = with_one(every[: 2 * count], count, [c for c in every[: 2 * count] if self._quotes(c)])
         if self.is_claim_chosen:
             best = with_one(best, count, sorted((c for c in every if c.argues), key=lambda c: c.order))
         for candidate in best:
             done = await self.finish(candidate)
-            finished += [done] if self._passes(done.contested or self._ungrounded_fault(done)) else []
+            finished += [done] if self._passes(self._ungrounded_fault(done)) else []
             if sum(not candidate.is_unsupported for candidate in finished) == count:
                 break
         chosen = seeded(finished, count)
@@ -290,17 +223,6 @@ class Assessor:
         """Whether a sentence of it is a passage's own."""
         own = {sentence for passage in self.brief.evidence for sentence in sentences(passage.text)}
         return not own.isdisjoint(sentences(candidate.text))
-
-    async def _overruled(self, pool: Sequence[Candidate], count: int) -> list[Candidate]:
-        """The contested candidates, ``count`` at most, that a larger model shows; without the small reader's scores."""
-        contested = sorted((c for c in pool if c.contested), key=lambda candidate: candidate.order)
-        shown = list[Candidate]()
-        for candidate in contested[:count]:
-            read = await self._read_again(candidate)
-            if self._passes(read.contested):
-                scores = replace(read.scores, stance=None, non_toxicity=None, fit=None, faithfulness_post=None)
-                shown.append(replace(read, scores=with_total(scores, self.weights), is_heard=True))
-        return shown
 
     async def _drift_fault(self, candidate: Candidate) -> str | None:
         """Find a rewrite that says something else, as a small model's sometimes does."""

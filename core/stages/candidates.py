@@ -40,7 +40,7 @@ class Candidate:
     it rewords; "" where it is not a rewrite. ``doubts``: what a moderator is warned of before any receipt
     (``core.scoring.gates``). ``signs``: what the small reader says of it, ``None`` in a language that it does not know;
     ``doubt``: what the readers think likely, "" for nothing. ``contested``: why the small reader would refuse it, while
-    a larger model has still to be asked; ``is_heard``: that model was asked. ``read_by``: whose word this is.
+    a larger model has still to review it. ``read_by``: whose word this is.
     ``no_quality``: why no model told how well it argues, where one was to.
     """
 
@@ -55,7 +55,6 @@ class Candidate:
     signs: DraftSigns | None = None
     doubt: str = ""
     contested: str = ""
-    is_heard: bool = False
     read_by: ReadBy = ReadBy.RULES
     card: Card | None = field(default=None, compare=False)
     stands_in: bool = False

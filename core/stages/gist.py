@@ -1,29 +1,20 @@
 """Stage 1, second half: which stereotypes a post puts forward, about whom, and whether they may be told as its gist.
 
-Owns what the router is asked, and when a larger language model chooses among what it proposes. No gist is better than a
-wrong one: where neither is sure, group and severity are told alone.
+Owns what the router is asked. No gist is better than a wrong one: where it is not sure, group and severity are told
+alone.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
 from core.cards.bank import gist_in_words
-from core.cards.routing import MOST, Beside, Route, Router
-from core.errors import ModelUnavailable
-from core.i18n.sentences import sentence
+from core.cards.routing import MOST, Beside, Router
 from core.models import Action, Reading, TargetGroup
-from core.scoring.readers.asking import LargeReader
-from core.scoring.readers.pooling import Pooling, Question
-from core.stages.outcomes import Noted
 from core.stages.signals import Signals
 
-PROPOSED: Final = 8
-"""How many stereotypes a model chooses among: the router has one that a reader sees among its first eight in nine posts
-of ten."""
 GUESSED: Final = 0.25
 """The least probability of a stereotype that may answer a post for which none is sure enough, after what answers any.
 
@@ -44,19 +35,13 @@ _NEVER: Final = 2.0
 """Where no reader speaks, words named the group: right for 4 of 6 such Spanish and Italian posts, the router for 2."""
 
 
-async def with_gist(
-    reading: Reading, text: str, router: Router, signals: Signals, larger: LargeReader | None = None
-) -> Noted[Reading]:
-    """The reading with the stereotypes that the post puts forward and their gist, or without, and notes on why.
+async def with_gist(reading: Reading, text: str, router: Router, signals: Signals) -> Reading:
+    """The reading with the stereotypes that the post puts forward and their gist, or without.
 
     Where none is sure enough, there are guesses. Where the reader of posts is not sure of the group, or the router of
     another one, the stereotypes settle it.
     A call for violence is told only where the reading finds one, too. What a model says in its own words that the post
     means counts only where these words are routed to the likeliest stereotype of the post itself.
-
-    Args:
-        larger: a language model that chooses among what the router proposes, if it is larger than the one that ships:
-            that one adds nothing where the router is sure enough to be heard (``docs/figures/measured.md``).
 
     Raises:
         IndexUnavailable: the router's weights are missing or damaged.
@@ -65,55 +50,29 @@ async def with_gist(
     # What a model cannot place it calls "other".
     is_guess = group is TargetGroup.OTHER and signals.target_group is None and not is_routed
     if group is None or is_guess or reading.recommended_action is Action.STAY_SILENT:
-        return Noted(replace(reading, implied_meaning=None), [])
+        return replace(reading, implied_meaning=None)
     is_violent = reading.severity == _CALLS_FOR_VIOLENCE
-    beside, notes = _beside(signals), list[str]()
+    beside = _beside(signals)
     routed = await asyncio.to_thread(router.read, text, reading.language, group, beside, violent=is_violent)
-    routes, limits = list(routed.routes), (routed.least, routed.told)
-    if larger is not None and routes and _is_worth_asking(larger.pooling):
-        chosen = await _chosen(text, routes[:PROPOSED], larger)
-        notes += chosen.notes
-        if chosen.value:
-            routes, limits = chosen.value, larger.pooling.stereotype_limits
-    least, told = limits
-    found = [one for one in routes[:MOST] if one.probability >= least]
-    is_told = bool(found) and found[0].probability >= told
+    routes = list(routed.routes)
+    found = [one for one in routes[:MOST] if one.probability >= routed.least]
+    is_told = bool(found) and found[0].probability >= routed.told
     if not is_told and reading.implied_meaning:
         meant = await asyncio.to_thread(router.route, reading.implied_meaning, "en", group, violent=is_violent)
         is_told = bool(routes) and routes[0].stereotype in [one.stereotype for one in meant]
         found = found or routes[:is_told]
-    settled = replace(
+    return replace(
         reading,
         target_group=group,
         stereotypes=tuple(one.stereotype.id for one in found),
         guesses=() if found else tuple(one.stereotype.id for one in routes[:MOST] if one.probability >= GUESSED),
         implied_meaning=gist_in_words(found[0].stereotype) if is_told else None,
     )
-    return Noted(settled, notes)
 
 
 def _beside(signals: Signals) -> Beside | None:
     """The probe's word on stereotypes."""
     return signals.probed.beside if signals.probed else None
-
-
-def _is_worth_asking(pooling: Pooling) -> bool:
-    return pooling.is_larger and pooling.counts(Question.STEREOTYPE, is_alone=False)
-
-
-async def _chosen(text: str, routes: Sequence[Route], larger: LargeReader) -> Noted[list[Route]]:
-    """What the router proposes with the probabilities of both, the likeliest first; nothing without an answer."""
-    try:
-        shares = await larger.stereotypes(text, [one.stereotype.gist["en"] for one in routes])
-    except ModelUnavailable as err:
-        return Noted([], [sentence("reading: what the post says was not asked ({why})", why=err.message)])
-    if shares is None:
-        return Noted([], [sentence("reading: the model did not say what the post says")])
-    pooled = [
-        replace(one, probability=larger.pooling.pooled(Question.STEREOTYPE, one.probability, share) or 0.0)
-        for one, share in zip(routes, shares, strict=True)
-    ]
-    return Noted(sorted(pooled, key=lambda one: -one.probability), [])
 
 
 def _settled(reading: Reading, text: str, router: Router, signals: Signals) -> tuple[TargetGroup | None, bool]:

@@ -19,8 +19,7 @@ from core.llm.budget import MeteredModel
 from core.llm.prompting import load_prompt, quoted
 from core.models import Action, FlaggedPost, Reading, TargetGroup
 from core.ports import Generation
-from core.scoring.readers.asking import LargeReader
-from core.scoring.readers.opinions import Opinions
+from core.scoring.readers.opinions import LargeReader, Opinions
 from core.scoring.readers.pooling import Question, shipped
 from core.stages.outcomes import Noted
 from core.stages.signals import THREATENS, Signals, names_violence
@@ -41,8 +40,6 @@ _SURELY_HATEFUL = 0.6
 _CODED = 0.4
 """A post with a code of hate is at least this hateful: nobody may take it for harmless."""
 _VIOLENT = 0.6
-_PERHAPS = 0.02
-"""From here on a larger model is asked about a threat, or about one person, that the small reader thinks unlikely."""
 
 _ASKED_AS = {
     "harm": "offensiveness",
@@ -79,7 +76,7 @@ async def read_post(
 
     One structured call gives the explanations; after a bad answer a second call uses another prompt. What the model
     cannot give stays ``None``. Whether the post is hateful is asked where the small reader is not sure or does not know
-    the language, unless the probe read the post, and always of a model that is larger than the one that ships.
+    the language, unless the probe read the post.
 
     Args:
         larger: who is asked what the small reader is asked; ``None`` for ``model``, taken for the one that ships.
@@ -87,7 +84,7 @@ async def read_post(
     Raises:
         ModelAway: no call was ever answered, and the request waits for the model (all else only degrades).
     """
-    # A larger model is pooled with the small reader alone, beside which it was fitted.
+    # The model is pooled with the small reader alone, beside which it was fitted.
     small = signals.hateful if signals.probed is None else signals.signs.hateful if signals.signs else None
     said = Opinions(
         small,
@@ -97,9 +94,7 @@ async def read_post(
         larger or LargeReader(model, shipped()),
         is_probed=signals.probed is not None,
     )
-    is_larger = said.larger.pooling.is_larger
-    is_open = is_larger or not (signals.is_sure or said.is_probed)
-    hateful = await said.on(Question.HATEFUL, small, is_open=is_open)
+    hateful = await said.on(Question.HATEFUL, small, is_open=not (signals.is_sure or said.is_probed))
     if said.is_probed and not said.said:
         hateful = signals.hateful
     if hateful is not None and is_coded(post.text):
@@ -107,8 +102,7 @@ async def read_post(
     explained = await _explain(post.text, model)
     is_violent = await _is_violent(signals, said)
     is_personal = not is_violent and await _is_personal(signals, said)
-    group = signals.target_group or await said.on_groups()
-    signals = replace(signals, hateful=hateful, target_group=group, read_by=said.told_by())
+    signals = replace(signals, hateful=hateful, read_by=said.told_by())
     reading = decide(signals, explained.value, violent=is_violent, personal=is_personal)
     return Noted(reading, [*explained.notes, *said.notes_on_readers()])
 
@@ -119,11 +113,9 @@ async def _is_violent(signals: Signals, said: Opinions) -> bool:
     Words are a reason to ask; they decide only where the small reader does not know the language and nobody answers.
     """
     small, is_told = signals.signs.threat if signals.signs else None, signals.calls_for_violence
-    if small is None and is_told and not said.larger.pooling.is_larger:
+    if small is None and is_told:
         return True
     is_suspect = is_told or names_violence(said.text)
-    if said.larger.pooling.is_larger:
-        is_suspect = is_suspect or small is None or small >= _PERHAPS
     before = len(said.said)
     found = await said.on(Question.THREAT, small, is_open=is_suspect)
     if len(said.said) == before:
@@ -134,10 +126,7 @@ async def _is_violent(signals: Signals, said: Opinions) -> bool:
 async def _is_personal(signals: Signals, said: Opinions) -> bool:
     """Whether the post attacks one person who may read along, which a name or an account only suggests."""
     small = signals.signs.person if signals.signs else None
-    is_suspect = signals.may_name_person
-    if said.larger.pooling.is_larger:
-        is_suspect = is_suspect or signals.addresses_somebody or (small or 0.0) >= _PERHAPS
-    return signals.is_personal(await said.on(Question.PERSON, small, is_open=is_suspect) or 0.0)
+    return signals.is_personal(await said.on(Question.PERSON, small, is_open=signals.may_name_person) or 0.0)
 
 
 async def _explain(text: str, model: MeteredModel) -> Noted[Mapping[str, Any]]:

@@ -67,7 +67,6 @@ class Teller:
         """Why each score that a candidate lacks is missing, by its name."""
         known = Circumstances(
             states_fact=bool(candidate.receipts),
-            is_overruled=candidate.is_heard,
             quality=candidate.no_quality or self._unasked_quality(),
             failed=self.failed,
         )

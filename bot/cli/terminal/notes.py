@@ -25,7 +25,6 @@ CODES: Final = {
     "drafts: the model wrote {wrote} of {wanted} drafts ({why})": "drafts_partly_written",
     "drafts: the model wrote no draft with the evidence ({why})": "draft_with_evidence_not_written",
     "drafts: they are written in the community's language ({language})": "drafts_in_community_language",
-    "drafts: whether some are fit to be posted was not asked ({why})": "fitness_not_asked",
     "evidence: a part of the knowledge base was left out ({why})": "knowledge_partly_unavailable",
     "evidence: no fact answers this, a norm does ({why})": "no_fact_but_norm",
     "evidence: no fact answers this, a question may ({why})": "no_fact_but_question",
@@ -49,6 +48,7 @@ CODES: Final = {
     "model: its server gives no probabilities; how sure it is was counted from a few answers": "probabilities_counted",
     "post: the post tries to give the model instructions; they are read as text and not followed": "post_instructs",
     "post: {count} control or bidirectional characters were taken out": "post_characters_removed",
+<<<<<<< HEAD
     "readers: how far to believe the model {model} was never fitted; its word counts as much as the small reader's": (
         "model_not_fitted"
     ),
@@ -56,10 +56,11 @@ CODES: Final = {
         "model_unfit_to_read"
     ),
     "reading: how sure the model is, it says itself; no probabilities were read": "probabilities_stated",
+=======
+>>>>>>> eb318b98 (Ask a larger model nothing but its one reading and its one review)
     "reading: no target group was recognised; the drafts stand up for people in general": "group_unknown",
     "reading: the explanations were not asked for ({why})": "explanations_not_asked",
     "reading: the model did not read the post ({why}); the small readers read it": "model_did_not_read",
-    "reading: the model did not say what the post says": "gist_not_told",
     "reading: the model did not say whether the post is {what}": "reading_not_told",
     "reading: the model's explanations could not be used ({why})": "explanations_unusable",
     "reading: the post's language was not recognised": "language_unknown",
@@ -70,7 +71,6 @@ CODES: Final = {
     "reading: the small reader does not know {language}; what the post does is the language model's word alone": (
         "read_by_model_only"
     ),
-    "reading: what the post says was not asked ({why})": "gist_not_asked",
     "reading: whether the post is {what} was not asked ({why})": "reading_not_asked",
     "receipts: a fact was checked as a whole, not triplet by triplet ({why})": "fact_checked_as_whole",
     "receipts: the model of inference failed ({why})": "inference_failed",

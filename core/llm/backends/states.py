@@ -19,17 +19,20 @@ BEFORE: Final = "Post: "
 AFTER: Final = "\nThe stereotype it repeats:"
 """The last token of these words has read the whole post, and is about to say what it says."""
 MOST_TOKENS: Final = 90
-_CALL_SECONDS: Final = 20.0
+CALL_SECONDS: Final = 20.0
 
 
 class EmbeddedStates:
     """The hidden states of an ``EmbeddedServer`` that only reads. Thirty words take half a second on two cores.
 
     The three parts are tokenised each by itself, so that a post's own words never merge with those around it.
+
+    Args:
+        seconds: after so long without an answer the server is given up.
     """
 
-    def __init__(self, server: EmbeddedServer) -> None:
-        self._server = server
+    def __init__(self, server: EmbeddedServer, seconds: float = CALL_SECONDS) -> None:
+        self._server, self._seconds = server, seconds
 
     def of(self, text: str) -> NDArray[np.float32] | None:
         """The mean over all tokens but the first, and the last token's vector; ``None`` beyond ``MOST_TOKENS``.
@@ -59,7 +62,7 @@ class EmbeddedStates:
 
     def _ask(self, path: str, **body: Any) -> Any:
         try:
-            found = self._server.call(path, _CALL_SECONDS, **body)
+            found = self._server.call(path, self._seconds, **body)
         except (OSError, ValueError, HTTPException) as err:
             raise ModelUnavailable("The embedded language model does not answer.") from err
         if found is None:

@@ -1,21 +1,46 @@
 """What the small reader and a language model say of one post together.
 
-Owns when a question is put to the model, how its word is pooled, and what a moderator is told of who read the post.
+Owns the questions, each answered by one token's log-probability, when one is put to the model, how its word is pooled,
+and what a moderator is told of who read the post.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Final
 
 from core.errors import ModelUnavailable
 from core.i18n.sentences import sentence
-from core.models import ReadBy, TargetGroup
-from core.scoring.readers.asking import LargeReader
-from core.scoring.readers.pooling import Question, read_by
+from core.llm.budget import MeteredModel
+from core.llm.prompting import load_prompt, quoted
+from core.models import ReadBy
+from core.scoring.readers.pooling import Pooling, Question, read_by
 from core.scoring.readers.readers import PostSigns
 from core.wording.language import name_of
 
-_GROUP_IS_CLEAR = 0.5
+PROMPTS: Final[Mapping[Question, str]] = MappingProxyType(
+    {
+        Question.HATEFUL: "hateful",
+        Question.THREAT: "violent",
+        Question.PERSON: "personal",
+    }
+)
+"""The prompts of the questions on posts that are answered by yes or no."""
+
+
+@dataclass(frozen=True)
+class LargeReader:
+    """A language model under a budget, and how far its word counts. Every method raises ``ModelUnavailable``."""
+
+    model: MeteredModel
+    pooling: Pooling
+
+    async def about(self, question: Question, text: str) -> float | None:
+        """The probability that the answer about a post is yes; ``None`` for an answer that cannot be read."""
+        shares = await self.model.choose(load_prompt(PROMPTS[question]).fill(post=quoted(text)), ("yes", "no"))
+        return None if shares is None else shares["yes"]
 
 
 @dataclass
@@ -62,25 +87,6 @@ class Opinions:
         self.said.append(large)
         return pooling.pooled(question, small, large)
 
-    async def on_groups(self) -> TargetGroup | None:
-        """The group that a model larger than the one that ships is sure of, where nobody else is; pooled, too."""
-        pooling, signs = self.larger.pooling, self.signs
-        if not pooling.is_larger or not pooling.counts(Question.GROUP, is_alone=signs is None):
-            return None
-        try:
-            shares = await self.larger.groups(self.text)
-        except ModelUnavailable:
-            return None  # the explanations, which are asked for besides, say why
-        if shares is None:
-            return None
-        self.said.append(shares)
-        smalls = signs.groups if signs else {}
-        found = {
-            group: pooling.pooled(Question.GROUP, smalls.get(group), share) or 0.0 for group, share in shares.items()
-        }
-        likeliest = max(found, key=lambda group: found[group])
-        return likeliest if found[likeliest] >= _GROUP_IS_CLEAR else None
-
     def told_by(self) -> ReadBy:
         """Whose word the opinions are."""
         return ReadBy.BOTH if self.is_probed and not self.said else read_by(self.hateful, self.said or None)
@@ -105,17 +111,7 @@ class Opinions:
                 language=name_of(language),
             )
             found.append(alone if self.said else probed if self.is_probed else nobody)
-        if self.said and self.larger.pooling.is_larger and not self.larger.pooling.is_fitted:
-            found.append(_unfitted(self.larger))
         return found
-
-
-def _unfitted(larger: LargeReader) -> str:
-    """Say that nobody measured how far a language model is to be believed."""
-    return sentence(
-        "readers: how far to believe the model {model} was never fitted; its word counts as much as the small reader's",
-        model=larger.pooling.model or "?",
-    )
 
 
 def _asked(question: Question) -> str:

@@ -1,20 +1,18 @@
 """How far the word of a small reader and that of a language model count, for each question that both are asked.
 
-Owns the weights, one set for each language model, and the rule: log-odds are added. ``pooling.toml`` beside this file
-holds what ``python -m training.heads.pooling`` fitted. What was fitted for one model says nothing of another one.
+Owns the weights and the rule: log-odds are added. The weights of the model that ships were fitted on 140 posts of the
+development split; what was fitted for one model says nothing of another one, whose word counts as much as that of the
+small reader.
 """
 
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import cache
-from importlib import resources
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 from core.models import ReadBy
 
@@ -30,11 +28,6 @@ class Question(StrEnum):
     HATEFUL = "hateful"
     THREAT = "threat"
     PERSON = "person"
-    IMPLIED = "implied"
-    GROUP = "group"
-    STEREOTYPE = "stereotype"
-    UNFIT = "unfit"
-    FAULT = "fault"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,20 +52,22 @@ class Pooling:
 
     Attributes:
         model: its name.
-        is_fitted: whether its weights were fitted; otherwise they are the defaults.
-        is_larger: whether it is larger than the model that ships, so that asking it more often is worth the calls.
+        is_larger: whether it is larger than the model that ships, and is simply asked.
         weights: by question; the default for one that is missing.
+<<<<<<< HEAD
         limits: the probabilities of being unfit from which a draft is shown with a warning, and refused, where both
             read it; ``None`` for those of the small reader.
         alone_limits: the same where the language model alone read it.
         unread: the languages that the model was found unfit to read, so that the small readers read alone.
         stereotype_limits: the pooled probabilities from which a stereotype is answered, and told as the gist.
+=======
+>>>>>>> eb318b98 (Ask a larger model nothing but its one reading and its one review)
     """
 
     model: str = ""
-    is_fitted: bool = False
     is_larger: bool = True
     weights: Mapping[Question, Weights] = field(default_factory=lambda: MappingProxyType({}))
+<<<<<<< HEAD
     limits: tuple[float, float] | None = None
     alone_limits: tuple[float, float] = (0.5, 0.8)
     stereotype_limits: tuple[float, float] = (0.5, 0.8)
@@ -83,6 +78,8 @@ class Pooling:
         if language not in self.unread:
             return self
         return replace(self, weights=MappingProxyType(dict.fromkeys(Question, Weights(large=0.0, alone=0.0))))
+=======
+>>>>>>> eb318b98 (Ask a larger model nothing but its one reading and its one review)
 
     def of(self, question: Question) -> Weights:
         """The weights for a question."""
@@ -121,31 +118,25 @@ def probability(odds: float) -> float:
     return 1 / (1 + math.exp(-odds)) if odds >= 0 else math.exp(odds) / (1 + math.exp(odds))
 
 
-@cache
-def _fitted() -> Mapping[str, Any]:
-    return tomllib.loads(resources.files("core.scoring.readers").joinpath("pooling.toml").read_text(encoding="utf-8"))
+_SHIPPED: Final = Pooling(
+    "qwen2.5-coder-1.5b-instruct-q4_k_m",
+    is_larger=False,
+    weights=MappingProxyType(
+        {
+            Question.HATEFUL: Weights(large=0.0, alone_bias=0.103, alone=0.991),
+            Question.THREAT: Weights(large=0.0, alone=0.0),
+            Question.PERSON: Weights(large=0.0, alone=0.0),
+        }
+    ),
+)
+"""The model that ships adds nothing to the small readers, and is asked alone where they do not know the language."""
 
 
 def pooling_of(model: str) -> Pooling:
-    """The weights for a language model by its name; the defaults for one that nobody fitted."""
-    kept = _fitted()
-    found = kept["models"].get(model)
-    is_larger = model != kept["shipped"]
-    if found is None:
-        return Pooling(model, is_larger=is_larger)
-    weights = {question: Weights(**found[question]) for question in Question if question in found}
-    limits, alone, stereotype = (found.get(key) for key in ("limits", "alone_limits", "stereotype_limits"))
-    return Pooling(
-        model,
-        is_fitted=found.get("fitted", True),
-        is_larger=is_larger,
-        weights=MappingProxyType(weights),
-        limits=(limits[0], limits[1]) if limits else None,
-        alone_limits=(alone[0], alone[1]) if alone else Pooling().alone_limits,
-        stereotype_limits=(stereotype[0], stereotype[1]) if stereotype else Pooling().stereotype_limits,
-    )
+    """The weights for a language model by its name; the defaults for any but the one that ships."""
+    return _SHIPPED if model == _SHIPPED.model else Pooling(model)
 
 
 def shipped() -> Pooling:
     """The weights for the language model that ships with Antiphon."""
-    return pooling_of(_fitted()["shipped"])
+    return _SHIPPED

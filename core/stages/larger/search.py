@@ -118,7 +118,7 @@ class LargerSearch:
     async def _prepared(self, assessor: Assessor) -> list[Candidate]:
         """Prepared replies, best first: they stand in where the model wrote none, and one is reviewed with the rest."""
         drafts = compose(assessor.brief, self.cards, assessor.allowed, self.chance)
-        return ranked([draft for draft in await assessor.best(drafts) if not draft.contested])
+        return ranked(await assessor.best(drafts))
 
     async def _mended(
         self, offered: list[Candidate], said: Review, passage: Evidence | None, assessor: Assessor

@@ -26,7 +26,7 @@ AIMED = "Helen Garrow is vermin like all these migrants, send her back."
 PLAIN = "Talk like this has no place here. Who would want less than a home for their children?"
 """A draft that states nothing for which somebody could ask a source."""
 SUPPORTING = "To the person this was aimed at: this is your place, and we are on your side."
-BELIEVED = Pooling("fake", is_fitted=True, is_larger=False, weights={Question.PERSON: Weights(bias=2.0, large=2.0)})
+BELIEVED = Pooling("fake", is_larger=False, weights={Question.PERSON: Weights(bias=2.0, large=2.0)})
 """A model no larger than the one that ships, whose word on persons counts."""
 
 

@@ -133,7 +133,7 @@ async def test_claims_are_given_up_where_the_reading_advises_against_a_reply(
     """What was written beside it is not waited for, and no task is left behind."""
     model, before = _Stuck("claims", violent=SURELY), asyncio.all_tasks()
     post = post_of("Migrants only come here to live off our welfare. It will kill this country.")
-    believed = Pooling("fake", is_fitted=True, is_larger=False, weights={Question.THREAT: Weights(bias=2.0, large=2.0)})
+    believed = Pooling("fake", is_larger=False, weights={Question.THREAT: Weights(bias=2.0, large=2.0)})
     suggestion = await Engine(model, knowledge, readers, pooling=believed).suggest(Request(post, PATIENT))
     assert model.reached.is_set()
     assert suggestion.reading.recommended_action is Action.REPORT

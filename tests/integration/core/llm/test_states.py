@@ -17,6 +17,7 @@ from core.llm.backends.servers.chat import ChatModel
 from core.llm.backends.states import EmbeddedStates
 from core.ports import Generation, Message
 from core.scoring.readers.probe import ADAPTER, PROBE, Probe, adapter_for, read_outputs
+from tests.fakes.machine.patience import GUARD_SECONDS
 
 HATEFUL, HARMLESS = "Women are too stupid to vote, they ruin every country.", "The choir meets on Tuesday at seven."
 HINT = "Mira qué casualidad, siempre son los mismos los que viven de las ayudas."
@@ -50,7 +51,7 @@ def _says(server: EmbeddedServer) -> str:
 
 def test_states_are_of_the_text_alone(server: EmbeddedServer) -> None:
     """What was asked before does not change them."""
-    states = EmbeddedStates(server)
+    states = EmbeddedStates(server, GUARD_SECONDS)
     first, other, again = states.of(HATEFUL), states.of(HARMLESS), states.of(HATEFUL)
     assert first is not None
     assert other is not None
@@ -63,7 +64,7 @@ def test_states_are_of_the_text_alone(server: EmbeddedServer) -> None:
 
 def test_while_an_answer_is_written_they_are_the_same(server: EmbeddedServer, writing: EmbeddedServer) -> None:
     """Two servers over the same file, at the same time."""
-    states = EmbeddedStates(server)
+    states = EmbeddedStates(server, GUARD_SECONDS)
     quiet = states.of(HATEFUL)
     with ThreadPoolExecutor(1) as beside:
         saying = beside.submit(_says, writing)
@@ -76,14 +77,14 @@ def test_while_an_answer_is_written_they_are_the_same(server: EmbeddedServer, wr
 
 
 def test_a_long_text_has_none(server: EmbeddedServer) -> None:
-    assert EmbeddedStates(server).of("word " * 200) is None
+    assert EmbeddedStates(server, GUARD_SECONDS).of("word " * 200) is None
 
 
 def test_the_memory_of_the_weights_is_shared(writing: EmbeddedServer, weights: Path) -> None:
     """A server that reads keeps no weights of its own: they are two thirds of a gigabyte."""
     before = _own_memory()
     with EmbeddedServer(weights, threads=2, adapter=ADAPTER, reads_only=True) as running:
-        assert EmbeddedStates(running).of(HARMLESS) is not None
+        assert EmbeddedStates(running, GUARD_SECONDS).of(HARMLESS) is not None
         grown = _own_memory() - before
     assert grown < 400_000_000
 
@@ -96,7 +97,7 @@ def _own_memory() -> int:
 async def test_the_shipped_probe_reads_them(server: EmbeddedServer, weights: Path, tmp_path: Path) -> None:
     """It tells hate from talk where the small reader says nothing either way, in the languages that it names."""
     assert adapter_for(weights, tmp_path) == ADAPTER
-    probe = Probe(EmbeddedStates(server))
+    probe = Probe(EmbeddedStates(server, GUARD_SECONDS))
     hateful, harmless = [await probe.read(text, "en", 60) for text in (HATEFUL, HARMLESS)]
     assert hateful is not None
     assert harmless is not None
@@ -108,7 +109,7 @@ async def test_the_shipped_probe_reads_them(server: EmbeddedServer, weights: Pat
 
 def test_a_server_that_is_gone_is_told(weights: Path) -> None:
     server = EmbeddedServer(weights, threads=1, reads_only=True)
-    states = EmbeddedStates(server)
+    states = EmbeddedStates(server, GUARD_SECONDS)
     server.close()
     with pytest.raises(ModelUnavailable):
         states.of(HARMLESS)

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 import core
 from core.llm.prompting import Prompt, load_prompt, prompt_names, quoted
 from core.ports import Message
-from core.scoring.readers.asking import PROMPTS
+from core.scoring.readers.opinions import PROMPTS
 from core.stages.judging.judge_formats import Rubric
 
 FILES = prompt_names()
 BLANK = re.compile(r"\{([a-z_]+)\}")
 NAMED_BY_VARIABLE = {"PROMPTS[question]": tuple(PROMPTS.values()), "rubric": tuple(Rubric)}
-"""``core.scoring.readers.asking`` asks four prompts in one way, ``core.stages.judging.judge_formats`` its rubrics."""
+"""``core.scoring.readers.opinions`` asks four prompts in one way, ``core.stages.judging.judge_formats`` its rubrics."""
 WITHOUT_SYSTEM_TEXT = ("judgelm",)
 """JudgeLM knows no roles: all of its prompt is one text."""
 

@@ -50,7 +50,6 @@ def test_in_a_language_that_no_reader_knows_that_is_the_reason() -> None:
     [
         (Circumstances(states_fact=True), "factuality", Missing.UNCHECKED),
         (Circumstances(), "factuality", Missing.NOT_APPLICABLE),
-        (Circumstances(is_overruled=True), "fit", Missing.NOT_APPLICABLE),
         (Circumstances(quality=Missing.FAILED), "argument_quality", Missing.FAILED),
     ],
 )

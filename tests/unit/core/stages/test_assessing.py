@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -10,9 +9,7 @@ import pytest
 from core.cards.bank import Card, Facet, prepared_id
 from core.llm.profiles import QUICK
 from core.models import Brief, Intent, Origin, ReadBy, Scores, Verdict
-from core.ports import Message
-from core.scoring.readers.asking import LargeReader
-from core.scoring.readers.pooling import Pooling, Question, Weights
+from core.scoring.readers.pooling import Pooling
 from core.scoring.readers.readers import Readers
 from core.scoring.rewards import embedded_scorers
 from core.stages.assessing import Assessor
@@ -36,15 +33,14 @@ GENERAL = card_of("migrants/any-1", REPLIES)
 UNCARRIED = "In 2021, newcomers held 340 of the 900 jobs in the harbour office."
 
 
-DEAF = Pooling("fake", is_fitted=True, is_larger=False, weights={Question.UNFIT: Weights(large=0.0, alone=0.0)})
-"""A model that is not asked whether a draft is fit."""
+SMALL = Pooling("fake", is_larger=False)
 
 
 def _assessor(
     brief: Brief | None = None,
     model: FakeModel | None = None,
     readers: Readers | None = None,
-    pooling: Pooling = DEAF,
+    pooling: Pooling = SMALL,
     most_calls: int = 40,
     verdicts: int = 2,
 ) -> Assessor:
@@ -59,8 +55,8 @@ def _assessor(
         scorers=[],
         readers=readers or readers_saying(),
         model=asked,
-        larger=LargeReader(asked, pooling),
         writer=pooling,
+        is_reviewed=pooling.is_larger,
     )
 
 
@@ -154,7 +150,7 @@ def test_a_draft_says_what_it_answers(card: Card | None, is_prepared: bool, answ
     assessor = replace(_assessor(), cards=(CARD, GENERAL))
     draft = assessor.teller.draft(1, replace(_candidate(PARENT, is_prepared=is_prepared), card=card))
     assert (draft.answers, draft.language, draft.reasons[0]) == (answers, "en", reason)
-    assert draft.writer == (None if is_prepared else DEAF.model)
+    assert draft.writer == (None if is_prepared else SMALL.model)
 
 
 def test_a_draft_says_for_which_facet_it_was_prepared() -> None:
@@ -196,98 +192,35 @@ def test_where_no_stereotype_is_known_a_draft_answers_none() -> None:
     assert _assessor().teller.draft(1, _candidate(PARENT)).answers is None
 
 
-LARGE = Pooling("great-70b", is_fitted=True)
-FIT, UNFIT = {"yes": 0.99, "no": 0.01}, {"yes": 0.01, "no": 0.99}
+LARGE = Pooling("great-70b")
 OWN = ("Our neighbours sing in the choir.", "Every child here may learn to swim.", "We are one town.")
-
-
-def _none(messages: Sequence[Message], options: Sequence[str]) -> dict[str, float]:
-    """No fault at all: it opposes the post, and no other question is answered by yes."""
-    return YES if "oppose what" in messages[-1].content else NO
 
 
 async def _entrants(assessor: Assessor, *candidates: Candidate) -> list[Candidate]:
     return await assessor.entrants(await assessor.passing(candidates), 4)
 
 
-async def test_a_larger_model_shows_what_the_small_reader_alone_would_refuse() -> None:
-    """A good writer is not silenced by a small reader that errs, nor held back by its scores."""
-    model = FakeModel(shares={"quality": YES, "fit": FIT})
-    assessor = _assessor(model=model, readers=readers_saying(unfit=0.9), pooling=LARGE)
-    pool = await assessor.passing([_candidate(text) for text in OWN])
-    assert [candidate.contested for candidate in pool] == ["does not oppose the post"] * 3
-    entrants = await assessor.entrants(pool, 4)
-    assert {entrant.text for entrant in entrants} == set(OWN)
-    assert {(entrant.read_by, entrant.contested, entrant.scores.stance) for entrant in entrants} == {
-        (ReadBy.BOTH, "", None)
-    }
-    assert model.calls["fit"] == 3
-    assert assessor.teller.draft(1, entrants[0]).read_by is ReadBy.BOTH
-
-
-async def test_the_model_that_ships_overrules_nobody() -> None:
-    """What the small reader is sure of is refused before any call."""
-    model = FakeModel(shares={"fit": FIT})
-    assessor = _assessor(model=model, readers=readers_saying(unfit=0.9), pooling=replace(LARGE, is_larger=False))
-    assert await assessor.passing([_candidate(OWN[0])]) == []
-    assert assessor.faults == {"does not oppose the post": 1}
-    assert not model.asked
-
-
-async def test_a_larger_model_refuses_what_the_small_reader_lets_pass_and_names_the_fault() -> None:
-    """The first fault that it sees is the reason, the small reader's likeliest first."""
-    model = FakeModel(shares={"quality": YES, "fit": UNFIT, "fault": YES})
-    readers = readers_saying(unfit=0.4, harm=0.3)
-    assessor = _assessor(model=model, readers=readers, pooling=LARGE)
-    assert await _entrants(assessor, _candidate(OWN[0])) == []
-    assert assessor.faults == {"calls for harm or exclusion": 1}
-    assert (model.calls["fit"], model.calls["fault"]) == (1, 1)
-
-
-async def test_what_both_think_likely_is_shown_with_a_warning() -> None:
-    """Between the two limits a person decides."""
-    model = FakeModel(shares={"quality": YES, "fit": {"yes": 0.5, "no": 0.5}, "fault": _none})
-    assessor = _assessor(model=model, readers=readers_saying(unfit=0.5), pooling=LARGE)
-    entrant = (await _entrants(assessor, _candidate(OWN[0])))[0]
-    assert entrant.warnings == ("Look twice: the language model thinks that it perhaps does not oppose the post.",)
-    assert model.calls["fault"] == 4
-    assert entrant.last == (False, 1)
-
-
-@pytest.mark.parametrize(("said", "stays"), [(FIT, True), (UNFIT, False)])
-async def test_where_the_small_reader_knows_no_word_the_model_alone_judges(said: dict[str, float], stays: bool) -> None:
-    """The draft says so, and a reason that nobody named is not made up."""
-    brief = brief_of(text="Aquí no cabe nadie más.", language="es")
-    model = FakeModel(shares={"quality": YES, "fit": said, "fault": _none})
-    assessor = _assessor(brief, model, pooling=LARGE)
-    entrants = await _entrants(assessor, _candidate("¿Y si hablamos con respeto los unos de los otros?"))
-    assert [entrant.read_by for entrant in entrants] == [ReadBy.LARGE] * stays
-    assert assessor.faults == ({} if stays else {"is not fit to be posted as it is": 1})
-
-
-async def test_a_spent_budget_leaves_the_small_readers_word() -> None:
-    """What it would refuse stays refused, what it would show is shown."""
-    for unfit, stays in ((0.9, False), (0.1, True)):
-        assessor = _assessor(readers=readers_saying(unfit=unfit), pooling=LARGE, most_calls=1)
-        assessor.model.budget.model_calls = 1
-        entrants = await _entrants(assessor, _candidate(OWN[0]))
-        assert [entrant.read_by for entrant in entrants] == [ReadBy.SMALL] * stays
-        assert any("fit to be posted was not asked" in note for note in assessor.notes)
+@pytest.mark.parametrize("is_larger", [True, False])
+async def test_what_the_small_reader_refuses_is_contested_where_a_larger_model_reviews(is_larger: bool) -> None:
+    """A good writer is not silenced by a small reader that errs; the model that ships overrules nobody."""
+    assessor = _assessor(readers=readers_saying(unfit=0.9), pooling=replace(LARGE, is_larger=is_larger))
+    found = await assessor.passing([_candidate(OWN[0])])
+    assert [candidate.contested for candidate in found] == ["does not oppose the post"] * is_larger
+    assert assessor.faults == ({} if is_larger else {"does not oppose the post": 1})
 
 
 async def test_prepared_drafts_are_judged_by_rules_only() -> None:
     """People wrote them; no reader refuses them, and the draft says so."""
-    model = FakeModel(shares={"quality": YES, "fit": UNFIT})
+    model = FakeModel(shares={"quality": YES})
     assessor = _assessor(model=model, readers=readers_saying(unfit=0.9), pooling=LARGE)
     entrants = await _entrants(assessor, _candidate(OWN[0], is_prepared=True))
     assert [entrant.read_by for entrant in entrants] == [ReadBy.RULES]
-    assert model.calls["fit"] == 0
 
 
 @pytest.mark.parametrize(("is_larger", "verdicts", "asked"), [(False, 0, 0), (False, 2, 1), (True, 0, 1)])
 async def test_who_waits_does_not_wait_for_a_small_models_taste(is_larger: bool, verdicts: int, asked: int) -> None:
     """In a profile without a judge, how good a draft is stays unknown unless a larger model can tell."""
-    model = FakeModel(shares={"quality": YES, "fit": FIT})
+    model = FakeModel(shares={"quality": YES})
     assessor = _assessor(model=model, pooling=replace(LARGE, is_larger=is_larger), verdicts=verdicts)
     entrant = (await _entrants(assessor, _candidate(OWN[0])))[0]
     assert model.calls["quality"] == asked

@@ -12,7 +12,7 @@ import pytest
 from core.errors import BadAnswer, ModelUnavailable
 from core.llm.profiles import QUICK
 from core.models import Action, ReadBy, Reading, TargetGroup
-from core.scoring.readers.asking import LargeReader
+from core.scoring.readers.opinions import LargeReader
 from core.scoring.readers.pooling import Pooling, Question, Weights
 from core.scoring.readers.readers import PostSigns
 from core.stages.reading import (
@@ -45,7 +45,7 @@ SIGNALS = replace(UNSURE, hateful=0.9, is_sure=True)
 YES, NO = {"yes": 0.9, "no": 0.1}, {"yes": 0.1, "no": 0.9}
 
 
-BELIEVED = Pooling("fake", is_fitted=True, is_larger=False)
+BELIEVED = Pooling("fake", is_larger=False)
 """A model as small as the one that ships, whose word counts as much as the small reader's."""
 
 
@@ -285,15 +285,6 @@ UNREAD = Signals("es", None, TargetGroup.MIGRANTS, calls_for_violence=False, not
 SIGNS = PostSigns(0.9, 0.1, 0.03, 0.03, 3, dict.fromkeys(TargetGroup, 0.01))
 
 
-async def test_a_larger_model_is_asked_also_where_the_small_reader_is_sure() -> None:
-    """A small reader that errs surely must not lock a better one in."""
-    model = FakeModel(texts={"reading": GOOD}, shares={"hateful": {"yes": 0.01, "no": 0.99}, "violent": NO})
-    reading, notes = await read_by(model, SIGNALS, pooling=LARGER)
-    assert model.calls["hateful"] == 1
-    assert (reading.recommended_action, reading.read_by) == (Action.STAY_SILENT, ReadBy.BOTH)
-    assert notes == []
-
-
 async def test_a_model_that_adds_nothing_is_not_asked() -> None:
     """Where the fit gave it no weight, no call is spent on it, and the small reader's word stands."""
     nothing = Weights(large=0.0, alone=0.0)
@@ -318,14 +309,6 @@ async def test_where_the_small_reader_knows_no_word_the_model_alone_counts() -> 
     ]
 
 
-async def test_a_model_that_nobody_fitted_is_named() -> None:
-    """A person may want to fit it, and should know meanwhile."""
-    model = FakeModel(texts={"reading": GOOD}, shares={"hateful": YES})
-    _, notes = await read_by(model, UNSURE, pooling=Pooling("great-70b"))
-    assert len(notes) == 1
-    assert "the model great-70b was never fitted" in notes[0]
-
-
 async def test_a_threat_by_words_alone_is_put_to_the_model() -> None:
     """A list of words is a reason to ask; it decides only where nobody answers."""
     signals = replace(SIGNALS, signs=SIGNS, calls_for_violence=True)
@@ -336,27 +319,6 @@ async def test_a_threat_by_words_alone_is_put_to_the_model() -> None:
         )
         assert reading.recommended_action is action
         assert model.calls["violent"] == 1
-
-
-async def test_a_larger_model_finds_threats_and_persons_that_no_word_shows() -> None:
-    """The small reader's slight suspicion is enough to ask it."""
-    model = FakeModel(texts={"reading": GOOD}, shares={"hateful": YES, "violent": {"yes": 0.99, "no": 0.01}})
-    reading, _ = await read_by(model, replace(SIGNALS, signs=SIGNS), pooling=LARGER)
-    assert reading.recommended_action is Action.REPORT
-    model = FakeModel(texts={"reading": GOOD}, shares={"hateful": YES, "violent": NO, "personal": YES})
-    surer = replace(SIGNS, person=0.4)
-    reading, _ = await read_by(model, replace(SIGNALS, signs=surer), pooling=LARGER)
-    assert reading.recommended_action is Action.SUPPORT_TARGET
-
-
-async def test_a_larger_model_tells_the_group_that_nobody_else_knows() -> None:
-    """By one letter; the model that ships is not asked, since its explanations name one at no further cost."""
-    letters = {letter: 0.93 if letter == "F" else 0.01 for letter in "ABCDEFGH"}
-    model = FakeModel(texts={"reading": GOOD}, shares={"hateful": YES, "group": letters})
-    unclear = replace(UNREAD, target_group=None)
-    assert (await read_by(model, unclear, pooling=LARGER))[0].target_group is TargetGroup.JEWS
-    assert (await read_by(model, unclear))[0].target_group is TargetGroup.MIGRANTS
-    assert model.calls["group"] == 1
 
 
 async def test_a_spent_budget_leaves_the_small_readers_word() -> None:

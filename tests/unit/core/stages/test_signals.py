@@ -8,7 +8,7 @@ import pytest
 
 from core.errors import BadInput
 from core.models import Action, ReadBy, TargetGroup
-from core.scoring.readers.asking import LargeReader
+from core.scoring.readers.opinions import LargeReader
 from core.scoring.readers.outputs import POST_OUTPUTS
 from core.scoring.readers.pooling import Pooling, Question, Weights
 from core.scoring.readers.readers import PostReader
@@ -43,7 +43,7 @@ async def test_threats_are_put_to_the_model(text: str) -> None:
     for said, action in (({"yes": 0.999, "no": 0.001}, Action.REPORT), (NO, Action.REPLY), (None, Action.REPLY)):
         model = metered(FakeModel(texts={"reading": EXPLAINED}, shares={"violent": said}))
         weights = {Question.THREAT: Weights(bias=1.0)}
-        asked = LargeReader(model, Pooling("fake", is_fitted=True, is_larger=False, weights=weights))
+        asked = LargeReader(model, Pooling("fake", is_larger=False, weights=weights))
         reading, _ = await read_post(post_of(text), signals, model, asked)
         assert reading.recommended_action is action
         assert model.budget.model_calls == 2
@@ -301,17 +301,3 @@ async def test_where_the_small_reader_knows_no_language_the_probe_reads_with_it(
     assert reading.read_by is ReadBy.BOTH
     assert reading.recommended_action is Action.REPLY
     assert any("threats and attacks on one person by words alone" in str(note) for note in notes)
-
-
-@pytest.mark.parametrize(("answer", "action"), [(NO, Action.STAY_SILENT), (None, Action.REPLY)])
-async def test_a_larger_model_is_pooled_with_the_small_reader_it_was_fitted_beside(
-    answer: dict[str, float] | None, action: Action, tmp_path: Path
-) -> None:
-    """What the probe said counts where that model does not answer, and is not taken for its word."""
-    text = "Funny how they always find the money."
-    signals = await _signals(text, 3.0, tmp_path)
-    model = metered(FakeModel(texts={"reading": EXPLAINED}, shares={"hateful": answer}))
-    larger = LargeReader(model, Pooling("great-70b", is_fitted=True))
-    reading, _ = await read_post(post_of(text), signals, model, larger)
-    assert reading.recommended_action is action
-    assert reading.read_by is ReadBy.BOTH

@@ -26,7 +26,6 @@ def test_by_default_log_odds_are_added() -> None:
     assert both.pooled(Question.HATEFUL, 0.8, 0.2) == pytest.approx(0.5)
     assert both.pooled(Question.HATEFUL, 1.0, 0.0) == pytest.approx(0.5)
     assert both.pooled(Question.HATEFUL, None, 0.3) == pytest.approx(0.3)
-    assert not both.is_fitted
 
 
 @given(CHANCES)
@@ -77,12 +76,11 @@ def test_alone_the_model_has_weights_of_its_own() -> None:
 
 
 def test_the_model_that_ships_has_weights_and_others_have_the_defaults() -> None:
-    """Another model is taken for a larger one, and believed as much as the small reader until somebody fits it."""
+    """Another model is taken for a larger one, and believed as much as the small reader."""
     ours, other = shipped(), pooling_of("great-70b")
     assert not ours.is_larger
-    assert (other.is_fitted, other.is_larger, other.of(Question.UNFIT)) == (False, True, Weights())
-    assert other.limits is None
-    assert set(ours.weights) >= {Question.HATEFUL, Question.THREAT, Question.PERSON, Question.UNFIT}
+    assert (other.is_larger, other.of(Question.HATEFUL)) == (True, Weights())
+    assert set(ours.weights) == set(Question)
 
 
 @pytest.mark.parametrize(
