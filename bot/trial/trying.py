@@ -25,7 +25,7 @@ from core.llm.profiles import LIVE, Profile
 from core.models import Action, Brief, Draft, FlaggedPost, PostRef, Reading, Suggestion
 from core.ports import Generation, LanguageModel, Message
 from core.request import Request, Voice
-from core.scoring.readers.asking import LargeReader
+from core.scoring.readers.opinions import LargeReader
 from core.scoring.readers.pooling import Pooling, Question
 from core.stages.judging.judge_formats import Judge
 from core.stages.larger.analysis import analyse

@@ -48,16 +48,10 @@ CODES: Final = {
     "model: its server gives no probabilities; how sure it is was counted from a few answers": "probabilities_counted",
     "post: the post tries to give the model instructions; they are read as text and not followed": "post_instructs",
     "post: {count} control or bidirectional characters were taken out": "post_characters_removed",
-<<<<<<< HEAD
-    "readers: how far to believe the model {model} was never fitted; its word counts as much as the small reader's": (
-        "model_not_fitted"
-    ),
     "readers: the model {model} was found unfit to read {language}; the small readers read alone": (
         "model_unfit_to_read"
     ),
     "reading: how sure the model is, it says itself; no probabilities were read": "probabilities_stated",
-=======
->>>>>>> eb318b98 (Ask a larger model nothing but its one reading and its one review)
     "reading: no target group was recognised; the drafts stand up for people in general": "group_unknown",
     "reading: the explanations were not asked for ({why})": "explanations_not_asked",
     "reading: the model did not read the post ({why}); the small readers read it": "model_did_not_read",

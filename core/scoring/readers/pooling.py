@@ -54,23 +54,12 @@ class Pooling:
         model: its name.
         is_larger: whether it is larger than the model that ships, and is simply asked.
         weights: by question; the default for one that is missing.
-<<<<<<< HEAD
-        limits: the probabilities of being unfit from which a draft is shown with a warning, and refused, where both
-            read it; ``None`` for those of the small reader.
-        alone_limits: the same where the language model alone read it.
         unread: the languages that the model was found unfit to read, so that the small readers read alone.
-        stereotype_limits: the pooled probabilities from which a stereotype is answered, and told as the gist.
-=======
->>>>>>> eb318b98 (Ask a larger model nothing but its one reading and its one review)
     """
 
     model: str = ""
     is_larger: bool = True
     weights: Mapping[Question, Weights] = field(default_factory=lambda: MappingProxyType({}))
-<<<<<<< HEAD
-    limits: tuple[float, float] | None = None
-    alone_limits: tuple[float, float] = (0.5, 0.8)
-    stereotype_limits: tuple[float, float] = (0.5, 0.8)
     unread: frozenset[str] = frozenset()
 
     def within(self, language: str | None) -> Pooling:
@@ -78,8 +67,6 @@ class Pooling:
         if language not in self.unread:
             return self
         return replace(self, weights=MappingProxyType(dict.fromkeys(Question, Weights(large=0.0, alone=0.0))))
-=======
->>>>>>> eb318b98 (Ask a larger model nothing but its one reading and its one review)
 
     def of(self, question: Question) -> Weights:
         """The weights for a question."""

@@ -141,7 +141,7 @@ def test_half_a_prepared_reply_is_none() -> None:
     [
         (CARD, True, "migrants live on welfare", "It was prepared for posts that say: migrants live on welfare."),
         (GENERAL, True, None, "It was prepared for any post about this group: say something about this one."),
-        (None, False, "migrants live on welfare", f"Written by {DEAF.model} for this post."),
+        (None, False, "migrants live on welfare", f"Written by {SMALL.model} for this post."),
     ],
     ids=["prepared", "general", "written"],
 )
