@@ -14,6 +14,7 @@
     |   +-- StoreUnavailable      the database
     |   +-- PlatformUnavailable   a chat platform: the call certainly did not reach it, or it refused
     |       +-- PlatformBusy      it refused for now, and may be asked again later
+    |       |   +-- CardCanWait   it has room for cards that somebody must decide on, and for no other now
     |       +-- CardRefused       it refused to change one card for now; others can be shown
     |       +-- TextRefused       it never takes this text as it is
     |       +-- PlaceClosed       it lets us do nothing in this place, until somebody changes that
@@ -120,6 +121,10 @@ class PlatformBusy(PlatformUnavailable):
     def __init__(self, message: str, *, remedy: str = "", retry_after_seconds: float = 0.0) -> None:
         super().__init__(message, remedy=remedy)
         self.retry_after_seconds = retry_after_seconds
+
+
+class CardCanWait(PlatformBusy):
+    """A chat platform has room for what somebody must decide, and none for this card, which only tells of progress."""
 
 
 class CardRefused(PlatformUnavailable):

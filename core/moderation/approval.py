@@ -69,6 +69,8 @@ TRANSITIONS: Final[dict[CaseState, frozenset[CaseState]]] = {
 }
 CLOSED: Final = frozenset({_S.POSTED, _S.DECLINED, _S.NO_REPLY, _S.EXPIRED, _S.WITHDRAWN, _S.SHADOWED, _S.RETRACTED})
 """The states in which nobody has anything left to do."""
+IN_PROGRESS: Final = frozenset({_S.QUEUED, _S.DRAFTING})
+"""Nobody has anything to decide before the drafts are there."""
 REOPENED: Final = frozenset({_S.DECLINED, _S.NO_REPLY, _S.WITHDRAWN, _S.EXPIRED, _S.SHADOWED})
 """Closed without a reply, so that a moderator may open the case again; its closer may undo it for a short time."""
 _BEFORE: Final = {

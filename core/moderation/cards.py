@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from core.models import Action, Draft, Evidence, FlaggedPost, PostRef, ReadBy, TargetGroup
-from core.moderation.approval import CaseState
+from core.moderation.approval import IN_PROGRESS, CaseState
 from core.moderation.origins import ReviewOfPrepared
 
 
@@ -158,6 +158,11 @@ class Card:
     community_language: str | None = None
     reviews: Mapping[str, ReviewOfPrepared] = field(default_factory=dict)
     names: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_progress(self) -> bool:
+        """Whether it only tells how far the drafts are."""
+        return self.state in IN_PROGRESS
 
 
 @dataclass(frozen=True, slots=True)

@@ -145,6 +145,7 @@ class ReviewSurface(Protocol):
         platform, show one card: a crash between showing a card and storing its place leaves no second card.
 
         Raises:
+            CardCanWait: not this card now, which only tells of progress, since more urgent ones need the room.
             PlatformBusy: nothing in this community now; ``retry_after_seconds`` says when.
             CardRefused: not this card now.
             PlatformUnavailable: the channel is gone, closed to us, or open to everybody; the remedy is for the

@@ -15,9 +15,13 @@ _REMEMBERED: Final = 2000
 
 @dataclass(slots=True)
 class ShownCard:
-    """The version that a message shows, as far as this process knows; 0 if it wrote none."""
+    """The version that a message shows, as far as this process knows; 0 if it wrote none.
+
+    ``is_progress`` says that it was a card of a case whose drafts are not there yet.
+    """
 
     version: int = 0
+    is_progress: bool = False
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 

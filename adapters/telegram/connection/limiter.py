@@ -24,9 +24,14 @@ IN_A_GROUP_PER_MINUTE: Final = 20
 KEPT_FOR_PEOPLE: Final = 5
 """How many of a group's messages in a minute are kept for what a person waits for: ``PATIENT`` requests never use
 them."""
+KEPT_FROM_PROGRESS: Final = 14
+"""The same for ``PROGRESS`` requests."""
 PATIENT: Final = 1
 """The ``rate_limit_args`` of what is shown later by itself where there is no room now, such as a card."""
+PROGRESS: Final = 2
+"""The same for what only tells how far something is: refused at once where little room is left, without a wait."""
 
+_KEPT: Final = {None: 0, PATIENT: KEPT_FOR_PEOPLE, PROGRESS: KEPT_FROM_PROGRESS}
 _WRITES: Final = ("send", "edit", "copy", "forward")
 _FIRST: Final = frozenset({"answerCallbackQuery", "deleteMessage"})
 """What a person waits for, or what must not stay in sight: these wait for nothing but a pause that was asked for."""
@@ -86,8 +91,9 @@ class TelegramLimiter(BaseRateLimiter[int]):
         """
         chat = self._chat(data.get("chat_id"))
         is_group = self._is_group(data.get("chat_id"))
-        most = IN_A_GROUP_PER_MINUTE - (KEPT_FOR_PEOPLE if rate_limit_args == PATIENT else 0)
-        await self._wait_for_turn(chat, endpoint, most if is_group else None)
+        most = IN_A_GROUP_PER_MINUTE - _KEPT[rate_limit_args] if is_group else None
+        longest = 0.0 if rate_limit_args == PROGRESS else self._longest_wait_seconds
+        await self._wait_for_turn(chat, endpoint, most, longest)
         try:
             return await callback(*args, **kwargs)
         except RetryAfter as err:
@@ -95,13 +101,14 @@ class TelegramLimiter(BaseRateLimiter[int]):
                 chat.paused_until = max(chat.paused_until, self._seconds_now() + seconds_of(err))
             raise
 
-    async def _wait_for_turn(self, chat: _Chat | None, endpoint: str, most: int | None) -> None:
+    async def _wait_for_turn(self, chat: _Chat | None, endpoint: str, most: int | None, longest: float) -> None:
         """Take a turn now, or sleep until there is one; between finding a turn and taking it nobody else runs.
 
         Args:
             most: how many messages of a minute leave room for this one in its chat; ``None`` for any number.
+            longest: how many seconds it may sleep.
         """
-        until = self._seconds_now() + self._longest_wait_seconds
+        until = self._seconds_now() + longest
         while (pause := self._pause(chat, endpoint, most)) > 0:
             if self._seconds_now() + pause > until:
                 raise RetryAfter(timedelta(seconds=pause))

@@ -12,7 +12,7 @@ from telegram.error import BadRequest, ChatMigrated, Forbidden, InvalidToken, Re
 
 from adapters.telegram.connection.error_meanings import description_of
 from adapters.telegram.connection.limiter import seconds_of
-from core.errors import PlatformBusy, PlatformUnavailable
+from core.errors import CardCanWait, PlatformBusy, PlatformUnavailable
 from core.i18n.sentences import sentence
 
 _AGAIN_SECONDS: Final = 5.0
@@ -56,10 +56,14 @@ def chat_full(seconds: float) -> PlatformBusy:
     )
 
 
-def of_card(err: BaseException) -> PlatformBusy | PlatformUnavailable:
-    """What went wrong when a card was shown; a call of unknown outcome counts as busy, and is made again."""
+def of_card(err: BaseException, *, is_progress: bool = False) -> PlatformUnavailable:
+    """What went wrong when a card was shown; a call of unknown outcome counts as busy, and is made again.
+
+    Args:
+        is_progress: the card only tells how far the drafts are, so others may have room where it has none.
+    """
     if isinstance(err, RetryAfter):
-        return _busy(seconds_of(err))
+        return _busy(seconds_of(err), CardCanWait if is_progress else PlatformBusy)
     if isinstance(err, ChatMigrated):
         return PlatformUnavailable(
             sentence("The review chat became a supergroup."), remedy=sentence("Antiphon tries again by itself.")
@@ -86,8 +90,8 @@ def of_card(err: BaseException) -> PlatformBusy | PlatformUnavailable:
     return _busy(_AGAIN_SECONDS)
 
 
-def _busy(seconds: float) -> PlatformBusy:
-    return PlatformBusy(
+def _busy(seconds: float, kind: type[PlatformBusy] = PlatformBusy) -> PlatformBusy:
+    return kind(
         sentence("Telegram does not take the card now."),
         remedy=sentence("Antiphon tries again by itself."),
         retry_after_seconds=seconds,

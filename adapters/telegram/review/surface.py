@@ -22,7 +22,7 @@ from telegram.error import BadRequest
 from adapters.common.cards.shown import ShownCards
 from adapters.telegram.connection.client import Heard, TelegramClient
 from adapters.telegram.connection.error_meanings import FAULTS, description_of, is_message_gone, is_unchanged
-from adapters.telegram.connection.limiter import PATIENT
+from adapters.telegram.connection.limiter import PATIENT, PROGRESS
 from adapters.telegram.connection.refs import NAME, numbers_of
 from adapters.telegram.review.layout import card_message
 from adapters.telegram.review.places import ReviewPlaces, place_of
@@ -114,7 +114,7 @@ class TelegramReviewSurface:
                 if standing.channel == channel:
                     raise
                 leftover = standing  # An earlier chat is gone, or open to others by now.
-        place = await self._show_anew(card, channel)
+        place = await self._show_anew(card, channel, is_progress=shown is None and card.is_progress)
         if leftover is not None:
             await self._remove(leftover)
         return place
@@ -128,13 +128,13 @@ class TelegramReviewSurface:
         with suppress(PlatformBusy):
             await self._edit(card, place)
 
-    async def _show_anew(self, card: Card, channel: str) -> PostRef:
+    async def _show_anew(self, card: Card, channel: str, *, is_progress: bool) -> PostRef:
         """Send the card without a word of the post, so that no notification holds one, and fill it in."""
         place_of(channel)
         await self._check_readers(card, channel)
         for _ in range(_TRIES):
-            place = await self._send(card, channel)
-            if await self._edit(card, place):
+            place = await self._send(card, channel, is_progress=is_progress)
+            if await self._edit(card, place, is_new=True):
                 return place
         raise PlatformUnavailable(
             sentence("A card is deleted as soon as it is shown."),
@@ -147,7 +147,7 @@ class TelegramReviewSurface:
             place = await self.places.require_closed(card.community, channel)
             self._communities[place.chat].add(card.community)
 
-    async def _send(self, card: Card, channel: str) -> PostRef:
+    async def _send(self, card: Card, channel: str, *, is_progress: bool) -> PostRef:
         written, place = card_message(card, self._language_of(card), covers_all=True), place_of(channel)
         try:
             sent = await self._client.bot.send_message(
@@ -157,23 +157,27 @@ class TelegramReviewSurface:
                 message_thread_id=place.topic,
                 link_preview_options=NO_PREVIEW,
                 reply_markup=written.keyboard,
-                rate_limit_args=PATIENT,
+                rate_limit_args=PROGRESS if is_progress else PATIENT,
             )
         except FAULTS as err:
-            raise of_card(err) from err
+            raise of_card(err, is_progress=is_progress) from err
         shown = PostRef(NAME, card.community, channel, str(sent.message_id))
         self._sent[card.case_id, channel] = shown
         if len(self._sent) > _REMEMBERED:
             self._sent.popitem(last=False)
         return shown
 
-    async def _edit(self, card: Card, place: PostRef) -> bool:
-        """Edit the message; returns whether it is still there."""
+    async def _edit(self, card: Card, place: PostRef, *, is_new: bool = False) -> bool:
+        """Edit the message; returns whether it is still there.
+
+        A new card lacks its words until then, so it has the room that is kept for what a person waits for.
+        """
         known = self._shown.of(f"{place.channel} {place.message}")
         async with known.lock:
             if card.version < known.version:
                 return True
             written, numbers = card_message(card, self._language_of(card)), numbers_of(place)
+            is_progress = card.is_progress and known.is_progress
             try:
                 await self._client.bot.edit_message_text(
                     written.text,
@@ -182,14 +186,14 @@ class TelegramReviewSurface:
                     parse_mode=ParseMode.HTML,
                     link_preview_options=NO_PREVIEW,
                     reply_markup=written.keyboard,
-                    rate_limit_args=PATIENT,
+                    rate_limit_args=None if is_new else PROGRESS if is_progress else PATIENT,
                 )
             except FAULTS as err:
                 if is_message_gone(err) or "message can't be edited" in description_of(err):
                     return False
                 if not is_unchanged(err):
-                    raise of_card(err) from err
-            known.version = card.version
+                    raise of_card(err, is_progress=is_progress) from err
+            known.version, known.is_progress = card.version, card.is_progress
             return True
 
     async def _remove(self, place: PostRef) -> None:

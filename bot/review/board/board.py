@@ -29,7 +29,7 @@ from bot.store.views import review_cards
 from bot.store.views.board_troubles import end_trouble, keep_trouble, troubled
 from bot.store.views.review_cards import Board, CardPlace
 from bot.store.work.offices import Office
-from core.errors import CardRefused, Conflict, PlatformBusy, PlatformUnavailable, StoreUnavailable
+from core.errors import CardCanWait, CardRefused, Conflict, PlatformBusy, PlatformUnavailable, StoreUnavailable
 from core.models import PostRef
 from core.moderation.approval import CLOSED
 from core.moderation.cards import Card
@@ -101,6 +101,7 @@ class ReviewBoard:
         self._again: dict[str, str] = {}  # communities by case, of cards to look at although nothing was counted
         self._swept: datetime | None = None
         self._rests = Rests()
+        self._can_wait = Rests()  # cases whose card only tells of progress, which its platform has no room for
         self._lost = LostCards(surface)
         self._lanes: dict[str, asyncio.Task[None]] = {}  # by community, what shows its cards now
         self._turn = asyncio.Semaphore(at_once)
@@ -214,11 +215,14 @@ class ReviewBoard:
         rests = self._rests.at(session.moment)
         resting = rests | self._lanes.keys()
         wanted = [one.community_id for one in self._boards.values() if one.channel and one.community_id not in resting]
-        found = await review_cards.changed(session, wanted, self._batch, without=resting)
+        can_wait = self._can_wait.at(session.moment)
+        found = await review_cards.changed(session, wanted, self._batch, without=resting, can_wait=can_wait)
         again = [
             case_id
             for case_id, own in self._again.items()
-            if own not in self._lanes and case_id not in rests and (own not in rests or case_id in self._bare)
+            if own not in self._lanes
+            and case_id not in rests | can_wait
+            and (own not in rests or case_id in self._bare)
         ]
         for case_id in again[: self._batch - len(found)]:
             found[case_id] = self._again.pop(case_id)
@@ -323,6 +327,9 @@ class ReviewBoard:
         try:
             async with self._turn, asyncio.timeout(self._timeout_seconds):
                 place = await self._surface.show(card, outdated.channel, outdated.place)
+        except CardCanWait as err:
+            self._can_wait.busy(card.case_id, outdated.moment, err.retry_after_seconds)
+            return True
         except PlatformBusy as err:
             for key in self._keys(outdated):
                 self._rests.busy(key, outdated.moment, err.retry_after_seconds)
@@ -343,6 +350,7 @@ class ReviewBoard:
         await self._database.run("keep where a card stands", lambda session: _keep(session, outdated, place))
         self._again.pop(card.case_id, None)
         self._rests.end(card.case_id, community)
+        self._can_wait.end(card.case_id)
         return True
 
     def _keys(self, outdated: _Outdated) -> list[str]:

@@ -19,7 +19,7 @@ from bot.store.engine.dialect import insert_new
 from bot.store.people import communities
 from bot.store.schema import CaseRow, CommunityRow, ReviewCardRow
 from core.models import PostRef
-from core.moderation.approval import CLOSED
+from core.moderation.approval import CLOSED, IN_PROGRESS
 
 _CHANNEL, _LANGUAGE = "review_channel", "language"
 """The keys of ``CommunityRow.policy``, fields of ``core.moderation.community.policy.CommunityPolicy``."""
@@ -73,19 +73,32 @@ async def boards(session: Session, platform: str) -> dict[str, Board]:
 
 
 async def changed(
-    session: Session, community_ids: Collection[str], limit: int, *, without: Collection[str] = ()
+    session: Session,
+    community_ids: Collection[str],
+    limit: int,
+    *,
+    without: Collection[str] = (),
+    can_wait: Collection[str] = (),
 ) -> dict[str, str]:
     """The cases of these communities whose card may be outdated, at most ``limit``.
 
-    The longest waiting first, and of each community as many as of any other, so that a raid on one delays no other.
-    Each with its community, as in ``standing_cards``.
+    What somebody must decide, or cannot decide any more, comes before what only waits for drafts; of these the longest
+    waiting first, and of each community as many as of any other, so that a raid on one delays no other. Each with its
+    community, as in ``standing_cards``.
+
+    Args:
+        without: no case of these.
+        can_wait: none of these as long as they only wait for drafts.
     """
-    turn = func.row_number().over(partition_by=CaseRow.community_id, order_by=(CaseRow.updated_at, CaseRow.id))
+    order = (CaseRow.state.in_(IN_PROGRESS), CaseRow.updated_at, CaseRow.id)
+    turn = func.row_number().over(partition_by=CaseRow.community_id, order_by=order)
     waiting = select(CaseRow.id, CaseRow.community_id, CaseRow.updated_at, turn.label("turn")).where(
         CaseRow.community_id.in_(sorted(community_ids)), CaseRow.unshown > 0
     )
     if without:
         waiting = waiting.where(CaseRow.id.not_in(sorted(without)))
+    if can_wait:
+        waiting = waiting.where(or_(CaseRow.id.not_in(sorted(can_wait)), CaseRow.state.not_in(IN_PROGRESS)))
     found = waiting.subquery()
     query = select(found.c.id, found.c.community_id).order_by(found.c.turn, found.c.updated_at, found.c.id).limit(limit)
     return {str(case_id): str(community_id) for case_id, community_id in await session.execute(query)}

@@ -7,9 +7,10 @@ from dataclasses import replace
 import pytest
 
 from adapters.telegram.connection.limiter import IN_A_GROUP_PER_MINUTE, KEPT_FOR_PEOPLE
-from core.errors import PlatformBusy
+from core.errors import CardCanWait, PlatformBusy
 from core.models import PostRef
 from core.moderation.approval import CaseState
+from core.moderation.cards import Waiting
 from tests.fakes.ports.cards import CASE_ID
 from tests.fakes.telegram.review import TelegramRoom, labels_of
 
@@ -46,6 +47,47 @@ async def test_a_press_is_answered_after_a_minute_full_of_cards(room: TelegramRo
     room.client.ticks.now += 60
     await room.press("moderator", room.card, "More…")
     assert len(room.told("moderator")) == KEPT_FOR_PEOPLE + 1
+
+
+async def test_progress_leaves_the_room_of_a_busy_minute_to_what_somebody_decides(room: TelegramRoom) -> None:
+    """Six posts within a minute: every card with drafts stands there before the minute is over, whole."""
+    surface, chat = room.client.surface, str(room.chat)
+    await room.show()
+    before = _writes(room)
+    room.client.ticks.now += 60
+    drafted = [replace(room.casework.cases[CASE_ID], case_id=f"{number}" * 32, version=5) for number in range(1, 7)]
+    shown: dict[str, PostRef] = {}
+    put_off = []
+    for card in drafted:
+        begun = replace(card, version=1, state=CaseState.DRAFTING, drafts=(), waiting=Waiting())
+        try:
+            shown[card.case_id] = await surface.show(begun, chat, None)
+        except CardCanWait as err:
+            assert 0 < err.retry_after_seconds <= 60
+            put_off.append(card.case_id)
+    assert put_off
+    assert shown
+    first = drafted[0]
+    later = replace(first, version=2, state=CaseState.DRAFTING, drafts=(), waiting=Waiting(stage="evidence"))
+    with pytest.raises(CardCanWait):
+        await surface.show(later, chat, shown[first.case_id])
+    for card in drafted:
+        await surface.show(card, chat, shown.get(card.case_id))
+    there = [one for one in room.cards if "Approve draft 1…" in labels_of(one)]
+    assert len(there) == len(drafted) + 1
+    assert all("Most newcomers work." in one["text"] for one in there)
+    assert _writes(room) - before <= IN_A_GROUP_PER_MINUTE - KEPT_FOR_PEOPLE + 1
+    assert room.client.ticks.slept == []
+
+
+async def test_a_card_that_lost_its_drafts_is_no_mere_progress(room: TelegramRoom) -> None:
+    """What it offered is no more, so that is shown while there is little room."""
+    shown = await room.show()
+    await _change(room, shown, IN_A_GROUP_PER_MINUTE - KEPT_FOR_PEOPLE - _writes(room) - 1)
+    offered = room.casework.cases[CASE_ID]
+    anew = replace(offered, version=offered.version + 1, state=CaseState.QUEUED, drafts=(), waiting=Waiting())
+    assert await room.client.surface.show(anew, str(room.chat), shown) == shown
+    assert "Approve draft 1…" not in labels_of(room.card)
 
 
 @pytest.mark.parametrize("label", ["More…", "Approve draft 1…", "Edit draft 1…"])

@@ -15,6 +15,7 @@ from sqlalchemy import update
 from bot.communities.governance import CommunityGovernance
 from bot.communities.native_roles import LiveRoles
 from bot.compose.desk import Desk
+from bot.drafting.queue import DraftQueue
 from bot.review.board import ReviewBoard
 from bot.store.cases.cases import Case
 from bot.store.engine.database import Database, Session
@@ -22,14 +23,17 @@ from bot.store.people import communities
 from bot.store.schema import CaseRow, CommunityRow
 from bot.store.views.status import status
 from bot.upkeep.erasure import Erasure
-from core.errors import AmbiguousSend, CardRefused, PlatformBusy, PlatformUnavailable
+from core.errors import AmbiguousSend, CardCanWait, CardRefused, PlatformBusy, PlatformUnavailable
 from core.i18n.catalogs import translated
 from core.i18n.sentences import listed, sentence
-from core.models import FlaggedPost
-from core.moderation.cards import CardTrouble
+from core.models import FlaggedPost, PostRef
+from core.moderation.approval import CaseState
+from core.moderation.cards import Card, CardTrouble
 from tests.fakes.desk.boards import all_steps, board_of, choose_channel, posts_apart
 from tests.fakes.desk.canary import CANARY
+from tests.fakes.desk.decisions import take
 from tests.fakes.desk.people import COMMUNITY, COMMUNITY_ID, MODERATOR, PLATFORM
+from tests.fakes.engine.suggestions import suggestion_for
 from tests.fakes.machine.clock import FakeClock
 from tests.fakes.machine.patience import GUARD_SECONDS
 from tests.fakes.ports.surface import FakeSurface
@@ -56,6 +60,45 @@ async def broken_row(database: Database, in_review: Case) -> AsyncIterator[Case]
 
 
 # A platform that cannot
+
+
+async def test_what_somebody_decides_is_shown_before_what_only_waits(
+    desk: Desk, queue: DraftQueue, board: ReviewBoard, surface: FakeSurface, post: FlaggedPost
+) -> None:
+    """A card that its platform has no room for keeps no other back, and comes once it has something to decide."""
+    cases = [await desk.intake.flag(one) for one in posts_apart(post, 4)]
+    taken = [await take(queue) for _ in cases[:2]]
+    await queue.store(taken[0], suggestion_for(taken[0].case.post))
+    plain = surface.show
+
+    async def show(card: Card, channel: str, shown: PostRef | None) -> PostRef:
+        if card.is_progress:
+            surface.calls.append((card, channel, shown))
+            raise CardCanWait("No room for progress.", retry_after_seconds=3600.0)
+        return await plain(card, channel, shown)
+
+    surface.show = show  # type: ignore[method-assign]
+    await all_steps(board)
+    assert [card.is_progress for card, _, _ in surface.calls] == [False, True, True, True]
+    assert [card.case_id for card in surface.cards.values()] == [taken[0].case.id]
+    surface.calls.clear()
+    await queue.store(taken[1], suggestion_for(taken[1].case.post))
+    await all_steps(board)
+    assert [card.case_id for card, _, _ in surface.calls] == [taken[1].case.id]
+    assert surface.of(taken[1].case.id).state is CaseState.IN_REVIEW
+
+
+async def test_a_card_that_can_wait_is_shown_when_there_is_room(
+    desk: Desk, board: ReviewBoard, surface: FakeSurface, post: FlaggedPost, clock: FakeClock
+) -> None:
+    """Although its case stayed as it was."""
+    case = await desk.intake.flag(post)
+    surface.faults = [CardCanWait("No room for progress.", retry_after_seconds=30.0)]
+    await all_steps(board)
+    assert surface.cards == {}
+    clock.advance(31)
+    await all_steps(board)
+    assert surface.of(case.id).state is CaseState.QUEUED
 
 
 async def test_a_busy_platform_is_left_alone_as_long_as_it_asks(
