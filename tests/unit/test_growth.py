@@ -219,7 +219,6 @@ FUNCTIONS: Final[Mapping[str, Read]] = {
 
 PARTS: Final = ("core", "kb", "adapters", "bot")
 OUR_OWN: Final[Mapping[str, str]] = {
-    "core.llm.backends.servers.abilities": "sees a model's answer, no longer than the tokens that were asked for",
     "bot.cli.operating.configuration._LOGIN": "sees the settings of whoever runs the installation",
 }
 """Patterns, or whole modules, that no stranger's text reaches, each with the reason."""

@@ -40,20 +40,10 @@ _QUOTE: Final = 16
 _LIKELY: Final = 5
 """How many likely tokens most servers give, where one refuses more and does not say its limit."""
 _NO_ROOM: Final = re.compile(r"could not finish the message|higher max_(?:completion_)?tokens", re.I)
-_TAGS: Final = "|".join(
-    rf"{begin}(?s:.*?){end}"
-    for begin, end in (
-        (r"<(?P<tag>think|thinking|thought|reasoning|seed:think)>", r"</(?P=tag)>"),
-        (r"\[THINK\]", r"\[/THINK\]"),
-        (r"◁think▷", r"◁/think▷"),
-        (r"<\|START_THINKING\|>", r"<\|END_THINKING\|>"),
-    )
-)
 _BEGIN: Final = r"(?:<(?:think|thinking|thought|reasoning|seed:think)>|\[THINK\]|◁think▷|<\|START_THINKING\|>)"
 _END: Final = r"(?:</(?:think|thinking|thought|reasoning|seed:think)>|\[/THINK\]|◁/think▷|<\|END_THINKING\|>)"
-_THOUGHT: Final = re.compile(_TAGS, re.I)
+_THOUGHT: Final = re.compile(rf"{_BEGIN}.*?(?:{_END}|\Z)", re.I | re.S)
 _THOUGHT_END: Final = re.compile(rf"^.*{_END}", re.I | re.S)
-_THOUGHT_BEGIN: Final = re.compile(rf"{_BEGIN}.*", re.I | re.S)
 _CHANNEL: Final = "<|channel|>"
 _FINAL: Final = re.compile(r"<\|channel\|>final[^<]*<\|message\|>(.*?)(?:<\|(?:return|end|start|channel)\|>|$)", re.S)
 _BARE_CHANNELS: Final = re.compile(r"^\s*analysis(?:[A-Z\s].*?assistantfinal(?:\s*json)?|[A-Z].*$)", re.S)
@@ -307,7 +297,7 @@ def spoken(answer: str) -> str:
     if _CHANNEL in answer:
         final = _FINAL.findall(answer)
         return final[-1].strip() if final else ""
-    said = _THOUGHT_BEGIN.sub("", _THOUGHT_END.sub("", _THOUGHT.sub("", _BARE_CHANNELS.sub("", answer))))
+    said = _THOUGHT_END.sub("", _THOUGHT.sub("", _BARE_CHANNELS.sub("", answer)))
     return answer if said == answer else said.strip()
 
 
