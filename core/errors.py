@@ -88,6 +88,10 @@ class ModelAway(ModelUnavailable):
     """Nobody gets an answer of the language model now, whatever is asked: it is no fault of the post."""
 
 
+class NoLanguageModel(ModelUnavailable):
+    """There is none, by choice: nothing was asked, and nobody waits for it."""
+
+
 class BudgetExhausted(ModelUnavailable):
     """The deadline, or the limit of calls or tokens, is reached."""
 

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 
-from core.errors import BudgetExhausted, ModelAway, ModelUnavailable
+from core.errors import BudgetExhausted, ModelAway, ModelUnavailable, NoLanguageModel
 from core.i18n.sentences import sentence
 from core.llm.profiles import Profile
 from core.ports import Answer, Generation, LanguageModel, Message, Turn
@@ -174,6 +174,10 @@ class MeteredModel:
             budget.judge_calls += judging
             try:
                 yield
+            except NoLanguageModel:
+                budget.model_calls -= 1
+                budget.judge_calls -= judging
+                raise
             except ModelUnavailable:
                 if budget.seconds_left <= 0:
                     budget.check()

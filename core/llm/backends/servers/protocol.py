@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from core.errors import ModelUnavailable
+from core.errors import NoLanguageModel
 from core.i18n.sentences import sentence
 from core.llm.backends.servers.abilities import Abilities, spoken
 from core.llm.backends.servers.faults import ServerFaults
@@ -230,8 +230,8 @@ class NoModel(ChatProtocol):
         self.abilities = Abilities()
 
     async def complete(self, request: Request, timeout_seconds: float) -> Reply:
-        """Raises ``ModelUnavailable``, and not ``ModelAway``: nobody waits for what will not come."""
-        raise ModelUnavailable(
+        """Raises ``NoLanguageModel``, and not ``ModelAway``: nobody waits for what will not come."""
+        raise NoLanguageModel(
             sentence("There is no language model."),
             remedy=sentence("Run: {command}", command="pip install 'antiphon[embedded]'"),
         )
