@@ -25,7 +25,7 @@ logging.disable()
 
 async def main():
     server = EmbeddedServer(Path(sys.argv[1]), context_tokens=4096, parallel=2, threads=1)
-    model = ChatModel(server.base_url, server.api_key, server.model)
+    model = ChatModel(server.base_url, server.api_key, server.model, is_one_of_a_kind=True)
     await model.choose([Message("user", "Yes or no?")], ["Yes", "No"], 100)
     endless = Generation(max_tokens=4000, schema={"type": "array", "items": {"type": "integer"}, "minItems": 1500})
     task = asyncio.create_task(model.generate([Message("user", "Write.")], endless, 1000))

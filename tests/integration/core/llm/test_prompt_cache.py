@@ -26,7 +26,7 @@ def _server(weights: Path, folder: Path | None) -> EmbeddedServer:
 
 def _says(server: EmbeddedServer) -> str:
     async def ask() -> str:
-        chat = ChatModel(server.base_url, server.api_key, server.model, timeout_seconds=300)
+        chat = ChatModel(server.base_url, server.api_key, server.model, timeout_seconds=300, is_one_of_a_kind=True)
         try:
             return (await chat.generate(ASKED, Generation(max_tokens=12, temperature=0), 300)).texts[0]
         finally:

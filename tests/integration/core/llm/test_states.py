@@ -39,7 +39,7 @@ def writing(weights: Path) -> Iterator[EmbeddedServer]:
 
 def _says(server: EmbeddedServer) -> str:
     async def ask() -> str:
-        chat = ChatModel(server.base_url, server.api_key, server.model, timeout_seconds=300)
+        chat = ChatModel(server.base_url, server.api_key, server.model, timeout_seconds=300, is_one_of_a_kind=True)
         try:
             asked = [Message("user", "Name three colours, in one line.")]
             return (await chat.generate(asked, Generation(max_tokens=12), 300)).texts[0]
