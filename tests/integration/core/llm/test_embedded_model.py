@@ -87,7 +87,7 @@ async def test_prompt_beyond_the_context(model: ChatModel):
     """A post that is too long is an error with a remedy, not an answer to its first half."""
     with pytest.raises(ModelUnavailable, match="exceed_context_size_error") as caught:
         await model.generate([Message("user", "word " * 3000)], Generation(max_tokens=1), SECONDS)
-    assert "longer context" in caught.value.remedy
+    assert "llm.context_tokens" in caught.value.remedy
 
 
 async def test_other_processes_cannot_use_it(server: EmbeddedServer):
