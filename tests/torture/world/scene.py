@@ -90,7 +90,9 @@ class Scene:
         self.hands = {}
         self.communities = CommunityDesk(self.database)
         sources: dict[str, RoleSource] = {} if self.native is None else {PLATFORM: self.native}
-        self.desk = build_desk(self.database, undo_seconds=self.undo_seconds, campaign_hours=24, role_sources=sources)
+        self.desk = build_desk(
+            self.database, undo_seconds=self.undo_seconds, campaign_hours=24, limits=CAPS, role_sources=sources
+        )
         self.queues = [self.queue_of(f"worker-{number}") for number in range(WORKERS)]
         self.outbox = Outbox(
             self.database,
