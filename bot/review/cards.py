@@ -88,8 +88,8 @@ def for_flagger(card: Card, *, has_asked: bool) -> Card:
         has_asked: they asked for a draft, and so see the drafts and what these rest on.
     """
     post = replace(card.post, thread=())
-    own = replace(card, is_partial=True, post=post, holder=None, why_two=(), claims=(), campaign_posts=1)
-    own = replace(own, first_approvals=(), first_texts=(), reviews={}, names={})
+    own = replace(card, is_partial=True, post=post, holder=None, why_two=(), claims=(), argued=None)
+    own = replace(own, campaign_posts=1, first_approvals=(), first_texts=(), reviews={}, names={})
     own = replace(own, approved=None, last_move=None, flagger="", earlier=None)
     if has_asked:
         return own
@@ -180,6 +180,7 @@ def _suggested(card: Card, stored: Sequence[StoredSuggestion]) -> Card:
         suggestion_id=stored[0].id,
         evidence=newest.evidence,
         claims=tuple(claims_of(stored)),
+        argued=newest.claim,
         notes=for_people(newest.degraded),
         why_two=() if card.post.is_from_elsewhere else why_two(newest, ()),
     )

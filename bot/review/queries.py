@@ -128,7 +128,7 @@ class CaseQueries:
         return await self._database.run("read a suggestion", work)
 
     async def claims(self, case_id: str) -> list[str]:
-        """Every counter-claim that was proposed or chosen for a case; the one that is argued now comes first."""
+        """Every counter-claim that was proposed or chosen for a case, the newest first."""
 
         async def work(session: Session) -> list[str]:
             await store.load(session, case_id)

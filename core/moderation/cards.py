@@ -87,7 +87,8 @@ class Card:
         drafts: the replies to choose from, best first; with ``is_preview`` better ones may follow.
         suggestion_id: the suggestion that they are from; ``None`` for a preview.
         evidence: the passages that receipts name by id.
-        claims: the counter-claims to choose from; the drafts argue the first.
+        claims: every counter-claim that was proposed or chosen, the newest first.
+        argued: the one of them that the drafts argue; ``None`` where they argue none.
         notes: what the engine could not do, in sentences.
         why_two: why a second person must approve, as far as it is known before a text is chosen; empty where one is
             enough.
@@ -136,6 +137,7 @@ class Card:
     suggestion_id: str | None = None
     evidence: tuple[Evidence, ...] = ()
     claims: tuple[str, ...] = ()
+    argued: str | None = None
     notes: tuple[str, ...] = ()
     why_two: tuple[str, ...] = ()
     first_approvals: tuple[str, ...] = ()
@@ -158,6 +160,11 @@ class Card:
     community_language: str | None = None
     reviews: Mapping[str, ReviewOfPrepared] = field(default_factory=dict)
     names: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def other_claims(self) -> tuple[str, ...]:
+        """The claims that new drafts could argue instead."""
+        return tuple(claim for claim in self.claims if claim != self.argued)
 
     @property
     def is_progress(self) -> bool:

@@ -160,7 +160,7 @@ def _drafting(card: Card, locale: str) -> Iterator[Control]:
         return
     if _may_be_answered(card):
         yield Control(Act.EDIT, gettext("Write a reply of your own…", locale), extra=OWN_TEXT)
-    if len(card.claims) > 1:
+    if card.other_claims:
         yield Control(Act.OTHER_CLAIM, gettext("Argue another claim…", locale))
 
 

@@ -66,9 +66,10 @@ async def ask_claim(press: Press) -> None:
     await press.think()
     card = await press.casework.card(press.target.case_id, press.by)
     require_current(card, press)
-    if len(card.claims) < 2:
+    if not card.other_claims:
         raise BadInput(gettext("There is no other claim to argue.", press.locale))
-    rows = [(str(number), f"{number}. {' '.join(claim.split())}") for number, claim in enumerate(card.claims) if number]
+    numbered = enumerate(card.other_claims, start=1)
+    rows = [(str(number), f"{number}. {' '.join(claim.split())}") for number, claim in numbered]
     question = gettext("What should the drafts argue instead?", press.locale)
     await press.answer(choice(press, Act.CLAIM_AS, question, rows))
 
@@ -80,9 +81,10 @@ async def argue(press: Press) -> None:
     card = await press.casework.card(target.case_id, press.by)
     require_current(card, press)
     number = int(press.values[0])
-    if number >= len(card.claims):
+    if not 1 <= number <= len(card.other_claims):
         raise Conflict(gettext("This claim is not there any more.", press.locale))
-    card = await press.casework.redraft(target.case_id, target.version, press.by, claim=card.claims[number])
+    claim = card.other_claims[number - 1]
+    card = await press.casework.redraft(target.case_id, target.version, press.by, claim=claim)
     await press.conclude(card, gettext("Asked for drafts that argue this claim.", press.locale))
 
 

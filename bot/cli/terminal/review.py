@@ -220,7 +220,7 @@ class Reviewer:
         """Ask for drafts that argue another claim, proposed or in the person's own words."""
         if not answer:
             for number, claim in enumerate(card.claims, start=1):
-                self._say(f"  {number}   {claim}{' (argued now)' if number == 1 else ''}")
+                self._say(f"  {number}   {claim}{' (argued now)' if claim == card.argued else ''}")
             answer = await self._keyboard.ask("Its number, or a sentence of your own; Enter alone goes back.") or ""
         if not answer:
             return

@@ -99,7 +99,7 @@ async def cases_with_prepared(session: Session, community_id: str, *ids: str) ->
 
 
 async def claims(session: Session, case_id: str) -> list[str]:
-    """Every counter-claim of a case, each once: those of its newest suggestion first, the argued one before others."""
+    """Every counter-claim of a case, each once, those of its newest suggestion first."""
     return claims_of(await suggestions(session, case_id))
 
 

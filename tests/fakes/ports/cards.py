@@ -111,6 +111,7 @@ REVIEWED = Card(
     suggestion_id="s-1",
     evidence=EVIDENCE,
     claims=("Newcomers pay taxes.", "Newcomers work.", "Nobody chooses where they are born."),
+    argued="Newcomers pay taxes.",
     notes=("The judge gave no answer.",),
 )
 _TOLD = (

@@ -37,7 +37,7 @@ async def test_a_moderator_sees_all_that_was_said_of_a_post(
     assert (card.case_id, card.version, card.state) == (in_review.id, in_review.version, CaseState.IN_REVIEW)
     assert (card.gist, card.severity, card.language) == ("they take", 2, "en")
     assert (card.drafts, card.evidence, card.notes) == (made.drafts, made.evidence, for_people(made.degraded))
-    assert card.claims == ("Newcomers pay taxes.", "Newcomers work.")
+    assert (card.claims, card.argued) == (("Newcomers pay taxes.", "Newcomers work."), "Newcomers pay taxes.")
     assert card.post == in_review.post
     assert card.holder is not None
     assert (card.holder.name, card.holder.until) == ("moderator_one", clock() + timedelta(minutes=5))
@@ -45,6 +45,20 @@ async def test_a_moderator_sees_all_that_was_said_of_a_post(
     stored = await desk.queries.suggestion(in_review.id)
     assert stored is not None
     assert card.suggestion_id == stored.id
+
+
+async def test_drafts_that_argue_no_claim_leave_every_claim_to_be_chosen(
+    front: Casework, queue: DraftQueue, post: FlaggedPost
+) -> None:
+    """A larger writer argues a claim only where a person chose one; the first of its list is chosen like any other."""
+    await front.flag(post)
+    taken = await take(queue)
+    made = replace(suggestion_for(taken.case.post), claim=None)
+    case = await queue.store(taken, made)
+    card = await front.card(case.id, MODERATOR)
+    assert (card.argued, card.other_claims) == (None, tuple(claim.text for claim in made.claims))
+    again = await front.redraft(card.case_id, card.version, MODERATOR, claim=card.claims[0])
+    assert again.state is CaseState.QUEUED
 
 
 async def test_who_only_flagged_a_post_sees_how_it_stands_and_no_draft(front: Casework, in_review: Case) -> None:

@@ -154,8 +154,22 @@ async def test_a_reason_of_ones_own_is_asked_for_first(casework: MemoryCasework)
     assert casework.decided == [("close", "1", (CloseReason.OTHER, "Not for us."))]
 
 
+async def test_every_claim_can_be_argued_where_the_drafts_argue_none(casework: MemoryCasework) -> None:
+    """A larger writer chooses by itself what it says; the only claim is then another one, too."""
+    casework.put(replace(REVIEWED, argued=None))
+    options = (await press(pressed(casework, Act.OTHER_CLAIM))).screens[-1].options
+    assert options is not None
+    assert [words for _, words in options.rows] == [f"{number}. {one}" for number, one in enumerate(REVIEWED.claims, 1)]
+    await press(replace(pressed(casework, Act.CLAIM_AS), values=("1",)))
+    assert casework.decided == [("redraft", "1", REVIEWED.claims[0])]
+    alone = replace(REVIEWED, argued=None, claims=REVIEWED.claims[:1])
+    assert Act.OTHER_CLAIM in {control.act for control in controls.for_menu(alone, "en")}
+    argued = replace(alone, argued=alone.claims[0])
+    assert Act.OTHER_CLAIM not in {control.act for control in controls.for_menu(argued, "en")}
+
+
 async def test_options_name_what_comes_of_them(casework: MemoryCasework) -> None:
-    """Every other claim by its number and words, and the first, which is argued already, not at all."""
+    """Every other claim by its number and words, and the one that is argued already not at all."""
     asked = await press(pressed(casework, Act.OTHER_CLAIM))
     options = asked.screens[-1].options
     assert options is not None
