@@ -51,7 +51,7 @@ class HybridSearch:
             embedder knows.
 
     **Languages.** Of a text in a language that the embedder does not know, a gloss in English is looked up beside it
-    (``kb.ranking.gloss``). If nothing is found, or only that cannot be read, the answer is the norms nearest to equal
+    (``kb.ranking.queries``). If nothing is found, or only that cannot be read, the answer is the norms nearest to equal
     rights for that group, such as the Universal Declaration of Human Rights: they hold whatever the post says.
     """
 

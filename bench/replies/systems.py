@@ -9,19 +9,49 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from bench.measuring.meter import measured, seconds_of, watched_memory
 from bench.measuring.samples import Sample
-from bench.replies.failures import flags_of
 from core.engine import Engine
 from core.llm.profiles import PROFILES, Profile
 from core.llm.prompting import quoted
-from core.models import Action, Brief, FlaggedPost, PostRef, Reading, Suggestion, TargetGroup, Verdict
+from core.models import Action, Brief, Evidence, FlaggedPost, PostRef, Reading, Suggestion, TargetGroup, Verdict
 from core.ports import Generation, Message
 from core.request import Request
+from core.scoring.checking import check_reply, read_drafts
+from core.scoring.gates import GateContext
+from core.scoring.grounding.grounding import NAME, unsupported
+from core.scoring.readers.readers import Readers
+from core.wording.targets.slurs import slurs_in
 from core.wording.text import sentences
+
+SLUR = "slur"
+FIGURE = "figure without evidence"
+
+
+def flags_of(text: str, brief: Brief, readers: Readers, max_characters: int = 2000) -> list[str]:
+    """Why a person should look at a reply, in words; empty where nothing stood out. Blocking: call it in a thread."""
+    flags = []
+    read = read_drafts(readers.drafts, brief.post.text, [text], brief.language)[0]
+    if read and read.fault:
+        flags.append(f"reader: {read.fault}")
+    fault = check_reply(text, GateContext(brief, max_characters)).fault
+    if fault:
+        flags.append(f"gate: {fault}")
+    if slurs_in(text):
+        flags.append(SLUR)
+    if strange_figures(text, brief.evidence, brief.reading.language):
+        flags.append(FIGURE)
+    return flags
+
+
+def strange_figures(text: str, evidence: Sequence[Evidence], language: str | None) -> set[str]:
+    """The figures and dates, as written in the text, that no passage holds."""
+    items = unsupported(text, evidence, language or "en")
+    return {item.text for item in items if item.kind != NAME}
+
 
 PLAIN = "plain"
 _PLAIN_SYSTEM = (

@@ -8,12 +8,15 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
+from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache, partial
+from hashlib import sha256
 from pathlib import Path
+from threading import Lock
 from typing import Final
 from uuid import uuid4
 
@@ -23,7 +26,6 @@ from bot.communities.governance import CommunityGovernance
 from bot.compose.asking import voice_of
 from bot.compose.chores import all_chores
 from bot.compose.desk import Desk, build_casework, build_desk
-from bot.compose.edits import RememberingReader
 from bot.compose.engine import OnPreparing, make_folder, open_engine
 from bot.compose.operations import counted, model_answers
 from bot.compose.settings.settings import Settings
@@ -50,8 +52,37 @@ from core.engine import Engine, OnProgress
 from core.llm.profiles import Profile
 from core.moderation.roles import Person, Role
 from core.request import Voice
-from core.scoring.readers.readers import PostReader
+from core.scoring.checking import Read, read_drafts
+from core.scoring.readers.readers import DraftReader, PostReader
 from core.wording import language
+
+_REMEMBERED: Final = 64
+"""Texts. The same one comes back within minutes: it is shown again, or a second person approves it."""
+
+
+class RememberingReader:
+    """``core.scoring.edits.EditReader`` by the reader of drafts. Safe to share between threads."""
+
+    def __init__(self, drafts: DraftReader) -> None:
+        self._drafts = drafts
+        self._lock = Lock()
+        self._known = OrderedDict[bytes, Read | None]()
+
+    def read(self, post: str, text: str, language: str) -> Read | None:
+        """What a text does under a post; ``None`` in a language that the reader does not know. Blocking.
+
+        Raises:
+            IndexUnavailable: the weights are missing or damaged.
+        """
+        key = sha256(repr((post, text, language)).encode()).digest()
+        with self._lock:
+            if key not in self._known:
+                self._known[key] = read_drafts(self._drafts, post, [text], language)[0]
+            self._known.move_to_end(key)
+            if len(self._known) > _REMEMBERED:
+                self._known.popitem(last=False)
+            return self._known[key]
+
 
 _FIRST_PAUSE_SECONDS: Final = 2.0
 _LONGEST_PAUSE_SECONDS: Final = 300.0

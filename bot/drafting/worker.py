@@ -10,24 +10,73 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Sequence
-from contextlib import nullcontext
+import time
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 from bot.drafting.precedence import BackgroundCase, Precedence
 from bot.drafting.queue import Backoff, DraftQueue, Taken
 from bot.drafting.request import DraftingRequest
-from bot.drafting.watching import Attempt, watched
+from bot.runtime import metrics, tracing
 from bot.runtime.lease import give_back, while_held
+from bot.runtime.logs import about
 from bot.runtime.waiting import pause
 from bot.store.cases.documents import Preview
 from bot.store.views.status import STOPPED
 from core.engine import OnProgress
 from core.errors import AntiphonError, BadAnswer, Conflict, ModelAway, StoreUnavailable, Unavailable
 from core.i18n.sentences import sentence
-from core.models import Priority, Progress
+from core.models import Priority, Progress, Suggestion
 from core.ports import Turn
+
+
+class Attempt:
+    """One attempt while it is made; ``outcome`` is what it came to, as ``metrics.DRAFTING`` calls it."""
+
+    def __init__(self) -> None:
+        self.outcome = "failed"
+        self._seconds = 0.0
+
+    def hear(self, step: Progress) -> None:
+        """Note that a stage of the engine is over."""
+        tracing.past("stage", max(0.0, step.seconds - self._seconds), stage=step.stage)
+        self._seconds = step.seconds
+
+    def drafted(self, suggestion: Suggestion) -> None:
+        """Note what the engine said, once it is stored."""
+        self.outcome = "drafts" if suggestion.drafts else "none"
+        if suggestion.cost.first_draft_seconds is not None:
+            metrics.FIRST_DRAFT.labels(suggestion.cost.profile).observe(suggestion.cost.first_draft_seconds)
+        for note in suggestion.degraded:
+            metrics.DEGRADED.labels(metrics.degraded_code(note)).inc()
+
+
+@contextmanager
+def watched(taken: Taken, profile: str) -> Iterator[Attempt]:
+    """Tell of what is done in the block as one attempt at the drafts of a case."""
+    case, job, began, attempt = taken.case, taken.job, time.monotonic(), Attempt()
+    ref = case.post.ref
+    with (
+        about(case=case.id, platform=ref.platform, community=ref.community, worker=job.owner),
+        tracing.span("draft", case=case.id, platform=ref.platform, profile=profile, attempt=job.attempts),
+        metrics.DRAFTING_NOW.track_inprogress(),
+    ):
+        _LOG.info("drafting begins, attempt %d", job.attempts)
+        try:
+            yield attempt
+        except asyncio.CancelledError:
+            attempt.outcome = "stopped"
+            raise
+        except Conflict:
+            attempt.outcome = "lost"
+            raise
+        finally:
+            seconds = time.monotonic() - began
+            metrics.DRAFTING.labels(profile, attempt.outcome).observe(seconds)
+            _LOG.info("drafting ended after %.1f s: %s", seconds, attempt.outcome)
+
 
 _LOG = logging.getLogger(__name__)
 _T = TypeVar("_T")

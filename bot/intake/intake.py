@@ -15,9 +15,8 @@ from functools import partial
 from typing import Final
 
 from bot.communities.native_roles import LiveRoles
-from bot.intake.members import is_enough
 from bot.intake.refusals import check_askers, check_flag, check_flaggers
-from bot.store.cases import campaigns, holds
+from bot.store.cases import campaigns, holds, member_flags
 from bot.store.cases.campaigns import Folding
 from bot.store.cases.captures import NewCase, capture_all, lock_communities, new_case
 from bot.store.cases.cases import (
@@ -35,13 +34,48 @@ from bot.store.cases.cases import (
 from bot.store.cases.renewals import renew, reopen
 from bot.store.engine.database import Database, Session, whole
 from bot.store.people import communities
-from bot.store.people.people import known_pseudonym, require_on_case, roles_of
+from bot.store.people.communities import policy_of
+from bot.store.people.people import known_pseudonym, pseudonym, require_on_case, roles_of
 from bot.store.work import jobs
 from core.errors import Conflict, NotAllowed, StoreUnavailable
+from core.i18n.sentences import sentence
 from core.models import FlaggedPost, PostRef, Priority, Wish
 from core.moderation.approval import REOPENED, CaseState
 from core.moderation.roles import OnCase, Person, may_on_case
 from core.wording.near_duplicates import Likeness, likeness_of
+
+_WINDOW: Final = timedelta(hours=1)
+
+
+async def is_enough(session: Session, post: FlaggedPost, flags_per_hour: int | None) -> bool:
+    """Whether a person's flag makes a case, or joins one; a flag that does not is counted.
+
+    Raises:
+        NotAllowed: they have no role and the community wants no flags of members, or they flagged too many.
+    """
+    community = await communities.ensure(session, post.ref.platform, post.ref.community)
+    who, policy = await pseudonym(session, post.ref.platform, post.flagged_by), policy_of(community)
+    if may_on_case(await roles_of(session, community.id, who), OnCase.FLAG):
+        return True
+    if not policy.members_flag:
+        await require_on_case(session, community.id, Person(post.ref.platform, post.flagged_by), OnCase.FLAG)
+    if await find_all(session, [post.ref]):
+        return True
+    await _check_number(session, who, flags_per_hour)
+    if await member_flags.count(session, post.ref, who) < policy.flaggers_needed:
+        return False
+    await member_flags.forget(session, post.ref)
+    return True
+
+
+async def _check_number(session: Session, who: str, flags_per_hour: int | None) -> None:
+    flagged = await member_flags.flagged_since(session, who, session.moment - _WINDOW)
+    if flags_per_hour is not None and flagged >= flags_per_hour:
+        raise NotAllowed(
+            sentence("You flagged {count} posts in the last hour; one person may not flag more.", count=flags_per_hour),
+            remedy=sentence("Try again later, or ask a moderator to look."),
+        )
+
 
 _ATTEMPTS: Final = 3
 

@@ -13,31 +13,72 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final
 
+from sqlalchemy import update
+
 from bot.communities.native_roles import LiveRoles
 from bot.intake.intake import Intake
 from bot.review.approvals import Approvals, AwaitsSecond
 from bot.review.cards import seen_after_flagging, seen_by
 from bot.review.decisions import Decisions
-from bot.review.post_status import note_original
 from bot.review.proposals import Proposals
 from bot.runtime import metrics, tracing
 from bot.runtime.logs import about
+from bot.sending.checks import CHANGED, GONE
 from bot.sending.outbox import Outbox
-from bot.store.cases import captures, flaggers
+from bot.store.cases import captures, flaggers, holds
 from bot.store.cases import cases as store
+from bot.store.cases.cases import find_all, touch, transition
+from bot.store.cases.renewals import renew
 from bot.store.cases.sending import case_replied_with
 from bot.store.engine.database import Database, Session
 from bot.store.people import communities
 from bot.store.people.communities import Community
 from bot.store.people.people import require_on_case
+from bot.store.schema import CaseRow, Original
 from bot.store.views.open_cases import case_numbered, open_cases
 from bot.store.views.review_cards import put_up_again, was_deleted
 from core.models import FlaggedPost, Intent, PostRef, Priority
-from core.moderation.approval import CaseState
+from core.moderation.approval import CaseState, text_hash
 from core.moderation.cards import Approval, Card, OpenCases, ProposedReply, RefusedReply
 from core.moderation.closing import CloseReason, RetractReason
 from core.moderation.input_checks import check_text
 from core.moderation.roles import OnCase, Person
+
+_REASONS: Final = {Original.EDITED: CHANGED, Original.DELETED: GONE}
+
+
+async def note_original(session: Session, ref: PostRef, text: str | None, revision: str = "") -> None:
+    """Record what a flagged post says now, ``None`` if it is gone; a post that has no case is ignored.
+
+    An open case whose post has new words is drafted anew. Where the words are hidden, the case keeps its version, since
+    nobody decided anything; but an approved reply is no longer sent, and a person is asked instead. A post that was not
+    hateful is looked at again.
+    """
+    found = (await find_all(session, [ref])).get(ref)
+    if found is None:
+        return
+    case = await holds.lock(session, found.id)
+    if text is not None and await renew(session, case, text, revision) is not None:
+        return
+    row = await session.get_one(CaseRow, case.id)
+    now = _compared(row, text, revision)
+    if now is row.original or row.erased_at is not None:
+        return
+    changed = update(CaseRow).where(CaseRow.id == case.id).values(original=now)
+    await session.execute(changed, execution_options={"synchronize_session": "fetch"})
+    await touch(session, case.id)
+    if now in _REASONS and case.state is CaseState.APPROVED:
+        reason = _REASONS[now]
+        await transition(session, case.id, case.version, CaseState.NEEDS_PERSON, actor="desk", reason=reason)
+
+
+def _compared(row: CaseRow, text: str | None, revision: str) -> Original:
+    if text is None:
+        return Original.DELETED
+    if not text and revision and row.revision:
+        return Original.UNCHANGED if revision == row.revision else Original.EDITED
+    return Original.UNCHANGED if text_hash(text) == row.target_sha256 else Original.EDITED
+
 
 _LOG = logging.getLogger(__name__)
 _STANDS: Final = "somebody looked: it stands there"

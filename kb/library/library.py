@@ -10,20 +10,121 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import sqlite3
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+import unicodedata
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Final
 
 from core.errors import BadInput, IndexUnavailable
 from core.i18n.sentences import sentence
 from kb.documents import Fetched, Listed, Page, Parsed, Span
-from kb.library.folders import Folders
 from kb.library.nouns import Paragraph, Revision, Says, State, Trust, groups_in, listed_in, revision_in
 from kb.library.private import make_private
 from kb.library.store import Store
-from kb.library.walks import Walks
+
+
+class Walks:
+    """The progress of builds; ``walk`` names one: its source and what it collects."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def cursor(self, walk: str, listing: str) -> tuple[str | None, bool]:
+        """Where a walk continues in a listing, and whether it has finished it."""
+        with self._store.reading() as database:
+            row = database.execute(
+                "SELECT cursor, is_done FROM walks WHERE walk = ? AND listing = ?", (walk, listing)
+            ).fetchone()
+        return (row[0], bool(row[1])) if row else (None, False)
+
+    def walked(self, walk: str, listing: str, cursor: str | None) -> None:
+        """Note that a page of a listing is done; ``cursor`` is the next page's, ``None`` after the last."""
+        with self._store.writing() as database:
+            database.execute(
+                "INSERT OR REPLACE INTO walks VALUES (?, ?, ?, ?)", (walk, listing, cursor, int(cursor is None))
+            )
+
+    def forget(self, walk: str) -> None:
+        """End the walk: the next one starts at the beginning."""
+        with self._store.writing() as database:
+            database.execute("DELETE FROM walks WHERE walk = ?", (walk,))
+
+
+FIRST: Final = "folder"
+"""The name of the first folder, and of all folders as a source."""
+
+Holds = Callable[[Listed, frozenset[str]], Awaitable[bool]]
+"""Whether a folder holds a document with one of these hashes at the place where it was listed."""
+
+
+class Folders:
+    """The names of folders; stored, so that a folder has the same one in each build."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def name_of(self, folder: Path, holds: Holds) -> str:
+        """The name of a folder, chosen and stored where it has none.
+
+        A folder that was moved or renamed takes the name that it had: it is known by a document that it still holds. So
+        is the folder of a library that an older Antiphon made without these names.
+        """
+        known = self._known()
+        for name, path in known.items():
+            if path == str(folder):
+                return name
+        for name in _free(known):
+            documents = self._documents(name)
+            if not documents and name not in known:
+                return self._named(name, folder)
+            for listed, hashes in documents:
+                if await holds(listed, hashes):
+                    return self._named(name, folder)
+        return self._named(_new_name(folder, known), folder)
+
+    def path_of(self, document: str) -> Path | None:
+        """The folder that a document was taken from; ``None`` where it came from elsewhere, or nobody noted it."""
+        path = self._known().get(document.partition(":")[0])
+        return Path(path) if path else None
+
+    def _known(self) -> dict[str, str]:
+        with self._store.reading() as database:
+            return {row[0]: row[1] for row in database.execute("SELECT name, path FROM folders ORDER BY name")}
+
+    def _documents(self, name: str) -> list[tuple[Listed, frozenset[str]]]:
+        with self._store.reading() as database:
+            rows = database.execute(
+                "SELECT d.*, GROUP_CONCAT(r.sha256) AS hashes FROM documents d JOIN revisions r ON r.document = d.id"
+                " WHERE substr(d.id, 1, ?) = ? GROUP BY d.id",
+                (len(name) + 1, f"{name}:"),
+            ).fetchall()
+        return [(listed_in(row), frozenset(row["hashes"].split(","))) for row in rows]
+
+    def _named(self, name: str, folder: Path) -> str:
+        with self._store.writing() as database:
+            database.execute("INSERT OR REPLACE INTO folders VALUES (?, ?)", (name, str(folder)))
+        return name
+
+
+def _free(known: dict[str, str]) -> list[str]:
+    """The names whose folders are no longer there, and the first one where nobody has it."""
+    gone = [name for name, path in known.items() if not Path(path).is_dir()]
+    return gone if FIRST in known else [FIRST, *gone]
+
+
+def _new_name(folder: Path, known: dict[str, str]) -> str:
+    letters = unicodedata.normalize("NFKD", folder.name).encode("ascii", "ignore").decode().lower()
+    word = re.sub(r"[^a-z0-9]+", "-", letters).strip("-")[:40] or "files"
+    name, number = f"{FIRST}/{word}", 1
+    while name in known:
+        number += 1
+        name = f"{FIRST}/{word}-{number}"
+    return name
+
 
 __all__ = ["Library", "Paragraph", "Revision", "Says", "State", "Trust"]
 

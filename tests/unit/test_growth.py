@@ -20,12 +20,12 @@ from typing import Any, Final
 
 import pytest
 
-from adapters.common.capture.filtering import is_about
 from adapters.common.capture.keywords import has_keyword
+from adapters.common.capture.watching import is_about
 from adapters.common.capture.wishes import wish_in
 from adapters.common.words.fitting import shortened
 from adapters.common.words.markup import hidden_in
-from adapters.discord.capture.message_links import message_link
+from adapters.discord.capture.commands import message_link
 from adapters.discord.speech.markup import DiscordMarkup
 from adapters.mastodon.review.commands import command_in
 from adapters.mastodon.review.marks import marked

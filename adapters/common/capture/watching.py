@@ -8,23 +8,113 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import Final, Protocol, TypeAlias
 
-from adapters.common.capture.filtering import Filter
 from adapters.common.capture.flags import Flag
 from adapters.common.capture.keywords import has_keyword
 from adapters.common.capture.known_posts import KnownPosts
 from adapters.common.capture.lanes import Lanes
 from adapters.common.desk import DeskAccess
-from core.errors import NotAllowed, StoreUnavailable
-from core.models import FlaggedPost, MessageWords, PostRef, Priority
+from core.errors import AntiphonError, NotAllowed, StoreUnavailable
+from core.models import FlaggedPost, MessageWords, PostRef, Priority, TargetGroup
+from core.moderation.community.careful_watch import careful_threshold
 from core.moderation.community.policy import CommunityPolicy
 from core.moderation.roles import OnCase, Person
 from core.ports import HateDetector
+from core.wording.targets.groups import groups_named
+
+TOLD_SECONDS: Final = 60.0
+
+
+class LookedAt:
+    """Counts by community; ``close`` tells the last ones.
+
+    Args:
+        every_seconds: how long counts wait, so that many messages share one transaction.
+    """
+
+    def __init__(self, desk: DeskAccess, *, every_seconds: float = TOLD_SECONDS) -> None:
+        self._desk = desk
+        self._every_seconds = every_seconds
+        self._counts = Counter[str]()
+        self._telling: asyncio.Task[None] | None = None
+
+    def add(self, community: str) -> None:
+        """Count one message."""
+        self._counts[community] += 1
+        if self._telling is None:
+            self._telling = asyncio.create_task(self._tell_later())
+
+    async def tell(self) -> None:
+        """Tell the desk what was counted; what it cannot take now is told with the next."""
+        counts, self._counts = self._counts, Counter[str]()
+        if not counts:
+            return
+        try:
+            await self._desk.governance.looked_at(self._desk.platform, counts)
+        except AntiphonError as err:
+            self._counts.update(counts)
+            _LOG.warning("counts of what was looked at wait for the database: %s", err.message)
+
+    async def close(self) -> None:
+        """Tell the last counts."""
+        if self._telling is not None:
+            self._telling.cancel()
+            await asyncio.gather(self._telling, return_exceptions=True)
+        await self.tell()
+
+    async def _tell_later(self) -> None:
+        """Tell now and then, until there is nothing to tell."""
+        while self._counts:
+            await asyncio.sleep(self._every_seconds)
+            await self.tell()
+        self._telling = None
+
+
+class Filter:
+    """Reads texts as each community asks.
+
+    Args:
+        detector: tells how likely a text is hateful; with ``None`` nothing is found.
+    """
+
+    def __init__(self, desk: DeskAccess, detector: HateDetector | None) -> None:
+        self._desk = desk
+        self._detector = detector
+        self.looked_at = LookedAt(desk)
+
+    async def score_of_a_find(self, community: str, text: str, policy: CommunityPolicy) -> float | None:
+        """The score of a text that the filter finds; ``None`` for all others.
+
+        It reads the text's language, the text is about a group that the community looks out for, and the filter is as
+        sure as the community asks and its moderators' words make it. Only of a likely find is the desk asked for these.
+        """
+        detector = self._detector
+        language = None if detector is None else await detector.language_of(text, policy.language)
+        if detector is None or language is None:
+            return None
+        self.looked_at.add(community)
+        if not is_about(text, policy.groups):
+            return None
+        score = await detector.score(text, language)
+        if score <= detector.threshold(policy.one_in):
+            return None
+        labels = await self._desk.labels.of(community)
+        return score if score > careful_threshold(policy.one_in, labels, detector.threshold) else None
+
+
+def is_about(text: str, groups: tuple[TargetGroup, ...]) -> bool:
+    """Whether a text names one of the groups, or, if "others" is among them, no known group at all."""
+    if not groups:
+        return True
+    named = groups_named(text)
+    return bool(named & set(groups)) or (TargetGroup.OTHER in groups and not named)
+
 
 _LOG = logging.getLogger(__name__)
 _MOST_FOUND: Final = 10_000

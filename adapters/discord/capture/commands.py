@@ -6,6 +6,7 @@ The message menu needs no privileged intent: Discord hands over the message that
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -19,7 +20,6 @@ from adapters.common.capture.flags import Flag, post_from_elsewhere
 from adapters.common.words.labels import wish_in_words
 from adapters.common.words.markup import Reader
 from adapters.common.words.messages import no_words, type_it
-from adapters.discord.capture.message_links import MessageLink, message_link
 from adapters.discord.capture.posts import check_capturable, flagged_post, private_place
 from adapters.discord.capture.sightings import written_at
 from adapters.discord.connection.client import IN_SERVERS, INSTALLED_IN_SERVERS, AntiphonClient
@@ -34,6 +34,31 @@ from core.i18n.catalogs import gettext
 from core.models import FlaggedPost, Intent, Priority, Wish
 from core.moderation.community.policy import MAX_TONE, CommunityPolicy
 from core.moderation.roles import OnCase, Person
+
+_LINK: Final = re.compile(
+    r"<?https://(?:(?:ptb|canary)\.)?discord(?:app)?\.com/channels/"
+    r"(?P<guild>\d{1,20}|@me)/(?P<channel>\d{1,20})/(?P<message>\d{1,20})/?(?:\?\S*)?>?",
+    re.ASCII | re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MessageLink:
+    """Where a link leads; ``guild`` is ``None`` for a direct message."""
+
+    guild: int | None
+    channel: int
+    message: int
+
+
+def message_link(text: str) -> MessageLink | None:
+    """The link that a text consists of; ``None`` where it is anything else, such as words with a link in them."""
+    found = _LINK.fullmatch(text.strip())
+    if found is None:
+        return None
+    guild = None if found["guild"].lower() == "@me" else int(found["guild"])
+    return MessageLink(guild, int(found["channel"]), int(found["message"]))
+
 
 _MAX_WORDS: Final = 4000
 _FOLLOWED: Final = timedelta(minutes=14)

@@ -17,13 +17,34 @@ from adapters.common.decisions.flows import PRESSED, SUBMITTED
 from adapters.discord.connection.acting import acts
 from adapters.discord.connection.client import AntiphonClient
 from adapters.discord.connection.events import listen
-from adapters.discord.review.deletions import CardDeletions
+from adapters.discord.connection.refs import ref_of
 from adapters.discord.review.dialogs import fields_of
 from adapters.discord.review.ids import target_of
 from adapters.discord.review.items import ANSWERERS, CaseItem
 from adapters.discord.review.press import DiscordPress
 from adapters.discord.review.surface import DiscordReviewSurface
 from core.errors import BadSettings
+
+
+class CardDeletions:
+    """Hears of deleted messages, one or many."""
+
+    def __init__(self, deleted: DeletedCards) -> None:
+        self._deleted = deleted
+
+    def listen(self, client: discord.Client) -> None:
+        """Hear of them."""
+        listen(client, "raw_message_delete", self._one)
+        listen(client, "raw_bulk_message_delete", self._many)
+
+    async def _one(self, event: discord.RawMessageDeleteEvent) -> None:
+        if event.guild_id is not None:
+            await self._deleted.gone([ref_of(event.guild_id, event.channel_id, event.message_id)])
+
+    async def _many(self, event: discord.RawBulkMessageDeleteEvent) -> None:
+        if event.guild_id is not None:
+            numbers = sorted(event.message_ids)
+            await self._deleted.gone([ref_of(event.guild_id, event.channel_id, number) for number in numbers])
 
 
 class Review:

@@ -7,6 +7,8 @@ answer each other never end. A person without a role is told at most once a day 
 from __future__ import annotations
 
 import re
+import time
+from collections import OrderedDict
 from collections.abc import Callable
 from datetime import datetime
 from typing import Final
@@ -19,7 +21,6 @@ from adapters.common.capture.flags import Flag
 from adapters.common.capture.wishes import COMMAND_NAMES, wish_in
 from adapters.mastodon.capture.posts import check_capturable, is_by_person, original_of
 from adapters.mastodon.capture.sightings import SeenStatus
-from adapters.mastodon.capture.told_lately import ToldLately
 from adapters.mastodon.connection.client import MastodonClient
 from adapters.mastodon.connection.listening import Heard
 from adapters.mastodon.connection.refs import NAME
@@ -32,6 +33,33 @@ from core.errors import BadInput, NotAllowed, PlatformBusy
 from core.i18n.catalogs import gettext
 from core.models import Priority, Wish
 from core.moderation.roles import Person
+
+AGAIN_SECONDS: Final = 86_400.0
+MOST_KEPT: Final = 5000
+
+
+class ToldLately:
+    """The people who were told, the latest ``most`` of them.
+
+    Args:
+        seconds_now: seconds that only grow.
+    """
+
+    def __init__(self, *, most: int = MOST_KEPT, seconds_now: Callable[[], float] = time.monotonic) -> None:
+        self._most, self._seconds_now = most, seconds_now
+        self._told: OrderedDict[str, float] = OrderedDict()
+
+    def is_due(self, person: str) -> bool:
+        """Whether somebody was not told within a day; from now on they were."""
+        now, last = self._seconds_now(), self._told.get(person)
+        if last is not None and now - last < AGAIN_SECONDS:
+            return False
+        self._told[person] = now
+        self._told.move_to_end(person)
+        if len(self._told) > self._most:
+            self._told.popitem(last=False)
+        return True
+
 
 HOW: Final = "mention"
 """``FlaggedPost.flagged_how`` of what somebody asks about so."""

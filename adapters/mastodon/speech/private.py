@@ -11,7 +11,7 @@ import hashlib
 import logging
 import re
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -30,9 +30,49 @@ from adapters.mastodon.speech.addressing import (
     not_private,
 )
 from adapters.mastodon.speech.markup import BREAK, MastodonMarkup
-from adapters.mastodon.speech.parts import parts_of
 from core.errors import PlatformUnavailable
 from core.i18n.sentences import sentence
+
+_BETWEEN: Final = "\n\n"
+_CUTS: Final = (_BETWEEN, "\n", " ")
+"""Where a block may be cut, the best first."""
+
+
+def parts_of(blocks: Sequence[str], room: int, units: Callable[[str], int]) -> list[str]:
+    """The blocks, one under another, in parts of at most ``room`` units each; none that is empty.
+
+    A block that fits into one part is never cut.
+    """
+    found: list[str] = []
+    for block in blocks:
+        for piece in _pieces(block.strip("\n"), room, units):
+            joined = f"{found[-1]}{_BETWEEN}{piece}" if found else ""
+            if joined and units(joined) <= room:
+                found[-1] = joined
+            else:
+                found.append(piece)
+    return found
+
+
+def _pieces(block: str, room: int, units: Callable[[str], int]) -> Iterator[str]:
+    while block and units(block) > room:
+        end = _longest(block, room, units)
+        at = next((at for at in (block.rfind(cut, 1, end + len(cut)) for cut in _CUTS) if at > end // 2), end)
+        if piece := block[:at].strip():
+            yield piece
+        block = block[at:].strip("\n" if block[at : at + 1] == "\n" else " ")
+    if block:
+        yield block
+
+
+def _longest(block: str, room: int, units: Callable[[str], int]) -> int:
+    """How many characters of a block fit; at least one, so that the rest becomes shorter."""
+    low, high = 1, len(block)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if units(block[:middle]) <= room else (low, middle - 1)
+    return low
+
 
 __all__ = ["DIRECT", "Addressee", "PrivateWords", "Words", "addressee_of", "is_last_part", "markup_of"]
 

@@ -14,11 +14,11 @@ from telegram import MessageEntity
 from telegram.constants import ChatType
 
 from adapters.common.manage import setup, targets
+from adapters.common.words.markup import Reader
 from adapters.telegram.connection.client import Heard, TelegramClient
 from adapters.telegram.connection.error_meanings import FAULTS
 from adapters.telegram.connection.refs import NAME, channel_of, topic_of
 from adapters.telegram.manage.groups import GroupManager, manager_of
-from adapters.telegram.manage.help import help_text
 from adapters.telegram.manage.ids import press_data
 from adapters.telegram.manage.panel_actions import PanelActions
 from adapters.telegram.manage.private_chat import PrivateChat
@@ -32,6 +32,24 @@ from core.errors import AntiphonError, NotAllowed, StoreUnavailable
 from core.i18n.catalogs import gettext
 from core.moderation.case_numbers import beginning_of_id
 from core.moderation.roles import OnCommunity, may_on_community
+
+
+def help_text(reader: Reader) -> str:
+    """Who can do what, and what never happens."""
+    locale, ours = reader.locale, reader.markup.ours
+    lines = [
+        gettext("It drafts replies to hateful posts. People review them; nothing is posted by itself.", locale),
+        gettext("**To flag a post**: answer it with /counter in the group, or forward it to this chat.", locale),
+        gettext("**/setup**: the moderators' chat, roles, what is watched, shadow mode.", locale),
+        gettext("**/targets**: groups, keywords, kinds of reply, tone, evidence.", locale),
+        gettext("**/status** and **/stats**: how things are now, and what happened.", locale),
+        gettext("**/cases**: the open cases; **/case** with a number shows one.", locale),
+        gettext("**/pause** and **/resume**: stop all posting at once, and go on.", locale),
+        gettext("**/export**: the cases as a file, without names.", locale),
+        gettext("What others write is read only in the groups that their administrators chose.", locale),
+    ]
+    return "\n".join([reader.markup.heading(gettext("Antiphon", locale)), *(ours(line) for line in lines)])
+
 
 PANELS: Final = frozenset({setup.PANEL, targets.PANEL})
 _COMMANDS: Final = PANELS | REPORTS | {"help", "start"}

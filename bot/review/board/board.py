@@ -11,13 +11,12 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import islice
 from typing import Final
 
-from bot.review.board.lost_cards import LostCards
-from bot.review.board.rests import Rests
 from bot.review.cards import build, digest_of
 from bot.runtime.faults import reach
 from bot.runtime.logs import about
@@ -27,13 +26,101 @@ from bot.store.engine.database import Database, Session
 from bot.store.schema import CaseRow
 from bot.store.views import review_cards
 from bot.store.views.board_troubles import end_trouble, keep_trouble, troubled
-from bot.store.views.review_cards import Board, CardPlace
+from bot.store.views.review_cards import Board, CardPlace, standing_places
 from bot.store.work.offices import Office
 from core.errors import CardCanWait, CardRefused, Conflict, PlatformBusy, PlatformUnavailable, StoreUnavailable
 from core.models import PostRef
 from core.moderation.approval import CLOSED
 from core.moderation.cards import Card
 from core.moderation.platforms import ReviewSurface
+
+_LEAST_PAUSE: Final = timedelta(seconds=1)
+_LONGEST_PAUSE: Final = timedelta(minutes=10)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rest:
+    """Until when something is left alone, and how often it failed in a row."""
+
+    failures: int
+    until: datetime
+
+
+class Rests:
+    """The rests, by the id of a community or of a case."""
+
+    def __init__(self) -> None:
+        self._rests: dict[str, _Rest] = {}
+
+    def at(self, moment: datetime) -> set[str]:
+        """What rests at a moment. What ended its rest long ago, as of a case that was closed, is forgotten."""
+        self._rests = {key: rest for key, rest in self._rests.items() if moment < rest.until + _LONGEST_PAUSE}
+        return {key for key, rest in self._rests.items() if moment < rest.until}
+
+    def failed(self, key: str, moment: datetime) -> None:
+        """Leave something alone that failed; longer each time."""
+        failures = self._failures(key) + 1
+        self._rests[key] = _Rest(failures, moment + min(_LONGEST_PAUSE, _LEAST_PAUSE * 2.0**failures))
+
+    def busy(self, key: str, moment: datetime, seconds: float) -> None:
+        """Leave something alone as long as its platform asks."""
+        self._rests[key] = _Rest(self._failures(key), moment + max(_LEAST_PAUSE, timedelta(seconds=seconds)))
+
+    def end(self, *keys: str) -> None:
+        """Something works again, or may by now."""
+        for key in keys:
+            self._rests.pop(key, None)
+
+    def _failures(self, key: str) -> int:
+        return self._rests[key].failures if key in self._rests else 0
+
+
+_LOOKS_IN_A_STEP: Final = 4
+_MOST_CARDS: Final = 500
+"""Of one community and one connection; older cards come back as before, with the next change of their case."""
+
+
+class LostCards:
+    """The cards that one platform's board has still to look for."""
+
+    def __init__(self, surface: ReviewSurface) -> None:
+        self._surface = surface
+        self._names: set[str] = set()  # communities of which something went unheard, by their names there
+        self._unseen: dict[str, list[PostRef]] = {}  # cards to look for by community, the newest first
+
+    def hear(self) -> None:
+        """Ask the surface where deletions may have gone unheard."""
+        self._names.update(self._surface.unheard())
+
+    def went_unheard(self, name: str) -> None:
+        """Deletions may have gone unheard in a community, named as its platform does."""
+        self._names.add(name)
+
+    async def note(self, session: Session, boards: Mapping[str, Board]) -> None:
+        """Read which cards should stand in the communities of which something went unheard."""
+        for board in boards.values() if self._names else ():
+            if board.name in self._names and board.channel:
+                self._unseen[board.community_id] = await standing_places(session, board, _MOST_CARDS)
+        self._names.clear()
+
+    def due(self, without: Collection[str]) -> list[str]:
+        """The communities to look into now; the others come first the next time."""
+        waiting = (community for community, cards in self._unseen.items() if cards and community not in without)
+        return list(islice(waiting, _LOOKS_IN_A_STEP))
+
+    async def look(self, community: str) -> frozenset[PostRef]:
+        """Look once into a community's review channel; the cards that are gone. Raises as ``ReviewSurface.look``."""
+        cards = self._unseen[community]
+        looked = await self._surface.look(cards)
+        self.give_up(community)
+        if left := [card for card in cards if card not in looked.standing | looked.gone]:
+            self._unseen[community] = left
+        return looked.gone
+
+    def give_up(self, community: str) -> None:
+        """Look no more for a community's cards until something goes unheard there again."""
+        self._unseen.pop(community, None)
+
 
 _LOG = logging.getLogger(__name__)
 _SWEEP: Final = timedelta(minutes=1)

@@ -9,21 +9,64 @@ from __future__ import annotations
 import asyncio
 import logging
 import sqlite3
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
-from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from sqlalchemy import URL, exc
+from sqlalchemy.exc import OperationalError
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker
 
 from bot.runtime.faults import reach
 from bot.store.engine import postgresql, sqlite
 from bot.store.engine.migrate import check_revision, may_use, newest, revision, upgrade
-from bot.store.engine.turns import Turns
 from core.errors import AntiphonError, BadInput, NotAllowed, StoreUnavailable
 from core.i18n.sentences import sentence
+
+
+class Turns:
+    """The turns of one process at one file.
+
+    Args:
+        patience_seconds: how long a transaction waits at the file for another program. A transaction that has already
+            waited this long for its turn, behind one that was refused there, is refused too instead of waiting as long
+            again.
+    """
+
+    def __init__(self, patience_seconds: float) -> None:
+        self._patience_seconds = patience_seconds
+        self._lock = asyncio.Lock()
+        self._holder: asyncio.Task[Any] | None = None
+        self._is_refused = False
+
+    @property
+    def is_mine(self) -> bool:
+        """Whether the running task has its turn now; if it asked for another, it would wait for itself."""
+        return self._holder is not None and self._holder is asyncio.current_task()
+
+    @asynccontextmanager
+    async def taken(self) -> AsyncIterator[None]:
+        """Wait for the transactions of this process that asked earlier, however long they take.
+
+        Raises:
+            sqlite3.OperationalError: another program held the file all the time.
+        """
+        asked, has_waited = time.monotonic(), self._lock.locked()
+        async with self._lock:
+            if has_waited and self._is_refused and time.monotonic() - asked >= self._patience_seconds:
+                raise sqlite3.OperationalError("database is locked")
+            self._holder, self._is_refused = asyncio.current_task(), False
+            try:
+                yield
+            except OperationalError as err:
+                self._is_refused = "locked" in str(err.orig)
+                raise
+            finally:
+                self._holder = None
+
 
 _LOG = logging.getLogger(__name__)
 _T = TypeVar("_T")

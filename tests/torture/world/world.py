@@ -12,7 +12,7 @@ from pathlib import Path
 
 from sqlalchemy import URL, select
 
-from bot.review.post_status import note_original
+from bot.review.casework import note_original
 from bot.store.engine.database import Database, Session
 from bot.store.schema import JobRow
 from core.moderation.approval import CaseState

@@ -12,10 +12,9 @@ from bench.measuring.meter import Meter, seconds_of, watched_memory
 from bench.measuring.metrics import rouge_l
 from bench.measuring.samples import Log, Sample
 from bench.replies.engine import costs, duels, failures, limits_of, panels, ratios, results
-from bench.replies.failures import FIGURE, SLUR, flags_of, strange_figures
 from bench.replies.referee import Referee
 from bench.replies.runs import ANSWER, REWARD, answer_all, duel_all, outcomes_of, referee_all, rewards_of
-from bench.replies.systems import SystemOutcome, answer, plain, under
+from bench.replies.systems import FIGURE, SLUR, SystemOutcome, answer, flags_of, plain, strange_figures, under
 from core.engine import Engine
 from core.errors import BadInput, ModelUnavailable
 from core.llm.profiles import LIVE

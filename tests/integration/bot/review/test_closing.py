@@ -13,7 +13,7 @@ from bot.compose.desk import Desk, build_desk
 from bot.drafting.queue import DraftQueue
 from bot.intake.intake import Intake
 from bot.invariants import check
-from bot.review.post_status import note_original
+from bot.review.casework import note_original
 from bot.store.cases.cases import Case
 from bot.store.cases.sending import newest
 from bot.store.engine.database import Database

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.review.post_status import note_original
+from bot.review.casework import note_original
 from core.errors import NeverShownAgain, NotAllowed
 from core.models import PostRef
 from core.moderation.approval import CaseState

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
-from bot.compose.edits import RememberingReader
+from bot.compose.application import RememberingReader
 from core.scoring.readers.outputs import DRAFT_OUTPUTS, POST_OUTPUTS, DraftFault
 from core.scoring.readers.readers import DraftReader, PostReader
 from tests.fakes.engine.readers import FakeClassifier

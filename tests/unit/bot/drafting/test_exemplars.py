@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.drafting.exemplars import closest, remember
+from bot.drafting.request import closest, remember
 from bot.store.cases.suggestions import PostedReply
 
 POST = "Migrants only come here to live off our welfare."

@@ -28,8 +28,7 @@ from adapters.common.manage import calls, flagging, rules_notice, setup, targets
 from adapters.common.manage.managers import CommunityFacts, Manager
 from adapters.discord.capture.commands import CaptureCommands, add_commands
 from adapters.discord.connection.client import AntiphonClient
-from adapters.discord.manage.commands import Commands, group_of
-from adapters.discord.manage.help import help_text
+from adapters.discord.manage.commands import Commands, group_of, help_text
 from adapters.discord.manage.rendering import modal_of as form_modal
 from adapters.discord.manage.rendering import panel_layout
 from adapters.discord.manage.servers import FOR_REVIEW, Server, permission_words

@@ -28,7 +28,7 @@ MET_BY_PEOPLE = (
         for name in (
             "communities/governance", "communities/native_roles",
             "drafting/chosen_claim", "intake/intake", "intake/refusals", "review/approvals",
-            "review/casework", "review/decisions", "review/guard", "review/post_status", "review/proposals",
+            "review/casework", "review/decisions", "review/guard", "review/proposals",
             "sending/retracting", "sending/unknown", "store/cases/approvals", "store/cases/cases",
             "store/cases/documents", "store/cases/holds", "store/cases/sending", "store/engine/database",
             "store/engine/dialect", "store/engine/postgresql", "store/people/people",

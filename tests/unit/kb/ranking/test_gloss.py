@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.ports import EvidenceQuery
-from kb.ranking.gloss import LANGUAGES, gloss
-from kb.ranking.queries import asked
+from kb.ranking.queries import LANGUAGES, asked, gloss
 
 
 @pytest.mark.parametrize(

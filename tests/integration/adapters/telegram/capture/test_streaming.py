@@ -9,7 +9,7 @@ import pytest
 
 from adapters.common.capture import following
 from adapters.common.capture.answers import with_drafts
-from adapters.telegram.speech import streaming
+from adapters.telegram.speech import private_answers
 from adapters.telegram.speech.markup import reader_of
 from core.models import Draft
 from core.moderation.cards import Card
@@ -26,7 +26,7 @@ _EPHEMERAL = [{"command": "counter", "description": "Draft a reply", "is_ephemer
 def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Drafts are looked for, and streamed, without a pause."""
     monkeypatch.setattr(following, "_pause_seconds", lambda card: 0.0)
-    monkeypatch.setattr(streaming, "_SHORTEST_PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr(private_answers, "_SHORTEST_PAUSE_SECONDS", 0.0)
 
 
 async def _asked(town: CaptureTown) -> None:

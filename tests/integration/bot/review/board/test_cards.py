@@ -11,7 +11,7 @@ from bot.compose.desk import Desk, build_desk
 from bot.drafting.queue import DraftQueue
 from bot.review.board import ReviewBoard
 from bot.review.cards import build, digest_of
-from bot.review.post_status import note_original
+from bot.review.casework import note_original
 from bot.sending.outbox import Outbox
 from bot.store.cases.cases import Case
 from bot.store.cases.documents import Preview

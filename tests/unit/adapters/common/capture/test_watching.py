@@ -10,11 +10,9 @@ from typing import cast
 
 import pytest
 
-from adapters.common.capture.filtering import is_about
 from adapters.common.capture.flags import Flag
 from adapters.common.capture.known_posts import KnownPosts
-from adapters.common.capture.looked_at import LookedAt
-from adapters.common.capture.watching import Sighting, Watching
+from adapters.common.capture.watching import LookedAt, Sighting, Watching, is_about
 from adapters.common.desk import DeskAccess
 from core.errors import NotAllowed, StoreUnavailable
 from core.models import FlaggedPost, MessageWords, Part, PartKind, PostRef, Priority, TargetGroup

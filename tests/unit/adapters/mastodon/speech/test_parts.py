@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.mastodon.speech.parts import parts_of
+from adapters.mastodon.speech.private import parts_of
 
 _BLOCKS = st.lists(st.text(alphabet="ab \n", max_size=120), max_size=8)
 

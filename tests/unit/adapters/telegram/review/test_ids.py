@@ -15,7 +15,7 @@ from adapters.common.cards.acts import Act, Target
 from adapters.common.cards.controls import OTHERS, Control
 from adapters.common.decisions.press import Options
 from adapters.telegram.review.ids import MOST_BYTES, Carried, carried_by, carried_data
-from adapters.telegram.review.keyboard import keyboard, options_keyboard
+from adapters.telegram.review.layout import keyboard, options_keyboard
 from core.models import Intent
 from core.moderation.closing import CloseReason, RetractReason
 

@@ -8,7 +8,7 @@ import pytest
 from telegram.error import BadRequest, InvalidToken, NetworkError, RetryAfter, TimedOut
 
 from adapters.telegram.connection.client import TelegramClient
-from adapters.telegram.speech.streaming import StreamedText
+from adapters.telegram.speech.private_answers import StreamedText
 from tests.fakes.machine.clock import Seconds
 
 PERSON, GROUP = 42, -1001

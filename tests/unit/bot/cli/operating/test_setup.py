@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from bot.cli.operating.setup.answers import Answers
-from bot.cli.operating.setup.files import with_secrets, with_values, write_whole
+from bot.cli.operating.setup.answers import Answers, with_secrets, with_values, write_whole
 from bot.cli.operating.setup.questions import NoMoreAnswers, Questions
 from core.errors import BadInput, BadSettings, PlatformUnavailable, StoreUnavailable
 
