@@ -18,15 +18,23 @@ ON, OFF = "\x0e", "\x0f"
 _RAISED = re.compile(f"{ON}([^{ON}{OFF}]*){OFF}")
 _DIVIDED = re.compile(f"{OFF}([ \u00a0]?[,;–-]?[ \u00a0]?){ON}")
 _ONE_MARK = r"(?:\d{1,3}|[ivx]{2,5}|[a-z])"
-_MARK = re.compile(rf"[\[(]?(?:{_ONE_MARK}(?:\s?[,;–-]\s?{_ONE_MARK})*|[*†‡§¶#∗⁎]{{1,4}})[\])]?,?")
+_MARKS = rf"(?:{_ONE_MARK}(?:\s?[,;–-]\s?{_ONE_MARK})*|[*†‡§¶#∗⁎]{{1,4}})"
+_REMARK = r"\[(?:[^\[\]\d][^\[\]]{0,40}|[A-Za-z]{1,9} \d{1,3})\]"  # "[citation needed]", "[note 3]"
+_PLACE = r":\s?\d{1,4}(?:[–-]\d{1,4})?"  # the page that stands behind a mark
+_MARK = re.compile(rf"(?:[\[(]?{_MARKS}[\])]?,?|(?:\[{_MARKS}\]|{_REMARK})+(?:{_PLACE})?|{_PLACE})")
 _FRACTION = re.compile(f"(?:(\\d)[ ]?)?{ON}(\\d{{1,2}}){OFF}[/⁄]({ON}?)([\\d₀-₉]{{1,3}}){OFF}?")
 _FRACTIONS = {"1/2": "½", "1/3": "⅓", "2/3": "⅔", "1/4": "¼", "3/4": "¾", "1/5": "⅕", "1/8": "⅛"}
 _UNIT = re.compile(r"(?:(?:^|[\s\d(/·×])[kcdmµμn]?m|\d\s?(?:ft|yd|mi|in))$")
-_VARIABLE = re.compile(r"(?:^|[^\w])[^\W\d_]$")
+_VARIABLE = re.compile(r"(?:^|[^\w])[^\W\d_]$|=\s?[^\W\d_]{1,3}$")
 _TEN = re.compile(r"(?<![\d.,])10$")
+_BASE = re.compile(r"(?<![\d.,])(?:2|10)$")
+_ROMANCE = re.compile(
+    r"\b(?:el|los?|las?|del?|que|en|una?|con|il|gli|dell?[ao']|di|che|nell?[ao']|per (?!cent\b))\b", re.I
+)
+_ENGLISH = re.compile(r"\b(?:the|and|of|to|was|were|with|by|from)\b", re.I)
 _PRICE = re.compile(r"[$€£]\s?\d+$")
 _ISOTOPE = re.compile(r"[A-Z][a-z]?(?![a-z])")
-_ORDINAL = re.compile(r"(?:\d|\b[IVXLCDM]+|\b[nN]|\bM|\.)$")
+_ORDINAL = re.compile(r"(?:\d|\b[IVXLCDM]+|\b[nNMD]|\bSr)\.?$")
 _UP = str.maketrans("0123456789+-−–=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁻⁼⁽⁾ⁿ")
 _DOWN = str.maketrans("0123456789+-−", "₀₁₂₃₄₅₆₇₈₉₊₋₋")
 _BACK = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
@@ -39,6 +47,16 @@ def lowered(text: str) -> str:
     return text.translate(_DOWN) if any(character.isdigit() for character in text) else text
 
 
+def powered(text: str) -> str:
+    """An exponent as Unicode writes it, or behind "^" where it has letters that Unicode does not raise."""
+    shown = text.translate(_UP)
+    return (
+        f"^{text}"
+        if any(character.isalnum() and character == old for character, old in zip(shown, text, strict=True))
+        else shown
+    )
+
+
 def without_marks(pages: Sequence[str]) -> tuple[list[str], list[str]]:
     """The pages without raised marks, and the marks that were taken out, in their order.
 
@@ -49,7 +67,7 @@ def without_marks(pages: Sequence[str]) -> tuple[list[str], list[str]]:
     for page in pages:
         if ON in page:
             joined = _DIVIDED.sub(r"\1", page)
-            texts.append(_resolved(_FRACTION.sub(_fraction, joined), marks))
+            texts.append(_resolved(_FRACTION.sub(_fraction, joined), marks, has_ordinals=_has_ordinals(page)))
         else:
             texts.append(page)
     return texts, marks
@@ -70,14 +88,19 @@ def _fraction(found: re.Match[str]) -> str:
     return whole + (_FRACTIONS.get(written) or (f" {written}" if whole else written))
 
 
-def _resolved(page: str, marks: list[str]) -> str:
+def _has_ordinals(page: str) -> bool:
+    """Whether a raised "a" behind a number makes it an ordinal, as in Spanish and Italian, and is no note's letter."""
+    return len(_ROMANCE.findall(page)) > len(_ENGLISH.findall(page))
+
+
+def _resolved(page: str, marks: list[str], *, has_ordinals: bool) -> str:
     parts, at, before = list[str](), 0, ""
     for found in _RAISED.finditer(page):
         between = page[at : found.start()]
         before = (before + between)[-_SEEN_BEFORE:]
         after = page[found.end() : found.end() + _SEEN_AFTER]
         parts.append(between)
-        shown = _shown(found[1], before, after)
+        shown = _shown(found[1], before, after, has_ordinals=has_ordinals)
         if shown is None:
             marks.append(found[1].strip(" ,"))
             shown = _in_its_place(before, after)
@@ -89,7 +112,7 @@ def _resolved(page: str, marks: list[str]) -> str:
     return "".join([*parts, page[at:]])
 
 
-def _shown(raised: str, before: str, after: str) -> str | None:
+def _shown(raised: str, before: str, after: str, *, has_ordinals: bool) -> str | None:
     """What stays of raised text; ``None`` where it is a mark."""
     bare, line = raised.strip(" \u00a0"), before.rpartition("\n")[2]
     if not _MARK.fullmatch(bare):
@@ -99,9 +122,10 @@ def _shown(raised: str, before: str, after: str) -> str | None:
         return bare.translate(_UP) if is_power and line[-1:].strip() else raised
     if not line.strip():
         return bare + " "
-    if bare.isalpha() and _ORDINAL.search(line) and (kept := {"a": "ª", "o": "º", "e": "e", "r": "r"}.get(bare)):
+    kept = {"a": "ª" if has_ordinals else None, "o": "º", "e": "e", "r": "r"}.get(bare)
+    if kept and _ORDINAL.search(line):
         return kept
-    if bare == "n" and _VARIABLE.search(line):
+    if bare == "n" and (_VARIABLE.search(line) or _BASE.search(line)):
         return "ⁿ"
     is_exponent = bare in ("2", "3") and (_UNIT.search(line) or _VARIABLE.search(line))
     is_unclear = bare.isdigit() and (_TEN.search(line) or (len(bare) == 2 and _PRICE.search(line)))

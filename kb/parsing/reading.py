@@ -10,7 +10,7 @@ from itertools import zip_longest
 
 from core.errors import DocumentRefused
 from kb.parsing.cleaning import clean_line, cleaned
-from kb.parsing.formats.kinds import FileKind, decoded, kind_of
+from kb.parsing.formats.kinds import FileKind, kind_of
 from kb.parsing.headings import author_in, heading_in, title_in, year_in
 from kb.parsing.limits import ParsingLimits
 from kb.parsing.raw import Raw
@@ -67,7 +67,13 @@ def _raw(data: bytes, media_type: str, *, language: str | None, limits: ParsingL
 
             return html.read(data, media_type)
         case FileKind.TEXT:
-            return Raw([decoded(data, media_type)], is_wrapped=True)
+            from kb.parsing.formats import plain
+
+            return plain.read(data, media_type)
+        case FileKind.MARKDOWN:
+            from kb.parsing.formats import plain
+
+            return plain.read_markdown(data, media_type)
 
 
 def _cut(pages: list[str], most: int) -> tuple[list[str], bool]:

@@ -131,7 +131,7 @@ def test_a_file_that_cannot_be_added_is_refused_with_the_reason(here: InThisProc
     photo.write_bytes(b"\xff\xd8\xff")
     refused = here("kb", "add", str(photo))
     assert (refused.code, refused.out) == (1, "")
-    assert "photo.jpg is not a PDF, HTML, DOCX, TXT or JSONL file." in refused.err
+    assert "photo.jpg is not a PDF, HTML, DOCX, Markdown, TXT or JSONL file." in refused.err
 
 
 def test_a_line_of_a_file_is_shown_and_so_is_a_passage_of_it(tmp_path: Path):

@@ -94,7 +94,7 @@ def build(
 
 
 def add(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A PDF, HTML, DOCX, TXT or JSONL file.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A PDF, HTML, DOCX, Markdown, TXT or JSONL file.")],
     title: Annotated[
         str | None, typer.Option("--title", metavar="TITLE", help="What it is called; else the file is asked.")
     ] = None,
@@ -185,7 +185,7 @@ def _tell_left_out(names: list[str]) -> None:
     if names:
         more = f" and {len(names) - _SHOWN_LEFT_OUT:,} more" if len(names) > _SHOWN_LEFT_OUT else ""
         shown = f"{', '.join(names[:_SHOWN_LEFT_OUT])}{more}"
-        err().print(Text(f"Left out, not a PDF, HTML, DOCX, TXT or JSONL file: {shown}."), soft_wrap=True)
+        err().print(Text(f"Left out, not a PDF, HTML, DOCX, Markdown, TXT or JSONL file: {shown}."), soft_wrap=True)
 
 
 def _tell_accepted(built: Built, found: int) -> None:

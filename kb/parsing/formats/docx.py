@@ -21,7 +21,7 @@ from defusedxml.ElementTree import iterparse
 from core.errors import DocumentRefused
 from kb.parsing.formats.kinds import READABLE
 from kb.parsing.limits import ParsingLimits
-from kb.parsing.raised import OFF, ON, lowered
+from kb.parsing.raised import OFF, ON, lowered, powered
 from kb.parsing.raw import Raw
 
 Look = dict[str, bool]
@@ -30,6 +30,10 @@ Look = dict[str, bool]
 _WORD = (
     "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}",
     "{http://purl.oclc.org/ooxml/wordprocessingml/main}",
+)
+_MATH = (
+    "{http://schemas.openxmlformats.org/officeDocument/2006/math}",
+    "{http://purl.oclc.org/ooxml/officeDocument/math}",
 )
 _DUBLIN_CORE = ("{http://purl.org/dc/elements/1.1/}", "{http://purl.org/dc/terms/}")
 _OTHERS = {
@@ -41,12 +45,14 @@ _OTHERS = {
 _LEFT_OUT = frozenset({"Fallback", "del", "moveFrom"})  # a duplicate; deleted; moved elsewhere in the text
 _NOTES = ("word/footnotes.xml", "word/endnotes.xml")
 _NOTE_TAGS = frozenset({"footnote", "endnote"})
+_MATH_SIGNS = {"m:num": "/"}  # what is written behind a part of a formula
 _DEEPEST = 200
 _DEEPEST_STYLE = 20
 _MOST_RATIO, _SMALL = 250, 2**20  # the text of an office program is packed to a tenth or a thirtieth
 _ENTRY_BYTES = 512  # in the archive's directory, generously
 _LEAST_HALF_POINTS = 4.0
-_LEAST_RISE = 4  # half points
+_LEAST_RISE = 3  # half points
+_MARK_STYLES = ("FootnoteReference", "EndnoteReference")  # raise their text, whether or not the file says so
 _WHITE = 245
 _REMEDY = "Open it in Word or LibreOffice and save it again, or as PDF."
 _DAMAGED = (
@@ -138,6 +144,7 @@ class _Reader:
         self._cells: list[Look] = []
         self._left_out = 0
         self._number = ""
+        self._fields: list[bool] = []  # the open fields: whether one shows a note's mark
 
     def read(self, archive: zipfile.ZipFile, name: str) -> None:
         """Read the whole member."""
@@ -156,7 +163,19 @@ class _Reader:
         elif tag == "tc":
             self._cells.append({})
         elif tag == "r":
+            self._run = {"raised": True} if any(self._fields) else {}
+        elif tag == "m:r":
             self._run = {}
+        elif tag == "fldChar":
+            kind = _attribute(element, "fldCharType")
+            if kind == "begin":
+                self._fields.append(False)
+            elif kind == "end" and self._fields:
+                self._fields.pop()
+        elif tag == "fldSimple":
+            self._fields.append(_is_noteref(_attribute(element, "instr")))
+        elif tag in ("footnoteReference", "endnoteReference"):
+            self._run["raised"] = True  # what follows in this run is a mark of its writer's own
         elif tag in ("pStyle", "rStyle"):
             self._apply_style(tag, tags, _attribute(element, "val"))
         elif said := _said(tag, element):
@@ -171,6 +190,16 @@ class _Reader:
                 self._number = ""
         elif tag == "tc" and self._cells:
             self._cells.pop()
+        elif tag == "instrText" and self._fields:
+            self._fields[-1] |= _is_noteref(element.text or "")
+        elif tag == "fldSimple" and self._fields:
+            self._fields.pop()
+        elif tag in _MATH_SIGNS and self._paragraphs:
+            self._take(_MATH_SIGNS[tag])
+        elif tag == "m:t" and self._paragraphs:
+            inside = next((one for one in reversed(tags) if one in ("m:sup", "m:sub", "m:e")), "")
+            raised = {"m:sup": powered, "m:sub": lowered}.get(inside, str)
+            self._take(raised(element.text or ""))
         elif self._paragraphs and "r" in tags:
             shown = {"t": element.text or "", "tab": " ", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
             if tag in shown and tags[-2] == "r":
@@ -188,7 +217,7 @@ class _Reader:
 
     def _apply(self, inside: list[str], said: Look) -> None:
         """Apply a property to the element around it: a run, a paragraph's shade, a cell's shade."""
-        if inside == ["r", "rPr"]:
+        if inside in (["r", "rPr"], ["m:r", "rPr"]):
             self._run |= said
         elif inside == ["p", "pPr"] and self._paragraphs:
             self._paragraphs[-1].look |= said
@@ -227,7 +256,15 @@ def _bare(tag: str) -> str:
     for namespace in _WORD:
         if tag.startswith(namespace):
             return tag.removeprefix(namespace)
+    for namespace in _MATH:
+        if tag.startswith(namespace):
+            return f"m:{tag.removeprefix(namespace)}"
     return "Fallback" if tag.endswith("/markup-compatibility/2006}Fallback") else tag
+
+
+def _is_noteref(field: str) -> bool:
+    """Whether a field repeats the mark of a note."""
+    return field.split()[:1] == ["NOTEREF"]
 
 
 def _attribute(element: Element, name: str) -> str:
@@ -270,8 +307,8 @@ def _is_white(colour: str) -> bool:
 def _styles(archive: zipfile.ZipFile) -> dict[str, Look]:
     """How each style makes its text look, including its base style; the defaults have the empty name."""
     if "word/styles.xml" not in archive.namelist():
-        return {}
-    looks: dict[str, Look] = {"": {}}
+        return {style: {"raised": True} for style in _MARK_STYLES}
+    looks: dict[str, Look] = {"": {}} | {style: {"raised": True} for style in _MARK_STYLES}
     below: dict[str, str] = {}
     name = ""
     for tags, element, starts in _events(archive, "word/styles.xml"):

@@ -60,7 +60,12 @@ _OPENERS = "button, summary, label, a, [role=tab], [role=button], [data-toggle],
 _OPENED_BY = ("aria-controls", "data-target", "data-bs-target", "href", "for")
 _OPENER_TAGS = frozenset({"button", "summary"})
 _NOTE_ROLES = frozenset({"doc-noteref"})
-_MARK = re.compile(r"\A\s*\d{1,3}\s*")
+_MARK = re.compile(r"\s*(?:\d{1,3}|[*†‡§]{1,3})\s*")
+_MARK_IN_BRACKETS = re.compile(r"\s*\[(?:\d{1,3}|[a-z]|[ivx]{2,5}|[A-Za-z]{1,5} \d{1,3})\]\s*")
+_IN_BRACKETS = re.compile(r"\s*[\[(]\s*(?:\d{1,3}|[a-z*†‡]|[ivx]{2,5})\s*[\])]\s*")  # where its address names a note
+_NOTE = re.compile(
+    r"_?_?(?:fn|ftn|edn|ntr|sdfootnote|sdendnote|(?:foot|end)?notes?|cite_note|cite)[-_:.]?[\w.:-]*", re.IGNORECASE
+)
 _MOST_OPENERS = 5000
 _HEADED = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "div", "dt"})  # what an opening button stands in
 _LINKED = "#"
@@ -307,8 +312,13 @@ def _height(node: LexborNode, sheet: _Sheet) -> str:
         return OFF
     if tag == "sup" or raises(style) or node.mem_id in sheet.raised or (given.get("role") or "") in _NOTE_ROLES:
         return ON
-    is_mark = tag == "a" and (given.get("href") or "").startswith("#") and _MARK.fullmatch(node.text(deep=True) or "")
-    return _LINKED if is_mark else ""
+    page, sign, place = (given.get("href") or "").partition("#") if tag == "a" else ("", "", "")
+    if not sign:
+        return ""
+    text, names_note = node.text(deep=True) or "", bool(_NOTE.fullmatch(place))
+    if (not page and _MARK_IN_BRACKETS.fullmatch(text)) or (names_note and _IN_BRACKETS.fullmatch(text)):
+        return ON
+    return _LINKED if (names_note or not page) and _MARK.fullmatch(text) else ""
 
 
 def _is_folded(node: LexborNode, sheet: _Sheet) -> bool:

@@ -11,7 +11,7 @@ from enum import Enum, auto
 
 from core.errors import DocumentRefused
 
-READABLE = "Give a PDF, HTML, DOCX or plain text file."
+READABLE = "Give a PDF, HTML, DOCX, Markdown or plain text file."
 
 _HEAD = 1024
 _SAMPLE = 64 * 1024
@@ -57,6 +57,7 @@ class FileKind(Enum):
     DOCX = auto()
     HTML = auto()
     TEXT = auto()
+    MARKDOWN = auto()
 
 
 def kind_of(data: bytes, media_type: str) -> FileKind:
@@ -85,7 +86,7 @@ def _kind_of_text(data: bytes, media_type: str) -> FileKind:
         return FileKind.HTML
     if head.lstrip().startswith("<?xml") or media_type.endswith(("/xml", "+xml", "/json", "+json")):
         raise DocumentRefused("It is data (XML or JSON), not a document for people.", remedy=READABLE)
-    return FileKind.TEXT
+    return FileKind.MARKDOWN if media_type in ("text/markdown", "text/x-markdown") else FileKind.TEXT
 
 
 def decoded(data: bytes, media_type: str, *, is_part: bool = False) -> str:

@@ -115,6 +115,7 @@ class _Page:
         self._page = page
         left, bottom, right, top = page.get_cropbox()
         self._frame = (min(left, right), min(bottom, top), max(left, right), max(bottom, top))
+        self._turn = page.get_rotation()
         textpage = page.get_textpage()
         self._textpage = textpage.raw
         lines, self.is_ordered = in_order(lines_of(self._words(textpage.count_chars())))
@@ -132,8 +133,8 @@ class _Page:
 
         def word(last: int) -> Word:
             baseline, size = self._place(first, is_raised=is_raised)
-            box = self._box(first)
-            return Word(_string(characters), box[0], self._box(last)[2], baseline, size, is_glued, breaks)
+            left, right = _turned(self._box(first), self._turn)[0], _turned(self._box(last), self._turn)[2]
+            return Word(_string(characters), left, right, baseline, size, is_glued, breaks)
 
         last = 0
         for index in range(min(count, _MOST_CHARACTERS_OF_A_PAGE)):
@@ -171,7 +172,8 @@ class _Page:
         api.FPDFText_GetMatrix(self._textpage, index, matrix)
         scale = math.hypot(matrix.c, matrix.d) or 1.0
         size = api.FPDFText_GetFontSize(self._textpage, index) * scale
-        return (y.value + _RISE_OF_GLYPHS * size, size * _SIZE_OF_GLYPHS) if is_raised else (y.value, size)
+        baseline = _turned((x.value, y.value, x.value, y.value), self._turn)[1]
+        return (baseline + _RISE_OF_GLYPHS * size, size * _SIZE_OF_GLYPHS) if is_raised else (baseline, size)
 
     def _stands_up(self, index: int) -> bool:
         """Whether a digit's own shape stands above the line, as a font's superscripts do."""
@@ -235,6 +237,19 @@ class _Page:
 
     def _objects(self) -> Iterator[pdfium.PdfObject]:
         yield from self._page.get_objects(max_depth=_DEEPEST_FORM)
+
+
+def _turned(box: tuple[float, float, float, float], turn: int) -> tuple[float, float, float, float]:
+    """A place on a page that is shown turned by so many degrees, as somebody sees it who looks at the page."""
+    left, bottom, right, top = box
+    match turn:
+        case 90:
+            return bottom, -right, top, -left
+        case 180:
+            return -right, -top, -left, -bottom
+        case 270:
+            return -top, left, -bottom, right
+    return box
 
 
 def _is_coloured(item: pdfium.PdfObject) -> bool:

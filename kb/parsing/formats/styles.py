@@ -98,13 +98,14 @@ def raises(style: Declarations) -> bool:
     height = style.get("vertical-align", "")
     moved = _points(style.get("top")) or -(_points(style.get("bottom")) or 0.0)
     is_moved = style.get("position") == "relative" and _AWAY < moved <= -_LEAST_RISE
-    return height in _UP or (_points(height) or 0.0) >= _LEAST_RISE or is_moved
+    is_small = style.get("font-variant-position") == "super"
+    return height in _UP or is_small or (_points(height) or 0.0) >= _LEAST_RISE or is_moved
 
 
 def lowers(style: Declarations) -> bool:
     """Whether a style puts text below the line."""
     height = style.get("vertical-align", "")
-    return height == "sub" or (_points(height) or 0.0) <= -_LEAST_RISE
+    return height == "sub" or style.get("font-variant-position") == "sub" or (_points(height) or 0.0) <= -_LEAST_RISE
 
 
 def is_white(style: Declarations) -> bool:

@@ -34,10 +34,11 @@ MEDIA_TYPES: Final = {
     ".xhtml": "application/xhtml+xml",
     ".docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
     ".txt": "text/plain",
+    ".md": "text/markdown",
 }
 """The media type of a file by the end of its name."""
 LINES: Final = ".jsonl"
-KINDS: Final = "PDF, HTML, DOCX, TXT or JSONL"
+KINDS: Final = "PDF, HTML, DOCX, Markdown, TXT or JSONL"
 """What a folder takes, for people."""
 _PAGE_SIZE: Final = 200
 _PIECE_BYTES: Final = 2**16
@@ -69,7 +70,7 @@ class _FolderPlace:
 
 
 class Folder:
-    """The PDF, HTML, DOCX, TXT and JSONL files in a folder and below it, without hidden ones and links to elsewhere.
+    """The PDF, HTML, DOCX, Markdown, TXT and JSONL files below a folder, without hidden ones and links to elsewhere.
 
     Args:
         name: with what its documents' ids begin: the name of the source, with "/" and one of its own where there are

@@ -158,6 +158,65 @@ async def test_raised_text_of_a_word_file_is_told_by_alignment_style_and_positio
     assert await text_of(docx_of(body, styles=footnote)) == text
 
 
+FIELD = '<w:r><w:fldChar w:fldCharType="{}"/></w:r>'
+MATH = 'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'
+POWER = "<m:sSup><m:e><m:r><m:t>10</m:t></m:r></m:e><m:sup><m:r><m:t>3</m:t></m:r></m:sup></m:sSup>"
+
+
+@pytest.mark.parametrize(
+    ("mark", "shown"),
+    [
+        (run("12", '<w:rStyle w:val="FootnoteReference"/>'), ""),
+        ('<w:r><w:footnoteReference w:customMarkFollows="1" w:id="2"/><w:t>12</w:t></w:r>', ""),
+        (
+            f"{FIELD.format('begin')}<w:r><w:instrText> NOTEREF _Ref1 \\h </w:instrText></w:r>"
+            f"{FIELD.format('separate')}{run('3')}{FIELD.format('end')}",
+            "",
+        ),
+        (f'<w:fldSimple w:instr="NOTEREF _Ref1">{run("3")}</w:fldSimple>', ""),
+        (run("3", '<w:position w:val="3"/><w:sz w:val="14"/>'), ""),
+        (f"{run(' times ')}<m:oMath {MATH}>{POWER}</m:oMath>", " times 10³"),
+        (f'<w:fldSimple w:instr="SEQ Table">{run("3")}</w:fldSimple>', "3"),
+    ],
+)
+async def test_marks_and_formulas_of_a_word_file_are_told_by_its_fields(mark, shown):
+    assert await text_of(docx_of(paragraph(run("Some 34"), mark, run(" in all.")))) == f"Some 34{shown} in all."
+
+
+@pytest.mark.parametrize("turn", [90, 180, 270])
+async def test_marks_are_told_on_a_page_that_lies_on_its_side(turn):
+    pdf, out = canvas()
+    pdf.setPageRotation(turn)
+    pdf.translate(300, 400)
+    pdf.rotate(turn)
+    text = pdf.beginText(-100, 0)
+    for words, rise in (("In 2019", 0), ("3", UP), (" some 34", 0), ("12", UP), (" per cent.", 0)):
+        text.setFont("DejaVu", 6.5 if rise else 11)
+        text.setRise(rise)
+        text.textOut(words)
+    pdf.drawText(text)
+    pdf.showPage()
+    pdf.save()
+    assert await text_of(out.getvalue()) == "In 2019 some 34 per cent."
+
+
+@pytest.mark.parametrize(
+    ("written", "text"),
+    [
+        ("In 2019[^1] some 34[^b].\n\n[^1]: Weighted.\n[^b]: By age.", "In 2019 some 34. 1 Weighted. b By age."),
+        ("Some 50 m^2^ of CO~2~ in 34^12^ per cent.", "Some 50 m² of CO₂ in 34 per cent."),
+        ("In 2019<sup>1</sup> some 40 km<sup>2</sup>.", "In 2019 some 40 km²."),
+        ("In 2019[1](#fn1) some **34** men ([source](https://a.example/x)).", "In 2019 some 34 men (source)."),
+        ("In 2019^[Weighted by age.] some 34.", "In 2019 (Weighted by age.) some 34."),
+        ("---\ntitle: Hate\n---\n# Some 34\n\n| a | b |\n|---|---|\n| 1 | 2 |", "Some 34 a b 1 2"),
+    ],
+)  # fmt: skip
+async def test_markdown_is_read_as_it_is_shown(written, text):
+    assert await text_of(written.encode(), "text/markdown") == text
+    if "*" not in written and "#" not in written:
+        assert await text_of(written.encode(), "text/plain") == text
+
+
 async def test_notes_of_a_word_file_stand_at_its_end_without_their_separators():
     notes = (
         f'<w:endnotes {W}><w:endnote w:type="separator" w:id="0">{paragraph(run("RULE"))}</w:endnote>'
@@ -187,6 +246,22 @@ async def test_text_that_word_hides_on_the_web_is_left_out():
         ('Some 19<span style="position:relative; top:-0.4em">9</span> men.', "Some 19 men."),
         ('See <a href="#s">12</a> of the list.', "See 12 of the list."),
         ("Some 7<sup>[2]</sup>, or 8<sup>a,</sup><sup>b</sup> men.", "Some 7, or 8 men."),
+        ('In 2019.<sup><a href="#a">[a]</a></sup><sup><a href="#b">[12]</a></sup> Some', "In 2019. Some"),
+        ('Some 34.<sup>[<i><a href="/cn">citation needed</a></i>]</sup> It', "Some 34. It"),
+        ('Some 34.<sup><a href="#c">[7]</a></sup><sup>: 23 </sup> It', "Some 34. It"),
+        (
+            'Directive 2012/29&nbsp;<a href="#ntr1-L">(<span class="oj-super">1</span>)</a> says',
+            "Directive 2012/29 says",
+        ),
+        ('In 2019<a href="#_ftn1"><span class=MsoFootnoteReference>[1]</span></a>, some', "In 2019, some"),
+        ('In 2019<a href="https://a.example/doc.html#fn1">1</a> some', "In 2019 some"),
+        ('See paragraph <a href="#p2">(2)</a> of <a href="#t3">table 3</a>.', "See paragraph (2) of table 3."),
+        ('In 20<span style="font-variant-position: super">3</span> of the towns', "In 20 of the towns"),
+        (
+            "Of these 34<sup>a</sup> were men, and the rest were women.",
+            "Of these 34 were men, and the rest were women.",
+        ),
+        ("Es la 34<sup>a</sup> vez en los últimos años.", "Es la 34ª vez en los últimos años."),
     ],
 )
 async def test_raised_text_of_a_web_page_is_told_by_markup_and_style(markup, text):

@@ -55,7 +55,7 @@ def test_a_file_with_the_same_address_takes_the_place_of_the_one_before(tmp_path
 
 
 def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DocumentRefused, match=r"photo\.jpg is not a PDF, HTML, DOCX, TXT or JSONL file"):
+    with pytest.raises(DocumentRefused, match=r"photo\.jpg is not a PDF, HTML, DOCX, Markdown, TXT or JSONL file"):
         keep_file(tmp_path / "kb", write(tmp_path / "photo.jpg", "x"), Metadata())
     assert not own_folder(tmp_path / "kb").exists()
 
