@@ -140,6 +140,12 @@ def settled_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
+def desk_file(settled_file: Path, tmp_path: Path) -> Path:
+    """A copy of it, for a desk over SQLite alone."""
+    return Path(shutil.copy(settled_file, tmp_path / "desk.sqlite"))
+
+
+@pytest.fixture
 async def place(
     request: pytest.FixtureRequest, database_server: URL | None, settled_file: Path, tmp_path: Path
 ) -> AsyncIterator[Path | URL]:

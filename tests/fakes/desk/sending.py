@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import Any
 
 from adapters.sample.community import SampleCommunity
 from bot.compose.desk import build_desk
@@ -31,11 +33,13 @@ LEASE_SECONDS = 90.0
 class FaultyCommunity(SampleCommunity):
     """The sample community behind a bad line: a call may fail before or after it arrives, or never end.
 
-    With a ``resend`` of 0 it knows no keys: a reply that is sent twice is there twice.
+    With a ``resend`` of 0 it knows no keys: a reply that is sent twice is there twice. ``channel`` is where its posts
+    stand, if not where the sample community's do.
     """
 
-    def __init__(self, clock: FakeClock) -> None:
-        super().__init__(clock=clock)
+    def __init__(self, clock: FakeClock, **how: Any) -> None:
+        super().__init__(clock=clock, **how)
+        self.channel = ""
         self.send_fault: BaseException | None = None
         self.arrives = True
         self.hangs = False
@@ -48,6 +52,11 @@ class FaultyCommunity(SampleCommunity):
         self.resend: float | None = None
         self.sending = asyncio.Event()
         self.sends = 0
+
+    def ref(self, message_id: str) -> PostRef:
+        """The place of a message of this community."""
+        found = super().ref(message_id)
+        return replace(found, channel=self.channel) if self.channel else found
 
     @property
     def resend_seconds(self) -> float:

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, Final
 
 from adapters.mastodon.connection.client import MastodonClient, MastodonOptions
@@ -20,11 +21,11 @@ from core.moderation.community.places import PlaceRules
 from core.moderation.community.policy import CommunityPolicy
 from core.moderation.desk_ports import Casework, Governance
 from core.moderation.roles import Role
+from tests.fakes.desk.review_desk import RecordedDesk, ReviewDesk, review_desk
 from tests.fakes.machine.clock import Seconds
 from tests.fakes.mastodon.server.server import MastodonServer
 from tests.fakes.mastodon.town import JSON, MastodonTown, Person
 from tests.fakes.ports.cards import POST_TEXT, REVIEWED
-from tests.fakes.ports.casework import MemoryCasework
 from tests.fakes.ports.governance import FakeGovernance
 
 ROLES: Final = {"moderator": Role.MODERATOR, "second": Role.MODERATOR, "auditor": Role.AUDITOR, "stranger": None}
@@ -65,7 +66,7 @@ class MastodonRoom:
     """Everything a test of the review needs: the fake instance, the desk, the people by name."""
 
     server: MastodonServer
-    casework: MemoryCasework
+    desk: ReviewDesk
     governance: FakeGovernance
     client: ReviewClient
     people: dict[str, Person]
@@ -76,6 +77,11 @@ class MastodonRoom:
     def town(self) -> MastodonTown:
         """What people do."""
         return self.server.town
+
+    @property
+    def casework(self) -> RecordedDesk:
+        """The desk, as the client knows it."""
+        return self.desk.casework
 
     @property
     def community(self) -> str:
@@ -90,18 +96,18 @@ class MastodonRoom:
         self.client.cursor = cursor
         await self.client.open()
 
-    def case(self, card: Card = REVIEWED, **changes: Any) -> Card:
-        """Keep a case of a post that somebody of another instance wrote."""
+    def like(self, card: Card = REVIEWED, **changes: Any) -> Card:
+        """A card of a post that somebody of another instance wrote; the desk knows no case of it."""
         spoken = self.governance.policies[self.community].language
         post = replace(
             card.post, ref=PostRef("mastodon", self.community, AUTHORS, self.post["id"]), author_name=f"slate@{AUTHORS}"
         )
         made = replace(card, community=self.community, community_language=spoken, post=post)
-        return self.casework.put(replace(made, **changes))
+        return replace(made, **changes)
 
     async def show(self, card: Card = REVIEWED, **changes: Any) -> PostRef:
-        """The same, and show its card to those who review."""
-        return await self.client.surface.show(self.case(card, **changes), self.channel, None)
+        """Bring a case of that post into the state of a card, and show its card to those who review."""
+        return await self.client.surface.show(await self.desk.case(self.like(card, **changes)), self.channel, None)
 
     async def cards(self) -> list[JSON]:
         """The statuses of ours that answer nothing, oldest first."""
@@ -147,23 +153,27 @@ def all_in(statuses: list[JSON]) -> str:
 
 
 @asynccontextmanager
-async def mastodon_room(server: MastodonServer) -> AsyncIterator[MastodonRoom]:
-    """A client that is logged in, and one person for each role; two of them review, one at home and one elsewhere."""
-    casework, governance = MemoryCasework(), FakeGovernance()
+async def mastodon_room(server: MastodonServer, file: Path) -> AsyncIterator[MastodonRoom]:
+    """A client that is logged in, over a desk in a SQLite file, and one person for each role.
+
+    Two of them review, one at home and one elsewhere.
+    """
+    governance = FakeGovernance()
     people = {name: server.town.add_account(name, "hills.example" if name == "second" else None) for name in ROLES}
-    for name, role in ROLES.items():
-        if role is not None:
-            casework.roles[people[name].id] = role
-            governance.grant(people[name].id, role)
     channel = " ".join(people[name].acct for name in ("moderator", "second"))
     agreed = {AUTHORS: PlaceRules(consent="Their admin wrote yes on 1 March.")}
     governance.policies[server.domain] = CommunityPolicy(review_channel=channel, places=agreed)
-    client = ReviewClient(server, casework, governance)
-    await client.open()
-    author = server.town.add_account("slate", AUTHORS)
-    post = await server.town.post(author, POST_TEXT, language="en")
-    room = MastodonRoom(server, casework, governance, client, people, channel, post)
-    try:
-        yield room
-    finally:
-        await room.client.close()
+    async with review_desk(file, "mastodon", server.domain) as desk:
+        for name, role in ROLES.items():
+            if role is not None:
+                desk.roles[people[name].id] = role
+                governance.grant(people[name].id, role)
+        client = ReviewClient(server, desk.casework, governance)
+        await client.open()
+        author = server.town.add_account("slate", AUTHORS)
+        post = await server.town.post(author, POST_TEXT, language="en")
+        room = MastodonRoom(server, desk, governance, client, people, channel, post)
+        try:
+            yield room
+        finally:
+            await room.client.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 
@@ -11,12 +12,14 @@ from tests.fakes.mastodon.server.server import MastodonServer
 
 
 @pytest.fixture
-async def room(server: MastodonServer, caplog: pytest.LogCaptureFixture) -> AsyncIterator[MastodonRoom]:
+async def room(
+    server: MastodonServer, desk_file: Path, caplog: pytest.LogCaptureFixture
+) -> AsyncIterator[MastodonRoom]:
     """An instance with two moderators; nothing may be logged as an error, and nothing is wider than direct.
 
     Each status of ours is for people of the room alone, and no request asked for another visibility.
     """
-    async with mastodon_room(server) as made:
+    async with mastodon_room(server, desk_file) as made:
         yield made
         known = {one.id for one in made.people.values()}
         for status in await made.said():

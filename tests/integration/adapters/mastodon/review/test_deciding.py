@@ -11,7 +11,7 @@ from core.models import Intent
 from core.moderation.approval import CaseState
 from core.moderation.closing import CloseReason, RetractReason
 from tests.fakes.mastodon.review import AUTHORS, MastodonRoom, all_in, text_in
-from tests.fakes.ports.cards import CASE_ID, DRAFTS, samples
+from tests.fakes.ports.cards import DRAFTS, samples
 
 _WHOLE = f"{DRAFTS[1].text}\n\nDrafted with Antiphon, checked and approved by a moderator."
 
@@ -62,13 +62,13 @@ async def test_commands_work_after_a_restart(room: MastodonRoom) -> None:
     await room.restart()
     await room.write("moderator", "undo", (await room.told("moderator"))[-1])
     assert [what for what, _, _ in room.casework.decided] == ["approve", "undo"]
-    assert room.casework.cases[CASE_ID].state is CaseState.IN_REVIEW
+    assert (await room.desk.now()).state is CaseState.IN_REVIEW
 
 
 async def test_a_text_is_edited_shown_and_approved(room: MastodonRoom) -> None:
     """Every sign of it, over several lines."""
     await room.show()
-    own = "We know each other here: ask at no. 4, by the ferry.\nThey pay rent like all of us."
+    own = "We know each other here: ask any of us – at the ferry, say.\nThey pay rent like all of us."
     (shown,) = await room.write("moderator", f"edit 1: {own}", await room.card())
     assert own in text_in(shown)
     await room.write("moderator", "Yes!", shown)
@@ -89,7 +89,7 @@ async def test_who_names_no_text_is_shown_what_to_change(room: MastodonRoom) -> 
 async def test_a_text_that_would_not_be_read_exactly_is_not_offered(room: MastodonRoom) -> None:
     """Nobody approves what they cannot see."""
     await room.show()
-    (said,) = await room.write("moderator", "write: Read \u202ethis\u202c again.", await room.card())
+    (said,) = await room.write("moderator", "write: Read\tthis again.", await room.card())
     assert "cannot be approved here" in text_in(said)
     told = await room.write("moderator", "yes", said)
     assert "Nothing was approved." in all_in(told)
@@ -129,7 +129,7 @@ async def test_a_case_is_closed_for_a_reason(room: MastodonRoom, typed: str, rea
     assert room.casework.decided == [("close", room.people["moderator"].id, (reason, note))]
     assert "Closed" in text_in(said)
     await room.write("moderator", "undo", said)
-    assert room.casework.cases[CASE_ID].state is CaseState.IN_REVIEW
+    assert (await room.desk.now()).state is CaseState.IN_REVIEW
 
 
 async def test_without_a_reason_the_reasons_are_told(room: MastodonRoom) -> None:
@@ -150,7 +150,7 @@ async def test_a_case_is_held_and_released(room: MastodonRoom) -> None:
     assert "You hold this case now" in text_in(said)
     assert "holds the case" in text_in(await room.card())
     told = await room.write("second", "approve 2", await room.card())
-    assert "moderator looks at this case." in all_in(told)
+    assert "moderator holds the case; minutes left: 5." in all_in(told)
     await room.write("moderator", "release", await room.card())
     assert [what for what, _, _ in room.casework.decided] == ["hold", "release"]
 
@@ -183,7 +183,7 @@ async def test_two_persons_approve_the_same_text(room: MastodonRoom) -> None:
     (said,) = await room.write("moderator", "yes", shown)
     assert "A second person must approve the same text." in text_in(said)
     assert room.casework.decided == []
-    await room.client.surface.show(room.casework.cases[CASE_ID], room.channel, None)
+    await room.client.surface.show(await room.desk.now(), room.channel, None)
     assert "Text 1, approved by moderator" in text_in(await room.card())
     (other,) = await room.write("second", "approve text 1", await room.card())
     assert "Most of us are glad." in text_in(other)
@@ -194,9 +194,9 @@ async def test_two_persons_approve_the_same_text(room: MastodonRoom) -> None:
 async def test_an_outdated_card_says_so_and_shows_the_case_as_it_is(room: MastodonRoom) -> None:
     """Nothing is decided on what somebody did not see."""
     await room.show()
-    room.casework.put(replace(room.casework.cases[CASE_ID], version=9, gist="It says something else."))
+    await room.desk.moved(gist="It says something else.")
     told = await room.write("moderator", "not hateful", await room.card())
-    assert "Somebody was faster" in all_in(told)
+    assert "The case has changed since you saw it" in all_in(told)
     assert "The card now shows the case as it is." in all_in(told)
     assert "It says something else." in text_in(await room.card())
     assert room.casework.decided == []
@@ -210,11 +210,11 @@ async def test_what_counts_is_the_card_as_it_stood_when_the_answer_was_written(r
         room.people["moderator"], f"@{room.server.bot.username} not hateful", visibility="direct", reply_to=card
     )
     room.server.pass_seconds(5)
-    later = room.casework.put(replace(room.casework.cases[CASE_ID], version=9, gist="It says something else."))
+    later = await room.desk.moved(gist="It says something else.")
     await room.client.surface.show(later, room.channel, shown)
     await room.client.hear_all()
     assert room.casework.decided == []
-    assert "Somebody was faster" in all_in(await room.told("moderator"))
+    assert "The case has changed since you saw it" in all_in(await room.told("moderator"))
     room.server.pass_seconds(5)
     await room.write("moderator", "not hateful", card)
     assert [what for what, _, _ in room.casework.decided] == ["close"]
@@ -248,7 +248,7 @@ async def test_all_of_a_case_is_shown_to_who_asks(room: MastodonRoom) -> None:
     for words in ("Who moved in next door?", "See www.example.net", DRAFTS[0].text, DRAFTS[1].text):
         assert words in said
     assert "In most countries newcomers pay in more than they draw." in said
-    assert {one["spoiler_text"].partition(" (")[0] for one in told} == {"Case 01234"}
+    assert {one["spoiler_text"].partition(" (")[0] for one in told} == {f"Case {room.desk.number}"}
     assert all(one["sensitive"] for one in told)
     assert await room.told("moderator") == []
 
@@ -256,7 +256,7 @@ async def test_all_of_a_case_is_shown_to_who_asks(room: MastodonRoom) -> None:
 async def test_an_auditor_reads_and_decides_nothing(room: MastodonRoom) -> None:
     """They were brought into the conversation by a moderator; the desk asks for the role each time."""
     await room.show()
-    room.casework.roles[room.people["second"].id] = room.casework.roles[room.people["auditor"].id]
+    room.desk.roles[room.people["second"].id] = room.desk.roles[room.people["auditor"].id]
     told = await room.write("second", "not hateful", await room.card())
     assert "You may not review here." in all_in(told)
     assert DRAFTS[1].text in all_in(await room.write("second", "show", await room.card()))

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from core.errors import AmbiguousSend
 from tests.fakes.mastodon.review import MastodonRoom, mastodon_room, text_in
 from tests.fakes.mastodon.server.server import MastodonServer
-from tests.fakes.ports.cards import CASE_ID, DRAFTS, POST_TEXT
+from tests.fakes.ports.cards import DRAFTS, POST_TEXT
 
 
 @pytest.fixture
-async def room() -> AsyncIterator[MastodonRoom]:
+async def room(desk_file: Path) -> AsyncIterator[MastodonRoom]:
     """The same room at GoToSocial."""
     server = MastodonServer(kind="gotosocial")
-    async with server.running(), mastodon_room(server) as made:
+    async with server.running(), mastodon_room(server, desk_file) as made:
         yield made
         assert {one["visibility"] for one in await made.said()} == {"direct"}
     assert server.errors == []
@@ -39,9 +40,9 @@ async def test_a_card_of_which_nobody_knows_is_found_without_a_key(room: Mastodo
     room.server.fault("/api/v1/statuses", "lose reply", method="POST")
     with pytest.raises(AmbiguousSend):
         await room.show()
-    await room.client.surface.show(room.casework.cases[CASE_ID], room.channel, None)
+    await room.client.surface.show(await room.desk.now(), room.channel, None)
     await room.restart()
-    await room.client.surface.show(replace(room.casework.cases[CASE_ID], version=9), room.channel, None)
+    await room.client.surface.show(replace(await room.desk.now(), version=9), room.channel, None)
     assert len(await room.cards()) == 1
 
 

@@ -11,7 +11,7 @@ from core.models import PostRef
 from core.moderation.approval import CaseState
 from core.moderation.community.policy import CommunityPolicy
 from tests.fakes.mastodon.review import MastodonRoom, text_in
-from tests.fakes.ports.cards import CASE_ID, POST_TEXT, samples
+from tests.fakes.ports.cards import POST_TEXT, samples
 
 
 async def test_a_card_is_one_direct_status_behind_a_content_warning(room: MastodonRoom) -> None:
@@ -21,7 +21,7 @@ async def test_a_card_is_one_direct_status_behind_a_content_warning(room: Mastod
     assert shown == PostRef("mastodon", room.community, room.channel, card["id"])
     assert {each["acct"] for each in card["mentions"]} == {"moderator", "second@hills.example"}
     assert card["visibility"] == "direct"
-    assert card["spoiler_text"].startswith("Open 01234: Waits for your decision.")
+    assert card["spoiler_text"].startswith(f"Open {room.desk.number}: Waits for your decision.")
     assert "come to live on public money" in card["spoiler_text"]
     assert "benefits" not in card["spoiler_text"]
     assert POST_TEXT.split(",")[0] in text_in(card)
@@ -37,14 +37,15 @@ async def test_a_gist_that_is_not_ours_stands_in_no_content_warning(room: Mastod
 async def test_every_kind_of_card_fits(room: MastodonRoom) -> None:
     """Into the 500 characters that are usual; the instance refuses what is longer."""
     for number, card in enumerate(samples().values()):
-        await room.show(card, case_id=f"{number:08x}{number:024x}")
+        made = room.like(card, case_id=f"{number:08x}{number:024x}")
+        await room.client.surface.show(made, room.channel, None)
     assert len(await room.cards()) == len(samples())
 
 
 async def test_a_card_is_edited_in_place_and_never_goes_back(room: MastodonRoom) -> None:
     """An older version that comes late changes nothing."""
     shown = await room.show()
-    before = room.casework.cases[CASE_ID]
+    before = await room.desk.now()
     later = replace(before, version=9, gist="It says something else.")
     for card in (later, later, before):
         assert await room.client.surface.show(card, room.channel, shown) == shown
@@ -56,11 +57,11 @@ async def test_a_card_that_somebody_deleted_is_shown_again_while_its_case_is_ope
     """That of a closed case stays gone."""
     shown = await room.show()
     await room.town.delete(room.server.bot, shown.message)
-    again = await room.client.surface.show(room.casework.cases[CASE_ID], room.channel, shown)
+    again = await room.client.surface.show(await room.desk.now(), room.channel, shown)
     assert again != shown
     assert len(await room.cards()) == 1
     await room.town.delete(room.server.bot, again.message)
-    closed = replace(room.casework.cases[CASE_ID], state=CaseState.NO_REPLY, version=9)
+    closed = replace(await room.desk.now(), state=CaseState.NO_REPLY, version=9)
     assert await room.client.surface.show(closed, room.channel, again) == again
     assert await room.cards() == []
 
@@ -69,7 +70,7 @@ async def test_a_crash_between_showing_and_storing_leaves_one_card(room: Mastodo
     """The next process finds it, with whatever the case says by now, also where an instance forgot the key."""
     shown = await room.show()
     await room.restart()
-    later = replace(room.casework.cases[CASE_ID], version=9, gist="It says something else.")
+    later = replace(await room.desk.now(), version=9, gist="It says something else.")
     assert await room.client.surface.show(later, room.channel, None) == shown
     room.server.pass_seconds(2 * 3600)
     await room.restart()
@@ -84,7 +85,7 @@ async def test_a_lost_answer_leaves_one_card(room: MastodonRoom, kind: str) -> N
     room.server.fault("/api/v1/statuses", kind, method="POST")
     with pytest.raises(AmbiguousSend):
         await room.show()
-    later = replace(room.casework.cases[CASE_ID], version=9, gist="It says something else.")
+    later = replace(await room.desk.now(), version=9, gist="It says something else.")
     await room.client.surface.show(later, room.channel, None)
     assert len(await room.cards()) == 1
     assert "It says something else." in text_in(await room.card())
@@ -94,7 +95,7 @@ async def test_who_lost_the_role_reads_no_card_any_more(room: MastodonRoom) -> N
     """An instance lets whom a status once named read its edits, so the card stands anew for the others."""
     shown = await room.show()
     room.governance.grant(room.people["second"].id)
-    again = await room.client.surface.show(room.casework.cases[CASE_ID], room.channel, shown)
+    again = await room.client.surface.show(await room.desk.now(), room.channel, shown)
     assert again != shown
     (card,) = await room.cards()
     assert [each["acct"] for each in card["mentions"]] == ["moderator"]
@@ -105,8 +106,8 @@ async def test_who_is_named_later_reads_the_card_where_it_is(room: MastodonRoom)
     """More readers are no reason for another card."""
     room.governance.grant(room.people["second"].id)
     shown = await room.show()
-    room.governance.grant(room.people["second"].id, room.casework.roles[room.people["second"].id])
-    again = await room.client.surface.show(room.casework.cases[CASE_ID], room.channel, shown)
+    room.governance.grant(room.people["second"].id, room.desk.roles[room.people["second"].id])
+    again = await room.client.surface.show(await room.desk.now(), room.channel, shown)
     assert again == shown
     assert await room.town.see(shown.message, room.people["second"]) is not None
 
@@ -115,7 +116,7 @@ async def test_only_who_has_a_reviewers_role_is_told(room: MastodonRoom) -> None
     """An auditor and a stranger whom the settings name are told nothing."""
     channel = "moderator auditor stranger @moderator@home.example"
     await room.show()
-    card = replace(room.casework.cases[CASE_ID], case_id="f" * 32)
+    card = replace(await room.desk.now(), case_id="f" * 32)
     await room.client.surface.show(card, channel, None)
     assert [each["acct"] for each in (await room.card())["mentions"]] == ["moderator"]
     told = await room.client.surface.people.told(room.community, channel)
@@ -138,7 +139,7 @@ async def test_only_who_has_a_reviewers_role_is_told(room: MastodonRoom) -> None
 async def test_a_review_without_anybody_says_what_is_wrong(room: MastodonRoom, channel: str, said: str) -> None:
     """To the managers, with a remedy; and again for a minute without asking."""
     with pytest.raises(PlatformUnavailable, match=said) as caught:
-        await room.client.surface.show(room.case(), channel, None)
+        await room.client.surface.show(room.like(), channel, None)
     assert caught.value.remedy
     with pytest.raises(PlatformUnavailable, match=said):
         await room.client.surface.check(room.community, channel)
@@ -148,7 +149,7 @@ async def test_a_review_without_anybody_says_what_is_wrong(room: MastodonRoom, c
 async def test_a_role_that_is_given_later_is_noticed(room: MastodonRoom) -> None:
     """The board hears after a minute that something may have changed."""
     with pytest.raises(PlatformUnavailable):
-        await room.client.surface.show(room.case(), "stranger", None)
+        await room.client.surface.show(room.like(), "stranger", None)
     assert room.client.surface.changed() == frozenset()
     room.client.ticks.now += 61
     assert room.client.surface.changed() == frozenset({room.community})
@@ -159,16 +160,16 @@ async def test_so_many_accounts_that_nothing_else_fits_are_refused(room: Mastodo
     """With a remedy for the manager."""
     names = [f"{letter * 28}" for letter in "abcdefghijklmnopqr"]
     for name in names:
-        room.governance.grant(room.town.add_account(name).id, room.casework.roles[room.people["moderator"].id])
+        room.governance.grant(room.town.add_account(name).id, room.desk.roles[room.people["moderator"].id])
     with pytest.raises(PlatformUnavailable, match="So many accounts"):
-        await room.client.surface.show(room.case(), " ".join(names), None)
+        await room.client.surface.show(room.like(), " ".join(names), None)
 
 
 async def test_a_card_that_loses_its_words_is_deleted_with_all_that_was_said_below_it(room: MastodonRoom) -> None:
     """An edit leaves what stood there to be read."""
     shown = await room.show()
     await room.write("moderator", "show", await room.card())
-    card = room.casework.cases[CASE_ID]
+    card = await room.desk.now()
     erased = replace(card, version=9, state=CaseState.NO_REPLY, post=replace(card.post, text=""), drafts=(), gist=None)
     assert await room.client.surface.show(erased, room.channel, shown) == shown
     assert await room.said() == []
@@ -179,7 +180,7 @@ async def test_erasing_leaves_deletions_for_replies_that_are_taken_back(room: Ma
     shown = await room.show()
     for _ in range(4):
         await room.write("moderator", "show", await room.card())
-    card = room.casework.cases[CASE_ID]
+    card = await room.desk.now()
     erased = replace(card, version=9, state=CaseState.NO_REPLY, post=replace(card.post, text=""), drafts=(), gist=None)
     rounds = 0
     while await room.said():
@@ -199,7 +200,7 @@ async def test_what_the_instance_does_not_take_now_is_tried_again(room: Mastodon
     shown = await room.show()
     room.server.fault("/api/v1/statuses/*", "429", method="PUT")
     with pytest.raises(PlatformBusy) as caught:
-        await room.client.surface.show(replace(room.casework.cases[CASE_ID], version=9), room.channel, shown)
+        await room.client.surface.show(replace(await room.desk.now(), version=9), room.channel, shown)
     assert caught.value.retry_after_seconds > 0
 
 
