@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+STRUCK = "Text that is struck out was not read: {count} characters."
+
 
 @dataclass(slots=True)
 class Raw:

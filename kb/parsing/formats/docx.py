@@ -11,7 +11,8 @@ import lzma
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element, ParseError  # nosec B405 # the names only: defusedxml does the reading
 
@@ -22,10 +23,11 @@ from core.errors import DocumentRefused
 from kb.parsing.formats.kinds import READABLE
 from kb.parsing.limits import ParsingLimits
 from kb.parsing.raised import OFF, ON, lowered, powered
-from kb.parsing.raw import Raw
+from kb.parsing.raw import STRUCK, Raw
 
 Look = dict[str, bool]
-"""What a style, a paragraph or a run says about how its text looks: vanish, white, shaded, tiny, raised, lowered."""
+"""What a style, a paragraph or a run says of its text: vanish, white, shaded, tiny, raised, lowered, struck; of a style
+besides whether it is for lines of a table of contents, and whether it shades the first row of a table (head)."""
 
 _WORD = (
     "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}",
@@ -42,9 +44,13 @@ _OTHERS = {
     "content.xml": "an OpenDocument file",
     "META-INF/container.xml": "an EPUB book",
 }
-_LEFT_OUT = frozenset({"Fallback", "del", "moveFrom"})  # a duplicate; deleted; moved elsewhere in the text
+_LEFT_OUT = frozenset({"Fallback", "del", "cellDel", "moveFrom"})  # a duplicate; deleted; moved elsewhere in the text
+_MARK_OF_PARAGRAPH = ["p", "pPr", "rPr"]
+_OFF = ("0", "false", "off")
 _NOTES = ("word/footnotes.xml", "word/endnotes.xml")
 _NOTE_TAGS = frozenset({"footnote", "endnote"})
+_REFERENCES = {"footnoteReference": "footnote", "endnoteReference": "endnote"}
+_LONGEST_CELL = 80  # characters; a longer one is prose, which a row is not joined from
 _MATH_SIGNS = {"m:num": "/"}  # what is written behind a part of a formula
 _DEEPEST = 200
 _DEEPEST_STYLE = 20
@@ -77,7 +83,19 @@ _NOTES_AT_END = 'The notes at the foot of its pages and at its end stand at the 
 class _Paragraph:
     look: Look = field(default_factory=dict)
     parts: list[str] = field(default_factory=list)
-    is_contents: bool = False
+    goes_on: bool = False  # its end was deleted, or is hidden: the next paragraph belongs to it
+
+
+@dataclass(slots=True)
+class _Row:
+    """A row of a table, and of each cell in it how the cell looks and how many lines were read before it."""
+
+    start: int
+    is_first: bool
+    looks: list[Look] = field(default_factory=list)
+    cells: list[int] = field(default_factory=list)
+    is_deleted: bool = False
+    is_hidden: bool = False
 
 
 def read(data: bytes, limits: ParsingLimits) -> Raw:
@@ -95,8 +113,8 @@ def read(data: bytes, limits: ParsingLimits) -> Raw:
                 if name in archive.namelist():
                     notes.read(archive, name)
             said = _description(archive)
-            below = ["", "Notes", *notes.lines] if notes.lines else []
-            return Raw(
+            below = _numbered(reader.references, notes.notes)
+            raw = Raw(
                 ["\n".join([*reader.lines, *below])],
                 title=said.get("title"),
                 author=said.get("creator"),
@@ -104,10 +122,25 @@ def read(data: bytes, limits: ParsingLimits) -> Raw:
                 hidden=reader.hidden + notes.hidden,
                 notes=[_NOTES_AT_END] if below else [],
             )
+            if struck := reader.struck + notes.struck:
+                raw.notes.append(STRUCK.format(count=f"{struck:,}"))
+            if reader.has_chunks:
+                raw.notes.append("A part of the file is in another format and was not read.")
+            return raw
     except DefusedXmlException as err:
         raise DocumentRefused("Its XML declares entities, as XML bombs do.", remedy=_REMEDY) from err
     except _DAMAGED as err:
         raise DocumentRefused("It is a damaged archive.", remedy=_REMEDY) from err
+
+
+def _numbered(references: Sequence[tuple[str, str]], notes: dict[tuple[str, str], list[str]]) -> list[str]:
+    """The notes that the text refers to, in its order and with the numbers that Word shows; no others are seen."""
+    lines, counts = list[str](), Counter[str]()
+    for kind, name in dict.fromkeys(references):
+        counts[kind] += 1
+        if own := notes.get((kind, name)):
+            lines += [f"{counts[kind]} {own[0]}", *own[1:]]
+    return ["", "Notes", *lines] if lines else []
 
 
 def _archive(data: bytes, limits: ParsingLimits) -> zipfile.ZipFile:
@@ -137,35 +170,50 @@ class _Reader:
 
     def __init__(self, styles: dict[str, Look]) -> None:
         self.lines: list[str] = []
-        self.hidden = 0
+        self.notes: dict[tuple[str, str], list[str]] = {}
+        self.references: list[tuple[str, str]] = []
+        self.hidden = self.struck = 0
+        self.has_chunks = False
         self._styles = styles
         self._paragraphs: list[_Paragraph] = []
-        self._run: Look = {}
-        self._cells: list[Look] = []
+        self._runs: list[Look] = []
+        self._tables: list[tuple[Look, list[_Row]]] = []
         self._left_out = 0
-        self._number = ""
+        self._carried: list[str] = []
         self._fields: list[bool] = []  # the open fields: whether one shows a note's mark
 
     def read(self, archive: zipfile.ZipFile, name: str) -> None:
         """Read the whole member."""
+        start = 0
         for tags, element, starts in _events(archive, name):
             tag = tags[-1]
             if tag in _NOTE_TAGS and _attribute(element, "type") in ("", "normal"):
-                self._number = f"{_attribute(element, 'id')} " if starts else ""
+                if starts:
+                    start = len(self.lines)
+                else:
+                    self.notes[tag, _attribute(element, "id")] = self.lines[start:]
             elif tag in _LEFT_OUT or tag in _NOTE_TAGS:  # a separator is no note
                 self._left_out += 1 if starts else -1
+                if starts and self._left_out == 1:
+                    self._delete(tags)
             elif self._left_out == 0:
                 (self._start if starts else self._end)(tag, tags, element)
+        self._add("".join(self._carried))
 
     def _start(self, tag: str, tags: list[str], element: Element) -> None:
         if tag == "p":
-            self._paragraphs.append(_Paragraph(dict(self._styles.get("", {}))))
-        elif tag == "tc":
-            self._cells.append({})
-        elif tag == "r":
-            self._run = {"raised": True} if any(self._fields) else {}
-        elif tag == "m:r":
-            self._run = {}
+            self._paragraphs.append(_Paragraph(dict(self._styles.get("", {})), self._carried))
+            self._carried = []
+        elif tag == "tbl":
+            self._tables.append(({}, []))
+        elif tag == "tr" and self._tables:
+            rows = self._tables[-1][1]
+            rows.append(_Row(len(self.lines), is_first=not rows))
+        elif tag == "tc" and (row := self._row):
+            row.looks.append({"shaded": True} if row.is_first and self._tables[-1][0].get("head") else {})
+            row.cells.append(len(self.lines))
+        elif tag in ("r", "m:r"):
+            self._runs.append({"raised": True} if any(self._fields) else {})
         elif tag == "fldChar":
             kind = _attribute(element, "fldCharType")
             if kind == "begin":
@@ -174,22 +222,34 @@ class _Reader:
                 self._fields.pop()
         elif tag == "fldSimple":
             self._fields.append(_is_noteref(_attribute(element, "instr")))
-        elif tag in ("footnoteReference", "endnoteReference"):
-            self._run["raised"] = True  # what follows in this run is a mark of its writer's own
-        elif tag in ("pStyle", "rStyle"):
-            self._apply_style(tag, tags, _attribute(element, "val"))
+        elif tag in _REFERENCES and self._runs:
+            self._runs[-1]["raised"] = True  # what follows in this run is a mark of its writer's own
+            if not self._look.get("vanish"):
+                self.references.append((_REFERENCES[tag], _attribute(element, "id")))
+        elif tag == "altChunk":
+            self.has_chunks = True
+        elif tag in ("pStyle", "rStyle", "tblStyle"):
+            self._apply_style(tags[-3:], _attribute(element, "val"))
+        elif tag == "hidden" and tags[-2] == "trPr" and (row := self._row):
+            row.is_hidden = _attribute(element, "val") not in _OFF
+        elif tag == "specVanish" and tags[-4:-1] == _MARK_OF_PARAGRAPH and self._paragraphs:
+            self._paragraphs[-1].goes_on = True
         elif said := _said(tag, element):
             self._apply(tags[-3:-1], said)
 
     def _end(self, tag: str, tags: list[str], element: Element) -> None:
         if tag == "p" and self._paragraphs:
             paragraph = self._paragraphs.pop()
-            text = "".join(paragraph.parts).strip()
-            if text and not paragraph.is_contents:
-                self.lines.append(self._number + text)
-                self._number = ""
-        elif tag == "tc" and self._cells:
-            self._cells.pop()
+            if paragraph.goes_on:
+                self._carried = paragraph.parts
+            elif not paragraph.look.get("contents"):
+                self._add("".join(paragraph.parts))
+        elif tag == "tr" and (row := self._row):
+            self._end_row(row)
+        elif tag == "tbl" and self._tables:
+            self._tables.pop()
+        elif tag in ("r", "m:r") and self._runs:
+            self._runs.pop()
         elif tag == "instrText" and self._fields:
             self._fields[-1] |= _is_noteref(element.text or "")
         elif tag == "fldSimple" and self._fields:
@@ -200,36 +260,80 @@ class _Reader:
             inside = next((one for one in reversed(tags) if one in ("m:sup", "m:sub", "m:e")), "")
             raised = {"m:sup": powered, "m:sub": lowered}.get(inside, str)
             self._take(raised(element.text or ""))
-        elif self._paragraphs and "r" in tags:
-            shown = {"t": element.text or "", "tab": " ", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
-            if tag in shown and tags[-2] == "r":
+        elif self._paragraphs and tags[-2] == "r":
+            shown = {"t": element.text or "", "tab": " ", "ptab": " ", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
+            if tag in shown:
                 self._take(shown[tag])
 
+    @property
+    def _row(self) -> _Row | None:
+        rows = self._tables[-1][1] if self._tables else []
+        return rows[-1] if rows else None
+
+    @property
+    def _look(self) -> Look:
+        """How text at this place looks."""
+        row = self._row
+        cell = row.looks[-1] if row and row.looks else {}
+        look = cell | (self._paragraphs[-1].look if self._paragraphs else {}) | (self._runs[-1] if self._runs else {})
+        return look | {"vanish": look.get("vanish", False) or any(run.get("vanish") for run in self._runs)}
+
+    def _add(self, text: str) -> None:
+        if text.strip():
+            self.lines.append(text.strip())
+
     def _take(self, text: str) -> None:
-        paragraph = self._paragraphs[-1]
-        look = (self._cells[-1] if self._cells else {}) | paragraph.look | self._run
-        if look.get("vanish") or look.get("tiny") or (look.get("white") and not look.get("shaded")):
+        paragraph, look = self._paragraphs[-1], self._look
+        if look["vanish"] or look.get("tiny") or (look.get("white") and not look.get("shaded")):
             self.hidden += len(text.strip())
+        elif look.get("struck"):
+            self.struck += len(text.strip())
         elif look.get("raised"):
             paragraph.parts.append(f"{ON}{text}{OFF}")
         else:
             paragraph.parts.append(lowered(text) if look.get("lowered") else text)
 
+    def _delete(self, tags: list[str]) -> None:
+        """Mark what a deletion inside the properties of a row, a cell or the end of a paragraph deletes."""
+        if tags[-2] == "trPr" and (row := self._row):
+            row.is_deleted = True
+        elif tags[-1] == "cellDel" and (row := self._row) and row.looks:
+            row.looks[-1]["vanish"] = True
+        elif tags[-4:-1] == _MARK_OF_PARAGRAPH and tags[-1] == "del" and self._paragraphs:
+            self._paragraphs[-1].goes_on = True
+
+    def _end_row(self, row: _Row) -> None:
+        """Join the row's cells to one line where they are short, so that a figure stays beside what it is of."""
+        lines = self.lines[row.start :]
+        if row.is_deleted or row.is_hidden:
+            del self.lines[row.start :]
+            self.hidden += sum(map(len, lines)) * row.is_hidden
+            return
+        ends = [*row.cells[1:], len(self.lines)]
+        is_short = all(end - start <= 1 for start, end in zip(row.cells, ends, strict=False))
+        if len(lines) > 1 and is_short and all(len(line) <= _LONGEST_CELL for line in lines):
+            self.lines[row.start :] = [" ".join(lines)]
+
     def _apply(self, inside: list[str], said: Look) -> None:
         """Apply a property to the element around it: a run, a paragraph's shade, a cell's shade."""
-        if inside in (["r", "rPr"], ["m:r", "rPr"]):
-            self._run |= said
+        if inside in (["r", "rPr"], ["m:r", "rPr"]) and self._runs:
+            self._runs[-1] |= said
         elif inside == ["p", "pPr"] and self._paragraphs:
             self._paragraphs[-1].look |= said
-        elif inside == ["tc", "tcPr"] and self._cells:
-            self._cells[-1] |= said
+        elif inside == ["tc", "tcPr"] and (row := self._row) and row.looks:
+            row.looks[-1] |= said
 
-    def _apply_style(self, tag: str, tags: list[str], name: str) -> None:
-        if tag == "pStyle" and self._paragraphs:
-            self._paragraphs[-1].look |= self._styles.get(name, {})
-            self._paragraphs[-1].is_contents = name.startswith("TOC")
-        elif tag == "rStyle" and tags[-3:-1] == ["r", "rPr"]:
-            self._run = self._styles.get(name, {}) | self._run
+    def _apply_style(self, tags: list[str], name: str) -> None:
+        style = self._styles.get(name, {})
+        match tags:
+            case ["p", "pPr", "pStyle"] if self._paragraphs:
+                self._paragraphs[-1].look |= style
+                if name.startswith("TOC"):
+                    self._paragraphs[-1].look["contents"] = True
+            case ["r", "rPr", "rStyle"] if self._runs:
+                self._runs[-1] = style | self._runs[-1]
+            case ["tbl", "tblPr", "tblStyle"] if self._tables:
+                self._tables[-1][0].update(style)
 
 
 def _events(archive: zipfile.ZipFile, name: str) -> Iterator[tuple[list[str], Element, bool]]:
@@ -281,7 +385,9 @@ def _said(tag: str, element: Element) -> Look:
             height = int(value) if value.lstrip("-").isdecimal() and len(value) < 9 else 0
             return {"raised": height >= _LEAST_RISE, "lowered": height <= -_LEAST_RISE}
         case "vanish" | "specVanish" | "webHidden":
-            return {"vanish": value not in ("0", "false", "off")}
+            return {"vanish": value not in _OFF}
+        case "strike" | "dstrike":
+            return {"struck": value not in _OFF}
         case "color":
             return {"white": _is_white(value) or _attribute(element, "themeColor") in ("background1", "bg1")}
         case "shd":
@@ -310,7 +416,7 @@ def _styles(archive: zipfile.ZipFile) -> dict[str, Look]:
         return {style: {"raised": True} for style in _MARK_STYLES}
     looks: dict[str, Look] = {"": {}} | {style: {"raised": True} for style in _MARK_STYLES}
     below: dict[str, str] = {}
-    name = ""
+    name = part = ""
     for tags, element, starts in _events(archive, "word/styles.xml"):
         if not starts:
             name = "" if tags[-1] == "style" else name
@@ -319,8 +425,15 @@ def _styles(archive: zipfile.ZipFile) -> dict[str, Look]:
             looks.setdefault(name, {})
         elif tags[-1] == "basedOn":
             below[name] = _attribute(element, "val")
-        elif (name or "docDefaults" in tags) and "tblStylePr" not in tags and (said := _said(tags[-1], element)):
-            looks[name] |= said
+        elif tags[-1] == "name" and tags[-2] == "style":
+            looks[name]["contents"] = _attribute(element, "val").casefold().startswith("toc ")
+        elif tags[-1] == "tblStylePr":
+            part = _attribute(element, "type")
+        elif (name or "docDefaults" in tags) and (said := _said(tags[-1], element)):
+            if "tblStylePr" not in tags:
+                looks[name] |= said
+            elif part == "firstRow" and said.get("shaded"):
+                looks[name]["head"] = True
     return {name: _inherited(name, looks, below) for name in looks}
 
 

@@ -217,16 +217,75 @@ async def test_markdown_is_read_as_it_is_shown(written, text):
         assert await text_of(written.encode(), "text/plain") == text
 
 
-async def test_notes_of_a_word_file_stand_at_its_end_without_their_separators():
-    notes = (
-        f'<w:endnotes {W}><w:endnote w:type="separator" w:id="0">{paragraph(run("RULE"))}</w:endnote>'
-        f'<w:endnote w:id="3">{paragraph(run("Of 12 towns"))}{paragraph(run("and more."))}</w:endnote></w:endnotes>'
+def note(kind: str, number: int, *runs: str) -> str:
+    return f'<w:{kind} w:id="{number}">{paragraph(*runs)}</w:{kind}>'
+
+
+def reference(kind: str, number: int) -> str:
+    return f'<w:r><w:{kind}Reference w:id="{number}"/></w:r>'
+
+
+async def test_notes_of_a_word_file_stand_at_its_end_in_the_order_and_with_the_numbers_that_word_shows():
+    rule = f'<w:endnote w:type="separator" w:id="0">{paragraph(run("RULE"))}</w:endnote>'
+    ends = f"<w:endnotes {W}>{rule}{note('endnote', 3, run('Of 12 towns'))}</w:endnotes>"
+    feet = (
+        note("footnote", 2, run("Weighted.")) + note("footnote", 7, run("By age.")) + note("footnote", 8, run("GONE"))
     )
-    foot = f'<w:footnotes {W}><w:footnote w:id="2">{paragraph(run("Weighted."))}</w:footnote></w:footnotes>'
-    more = {"word/endnotes.xml": notes.encode(), "word/footnotes.xml": foot.encode()}
-    parsed = await parse(fetched(docx_of(paragraph(run("The text.")), more=more)))
-    assert parsed.pages[0].text == "The text.\n\nNotes\n2 Weighted.\n3 Of 12 towns\nand more."
+    more = {"word/endnotes.xml": ends.encode(), "word/footnotes.xml": f"<w:footnotes {W}>{feet}</w:footnotes>".encode()}
+    body = paragraph(
+        run("The text"), reference("footnote", 7), run(" goes on"), reference("footnote", 2),
+        f"<w:del>{reference('footnote', 8)}</w:del>", run(" and ends."), reference("endnote", 3),
+    )  # fmt: skip
+    parsed = await parse(fetched(docx_of(body, more=more)))
+    assert parsed.pages[0].text == "The text goes on and ends.\n\nNotes\n1 By age.\n2 Weighted.\n1 Of 12 towns"
     assert any('below "Notes"' in note for note in parsed.notes)
+
+
+def cell(*words: str, properties: str = "") -> str:
+    return f"<w:tc><w:tcPr>{properties}</w:tcPr>{''.join(paragraph(run(one)) for one in words)}</w:tc>"
+
+
+def row(*cells: str, properties: str = "") -> str:
+    return f"<w:tr><w:trPr>{properties}</w:trPr>{''.join(cells)}</w:tr>"
+
+
+WIDE, WHITE, CONTENTS = '<w:gridSpan w:val="2"/>', '<w:color w:val="FFFFFF"/>', '<w:pStyle w:val="TDC1"/>'
+SPAIN = row(cell("Spain"), cell("34"))
+PROSE = "This cell holds a whole sentence, which is longer than what the cells of a table of figures hold."
+BOX = f"<w:r><w:rPr>{{}}</w:rPr><w:pict><w:txbxContent>{paragraph(run('A box.'))}</w:txbxContent></w:pict></w:r>"
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        (f"<w:tbl>{SPAIN}{row(cell('Italy'), cell('35'))}</w:tbl>", "Spain 34\nItaly 35"),
+        (f"<w:tbl>{row(cell('Share', properties=WIDE))}{SPAIN}</w:tbl>", "Share\nSpain 34"),
+        (f"<w:tbl>{row(cell(PROSE), cell('34'))}</w:tbl>", f"{PROSE}\n34"),
+        (f"<w:tbl>{row(cell('One.', 'Two.'), cell('34'))}</w:tbl>", "One.\nTwo.\n34"),
+        (f"<w:tbl>{SPAIN}{row(cell('Italy'), cell('99'), properties='<w:del/>')}</w:tbl>", "Spain 34"),
+        (f"<w:tbl>{SPAIN}{row(cell('Italy'), cell('99'), properties='<w:hidden/>')}</w:tbl>", "Spain 34"),
+        (f"<w:tbl>{row(cell('Spain'), cell('34'), cell('99', properties='<w:cellDel/>'))}</w:tbl>", "Spain 34"),
+        (paragraph(run("Of all "), properties="<w:rPr><w:del/></w:rPr>") + paragraph(run("34.")), "Of all 34."),
+        (paragraph(run("Some "), run("12", "<w:strike/>"), run("34 men.")), "Some 34 men."),
+        (paragraph(BOX.format(""), run("It says 34.")), "A box.\nIt says 34."),
+        (paragraph(BOX.format("<w:vanish/>"), run("It says 34.")), "It says 34."),
+        (paragraph(run("Seen."), properties=f"<w:pPrChange><w:pPr>{CONTENTS}</w:pPr></w:pPrChange>"), "Seen."),
+        (paragraph(run("One 12"), properties=CONTENTS) + paragraph(run("Seen.")), "Seen."),
+        (
+            f'<w:tbl><w:tblPr><w:tblStyle w:val="Head"/></w:tblPr>'
+            f"{row('<w:tc>' + paragraph(run('Land', WHITE)) + '</w:tc>')}{SPAIN}</w:tbl>",
+            "Land\nSpain 34",
+        ),
+    ],
+)  # fmt: skip
+async def test_a_word_file_is_read_as_it_is_printed_once_its_changes_are_accepted(body, text):
+    styles = (
+        '<w:style w:type="paragraph" w:styleId="TDC1"><w:name w:val="toc 1"/></w:style>'
+        '<w:style w:type="table" w:styleId="Head"><w:tblStylePr w:type="firstRow"><w:tcPr><w:shd w:fill="000080"/>'
+        "</w:tcPr></w:tblStylePr></w:style>"
+    )
+    parsed = await parse(fetched(docx_of(body, styles=styles)))
+    assert parsed.pages[0].text == text
 
 
 async def test_text_that_word_hides_on_the_web_is_left_out():
