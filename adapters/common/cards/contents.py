@@ -14,7 +14,7 @@ from typing import Final
 from adapters.common.cards import controls
 from adapters.common.cards.closed import CLOSED_BLOCK, approved_by, closed_segments
 from adapters.common.cards.controls import Control
-from adapters.common.cards.drafts import DRAFT, caution_line, number_of_sources, on_card
+from adapters.common.cards.drafts import DRAFT, number_of_sources, on_card
 from adapters.common.cards.first_texts import FirstText, written
 from adapters.common.cards.heads import HEAD, head
 from adapters.common.cards.states import alerts, places, standing
@@ -27,10 +27,8 @@ from core.moderation.cards import Card
 
 _NOTE, _NAME = 240, 40
 _STATE, _POST, _NOTES, _FIRSTS, _APPROVED = "state", "post", "notes", "firsts", "approved"
-_COVERED: Final = (450, 220)
-"""How much room a post may take where no draft stands under it; the largest first."""
-_WITH_DRAFT, _LEAST_COVERED = 280, 45
-"""The same for a post and the draft under it, so that both fit onto the screen of a phone, and for the post alone."""
+_AFTER_ALL, _LEAST_COVERED = 40, 45
+"""The post gets all the room that the drafts, the cautions and the notes leave, and so many units in any case."""
 _APPROVED_CUT: Final = 700
 
 
@@ -89,7 +87,7 @@ def _draft(card: Card) -> Draft | None:
 
 def _body(card: Card, draft: Draft | None, reader: Reader, *, covers_all: bool) -> list[Segment]:
     where = places(card, reader)
-    segments = [_post(card, _post_limits(card, draft, reader), reader, where)] if not covers_all else []
+    segments = [_post(card, reader, where)] if not covers_all else []
     segments += [Segment(_POST, 0, (where,))] if where and covers_all else []
     if card.drafts and card.is_preview:
         better = gettext("These are first drafts; better ones may come.", reader.locale)
@@ -103,24 +101,19 @@ def _body(card: Card, draft: Draft | None, reader: Reader, *, covers_all: bool) 
     return segments + ([] if card.approved is not None else _notes(card, reader))
 
 
-def _post_limits(card: Card, draft: Draft | None, reader: Reader) -> tuple[int, ...]:
-    """How much room the post may take; the largest first."""
-    below = card.approved.text if card.approved is not None else ""
-    if draft is not None:
-        below = draft.text + caution_line(draft, reader)
-    return (max(_LEAST_COVERED, _WITH_DRAFT - len(below)),) if below else _COVERED
-
-
-def _post(card: Card, limits: tuple[int, ...], reader: Reader, where: str) -> Segment:
-    """The post behind its cover, with the way to it; “More…” shows all of it."""
+def _post(card: Card, reader: Reader, where: str) -> Segment:
+    """The post behind its cover, as much of it as there is room for, with the way to it; “More…” shows all of it."""
     locale, markup = reader.locale, reader.markup
     label, end = markup.ours(f"**{gettext('The post, covered', locale)}:**"), f" {where}" if where else ""
     whole = markup.covered(card.post.text)
     if not whole:
         return Segment(_POST, 3, (f"{label} {gettext('it has no text.', locale)}{end}",))
-    forms = [whole] if markup.units(whole) <= limits[0] else []
-    forms += [markup.covered(card.post.text, limit) for limit in limits if limit < markup.units(whole)]
-    return Segment(_POST, 3, tuple(f"{label} {form}{end}" for form in forms))
+    beside = markup.units(f"{label} {end}")
+
+    def cut(room: int) -> str:
+        return f"{label} {markup.covered(card.post.text, max(room - beside, _LEAST_COVERED))}{end}"
+
+    return Segment(_POST, _AFTER_ALL, tuple(dict.fromkeys((f"{label} {whole}{end}", cut(0)))), cut)
 
 
 def _approved(card: Card, reader: Reader) -> Segment:
@@ -144,4 +137,4 @@ def _first(first: FirstText, number: int, reader: Reader) -> Segment:
 def _notes(card: Card, reader: Reader) -> list[Segment]:
     """What the engine could not do; with a draft on the card it stands behind "Other drafts"."""
     label = gettext("Note:", reader.locale)
-    return [Segment(_NOTES, 50, (f"{label} {reader.told(note, _NOTE)}", "")) for note in card.notes]
+    return [Segment(_NOTES, 30, (f"{label} {reader.told(note, _NOTE)}", "")) for note in card.notes]

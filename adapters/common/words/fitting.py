@@ -17,11 +17,14 @@ class Segment:
         block: the text it belongs to; segments of one block are shown one under another, in their order.
         importance: a lower number gets room sooner.
         forms: what it may say, the fullest first. The last one is always shown; "" shows nothing.
+        cut: makes a form of at most so many units, where there is room for more than the last form and not for the
+            fullest; ``None`` where it is not cut to measure.
     """
 
     block: str
     importance: int
     forms: tuple[str, ...]
+    cut: Callable[[int], str] | None = None
 
 
 def fit(segments: Sequence[Segment], limit: int, units: Callable[[str], int]) -> dict[str, str]:
@@ -38,6 +41,9 @@ def fit(segments: Sequence[Segment], limit: int, units: Callable[[str], int]) ->
     for index in sorted(range(len(segments)), key=lambda index: segments[index].importance):
         least, forms = size(chosen[index]), segments[index].forms
         form = next(form for form in forms if size(form) - least <= max(room, 0) or form == forms[-1])
+        cut = segments[index].cut
+        if cut is not None and form == forms[-1] != forms[0] and room > 0:
+            form = cut(least + room - 1)
         room -= size(form) - least
         chosen[index] = form
     blocks: dict[str, list[str]] = {}

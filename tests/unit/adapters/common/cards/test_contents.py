@@ -10,10 +10,13 @@ from adapters.common.capture.answers import with_drafts
 from adapters.common.cards.contents import sections
 from adapters.common.cards.controls import Weight
 from adapters.common.cards.scores import source_link
-from core.models import Source
+from adapters.common.words.markup import Reader
+from adapters.discord.speech.markup import reader_of as reader_of_discord
+from adapters.telegram.speech.markup import reader_of as reader_of_telegram
+from core.models import FlaggedPost, Source
 from core.moderation.approval import CaseState
 from core.moderation.cards import Card
-from tests.fakes.ports.cards import DRAFTS, NOTICE, POST_TEXT, REVIEWED, SUPPORT, samples
+from tests.fakes.ports.cards import DRAFTS, NOTICE, POST_TEXT, REALISTIC, REVIEWED, SUPPORT, samples
 from tests.fakes.ports.plain_markup import plain_reader
 
 READER = plain_reader()
@@ -92,6 +95,30 @@ def test_controls_stand_under_what_they_decide() -> None:
     assert first.controls[0].weight is Weight.FIRST
     assert found[-1].text == ""
     assert [control.label for control in found[-1].controls][-1] == "More…"
+
+
+@pytest.mark.parametrize("reader", [READER, reader_of_discord("en"), reader_of_telegram("es")])
+@pytest.mark.parametrize("card", [REALISTIC, samples()["Approved"], samples()["Queued"]])
+@pytest.mark.parametrize("length", [88, 500, 1_500, 2_500, 5_000])
+def test_as_much_of_the_post_as_fits_stands_there_and_nothing_that_decides_is_left_out_for_it(
+    card: Card, length: int, reader: Reader
+) -> None:
+    """The shortest post leaves the same beside it as the longest, which fills the room to the last words."""
+    room, units = 3_900, reader.markup.units
+    long = replace(card.post, text=("All of them are a plague, they say. " * 200)[:length].rstrip())
+
+    def shown(post: FlaggedPost) -> list[str]:
+        return [section.text for section in sections(replace(card, post=post), reader, room)]
+
+    short = shown(replace(card.post, text="Plague."))
+    full = shown(long)
+    used = sum(map(units, full)) + sum(len(one.label) for part in sections(card, reader, room) for one in part.controls)
+    assert used <= room
+    beside = [text for text in short if reader.markup.covered("Plague.") not in text]
+    assert [text for text in full if text in beside] == beside
+    whole = any(reader.markup.covered(long.text) in text for text in full)
+    assert whole or used > room - 40
+    assert whole or length > 2_000
 
 
 def test_with_little_room_a_draft_is_named_and_never_cut() -> None:

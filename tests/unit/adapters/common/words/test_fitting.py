@@ -32,6 +32,15 @@ def test_the_least_important_gives_way() -> None:
     assert fit(segments, len("long two") + len("short") + 2, len) == {"a": "short", "b": "long two"}
 
 
+def test_what_can_be_cut_to_measure_takes_exactly_the_room_that_is_left() -> None:
+    """After all that is more important, and whole where it fits."""
+    post = Segment("a", 3, ("x" * 40, "x" * 5), lambda room: "x" * room)
+    draft = Segment("b", 2, ("the whole draft", "too long"))
+    assert fit([post, draft], 16 + 41, len) == {"a": "x" * 40, "b": "the whole draft"}
+    assert fit([post, draft], 16 + 31, len) == {"a": "x" * 30, "b": "the whole draft"}
+    assert fit([post, draft], 16 + 6, len) == {"a": "x" * 5, "b": "the whole draft"}
+
+
 def test_a_shortened_text_keeps_its_limit_and_says_that_it_was_cut() -> None:
     """With an ellipsis inside the limit, and without white space before it."""
     assert shortened("short", 5) == "short"

@@ -28,16 +28,16 @@ from tests.fakes.discord.messages import (
 from tests.fakes.ports.cards import AT, CASE_ID, DRAFTS, PROPOSAL, REALISTIC, REVIEWED, samples
 
 
-def test_a_phone_shows_the_first_approval_within_25_lines_and_closing_right_below() -> None:
-    """A card of the usual length: the buttons that decide are in sight together."""
+def test_a_phone_shows_the_first_approval_within_28_lines_and_closing_right_below() -> None:
+    """A card of the usual length, with its whole post: the buttons that decide are in sight together."""
     lines = phone_lines(card_layout(REALISTIC, "en").to_components())
     approve, closing = (next(n for n, line in enumerate(lines, 1) if f"[{what}" in line) for what in ("Appr", "Hold"))
-    assert approve <= 25
+    assert approve <= 28
     assert "[Not hateful]".replace(" ", "\N{NO-BREAK SPACE}") in lines[closing - 1]
     assert lines[closing].startswith("[Close…]")
     assert closing - approve <= 2
     assert "Caution: Do not suggest that" in "\n".join(lines[:approve])
-    assert len(lines) <= 28
+    assert len(lines) <= 31
 
 
 @pytest.mark.parametrize("name", ["Posted", "Shadowed", "Declined", "Left without a reply", "Expired", "Retracted"])
