@@ -37,6 +37,11 @@ class CommunityFacts(Protocol):
         """Whether the platform shows words of the post above a reply, and refuses it once the post lacks them."""
         ...
 
+    @property
+    def card_language(self) -> str:
+        """The language of cards, which many read, where the community chose none: one of ours."""
+        ...
+
     def lacking(self, policy: CommunityPolicy, locale: str) -> list[str]:
         """What our account lacks in the channels that the community chose, in sentences; empty if all is well."""
         ...

@@ -41,7 +41,7 @@ def setup_panel(
             *_channels(policy, reader),
             _everybody(policy, reader),
             *_roles(policy, reader),
-            _language(policy, reader),
+            _language(policy, reader, facts),
             *([_quotes(policy, reader)] if facts.quotes else []),
             _remarks(manager, policy, status, facts),
         ),
@@ -161,8 +161,10 @@ def _roles(policy: CommunityPolicy, reader: Reader) -> list[PanelChoice]:
     return choices
 
 
-def _language(policy: CommunityPolicy, reader: Reader) -> PanelChoice:
-    rows = (("any", gettext("Each reader's own", reader.locale)), *OWN_NAMES.items())
+def _language(policy: CommunityPolicy, reader: Reader, facts: CommunityFacts) -> PanelChoice:
+    shared = OWN_NAMES[facts.card_language]
+    own = gettext("Each reader's own; cards: {language}", reader.locale, language=shared)
+    rows = (("any", own), *OWN_NAMES.items())
     title = reader.markup.ours(gettext("**Language** of cards and answers", reader.locale))
     return PanelChoice("language", title, rows=rows, chosen=(policy.language or "any",), least=1)
 

@@ -19,7 +19,7 @@ from adapters.discord.speech.languages import reader_language
 from adapters.discord.speech.markup import reader_of
 from adapters.discord.speech.private_answers import Interaction, speak
 from core.errors import BadInput, NotAllowed
-from core.i18n.catalogs import gettext
+from core.i18n.catalogs import gettext, language_of
 from core.moderation.community.policy import CommunityPolicy
 from core.moderation.roles import Person, Role
 
@@ -85,6 +85,11 @@ class Server:
     def quotes(self) -> bool:
         """Discord refuses no reply for words of the post."""
         return False
+
+    @property
+    def card_language(self) -> str:
+        """The server's own, where it is one of ours."""
+        return language_of(str(self.guild.preferred_locale))
 
     def lacking(self, policy: CommunityPolicy, locale: str) -> list[str]:
         """What the bot lacks in the channels that the community chose, in sentences; none if all is well."""

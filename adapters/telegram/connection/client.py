@@ -25,6 +25,7 @@ from telegram.request import HTTPXRequest
 
 from adapters.common.desk import DeskAccess
 from adapters.telegram.connection.error_meanings import FAULTS, of_connection
+from adapters.telegram.connection.languages import SharedLanguages
 from adapters.telegram.connection.limiter import TelegramLimiter
 from adapters.telegram.connection.refs import NAME
 from core.errors import BadSettings
@@ -154,6 +155,7 @@ class TelegramClient:
         )
         self.keeps_whispers = True
         """Whether ephemeral messages are tried: not any more once Telegram showed one to everybody."""
+        self.shared_languages = SharedLanguages()
         self._listeners: dict[str, list[Listener]] = defaultdict(list)
         _keep_words_out_of_logs()
 
@@ -221,6 +223,9 @@ class TelegramClient:
 
         A press that nobody deals with, as of a button of an earlier version, is acknowledged, so that it ends.
         """
+        user, chat = heard.update.effective_user, heard.update.effective_chat
+        if user is not None and chat is not None and not user.is_bot:
+            self.shared_languages.hear(chat.id, user.id, user.language_code)
         for listener in tuple(self._listeners[kind_of(heard.raw)]):
             if await listener(heard):
                 return True

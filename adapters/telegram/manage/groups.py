@@ -15,7 +15,7 @@ from adapters.common.manage.managers import Manager
 from adapters.telegram.connection.client import TelegramClient
 from adapters.telegram.connection.error_meanings import FAULTS, of_question
 from adapters.telegram.connection.refs import NAME
-from adapters.telegram.review.places import ReviewPlaces, place_of
+from adapters.telegram.review.places import ReviewPlaces, place_of, shared_language
 from adapters.telegram.roles import administers, may_speak
 from adapters.telegram.speech.languages import reader_language
 from adapters.telegram.speech.markup import reader_of
@@ -69,6 +69,7 @@ class Group:
         administrators: names by id, of the group.
         troubles: why a place cannot be used for review; without those that can.
         reads_all: whether the bot's privacy mode is off.
+        card_language: of cards where the group chose none.
     """
 
     chat: ChatFullInfo
@@ -77,6 +78,7 @@ class Group:
     places: dict[str, str]
     troubles: dict[str, PlatformUnavailable]
     reads_all: bool
+    card_language: str
 
     @property
     def quotes(self) -> bool:
@@ -165,8 +167,8 @@ class Group:
         return gettext("One of the emoji that Telegram offers under a message.", locale)
 
 
-async def group_of(client: TelegramClient, manager: GroupManager, *places: str) -> Group:
-    """What Telegram says of a group, and of places that its cards may be shown in ("" for none).
+async def group_of(client: TelegramClient, manager: GroupManager, review: str, *places: str) -> Group:
+    """What Telegram says of a group, of its review chat and of places that its cards may be shown in ("" for none).
 
     Raises:
         PlatformUnavailable: Telegram cannot be asked.
@@ -178,13 +180,14 @@ async def group_of(client: TelegramClient, manager: GroupManager, *places: str) 
         raise of_question(err) from err
     names = {str(one.user.id): one.user.full_name for one in found if not one.user.is_bot}
     titles, troubles = dict[str, str](), dict[str, PlatformUnavailable]()
-    for channel in filter(None, places):
+    for channel in filter(None, dict.fromkeys((review, *places))):
         try:
             await ReviewPlaces(client).require_closed(manager.community, channel)
             titles[channel] = await _title(client, channel)
         except PlatformUnavailable as err:
             troubles[channel] = err
-    return Group(manager.chat, own, names, titles, troubles, bool(client.bot.can_read_all_group_messages))
+    spoken = shared_language(client, manager.community, review)
+    return Group(manager.chat, own, names, titles, troubles, bool(client.bot.can_read_all_group_messages), spoken)
 
 
 async def _title(client: TelegramClient, channel: str) -> str:

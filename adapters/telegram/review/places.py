@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -46,6 +47,18 @@ def place_of(channel: str) -> ReviewPlace:
     except PlatformUnavailable as err:
         raise not_a_place() from err
     return ReviewPlace(numbers.chat, numbers.topic)
+
+
+def shared_language(client: TelegramClient, community: str, channel: str) -> str:
+    """The language of a community's cards in a place ("" for none), where it chose none.
+
+    That of most people who were heard in its group and in the place; English before anybody was.
+    """
+    chats = list[int]()
+    for named in (community, channel):
+        with suppress(PlatformUnavailable):
+            chats.append(place_of(named).chat)
+    return client.shared_languages.of(*chats) or "en"
 
 
 class ReviewPlaces:

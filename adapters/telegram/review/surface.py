@@ -25,7 +25,7 @@ from adapters.telegram.connection.error_meanings import FAULTS, description_of, 
 from adapters.telegram.connection.limiter import PATIENT, PROGRESS
 from adapters.telegram.connection.refs import NAME, numbers_of
 from adapters.telegram.review.layout import card_message
-from adapters.telegram.review.places import ReviewPlaces, place_of
+from adapters.telegram.review.places import ReviewPlaces, place_of, shared_language
 from adapters.telegram.review.private import NO_PREVIEW
 from adapters.telegram.review.refusals import of_card
 from core.errors import PlatformBusy, PlatformUnavailable
@@ -45,7 +45,7 @@ _NO_MESSAGE: Final = ("message to react not found", "message_id_invalid")
 class TelegramReviewSurface:
     """A ``core.moderation.platforms.ReviewSurface`` over a client.
 
-    A card has many readers: it speaks the language that the community chose, or else English.
+    A card has many readers: it speaks the language that the community chose, or else that of most people heard there.
 
     Args:
         seconds_now: seconds that only grow.
@@ -148,7 +148,7 @@ class TelegramReviewSurface:
             self._communities[place.chat].add(card.community)
 
     async def _send(self, card: Card, channel: str, *, is_progress: bool) -> PostRef:
-        written, place = card_message(card, self._language_of(card), covers_all=True), place_of(channel)
+        written, place = card_message(card, self._language_of(card, channel), covers_all=True), place_of(channel)
         try:
             sent = await self._client.bot.send_message(
                 place.chat,
@@ -176,7 +176,7 @@ class TelegramReviewSurface:
         async with known.lock:
             if card.version < known.version:
                 return True
-            written, numbers = card_message(card, self._language_of(card)), numbers_of(place)
+            written, numbers = card_message(card, self._language_of(card, place.channel)), numbers_of(place)
             is_progress = card.is_progress and known.is_progress
             try:
                 await self._client.bot.edit_message_text(
@@ -209,6 +209,5 @@ class TelegramReviewSurface:
             self._changed |= self._communities.get(change.chat.id, set())
         return False
 
-    @staticmethod
-    def _language_of(card: Card) -> str:
-        return card.community_language or "en"
+    def _language_of(self, card: Card, channel: str) -> str:
+        return card.community_language or shared_language(self._client, card.community, channel)

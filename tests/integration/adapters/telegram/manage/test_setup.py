@@ -204,3 +204,16 @@ async def test_a_right_that_was_taken_away_ends_at_once(town: PanelTown) -> None
     await town.press(town.owner, labels_of(town.seen(town.owner))[0])
     assert _policy(town).groups == ()
     assert "not in this group" in town.text(town.owner)
+
+
+async def test_setup_says_in_which_language_the_cards_are_where_none_was_chosen(town: PanelTown) -> None:
+    """Cards have many readers: they are in the language of most people heard in the group, which the panel names."""
+    await town.command(town.owner, "setup")
+    assert "Each reader's own; cards: English" in town.text(town.owner)
+    town.server.state.users[town.member]["language_code"] = "es"
+    town.town.say(town.member, town.group, "Buenas tardes.")
+    await town.command(town.owner, "setup")
+    assert "Each reader's own; cards: Español" in town.text(town.owner)
+    await town.press(town.owner, "Language")
+    await town.press(town.owner, "Euskara")
+    assert _policy(town).language == "eu"

@@ -174,3 +174,22 @@ async def test_a_card_speaks_the_language_of_its_community(room: TelegramRoom) -
     """And a person who presses is answered in their own, or in it."""
     await room.show(samples()["Approved"], community_language="es")
     assert "Ir a la publicación" in room.card["text"] or "Aprobad" in room.card["text"]
+
+
+async def test_where_a_community_chose_no_language_a_card_speaks_that_of_most_people_heard_there(
+    room: TelegramRoom,
+) -> None:
+    """Of all who did something in the group or the review chat, each counted once; before that it is English."""
+    shown = await room.show(samples()["Queued"])
+    assert "Waits for drafts." in room.card["text"]
+    for who in (room.town.add_user(name, language="es") for name in ("Uxue", "Koldo")):
+        for _ in range(2):
+            room.town.command(who, room.group, "help")
+    for _ in range(5):
+        room.town.command(room.people["stranger"], room.group, "help")
+    await room.client.hear_all()
+    later = replace(room.casework.cases[CASE_ID], version=9)
+    await room.client.surface.show(later, str(room.chat), shown)
+    assert "Espera borradores." in room.card["text"]
+    await room.client.surface.show(replace(later, version=10, community_language="it"), str(room.chat), shown)
+    assert "In attesa di bozze." in room.card["text"]

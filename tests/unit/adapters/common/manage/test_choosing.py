@@ -34,6 +34,7 @@ class PlainFacts:
     """Implements ``CommunityFacts``: one channel is closed, "everybody" is everybody's role, an emoji is one sign."""
 
     quotes = True
+    card_language = "es"
 
     def lacking(self, policy: CommunityPolicy, locale: str) -> list[str]:
         return ["A right is missing."] if policy.review_channel == "poor" else []
