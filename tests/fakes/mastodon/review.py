@@ -98,12 +98,11 @@ class MastodonRoom:
 
     def like(self, card: Card = REVIEWED, **changes: Any) -> Card:
         """A card of a post that somebody of another instance wrote; the desk knows no case of it."""
+        card = replace(card, **changes)
         spoken = self.governance.policies[self.community].language
-        post = replace(
-            card.post, ref=PostRef("mastodon", self.community, AUTHORS, self.post["id"]), author_name=f"slate@{AUTHORS}"
-        )
-        made = replace(card, community=self.community, community_language=spoken, post=post)
-        return replace(made, **changes)
+        ref = PostRef("mastodon", self.community, AUTHORS, self.post["id"])
+        post = replace(card.post, ref=ref, author_name=f"slate@{AUTHORS}")
+        return replace(card, community=self.community, community_language=spoken, post=post)
 
     async def show(self, card: Card = REVIEWED, **changes: Any) -> PostRef:
         """Bring a case of that post into the state of a card, and show its card to those who review."""

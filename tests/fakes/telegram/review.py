@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from telegram import Update
@@ -18,9 +19,9 @@ from core.moderation.cards import Card
 from core.moderation.community.policy import CommunityPolicy
 from core.moderation.desk_ports import Casework
 from core.moderation.roles import Role
+from tests.fakes.desk.review_desk import RecordedDesk, ReviewDesk, review_desk
 from tests.fakes.machine.clock import Seconds
 from tests.fakes.ports.cards import REVIEWED
-from tests.fakes.ports.casework import MemoryCasework
 from tests.fakes.ports.governance import FakeGovernance
 from tests.fakes.telegram.server.server import TelegramServer
 from tests.fakes.telegram.server.state import JSON
@@ -58,7 +59,7 @@ class TelegramRoom:
     """Everything a test of the review needs: the fake Telegram, the desk, the people by name."""
 
     server: TelegramServer
-    casework: MemoryCasework
+    desk: ReviewDesk
     governance: FakeGovernance
     client: ReviewClient
     group: int
@@ -69,6 +70,11 @@ class TelegramRoom:
     def town(self) -> TelegramTown:
         """What people do."""
         return self.server.town
+
+    @property
+    def casework(self) -> RecordedDesk:
+        """The desk, as the client knows it."""
+        return self.desk.casework
 
     @property
     def community(self) -> str:
@@ -83,13 +89,16 @@ class TelegramRoom:
         self.client.offset = offset
         await self.client.open()
 
-    async def show(self, card: Card = REVIEWED, **changes: Any) -> PostRef:
-        """Keep a case of the watched group, and show its card in the moderators' chat."""
+    def like(self, card: Card = REVIEWED, **changes: Any) -> Card:
+        """A card of a post of the watched group; the desk knows no case of it."""
         spoken = self.governance.policies.get(self.community, CommunityPolicy()).language
+        card = replace(card, **{"community_language": spoken} | changes)
         post = replace(card.post, ref=PostRef("telegram", self.community, self.community, "333"))
-        made = replace(card, community=self.community, community_language=spoken, post=post)
-        kept = self.casework.put(replace(made, **changes))
-        return await self.client.surface.show(kept, str(self.chat), None)
+        return replace(card, community=self.community, post=post)
+
+    async def show(self, card: Card = REVIEWED, **changes: Any) -> PostRef:
+        """Bring a case of that post into the state of a card, and show its card in the moderators' chat."""
+        return await self.client.surface.show(await self.desk.case(self.like(card, **changes)), str(self.chat), None)
 
     @property
     def cards(self) -> list[JSON]:
@@ -126,17 +135,18 @@ def labels_of(message: JSON) -> list[str]:
 
 
 @asynccontextmanager
-async def telegram_room(server: TelegramServer) -> AsyncIterator[TelegramRoom]:
-    """A client that is logged in, and one person for each role."""
-    casework, governance = MemoryCasework(), FakeGovernance()
+async def telegram_room(server: TelegramServer, file: Path) -> AsyncIterator[TelegramRoom]:
+    """A client that is logged in, over a desk in a SQLite file, and one person for each role."""
+    governance = FakeGovernance()
     people = {name: server.town.add_user(name) for name in ROLES}
     group = server.town.add_group("Brenmoor", admins=[people["moderator"], people["second"]], members=people.values())
     chat = server.town.add_group("Moderators", members=people.values())
-    casework.roles.update({str(people[name]): role for name, role in ROLES.items() if role is not None})
-    client = ReviewClient(server, casework, governance)
-    await client.open()
-    room = TelegramRoom(server, casework, governance, client, group, chat, people)
-    try:
-        yield room
-    finally:
-        await room.client.close()
+    async with review_desk(file, "telegram", str(group)) as desk:
+        desk.roles.update({str(people[name]): role for name, role in ROLES.items() if role is not None})
+        client = ReviewClient(server, desk.casework, governance)
+        await client.open()
+        room = TelegramRoom(server, desk, governance, client, group, chat, people)
+        try:
+            yield room
+        finally:
+            await room.client.close()

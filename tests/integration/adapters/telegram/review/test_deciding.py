@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from core.moderation.approval import CaseState
-from tests.fakes.ports.cards import CASE_ID, DRAFTS, samples
+from tests.fakes.ports.cards import DRAFTS, samples
 from tests.fakes.telegram.review import TelegramRoom, labels_of
 
 _WHOLE = f"{DRAFTS[0].text}\n\nDrafted with Antiphon, checked and approved by a moderator."
@@ -34,7 +34,7 @@ async def test_an_approval_can_be_taken_back_on_the_card(room: TelegramRoom) -> 
     await room.show(samples()["Approved"])
     said = await room.press("second", room.card, "Undo")
     assert "Taken back" in said
-    assert room.casework.cases[CASE_ID].state is CaseState.IN_REVIEW
+    assert (await room.desk.now()).state is CaseState.IN_REVIEW
     assert "Waits for your decision." in room.card["text"]
 
 
@@ -65,10 +65,10 @@ async def test_buttons_work_after_a_restart(room: TelegramRoom) -> None:
 async def test_an_outdated_card_says_so_and_shows_the_case_as_it_is(room: TelegramRoom) -> None:
     """Nothing is decided on what somebody did not see."""
     await room.show()
-    room.casework.put(replace(room.casework.cases[CASE_ID], version=9, gist="It says something else."))
+    await room.desk.moved(gist="It says something else.")
     said = await room.press("moderator", room.card, "Not hateful")
     told = [one["text"] for one in room.told("moderator")]
-    assert "Somebody was faster" in "\n".join([said, *told])
+    assert "The case has changed since you saw it" in "\n".join([said, *told])
     assert "The card now shows the case as it is." in "\n".join([said, *told])
     assert "It says something else." in room.card["text"]
     assert room.casework.decided == []
@@ -78,11 +78,11 @@ async def test_closing_in_one_tap_shows_who_decided_to_moderators(room: Telegram
     """With an undo beside it."""
     await room.show()
     await room.press("moderator", room.card, "Not hateful")
-    assert room.casework.cases[CASE_ID].state is not CaseState.IN_REVIEW
+    assert (await room.desk.now()).state is not CaseState.IN_REVIEW
     (told,) = room.told("moderator")
     assert "Closed" in told["text"]
     await room.press("moderator", told, "Undo")
-    assert room.casework.cases[CASE_ID].state is CaseState.IN_REVIEW
+    assert (await room.desk.now()).state is CaseState.IN_REVIEW
 
 
 async def test_a_choice_is_a_row_of_buttons_for_each_answer(room: TelegramRoom) -> None:

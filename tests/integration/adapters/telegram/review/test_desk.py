@@ -8,26 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from adapters.sample.community import SampleCommunity
-from bot.compose.desk import build_casework, build_desk
-from bot.drafting.queue import DraftQueue
-from bot.sending.outbox import Outbox
-from bot.store.engine.database import Database, Session
-from bot.store.people import communities, people
-from bot.store.schema import Change
-from core.models import FlaggedPost, PostRef
+from bot.store.engine.database import Database
 from core.moderation.approval import CaseState
-from core.moderation.desk_ports import Casework
-from core.moderation.roles import Person, Role
-from tests.fakes.desk.decisions import BOLD, OWN_TEXT, one_row, take
-from tests.fakes.desk.people import SECRET
-from tests.fakes.engine.suggestions import suggestion_for
-from tests.fakes.machine.clock import FakeClock
-from tests.fakes.ports.governance import FakeGovernance
-from tests.fakes.telegram.review import ReviewClient, TelegramRoom, telegram_room
+from tests.fakes.desk.decisions import BOLD, OWN_TEXT, one_row
+from tests.fakes.telegram.review import TelegramRoom, telegram_room
 from tests.fakes.telegram.server.server import TelegramServer
 
-_PEOPLE = ("moderator", "second")
 _OF_NAMES = "აბგდ"
 """Letters that no text of these tests has, so that a name in a text is a leak."""
 
@@ -37,70 +23,36 @@ class DeskRoom:
     """The moderators' chat over a desk with a database; the case of one post of the watched group is in review."""
 
     room: TelegramRoom
-    database: Database
-    front: Casework
-    case_id: str
 
-    async def look(self, name: str = "moderator") -> CaseState:
+    @property
+    def database(self) -> Database:
+        """Where the desk keeps what it knows."""
+        return self.room.desk.database
+
+    async def look(self) -> CaseState:
         """The state of the case."""
-        return (await self.front.card(self.case_id, self._person(name))).state
+        return (await self.room.desk.now()).state
 
     async def refresh(self) -> None:
         """Bring the card up to date a minute later, as the board does after every change."""
         self.room.client.ticks.now += 60
-        card = await self.front.card(self.case_id, self._person("moderator"))
         (place,) = self.room.client.surface._sent.values()
-        await self.room.client.surface.show(card, str(self.room.chat), place)
+        await self.room.client.surface.show(await self.room.desk.now(), str(self.room.chat), place)
 
     async def write(self, who: str, text: str) -> None:
         """Somebody has their own reply proposed, by the answer to a prompt."""
         await self.room.press(who, self.room.card, "Edit draft 1…")
         await self.room.write(who, text, self.room.cards[-1])
 
-    def _person(self, name: str) -> Person:
-        number = self.room.people[name]
-        return Person("telegram", str(number), self.room.server.state.users[number]["first_name"])
-
 
 @pytest.fixture
-async def desk(server: TelegramServer, tmp_path: Path) -> AsyncIterator[DeskRoom]:
-    """A desk that knows two moderators of the group; what it sends is of no matter here."""
-    clock = FakeClock()
-    database = await Database.open(tmp_path / "antiphon.sqlite", secret=SECRET, clock=clock)
-    try:
-        async with telegram_room(server) as room:
-            yield await _begun(room, database, clock)
-    finally:
-        await database.close()
-
-
-async def _begun(room: TelegramRoom, database: Database, clock: FakeClock) -> DeskRoom:
-    for number, name in enumerate(room.people):
-        room.server.state.users[room.people[name]]["first_name"] = _OF_NAMES[number] * 5
-    made = build_desk(database, undo_seconds=15)
-    front = build_casework(made, Outbox(database, {"telegram": SampleCommunity(clock=clock)}))
-
-    async def settle(session: Session) -> None:
-        found = await communities.ensure(session, "telegram", room.community)
-        for name in _PEOPLE:
-            person = Person("telegram", str(room.people[name]), name)
-            await people.grant(session, found.id, person, {Role.MODERATOR}, by="test")
-        await communities.change(session, found.id, actor="test", reason="posting on", what=Change.POSTING)
-
-    await database.run("settle", settle)
-    ref = PostRef("telegram", room.community, room.community, "333")
-    post = FlaggedPost(ref, "They do not belong here.", "77", str(room.people["stranger"]), "/counter")
-    case_id = (await front.flag(post)).case_id
-    queue = DraftQueue(database, "worker-1")
-    taken = await take(queue)
-    await queue.store(taken, suggestion_for(taken.case.post))
-    await room.client.close()
-    room.client = ReviewClient(room.server, front, FakeGovernance())
-    await room.client.open()
-    moderator = Person("telegram", str(room.people["moderator"]), "moderator")
-    card = await front.card(case_id, moderator)
-    await room.client.surface.show(card, str(room.chat), None)
-    return DeskRoom(room, database, front, case_id)
+async def desk(server: TelegramServer, desk_file: Path) -> AsyncIterator[DeskRoom]:
+    """A case in review, and people whose names would be seen."""
+    async with telegram_room(server, desk_file) as room:
+        for number, name in enumerate(room.people):
+            server.state.users[room.people[name]]["first_name"] = _OF_NAMES[number] * 5
+        await room.show()
+        yield DeskRoom(room)
 
 
 async def test_a_reply_is_approved_and_taken_back(desk: DeskRoom) -> None:

@@ -10,8 +10,7 @@ from adapters.telegram.connection.limiter import IN_A_GROUP_PER_MINUTE, KEPT_FOR
 from core.errors import CardCanWait, PlatformBusy
 from core.models import PostRef
 from core.moderation.approval import CaseState
-from core.moderation.cards import Waiting
-from tests.fakes.ports.cards import CASE_ID
+from core.moderation.cards import Card, Waiting
 from tests.fakes.telegram.review import TelegramRoom, labels_of
 
 _WRITES = ("sendMessage", "editMessageText", "editEphemeralMessageText", "sendDocument")
@@ -22,20 +21,21 @@ def _writes(room: TelegramRoom) -> int:
     return sum(one.method in _WRITES for one in room.server.requests)
 
 
-async def _change(room: TelegramRoom, shown: PostRef, times: int) -> None:
-    """Let the card change so many times within a minute."""
+async def _change(room: TelegramRoom, shown: PostRef, times: int) -> Card:
+    """Let the card change so many times within a minute; the last one."""
+    card = await room.desk.now()
     for _ in range(times):
-        card = room.casework.cases[CASE_ID]
-        changed = replace(card, version=card.version + 1, gist=f"Version {card.version + 1}.")
-        await room.client.surface.show(room.casework.put(changed), str(room.chat), shown)
+        card = replace(card, version=card.version + 1, gist=f"Version {card.version + 1}.")
+        await room.client.surface.show(card, str(room.chat), shown)
+    return card
 
 
 async def test_a_press_is_answered_after_a_minute_full_of_cards(room: TelegramRoom) -> None:
     """Some places of the minute are for presses: cards wait for theirs."""
     shown = await room.show()
-    await _change(room, shown, IN_A_GROUP_PER_MINUTE - KEPT_FOR_PEOPLE - _writes(room))
+    full = await _change(room, shown, IN_A_GROUP_PER_MINUTE - KEPT_FOR_PEOPLE - _writes(room))
     with pytest.raises(PlatformBusy) as caught:
-        await _change(room, shown, 1)
+        await room.client.surface.show(replace(full, version=full.version + 1), str(room.chat), shown)
     assert caught.value.retry_after_seconds > 0
     for number in range(KEPT_FOR_PEOPLE):
         assert await room.press("moderator", room.card, "More…") == ""
@@ -55,7 +55,7 @@ async def test_progress_leaves_the_room_of_a_busy_minute_to_what_somebody_decide
     await room.show()
     before = _writes(room)
     room.client.ticks.now += 60
-    drafted = [replace(room.casework.cases[CASE_ID], case_id=f"{number}" * 32, version=5) for number in range(1, 7)]
+    drafted = [room.like(case_id=f"{number}" * 32, version=5) for number in range(1, 7)]
     shown: dict[str, PostRef] = {}
     put_off = []
     for card in drafted:
@@ -83,8 +83,7 @@ async def test_progress_leaves_the_room_of_a_busy_minute_to_what_somebody_decide
 async def test_a_card_that_lost_its_drafts_is_no_mere_progress(room: TelegramRoom) -> None:
     """What it offered is no more, so that is shown while there is little room."""
     shown = await room.show()
-    await _change(room, shown, IN_A_GROUP_PER_MINUTE - KEPT_FOR_PEOPLE - _writes(room) - 1)
-    offered = room.casework.cases[CASE_ID]
+    offered = await _change(room, shown, IN_A_GROUP_PER_MINUTE - KEPT_FOR_PEOPLE - _writes(room) - 1)
     anew = replace(offered, version=offered.version + 1, state=CaseState.QUEUED, drafts=(), waiting=Waiting())
     assert await room.client.surface.show(anew, str(room.chat), shown) == shown
     assert "Approve draft 1…" not in labels_of(room.card)
@@ -108,7 +107,7 @@ async def test_what_a_decision_did_is_said_over_the_chat(room: TelegramRoom) -> 
     room.server.fault("sendMessage", "429", retry_after=30)
     said = await room.press("moderator", room.card, "Not hateful")
     assert said.startswith("Closed: ")
-    assert room.casework.cases[CASE_ID].state is CaseState.NO_REPLY
+    assert (await room.desk.now()).state is CaseState.NO_REPLY
 
 
 async def test_an_approval_that_cannot_be_shown_is_said_over_the_chat(room: TelegramRoom) -> None:

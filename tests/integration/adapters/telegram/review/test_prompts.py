@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from core.errors import StoreUnavailable
 from core.moderation.closing import CloseReason
-from tests.fakes.ports.cards import CASE_ID, DRAFTS, samples
+from tests.fakes.desk.review_desk import review_desk
+from tests.fakes.ports.cards import DRAFTS
 from tests.fakes.telegram.review import TelegramRoom
 
-_OWN = "We all live here.\nTruly, @all: see https://example.org & <b>more</b>"
+_OWN = "We all live here.\nTruly, @all: ask us & <b>more</b> of _us_ &amp; them"
 
 
 async def test_editing_begins_with_the_draft_to_copy_and_ends_in_the_same_confirmation(room: TelegramRoom) -> None:
@@ -51,7 +54,7 @@ async def test_two_answers_at_once_decide_nothing_twice(room: TelegramRoom) -> N
     assert await room.client.hear_all() == [True, True]
     ((what, _, how),) = room.casework.decided
     assert (what, how) == ("close", (CloseReason.OTHER, "It was said in jest."))
-    assert any("Somebody was faster" in one["text"] for one in room.cards)
+    assert any("moderator was faster" in one["text"] for one in room.cards)
 
 
 async def test_another_person_cannot_answer_a_prompt(room: TelegramRoom) -> None:
@@ -91,30 +94,30 @@ async def test_a_text_that_cannot_be_used_is_given_back(room: TelegramRoom) -> N
     await room.write("moderator", "w" * 2000, room.cards[-1])
     given_back = next(one for one in room.cards if "nothing is lost" in one["text"])
     assert "w" * 2000 in given_back["text"]
-    assert any("Shorten it to 2000 characters" in one["text"] for one in room.cards)
+    assert any("Shorten it by 61 characters." in one["text"] for one in room.cards)
     await room.press("moderator", given_back, "Mend this text…")
     assert room.cards[-1]["text"].endswith("w" * 2000)
 
 
 async def test_a_text_that_no_block_can_show_comes_as_a_file(room: TelegramRoom) -> None:
-    """Direction marks would change how it reads: the file holds the very text."""
+    """A tab looks like a space there: the file holds the very text."""
     await room.show()
     await room.press("moderator", room.card, "Edit draft 1…")
-    await room.write("moderator", "Read \u202ethis\u202c again.", room.cards[-1])
+    await room.write("moderator", "Read\tthis again.", room.cards[-1])
     file, shown = room.cards[-2:]
     assert file["document"]["file_name"] == "reply.txt"
     assert "It is in the file" in shown["text"]
-    assert "RIGHT-TO-LEFT OVERRIDE (1)" in shown["text"]
+    assert "U+0009 (1)" in shown["text"].replace("\u2060", "")
 
 
-async def test_a_case_without_drafts_can_be_answered_in_ones_own_words(room: TelegramRoom) -> None:
-    """“More…” asks for an empty reply."""
-    await room.show(samples()["In review, advice to report, no draft"])
+async def test_a_case_can_be_answered_in_ones_own_words(room: TelegramRoom) -> None:
+    """“More…” asks for a reply that begins with no draft."""
+    await room.show()
     await room.press("moderator", room.card, "More…")
     await room.press("moderator", room.told("moderator")[-1], "Write a reply of your own…")
+    assert DRAFTS[0].text not in room.cards[-1]["text"]
     await room.write("moderator", "We all live here.", room.cards[-1])
     assert "We all live here." in room.cards[-1]["text"]
-    assert CASE_ID in room.casework.cases
 
 
 async def test_a_picture_is_no_text(room: TelegramRoom) -> None:
@@ -145,10 +148,11 @@ async def test_a_text_that_came_while_the_database_was_away_is_not_lost(room: Te
     assert "Exactly this would be posted" in room.cards[-1]["text"]
 
 
-async def test_an_answer_about_a_case_that_is_gone_harms_nothing(room: TelegramRoom) -> None:
-    """Nothing is said where nobody knows who may read along."""
+async def test_an_answer_about_a_case_that_is_gone_harms_nothing(room: TelegramRoom, settled_file: Path) -> None:
+    """Somebody began again with another database: nothing is said where nobody knows who may read along."""
     await room.show()
     await room.press("moderator", room.card, "Edit draft 1…")
-    room.casework.cases.clear()
-    assert await room.write("moderator", "We all live here.", room.cards[-1]) == [True]
+    async with review_desk(settled_file, "telegram", room.community) as room.desk:
+        await room.restart()
+        assert await room.write("moderator", "We all live here.", room.cards[-1]) == [True]
     assert len(room.cards) == 1

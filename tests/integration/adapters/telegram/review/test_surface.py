@@ -10,7 +10,7 @@ import pytest
 from core.errors import PlatformBusy, PlatformUnavailable
 from core.models import PostRef
 from core.moderation.approval import CaseState
-from tests.fakes.ports.cards import CASE_ID, POST_TEXT, samples
+from tests.fakes.ports.cards import POST_TEXT, samples
 from tests.fakes.telegram.review import TelegramRoom, labels_of
 
 
@@ -32,7 +32,7 @@ async def test_a_card_is_one_message_with_the_post_under_a_cover(room: TelegramR
 async def test_a_card_is_edited_in_place_and_never_goes_back(room: TelegramRoom) -> None:
     """An older version that comes late changes nothing; the same one twice is no fault."""
     shown = await room.show()
-    before = room.casework.cases[CASE_ID]
+    before = await room.desk.now()
     later = replace(before, version=9, gist="It says something else.")
     for card in (later, later, before):
         assert await room.client.surface.show(card, str(room.chat), shown) == shown
@@ -44,11 +44,11 @@ async def test_a_card_that_somebody_deleted_is_shown_again_while_its_case_is_ope
     """That of a closed case stays gone."""
     shown = await room.show()
     room.town.delete(room.card)
-    again = await room.client.surface.show(room.casework.cases[CASE_ID], str(room.chat), shown)
+    again = await room.client.surface.show(await room.desk.now(), str(room.chat), shown)
     assert again != shown
     assert len(room.cards) == 1
     room.town.delete(room.card)
-    closed = replace(room.casework.cases[CASE_ID], state=CaseState.NO_REPLY, version=9)
+    closed = replace(await room.desk.now(), state=CaseState.NO_REPLY, version=9)
     assert await room.client.surface.show(closed, str(room.chat), again) == again
     assert room.cards == []
 
@@ -56,10 +56,10 @@ async def test_a_card_that_somebody_deleted_is_shown_again_while_its_case_is_ope
 async def test_two_calls_of_one_process_without_a_place_are_one_card(room: TelegramRoom) -> None:
     """The second one edits; a process that ends in between remembers nothing, and Telegram knows no keys."""
     shown = await room.show()
-    assert await room.client.surface.show(room.casework.cases[CASE_ID], str(room.chat), None) == shown
+    assert await room.client.surface.show(await room.desk.now(), str(room.chat), None) == shown
     assert len(room.cards) == 1
     await room.restart()
-    assert await room.client.surface.show(room.casework.cases[CASE_ID], str(room.chat), None) != shown
+    assert await room.client.surface.show(await room.desk.now(), str(room.chat), None) != shown
     assert len(room.cards) == 2
 
 
@@ -72,7 +72,7 @@ async def test_no_card_stands_where_others_can_read(room: TelegramRoom, more: di
     await room.show()
     chat = room.town.add_group("Open", **more)
     with pytest.raises(PlatformUnavailable, match="Others than moderators"):
-        await room.client.surface.show(room.casework.cases[CASE_ID], str(chat), None)
+        await room.client.surface.show(await room.desk.now(), str(chat), None)
     with pytest.raises(PlatformUnavailable, match="Others than moderators"):
         await room.client.surface.check(room.community, str(chat))
     assert room.town.of_bot(chat) == []
@@ -84,7 +84,7 @@ async def test_no_card_stands_in_the_discussion_of_a_channel(room: TelegramRoom)
     chat, channel = room.town.add_group("Talk"), room.town.add_group("News", kind="channel")
     room.town.link(channel, chat)
     with pytest.raises(PlatformUnavailable, match="Others than moderators"):
-        await room.client.surface.show(room.casework.cases[CASE_ID], str(chat), None)
+        await room.client.surface.show(await room.desk.now(), str(chat), None)
 
 
 @pytest.mark.parametrize("channel", ["", "news", "12/x", "../1"])
@@ -92,7 +92,7 @@ async def test_what_is_no_chat_is_refused(room: TelegramRoom, channel: str) -> N
     """With a remedy for the manager."""
     await room.show()
     with pytest.raises(PlatformUnavailable, match="not on Telegram"):
-        await room.client.surface.show(room.casework.cases[CASE_ID], channel, None)
+        await room.client.surface.show(await room.desk.now(), channel, None)
 
 
 async def test_no_card_stands_in_the_watched_group(room: TelegramRoom) -> None:
@@ -101,7 +101,7 @@ async def test_no_card_stands_in_the_watched_group(room: TelegramRoom) -> None:
     topic = room.town.add_topic(room.group)
     for channel in (room.community, f"{room.community}/{topic}"):
         with pytest.raises(PlatformUnavailable, match="the group that they come from"):
-            await room.client.surface.show(room.casework.cases[CASE_ID], channel, None)
+            await room.client.surface.show(await room.desk.now(), channel, None)
 
 
 async def test_a_card_stands_in_a_topic_and_in_a_private_chat(room: TelegramRoom) -> None:
@@ -111,7 +111,7 @@ async def test_a_card_stands_in_a_topic_and_in_a_private_chat(room: TelegramRoom
     room.town.start(room.people["moderator"])
     await room.client.hear_all()
     await room.show()
-    card = room.casework.cases[CASE_ID]
+    card = await room.desk.now()
     await room.client.surface.show(card, f"{forum}/{topic}", None)
     (there,) = room.town.of_bot(forum)
     assert there["message_thread_id"] == topic
@@ -130,7 +130,7 @@ async def test_a_card_moves_when_its_chat_was_opened(room: TelegramRoom) -> None
     room.server.state.chats[room.chat].shown["username"] = "open_house"
     room.client.surface.places.forget(room.chat)
     other = room.town.add_group("Others")
-    moved = await room.client.surface.show(room.casework.cases[CASE_ID], str(other), shown)
+    moved = await room.client.surface.show(await room.desk.now(), str(other), shown)
     assert moved.channel == str(other)
     assert room.cards == []
     assert len(room.town.of_bot(other)) == 1
@@ -144,7 +144,7 @@ async def test_a_group_that_shut_us_out_is_told_to_the_manager(room: TelegramRoo
     await room.client.hear_all()
     assert room.client.surface.changed() == frozenset({room.community})
     with pytest.raises(PlatformUnavailable, match="Antiphon is not in it"):
-        await room.client.surface.show(room.casework.cases[CASE_ID], str(room.chat), shown)
+        await room.client.surface.show(await room.desk.now(), str(room.chat), shown)
 
 
 @pytest.mark.parametrize("kind", ["429", "5xx", "drop"])
@@ -152,7 +152,7 @@ async def test_what_telegram_does_not_take_now_is_tried_again(room: TelegramRoom
     """It says when."""
     shown = await room.show()
     room.server.fault("editMessageText", kind)
-    card = replace(room.casework.cases[CASE_ID], version=9)
+    card = replace(await room.desk.now(), version=9)
     with pytest.raises(PlatformBusy) as caught:
         await room.client.surface.show(card, str(room.chat), shown)
     assert caught.value.retry_after_seconds > 0
