@@ -188,7 +188,7 @@ async def test_where_a_community_chose_no_language_a_card_speaks_that_of_most_pe
     for _ in range(5):
         room.town.command(room.people["stranger"], room.group, "help")
     await room.client.hear_all()
-    later = replace(room.casework.cases[CASE_ID], version=9)
+    later = replace(await room.desk.now(), version=9)
     await room.client.surface.show(later, str(room.chat), shown)
     assert "Espera borradores." in room.card["text"]
     await room.client.surface.show(replace(later, version=10, community_language="it"), str(room.chat), shown)
