@@ -10,10 +10,13 @@ Characters are folded to NFKC except superscripts, subscripts and fractions: "20
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import cache
+from importlib import resources
 from itertools import takewhile
 
 from core.wording.disguises import without_lookalikes
@@ -28,14 +31,24 @@ _HYPHEN_BREAK = re.compile(r"(?<![^\W\d_])([^\W\d_]+)[-\u2010]\n([^\W\d_]+)")
 _RANGE_BREAK = re.compile(
     r"(?<=\w)([-\u2010\u2013])[ \t]*\n(?=\d)|(?<=\d)([-\u2010\u2013])[ \t]*\n(?=\w)|(?<=\w)(\u2013)\n(?=\w)"
 )
+_ADDRESS, _LONGEST_ADDRESS = re.compile(r"(?:://|www\.)\S*\Z"), 300
 _WORD, _HYPHENATED = re.compile(r"[^\W\d_]+"), re.compile(r"(?<![^\W\d_])[^\W\d_]+(?:-[^\W\d_]+)+")
 _ENGLISH = re.compile(r"\b(?:the|and|of)\b")
 _ALWAYS = frozenset("self non well cross".split())
-_COMPOUNDING = _ALWAYS | frozenset("anti pro ex pan quasi".split())
+_COMPOUNDING = _ALWAYS | frozenset("anti quasi".split())
+_BEFORE_WORDS = frozenset("pro ex pan".split())
 """Prefixes that English joins to whole words by a hyphen, at which it also divides words."""
+_FUSED = frozenset(
+    "mis dis un re pre de con per sub trans inter out over under fore post super semi counter in".split()
+)
+_ENDINGS = frozenset(
+    "able ing ment ness less ful hood ward wards wise ally ion ions ist ists ity er ers est ship".split()
+)
+"""What begins and ends words without a hyphen, though it is a word by itself as well."""
+_LEAST_PART = 2
 _COMPOUNDED = frozenset(
     "up wide based third thirds quarter quarters year level term sector making driven related owned funded speaking "
-    "friendly religious racist discrimination".split()
+    "friendly religious racist discrimination abiding".split()
 )
 """What English joins to a word by a hyphen, and what is no last syllable of a word without one."""
 _TENS = frozenset("twenty thirty forty fifty sixty seventy eighty ninety".split())
@@ -213,14 +226,18 @@ def _dehyphenated(pages: Sequence[str]) -> list[str]:
     compounds = set(_found(_HYPHENATED, whole))
     is_english = sum(len(_ENGLISH.findall(page)) for page in whole) > sum(map(len, whole)) / _LETTERS_EACH
     known = set(_found(_WORD, whole))
+    words = _english_words() if is_english else frozenset[str]()
 
     def joined(match: re.Match[str]) -> str:
         first, second = match.groups()
         left, right = first.casefold(), second.casefold()
+        before = match.string[max(0, match.start() - _LONGEST_ADDRESS) : match.start()]
+        if _ADDRESS.search(before):
+            return f"{first}-{second}"
         if left + right not in known and (
             f"{left}-{right}" in compounds
-            or left in _ALWAYS
-            or (is_english and _is_compound(left, right))
+            or (left in _ALWAYS and left + right not in words)
+            or (is_english and _is_compound(left, right, words))
             or (len(first) > 1 and first.isupper() and not second.isupper())
             or (second[0].isupper() and not first.isupper())
             or (left in known and right in known and len(left) > 2)
@@ -231,10 +248,23 @@ def _dehyphenated(pages: Sequence[str]) -> list[str]:
     return [_HYPHEN_BREAK.sub(joined, page) for page in pages]
 
 
-def _is_compound(left: str, right: str) -> bool:
+@cache
+def _english_words() -> frozenset[str]:
+    """Some 22,000 common words, in lower case: those that the small model's tokenizer knows whole."""
+    path = resources.files("core").joinpath("llm/backends/tokenizer.json")
+    vocabulary = json.loads(path.read_text(encoding="utf-8"))["model"]["vocab"]
+    return frozenset(word for word in vocabulary if word.isalpha())
+
+
+def _is_compound(left: str, right: str, words: frozenset[str]) -> bool:
     """Whether English writes two words with a hyphen, told by the words alone."""
+    if left + right in words:
+        return (left in _NUMBERS or left in _TENS) and right in _OF_NUMBERS
+    are_words = left in words and right in words and min(len(left), len(right)) >= _LEAST_PART
     return (
-        left in _COMPOUNDING
+        (are_words and left not in _FUSED and right not in _ENDINGS)
+        or left in _COMPOUNDING
+        or (left in _BEFORE_WORDS and right in words)
         or right in _COMPOUNDED
         or (left in _NUMBERS and right in _OF_NUMBERS)
         or (left in _TENS and right in _NUMBERS)

@@ -7,6 +7,19 @@ from dataclasses import dataclass, field
 STRUCK = "Text that is struck out was not read: {count} characters."
 
 
+_LONGEST_CELL = 80  # characters; a longer one is prose, which a row is not joined from
+
+
+def join_row(lines: list[str], start: int, cells: int) -> None:
+    """Join the lines from ``start``, which are a row of a table, to one, so that a figure stays beside what it is of.
+
+    Lines that are prose, or more than there are ``cells``, stay as they are.
+    """
+    own = lines[start:]
+    if 1 < len(own) <= cells and all(len(line) <= _LONGEST_CELL for line in own):
+        lines[start:] = [" ".join(own)]
+
+
 @dataclass(slots=True)
 class Raw:
     """What a reader found.

@@ -23,7 +23,7 @@ from core.errors import DocumentRefused
 from kb.parsing.formats.kinds import READABLE
 from kb.parsing.limits import ParsingLimits
 from kb.parsing.raised import OFF, ON, lowered, powered
-from kb.parsing.raw import STRUCK, Raw
+from kb.parsing.raw import STRUCK, Raw, join_row
 
 Look = dict[str, bool]
 """What a style, a paragraph or a run says of its text: vanish, white, shaded, tiny, raised, lowered, struck; of a style
@@ -50,7 +50,6 @@ _OFF = ("0", "false", "off")
 _NOTES = ("word/footnotes.xml", "word/endnotes.xml")
 _NOTE_TAGS = frozenset({"footnote", "endnote"})
 _REFERENCES = {"footnoteReference": "footnote", "endnoteReference": "endnote"}
-_LONGEST_CELL = 80  # characters; a longer one is prose, which a row is not joined from
 _MATH_SIGNS = {"m:num": "/"}  # what is written behind a part of a formula
 _DEEPEST = 200
 _DEEPEST_STYLE = 20
@@ -88,12 +87,11 @@ class _Paragraph:
 
 @dataclass(slots=True)
 class _Row:
-    """A row of a table, and of each cell in it how the cell looks and how many lines were read before it."""
+    """A row of a table, how many lines were read before it, and how each cell in it looks."""
 
     start: int
     is_first: bool
     looks: list[Look] = field(default_factory=list)
-    cells: list[int] = field(default_factory=list)
     is_deleted: bool = False
     is_hidden: bool = False
 
@@ -211,7 +209,6 @@ class _Reader:
             rows.append(_Row(len(self.lines), is_first=not rows))
         elif tag == "tc" and (row := self._row):
             row.looks.append({"shaded": True} if row.is_first and self._tables[-1][0].get("head") else {})
-            row.cells.append(len(self.lines))
         elif tag in ("r", "m:r"):
             self._runs.append({"raised": True} if any(self._fields) else {})
         elif tag == "fldChar":
@@ -303,16 +300,13 @@ class _Reader:
             self._paragraphs[-1].goes_on = True
 
     def _end_row(self, row: _Row) -> None:
-        """Join the row's cells to one line where they are short, so that a figure stays beside what it is of."""
+        """Join the lines of the row, or take them out where nobody sees it."""
         lines = self.lines[row.start :]
         if row.is_deleted or row.is_hidden:
             del self.lines[row.start :]
             self.hidden += sum(map(len, lines)) * row.is_hidden
             return
-        ends = [*row.cells[1:], len(self.lines)]
-        is_short = all(end - start <= 1 for start, end in zip(row.cells, ends, strict=False))
-        if len(lines) > 1 and is_short and all(len(line) <= _LONGEST_CELL for line in lines):
-            self.lines[row.start :] = [" ".join(lines)]
+        join_row(self.lines, row.start, len(row.looks))
 
     def _apply(self, inside: list[str], said: Look) -> None:
         """Apply a property to the element around it: a run, a paragraph's shade, a cell's shade."""

@@ -24,9 +24,10 @@ from kb.parsing.formats.styles import (
     lowers,
     raises,
     rules,
+    strikes,
 )
 from kb.parsing.raised import OFF, ON, lowered
-from kb.parsing.raw import Raw
+from kb.parsing.raw import STRUCK, Raw, join_row
 
 _NEVER_SHOWN = frozenset(
     "script style template noscript head title meta link svg math canvas audio video iframe object embed map select "
@@ -59,6 +60,7 @@ _MOST_META = 200
 _OPENERS = "button, summary, label, a, [role=tab], [role=button], [data-toggle], [data-bs-toggle], [data-bs-target]"
 _OPENED_BY = ("aria-controls", "data-target", "data-bs-target", "href", "for")
 _OPENER_TAGS = frozenset({"button", "summary"})
+_STRUCK = frozenset({"s", "strike", "del"})
 _NOTE_ROLES = frozenset({"doc-noteref"})
 _MARK = re.compile(r"\s*(?:\d{1,3}|[*†‡§]{1,3})\s*")
 _MARK_IN_BRACKETS = re.compile(r"\s*\[(?:\d{1,3}|[a-z]|[ivx]{2,5}|[A-Za-z]{1,5} \d{1,3})\]\s*")
@@ -85,6 +87,7 @@ class _Sheet:
     hidden: set[int] = field(default_factory=set)
     folded: set[int] = field(default_factory=set)
     raised: set[int] = field(default_factory=set)
+    struck: set[int] = field(default_factory=set)
     lowered: set[int] = field(default_factory=set)
     panels: set[str] = field(default_factory=set)
     white: set[int] = field(default_factory=set)
@@ -107,6 +110,7 @@ class _Text:
     parts: list[str] = field(default_factory=list)
     linked: int = 0
     hidden: int = 0
+    struck: int = 0
     opened: int = 0
 
     def end_block(self, *, is_heading: bool = False) -> None:
@@ -147,7 +151,10 @@ def read(data: bytes, media_type: str) -> Raw:
         author=_said(tree, _PUBLISHERS),
         dated=_said(tree, _DATES),
         hidden=whole.hidden,
-        notes=[f"Text that a reader opens by a click was read: {whole.opened:,} characters."] if whole.opened else [],
+        notes=[
+            *([f"Text that a reader opens by a click was read: {whole.opened:,} characters."] if whole.opened else []),
+            *([STRUCK.format(count=f"{whole.struck:,}")] if whole.struck else []),
+        ],
     )
 
 
@@ -182,6 +189,8 @@ def _sheet(tree: LexborHTMLParser) -> _Sheet:
                 sheet.folded |= ids
             if hides(said):
                 sheet.hidden |= ids
+            if strikes(said):
+                sheet.struck |= ids
             if raises(said):
                 sheet.raised |= ids
             if lowers(said):
@@ -220,6 +229,7 @@ def _gathered(root: LexborNode, sheet: _Sheet) -> _Text:
     text = _Text()
     left_out: tuple[int, bool] | None = None  # the element whose text is left out, and whether it hides text
     looks = [_Look(is_white=False, is_on_colour=False)]
+    rows = list[tuple[int, int]]()  # of the open rows: where each begins, and how many cells it has
     heights = list[str]()
     links = panels = 0
     for node, enters in _walk(root):
@@ -245,6 +255,10 @@ def _gathered(root: LexborNode, sheet: _Sheet) -> _Text:
             if _is_hidden(node, style, sheet):
                 left_out = (node.mem_id, True)
                 continue
+            if tag in _STRUCK or strikes(style) or node.mem_id in sheet.struck:
+                text.struck += len((node.text(deep=True) or "").strip())
+                left_out = (node.mem_id, False)
+                continue
             looks.append(_look(node, style, sheet, looks[-1]))
         else:
             looks.pop()
@@ -256,6 +270,12 @@ def _gathered(root: LexborNode, sheet: _Sheet) -> _Text:
             text.end_block(is_heading=tag in _HEADINGS)
         elif tag in _SPACED:
             text.parts.append(" ")
+        if tag == "tr" and enters:
+            rows.append((len(text.blocks), 0))
+        elif tag == "tr" and rows:
+            join_row(text.blocks, *rows.pop())
+        elif tag in _SPACED and enters and rows:
+            rows[-1] = (rows[-1][0], rows[-1][1] + 1)
     text.end_block()
     return text
 
@@ -340,13 +360,26 @@ def _is_panel(node: LexborNode, sheet: _Sheet) -> bool:
     given = node.attributes
     if given.get("role") == "tabpanel" or (given.get("id") or "") in sheet.panels - {""}:
         return True
-    before = node.prev
-    while before is not None and not before.is_element_node:
-        before = before.prev
+    if (given.get("hidden") or "").casefold() == "until-found":
+        return True
+    before = _element_before(node)
     if before is None:
         return False
     openers = [before, *before.css("button")[:2]] if before.tag in _HEADED else [before]
-    return any(one.tag in _OPENER_TAGS or "aria-expanded" in one.attributes for one in openers)
+    if before.tag == "label":  # of a box that a style reads, as pages without scripts do it
+        box = _element_before(before)
+        return box is not None and box.tag == "input" and box.attributes.get("type") in ("checkbox", "radio")
+    return any(
+        one.tag in _OPENER_TAGS or "aria-expanded" in one.attributes or one.attributes.get("role") == "button"
+        for one in openers
+    )
+
+
+def _element_before(node: LexborNode) -> LexborNode | None:
+    before = node.prev
+    while before is not None and not before.is_element_node:
+        before = before.prev
+    return before
 
 
 def _is_hidden(node: LexborNode, style: Declarations, sheet: _Sheet) -> bool:

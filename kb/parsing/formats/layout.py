@@ -220,7 +220,8 @@ def _block(rows: Sequence[_Row], at: int) -> tuple[int, tuple[float, float] | No
                 word.left >= high - 0.1 for word in _words(rows[end])
             )
             end += 1
-        if both >= _LEAST_ROWS and end > best[0] and _are_columns(rows[at:end], (low + high) / 2):
+        is_enough = both >= _LEAST_ROWS or (both == _LEAST_ROWS - 1 and end - at > _LEAST_ROWS)
+        if is_enough and end > best[0] and _are_columns(rows[at:end], (low + high) / 2):
             best = (end, (low, high))
     return best
 

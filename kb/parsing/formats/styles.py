@@ -108,6 +108,11 @@ def lowers(style: Declarations) -> bool:
     return height == "sub" or style.get("font-variant-position") == "sub" or (_points(height) or 0.0) <= -_LEAST_RISE
 
 
+def strikes(style: Declarations) -> bool:
+    """Whether a style draws a line through text."""
+    return "line-through" in style.get("text-decoration", "") + style.get("text-decoration-line", "")
+
+
 def is_white(style: Declarations) -> bool:
     """Whether the text is white, or so close to it that nobody can read it on white."""
     ink = colour(style.get("color", ""))

@@ -335,6 +335,9 @@ PANELS = [
     "<details><summary>More</summary>{}</details>",
     '<div role="tabpanel" hidden>{}</div>',
     '<label for="x">Open</label><div id="x" aria-hidden="true">{}</div>',
+    '<input type="checkbox" id="x"><label for="x">Open</label><div class="body">{}</div>',
+    '<h3 role="button" tabindex="0">Open</h3><div style="max-height: 0; overflow: hidden">{}</div>',
+    '<h3>Open</h3><div hidden="until-found">{}</div>',
 ]
 
 
@@ -347,6 +350,19 @@ async def test_what_a_reader_opens_by_a_click_is_read_and_what_is_hidden_in_it_i
     assert "Half of the pupils told nobody." in parsed.pages[0].text
     assert "HIDDEN" not in parsed.pages[0].text
     assert any(note.startswith("Text that a reader opens by a click was read") for note in parsed.notes)
+
+
+@pytest.mark.parametrize("markup", ["<s>{}</s>", "<del>{}</del>", '<i style="text-decoration: line-through">{}</i>'])
+async def test_what_a_page_strikes_out_is_no_evidence(markup):
+    parsed = await parse(fetched(f"<html><p>Some {markup.format('12')} 34 men.</p></html>".encode(), "text/html"))
+    assert parsed.pages[0].text == "Some 34 men."
+    assert parsed.notes == ("Text that is struck out was not read: 2 characters.",)
+
+
+async def test_a_row_of_a_table_is_one_line_whatever_its_cells_are_made_of():
+    rows = "".join(f"<tr><td><p>{a}</p></td><td><div>{b}</div></td></tr>" for a, b in (("Spain", 34), (PROSE, 35)))
+    parsed = await parse(fetched(f"<html><table>{rows}</table></html>".encode(), "text/html"))
+    assert parsed.pages[0].text == f"Spain 34\n{PROSE}\n35"
 
 
 @pytest.mark.parametrize(
@@ -421,6 +437,11 @@ def joined(*columns: Sequence[str]) -> str:
         (
             [[(60, a), (300, b)] for a, b in zip(FIRST, SECOND[:3], strict=False)] + [[(60, FIRST[3])]],
             joined(FIRST, SECOND[:3]),
+        ),
+        (
+            [[(60, a), (300, b)] for a, b in zip(FIRST[:2], SECOND, strict=False)]
+            + [[(300, words)] for words in SECOND[2:]],
+            joined(FIRST[:2], SECOND),
         ),
         ([[(60, name), (300, "21"), (400, "53")] for name in ("Bilbao", "Trento", "Vitoria", "Milan")],
          "Bilbao 21 53 Trento 21 53 Vitoria 21 53 Milan 21 53"),

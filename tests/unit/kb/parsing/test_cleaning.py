@@ -79,6 +79,13 @@ def test_only_a_word_of_latin_letters_and_look_alikes_is_turned_back(raw, clean)
         ("the ten-\nants of the house", "the tenants of the house"),
         ("throu-\nghout the year and with-\nout delay", "throughout the year and without delay"),
         ("a twenty-\nfive year plan of the board", "a twenty-five year plan of the board"),
+        (
+            "the pro-\ngramme of the right-\nwing and of the so-\ncalled",
+            "the programme of the right-wing and of the so-called",
+        ),
+        ("the ex-\ntremist and the ex-\nhusband of the land", "the extremist and the ex-husband of the land"),
+        ("the post-\nponed plan of the low-\nincome towns", "the postponed plan of the low-income towns"),
+        ("read the page at https://a.example/hate-\ncrime", "read the page at https://a.example/hate-crime"),
     ],
 )
 def test_a_word_that_a_line_end_divides_is_joined_and_a_compound_keeps_its_hyphen(raw, clean):
