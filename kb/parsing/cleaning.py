@@ -61,11 +61,18 @@ _OF_NUMBERS = frozenset(
 
 _LIKE = r"[\ue000-\uf8ff\U000f0000-\U000ffffd\U00100000-\U0010fffd\ufffd]"
 _LETTER_LIKE = re.compile(_LIKE)
+_CONTROL = re.compile(r"(?<=\w)[\x00-\x08\x10-\x1f\x7f]+(?=\w)")
 _TOLD = {"\uf001": "fi", "\uf002": "fl"} | {
     **{chr(0xF730 + digit): str(digit) for digit in range(10)},
     **{chr(0xF761 + place): chr(ord("A") + place) for place in range(26)},
 }
-"""Private characters that mean the same in all fonts: WGL4's ligatures, Adobe's old-style digits and small capitals."""
+_TOLD |= {
+    chr(code): bytes([code]).decode("cp1252")
+    for code in range(0x80, 0xA0)
+    if code not in (0x81, 0x85, 0x8D, 0x8F, 0x90, 0x9D)
+}
+"""What Windows writes at places that are control characters elsewhere, and private characters that mean the same in all
+fonts: WGL4's ligatures, Adobe's old-style digits and small capitals."""
 _UNTOLD_WORD = re.compile(rf"(?:(?<!\w)\w++)?(?:(?<=\w){_LIKE}|(?<!{_LIKE}){_LIKE}++(?=\w))(?:\w|{_LIKE})*+")
 _UNCLEAR = re.compile(rf"\d[\d.,]{{0,20}}{UNREADABLE}[\d.,]{{0,20}}\d")
 _SYMBOL = re.compile(r"(?<!\w)[\uf020-\uf0ff]+")  # of a symbol font: a bullet before a word
@@ -148,9 +155,9 @@ def _with_unreadable(pages: Sequence[str]) -> tuple[list[str], int]:
 
     texts = []
     for page in pages:
+        page = _CONTROL.sub(UNREADABLE, page.translate(_TOLD_TABLE))
         if _LETTER_LIKE.search(page):
-            told = _SYMBOL.sub(" ", page.translate(_TOLD_TABLE))
-            page = _UNTOLD_WORD.sub(marked, told)
+            page = _UNTOLD_WORD.sub(marked, _SYMBOL.sub(" ", page))
         texts.append(page)
     return texts, count
 

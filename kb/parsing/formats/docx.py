@@ -20,6 +20,7 @@ from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import iterparse
 
 from core.errors import DocumentRefused
+from core.wording.text import UNREADABLE
 from kb.parsing.formats.kinds import READABLE
 from kb.parsing.limits import ParsingLimits
 from kb.parsing.raised import OFF, ON, lowered, powered
@@ -51,6 +52,8 @@ _NOTES = ("word/footnotes.xml", "word/endnotes.xml")
 _NOTE_TAGS = frozenset({"footnote", "endnote"})
 _REFERENCES = {"footnoteReference": "footnote", "endnoteReference": "endnote"}
 _MATH_SIGNS = {"m:num": "/"}  # what is written behind a part of a formula
+_SYMBOLS = dict(zip(b"\xa2\xa3\xa5\xb0\xb1\xb3\xb4\xb7\xb8\xb9\xbb\xd7", "′≤∞°±≥×•÷≠≈·", strict=True))
+"""Some of Adobe's font Symbol, by the last byte of a character: those that stand beside figures."""
 _DEEPEST = 200
 _DEEPEST_STYLE = 20
 _MOST_RATIO, _SMALL = 250, 2**20  # the text of an office program is packed to a tenth or a thirtieth
@@ -257,6 +260,8 @@ class _Reader:
             inside = next((one for one in reversed(tags) if one in ("m:sup", "m:sub", "m:e")), "")
             raised = {"m:sup": powered, "m:sub": lowered}.get(inside, str)
             self._take(raised(element.text or ""))
+        elif tag == "sym" and self._paragraphs:
+            self._take(_symbol(_attribute(element, "font"), _attribute(element, "char")))
         elif self._paragraphs and tags[-2] == "r":
             shown = {"t": element.text or "", "tab": " ", "ptab": " ", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
             if tag in shown:
@@ -358,6 +363,16 @@ def _bare(tag: str) -> str:
         if tag.startswith(namespace):
             return f"m:{tag.removeprefix(namespace)}"
     return "Fallback" if tag.endswith("/markup-compatibility/2006}Fallback") else tag
+
+
+def _symbol(font: str, code: str) -> str:
+    """The character that a symbol shows; a private one where only its font says which."""
+    try:
+        number = int(code, 16)
+    except ValueError:
+        return UNREADABLE
+    known = _SYMBOLS.get(number & 0xFF) if font == "Symbol" else None
+    return known or (chr(number) if 32 <= number < 0xD800 or 0xE000 <= number < 0x10000 else UNREADABLE)
 
 
 def _is_noteref(field: str) -> bool:

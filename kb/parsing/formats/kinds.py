@@ -15,7 +15,7 @@ READABLE = "Give a PDF, HTML, DOCX, Markdown or plain text file."
 
 _HEAD = 1024
 _SAMPLE = 64 * 1024
-_MOST_CONTROL = 0.01
+_MOST_CONTROL, _SOME_CONTROL = 0.01, 2
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f-\x84\x86-\x9f\ufffd]")
 
 _REFUSED: dict[bytes, str] = {
@@ -80,7 +80,7 @@ def kind_of(data: bytes, media_type: str) -> FileKind:
 
 def _kind_of_text(data: bytes, media_type: str) -> FileKind:
     head = decoded(data[:_SAMPLE], media_type, is_part=True)
-    if len(_CONTROL.findall(head)) > _MOST_CONTROL * len(head):
+    if len(_CONTROL.findall(head)) > _SOME_CONTROL + _MOST_CONTROL * len(head):
         raise DocumentRefused("It is not text, nor any other kind of file that can be read.", remedy=READABLE)
     if _HTML.search(head[:_HEAD]) or (media_type in ("text/html", "application/xhtml+xml") and _TAG.search(head)):
         return FileKind.HTML

@@ -21,7 +21,6 @@ from core.wording.text import UNREADABLE
 from kb.parsing.formats import ocr
 from kb.parsing.formats.layout import Word, in_order, lines_of, text_of
 from kb.parsing.limits import ParsingLimits
-from kb.parsing.raised import OFF, ON
 from kb.parsing.raw import Raw
 
 _HYPHEN = 2  # what PDFium gives for a hyphen at the end of a line; it joins the lines then
@@ -31,7 +30,7 @@ _WHITE = 245
 _MOST_CHARACTERS_OF_A_PAGE = 200_000
 _RISE_OF_GLYPHS, _SIZE_OF_GLYPHS = 0.35, 0.6  # of the size: where a font's own superscripts stand
 _LEAST_STANDING = 0.4  # of a digit's height
-_UNTOLD = {ord(sign): UNREADABLE for sign in f"\0{ON}{OFF}"}  # where a font does not say which letter it shows
+_UNTOLD = dict.fromkeys([*range(32), *range(127, 160)], UNREADABLE)  # where a font does not say which letter it shows
 _LEAST_LETTERS = 40  # a page with fewer is a scan, if a picture covers most of it
 _MOST_OF_A_PAGE = 0.5
 _DOTS_PER_INCH, _POINTS_PER_INCH = 300, 72

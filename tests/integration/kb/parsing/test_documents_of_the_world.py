@@ -397,6 +397,26 @@ async def test_a_letter_is_read_where_its_font_tells_it_and_else_marked(told, wo
     assert bool(passages(parsed)) is (word == "confirmed")
 
 
+async def test_a_letter_whose_code_says_nothing_is_marked():
+    data = (CASES / "lig_pua.pdf").read_bytes().replace(b"/ToUnicode", b"/NoUnicode").replace(b"/fi]", b"/q1]")
+    parsed = await parse(fetched(data))
+    assert f"con{UNREADABLE}rmed" in parsed.pages[0].text
+    assert passages(parsed) == []
+
+
+@pytest.mark.parametrize(
+    ("symbol", "text"),
+    [
+        ('<w:sym w:font="Symbol" w:char="F0B3"/>', "Of those ≥ 16"),
+        ('<w:sym w:font="Wingdings" w:char="F0E0"/>', "Of those 16"),
+        ('<w:sym w:font="Calibri" w:char="20AC"/>', "Of those € 16"),
+        ('<w:sym w:font="Own" w:char="no"/>', f"Of those {UNREADABLE} 16"),
+    ],
+)
+async def test_a_symbol_of_a_word_file_is_read_where_its_font_is_known(symbol, text):
+    assert await text_of(docx_of(paragraph(run("Of those "), f"<w:r>{symbol}</w:r>", run(" 16")))) == text
+
+
 FIRST = [
     "The first column says that many",
     "people of the town were asked in",

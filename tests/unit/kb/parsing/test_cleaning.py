@@ -29,6 +29,8 @@ def notes_of(*pages: str, hidden: int = 0) -> list[str]:
         ("blank\u3164 letter", "blank letter"),
         ("co\u00adope\u00adration", "cooperation"),
         ("private \ue000 use", "private use"),
+        ("don\x92t say \x93no\x94", "don’t say “no”"),
+        ("the of\x00cers met", f"the of{UNREADABLE}cers met"),
         ("of\ufb01cial \ufb02ow", "official flow"),
         ("\uff34\uff48\uff45 \U0001d42d\U0001d41e\U0001d431\U0001d42d", "The text"),
         ("non\u00a0breaking\u2003space", "non breaking space"),
