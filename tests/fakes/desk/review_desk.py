@@ -86,7 +86,7 @@ class RecordedDesk(FrontDesk):
 
 
 class ReviewDesk:
-    """A desk with one community of a chat platform, in which replies are posted, and what brings cases into a state.
+    """A desk for one chat platform, and what brings cases into a state.
 
     Attributes:
         chat: the platform, as far as the desk asks it; no client is connected to it.
@@ -95,9 +95,9 @@ class ReviewDesk:
         case_id: the case that was brought last.
     """
 
-    def __init__(self, database: Database, clock: FakeClock, platform: str, community: str) -> None:
-        self.database, self.clock, self.community = database, clock, community
-        self.chat = FaultyCommunity(clock, name=platform, community=community, max_characters=2000)
+    def __init__(self, database: Database, clock: FakeClock, platform: str) -> None:
+        self.database, self.clock = database, clock
+        self.chat = FaultyCommunity(clock, name=platform, max_characters=2000)
         self.roles: dict[str, Role] = {}
         source = FakeRoles()
         source.held = self.roles
@@ -121,22 +121,28 @@ class ReviewDesk:
         return await self.database.run("build a card", lambda session: build(session, case_id or self.case_id))
 
     async def moved(self, **changes: Any) -> Card:
-        """Let somebody ask for other drafts of the last case, which come at once, with other fields of its card."""
+        """Let somebody ask for other drafts of the last case, which come at once, with other fields of its card.
+
+        An approval is taken back before.
+        """
         now = await self.now()
+        if now.state is CaseState.APPROVED:
+            now = await self._front.undo(now.case_id, now.version, self.jon)
         await self._front.redraft(now.case_id, now.version, self.jon)
         self.clock.advance(1)
         taken = await take(self.queue)
         await self.queue.store(taken, suggestion_like(replace(now, **changes), taken.case.post))
         return await self.now()
 
-    async def set_up(self, language: str | None = None, *, is_shadow: bool = False, is_paused: bool = False) -> None:
-        """Let the community speak a language, and post, or not."""
+    async def set_up(self, like: Card) -> None:
+        """Let the community of a card speak a language, and post, or not, as the card says."""
 
         async def work(session: Session) -> None:
-            found = await communities.ensure(session, self.chat.name, self.community)
-            how: dict[str, Any] = {"actor": "test", "reason": "set up", "policy": {"language": language}}
-            await communities.change(session, found.id, what=Change.SHADOW if is_shadow else Change.POSTING, **how)
-            if is_paused:
+            found = await communities.ensure(session, self.chat.name, like.community)
+            what = Change.SHADOW if like.is_shadow else Change.POSTING
+            policy = {"language": like.community_language}
+            await communities.change(session, found.id, actor="test", reason="set up", what=what, policy=policy)
+            if like.is_paused:
                 await communities.pause(session, found.id, "test")
 
         await self.database.run("set a community up", work)
@@ -150,29 +156,27 @@ class ReviewDesk:
         Raises:
             ValueError: nothing here brings a case into that state.
         """
-        await self.set_up(like.community_language, is_shadow=like.is_shadow, is_paused=like.is_paused)
+        await self.set_up(like)
         post = replace(like.post, root=like.post.ref.message)
-        self.chat.channel = post.ref.channel
+        self.chat.place = (post.ref.community, post.ref.channel)
         self.chat.add(post.author, post.text, message_id=post.ref.message)
-        self.case_id = (await self.desk.intake.flag(post)).id
-        if like.state is CaseState.FOLDED:
-            await self._fold(post)
+        folds = like.state is CaseState.FOLDED
+        intake = build_desk(self.database, campaign_hours=24).intake if folds else self.desk.intake
+        self.case_id = (await intake.flag(post)).id
+        if folds:
+            again = replace(post, ref=replace(post.ref, message=f"{post.ref.message}1"), root="", flagged_by="901")
+            self.case_id = (await intake.flag(again)).id
         elif like.state is not CaseState.QUEUED:
             taken = await take(self.queue)
             await self.queue.store(taken, suggestion_like(like, taken.case.post))
-            await self._decide(like)
+            await self.go_on(like)
         made = await self.now()
         if made.state is not like.state:
             raise ValueError(f"The case is {made.state}, not {like.state}.")
         return made
 
-    async def _fold(self, first: FlaggedPost) -> None:
-        post = replace(first, ref=replace(first.ref, message=first.ref.message + "1"), root="", flagged_by="901")
-        folding = build_desk(self.database, campaign_hours=24)
-        self.case_id = (await folding.intake.flag(post)).id
-
-    async def _decide(self, like: Card) -> None:
-        """What happens to a case with drafts."""
+    async def go_on(self, like: Card) -> None:
+        """Let happen to the last case, which has drafts, what happens until it is as a card says."""
         if like.holder is not None:
             await self._front.hold(self.case_id, self.ane)
         for text in like.first_texts:
@@ -213,7 +217,8 @@ class ReviewDesk:
 
 def suggestion_like(card: Card, post: FlaggedPost) -> Suggestion:
     """What an engine says about a post whose card then shows what this one does."""
-    advice = Action.SUPPORT_TARGET if card.why_two else card.advice or Action.REPLY
+    needs_two = card.why_two or (card.approved is not None and len(card.approved.by) > 1)
+    advice = Action.SUPPORT_TARGET if needs_two else card.advice or Action.REPLY
     kinds = ("welfare",) if card.is_gist_ours else ()
     return Suggestion(
         post=post,
@@ -242,11 +247,11 @@ def suggestion_like(card: Card, post: FlaggedPost) -> Suggestion:
 
 
 @asynccontextmanager
-async def review_desk(file: Path, platform: str, community: str) -> AsyncIterator[ReviewDesk]:
+async def review_desk(file: Path, platform: str) -> AsyncIterator[ReviewDesk]:
     """The desk over a SQLite file that no other test uses, by a clock that stands still."""
     clock = FakeClock()
     database = await Database.open(file, secret=SECRET, clock=clock)
     try:
-        yield ReviewDesk(database, clock, platform, community)
+        yield ReviewDesk(database, clock, platform)
     finally:
         await database.close()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -33,13 +32,13 @@ LEASE_SECONDS = 90.0
 class FaultyCommunity(SampleCommunity):
     """The sample community behind a bad line: a call may fail before or after it arrives, or never end.
 
-    With a ``resend`` of 0 it knows no keys: a reply that is sent twice is there twice. ``channel`` is where its posts
-    stand, if not where the sample community's do.
+    With a ``resend`` of 0 it knows no keys: a reply that is sent twice is there twice. ``place`` is the community and
+    the channel of its posts, if not those of the sample community.
     """
 
     def __init__(self, clock: FakeClock, **how: Any) -> None:
         super().__init__(clock=clock, **how)
-        self.channel = ""
+        self.place: tuple[str, str] | None = None
         self.send_fault: BaseException | None = None
         self.arrives = True
         self.hangs = False
@@ -55,8 +54,7 @@ class FaultyCommunity(SampleCommunity):
 
     def ref(self, message_id: str) -> PostRef:
         """The place of a message of this community."""
-        found = super().ref(message_id)
-        return replace(found, channel=self.channel) if self.channel else found
+        return super().ref(message_id) if self.place is None else PostRef(self.name, *self.place, message_id)
 
     @property
     def resend_seconds(self) -> float:

@@ -6,6 +6,7 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, cast
 
 import discord
@@ -19,9 +20,9 @@ from core.moderation.cards import Card
 from core.moderation.community.policy import CommunityPolicy
 from core.moderation.desk_ports import Casework
 from core.moderation.roles import Role
+from tests.fakes.desk.review_desk import RecordedDesk, ReviewDesk, review_desk
 from tests.fakes.discord.messages import buttons_of, read_as_discord_shows, texts_of
 from tests.fakes.ports.cards import REVIEWED
-from tests.fakes.ports.casework import MemoryCasework
 from tests.fakes.ports.governance import FakeGovernance
 
 _SETTLE_SECONDS = 30.0
@@ -52,7 +53,7 @@ class ReviewRoom:
     """Everything a test of the review needs: the simulated Discord, the desk, the people by name."""
 
     env: Env
-    casework: MemoryCasework
+    desk: ReviewDesk
     governance: FakeGovernance
     client: ReviewClient
     channel: Any
@@ -63,22 +64,32 @@ class ReviewRoom:
         self.client = ReviewClient(self.casework, self.governance)
         await self.env.restart_bot(self.client)
 
-    async def show(self, card: Card = REVIEWED, **changes: Any) -> PostRef:
-        """Keep a case, and show its card in the review channel."""
+    def like(self, card: Card = REVIEWED, **changes: Any) -> Card:
+        """A card of a post of the server; the desk knows no case of it."""
         spoken = self.governance.policies.get(self.community, CommunityPolicy()).language
-        card = replace(card, community=self.community, community_language=spoken)
-        kept = self.casework.put(replace(card, **changes))
-        return await self.client.surface.show(kept, str(self.channel.id), None)
+        card = replace(card, **changes)
+        post = replace(card.post, ref=replace(card.post.ref, community=self.community))
+        return replace(card, community=self.community, community_language=spoken, post=post)
+
+    async def show(self, card: Card = REVIEWED, **changes: Any) -> PostRef:
+        """Bring a case of that post into the state of a card, and show its card in the review channel."""
+        made = await self.desk.case(self.like(card, **changes))
+        return await self.client.surface.show(made, str(self.channel.id), None)
 
     async def show_again(self) -> None:
         """Bring the card in the channel up to date, as the board does after every change."""
-        (card,) = self.casework.cases.values()
+        card = await self.desk.now()
         place = PostRef("discord", card.community, str(self.channel.id), str(self.message.id))
         await self.client.surface.update(card, place)
 
     def speak(self, language: str | None) -> None:
         """The community chooses its language."""
         self.governance.policies[self.community] = CommunityPolicy(language=language)
+
+    @property
+    def casework(self) -> RecordedDesk:
+        """The desk, as the client knows it."""
+        return self.desk.casework
 
     @property
     def community(self) -> str:
@@ -121,28 +132,29 @@ def private_channel(env: Env, guild: Any, name: str, role: Any) -> Any:
 
 
 @asynccontextmanager
-async def review_room() -> AsyncIterator[ReviewRoom]:
-    """A connected client, and one person for each role."""
-    casework, governance = MemoryCasework(), FakeGovernance()
-    client = ReviewClient(casework, governance)
-    env = Env(client, shard_count=1, settle_timeout=_SETTLE_SECONDS)
-    await env.start()
-    try:
-        guild = env.create_guild()
-        hall = guild.create_role("Hall")
-        channel = private_channel(env, guild, "review", hall)
-        people = {name: guild.add_member(env.create_user(name), roles=[hall]) for name in ROLES}
-        casework.roles.update({str(people[name].id): role for name, role in ROLES.items() if role is not None})
-        yield ReviewRoom(env, casework, governance, client, channel, people)
-        env.raise_errors()
-    finally:
-        await env.shutdown()
+async def review_room(file: Path) -> AsyncIterator[ReviewRoom]:
+    """A connected client, over a desk in a SQLite file, and one person for each role."""
+    governance = FakeGovernance()
+    async with review_desk(file, "discord") as desk:
+        client = ReviewClient(desk.casework, governance)
+        env = Env(client, shard_count=1, settle_timeout=_SETTLE_SECONDS)
+        await env.start()
+        try:
+            guild = env.create_guild()
+            hall = guild.create_role("Hall")
+            channel = private_channel(env, guild, "review", hall)
+            people = {name: guild.add_member(env.create_user(name), roles=[hall]) for name in ROLES}
+            desk.roles.update({str(people[name].id): role for name, role in ROLES.items() if role is not None})
+            yield ReviewRoom(env, desk, governance, client, channel, people)
+            env.raise_errors()
+        finally:
+            await env.shutdown()
 
 
 @asynccontextmanager
-async def quiet_review_room(caplog: pytest.LogCaptureFixture) -> AsyncIterator[ReviewRoom]:
+async def quiet_review_room(file: Path, caplog: pytest.LogCaptureFixture) -> AsyncIterator[ReviewRoom]:
     """The same for a fixture; whatever is logged as an error, in the test or as it ends, fails the test."""
-    async with review_room() as made:
+    async with review_room(file) as made:
         yield made
     logged = [*caplog.get_records("call"), *caplog.get_records("teardown")]
     assert [record.getMessage() for record in logged if record.levelno >= logging.ERROR] == []

@@ -162,7 +162,7 @@ async def mastodon_room(server: MastodonServer, file: Path) -> AsyncIterator[Mas
     channel = " ".join(people[name].acct for name in ("moderator", "second"))
     agreed = {AUTHORS: PlaceRules(consent="Their admin wrote yes on 1 March.")}
     governance.policies[server.domain] = CommunityPolicy(review_channel=channel, places=agreed)
-    async with review_desk(file, "mastodon", server.domain) as desk:
+    async with review_desk(file, "mastodon") as desk:
         for name, role in ROLES.items():
             if role is not None:
                 desk.roles[people[name].id] = role

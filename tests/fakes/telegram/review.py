@@ -141,7 +141,7 @@ async def telegram_room(server: TelegramServer, file: Path) -> AsyncIterator[Tel
     people = {name: server.town.add_user(name) for name in ROLES}
     group = server.town.add_group("Brenmoor", admins=[people["moderator"], people["second"]], members=people.values())
     chat = server.town.add_group("Moderators", members=people.values())
-    async with review_desk(file, "telegram", str(group)) as desk:
+    async with review_desk(file, "telegram") as desk:
         desk.roles.update({str(people[name]): role for name, role in ROLES.items() if role is not None})
         client = ReviewClient(server, desk.casework, governance)
         await client.open()

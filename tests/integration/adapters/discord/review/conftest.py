@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 
@@ -10,7 +11,7 @@ from tests.fakes.discord.review import ReviewRoom, quiet_review_room
 
 
 @pytest.fixture
-async def room(caplog: pytest.LogCaptureFixture) -> AsyncIterator[ReviewRoom]:
+async def room(desk_file: Path, caplog: pytest.LogCaptureFixture) -> AsyncIterator[ReviewRoom]:
     """The review part on a simulated Discord, with no error in its log."""
-    async with quiet_review_room(caplog) as made:
+    async with quiet_review_room(desk_file, caplog) as made:
         yield made

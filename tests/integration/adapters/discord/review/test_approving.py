@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from core.moderation.approval import CaseState
 from tests.fakes.discord.messages import buttons_of, texts_of
 from tests.fakes.discord.review import ReviewRoom, said_in
-from tests.fakes.ports.cards import CASE_ID, DRAFTS, samples
+from tests.fakes.ports.cards import DRAFTS, samples
 
 _WHOLE = f"{DRAFTS[0].text}\n\nDrafted with Antiphon, checked and approved by a moderator."
 
@@ -36,18 +34,18 @@ async def test_a_folded_draft_is_approved_and_its_answer_offers_nothing_that_end
     others = await room.click("moderator", "Other drafts (1)…")
     shown = await room.press("moderator", others.response, "Approve draft 2…")
     await room.press("moderator", shown.response, "Yes, post this reply")
-    assert room.casework.cases[CASE_ID].state is CaseState.APPROVED
+    assert (await room.desk.now()).state is CaseState.APPROVED
     assert buttons_of(shown.response.components) == {}
     await room.show_again()
     await room.click("moderator", "Undo")
-    assert room.casework.cases[CASE_ID].state is CaseState.IN_REVIEW
+    assert (await room.desk.now()).state is CaseState.IN_REVIEW
 
 
 async def test_an_approval_can_be_taken_back_on_the_card(room: ReviewRoom) -> None:
     """A person who sees the card of an approved reply can stop it."""
     await room.show(samples()["Approved"])
     undone = await room.click("second", "Undo")
-    assert room.casework.cases[CASE_ID].state is CaseState.IN_REVIEW
+    assert (await room.desk.now()).state is CaseState.IN_REVIEW
     assert "Taken back" in said_in(undone)
     assert "Waits for your decision." in room.card_text()
 
@@ -60,7 +58,7 @@ async def test_of_two_confirmations_the_later_one_approves_nothing(room: ReviewR
     await room.press("moderator", shown.response, "Yes, post this reply")
     again = await room.press("moderator", twin.response, "Yes, post this reply")
     assert [what for what, _, _ in room.casework.decided] == ["approve"]
-    assert "Somebody was faster" in said_in(again)
+    assert "The case changed after you were shown this text: it is approved now." in said_in(again)
 
 
 async def test_in_shadow_mode_the_confirmation_says_that_nothing_is_posted(room: ReviewRoom) -> None:
@@ -69,7 +67,7 @@ async def test_in_shadow_mode_the_confirmation_says_that_nothing_is_posted(room:
     shown = await room.click("moderator", "Approve draft 1…")
     assert "nothing will be posted" in said_in(shown)
     await room.press("moderator", shown.response, "Yes, approve without posting")
-    assert room.casework.cases[CASE_ID].state is CaseState.APPROVED
+    assert (await room.desk.now()).state is CaseState.APPROVED
     assert "In shadow mode nothing is sent" in said_in(shown)
     assert "It is sent" not in said_in(shown)
 
@@ -120,7 +118,8 @@ async def test_the_second_person_reads_an_edited_text_and_approves_the_same(room
 async def test_a_text_that_waits_no_more_is_not_approved_by_its_old_button(room: ReviewRoom) -> None:
     """Another text that came into its place is never taken for it."""
     await room.show(why_two=("So.",), first_approvals=("Ane",), first_texts=("One text.",))
-    room.casework.put(replace(room.casework.cases[CASE_ID], first_texts=("Another text.",)))
+    room.desk.clock.advance(25 * 3600)
+    await room.desk.approve(room.desk.jon, "Another text.")
     refused = await room.click("second", "Approve text 1…")
     assert "Nobody's approval of this text waits any more." in said_in(refused)
     assert room.casework.decided == []
@@ -139,9 +138,8 @@ async def test_editing_begins_with_the_draft_and_ends_in_the_same_confirmation(r
     shown = await room.people["moderator"].submit_modal(opened, {"text": "In 2019 most of them worked."})
     assert "In 2019 most of them worked.\n\nDrafted with" in said_in(shown)
     assert "Without evidence: “In 2019 most of them worked" in said_in(shown)
-    await room.press("moderator", shown.response, "Yes, post this reply")
-    ((what, _, text),) = room.casework.decided
-    assert (what, str(text).split("\n")[0]) == ("approve", "In 2019 most of them worked.")
+    await room.press("moderator", shown.response, "Yes, and ask a second person")
+    assert (await room.desk.now()).first_texts == ("In 2019 most of them worked.",)
 
 
 async def test_a_modal_that_was_open_during_a_restart_is_still_answered(room: ReviewRoom) -> None:
@@ -161,14 +159,14 @@ async def test_a_text_that_cannot_be_used_is_given_back(room: ReviewRoom) -> Non
     for text in ("w" * 2000, "```\n" + "b" * 1996):
         opened = await room.click("moderator", "Edit draft 1…")
         refused = await room.people["moderator"].submit_modal(opened, {"text": text})
-        assert "Shorten it to 2000 characters" in said_in(refused)
+        assert "Shorten it by 61 characters." in said_in(refused)
         files = [file.filename for file in refused.response.attachments]
         assert files == ["reply.txt"] if "```" in text else text in said_in(refused)
 
 
-async def test_a_case_without_drafts_can_be_answered_in_ones_own_words(room: ReviewRoom) -> None:
+async def test_a_case_can_be_answered_in_ones_own_words(room: ReviewRoom) -> None:
     """“More…” opens an empty reply."""
-    await room.show(samples()["In review, advice to report, no draft"])
+    await room.show()
     menu = await room.click("moderator", "More…")
     opened = await room.press("moderator", menu.response, "Write a reply of your own…")
     assert opened.modal["components"][0]["component"].get("value") is None
@@ -177,11 +175,11 @@ async def test_a_case_without_drafts_can_be_answered_in_ones_own_words(room: Rev
 
 
 async def test_a_text_that_no_message_can_show_exactly_comes_as_a_file(room: ReviewRoom) -> None:
-    """Backticks would end the block, and direction marks would change how it reads: the file holds the very bytes."""
+    """Backticks would end the block, and a tab looks like a space there: the file holds the very bytes."""
     await room.show()
-    for text in ("Look: ``` here.", "Read \u202ethis\u202c again."):
+    for text in ("Look: ``` here.", "Read\tthis again."):
         opened = await room.click("moderator", "Edit draft 1…")
         shown = await room.people["moderator"].submit_modal(opened, {"text": text})
         assert [file.filename for file in shown.response.attachments] == ["reply.txt"]
         assert "It is in the file" in said_in(shown)
-    assert "RIGHT-TO-LEFT OVERRIDE (1)" in said_in(shown)
+    assert "U+0009 (1)" in said_in(shown)

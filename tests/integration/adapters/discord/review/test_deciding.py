@@ -6,13 +6,13 @@ from datetime import timedelta
 
 import pytest
 
+from core.errors import PlatformUnavailable
 from core.models import Intent
 from core.moderation.cards import Holder
 from core.moderation.closing import CloseReason, RetractReason
 from tests.fakes.discord.messages import buttons_of, select_of
 from tests.fakes.discord.review import ReviewRoom, said_in
-from tests.fakes.ports.cards import REVIEWED, samples
-from tests.fakes.ports.casework import NOW
+from tests.fakes.ports.cards import AT, REVIEWED, samples
 
 
 async def test_holding_and_releasing_show_on_the_card(room: ReviewRoom) -> None:
@@ -27,9 +27,9 @@ async def test_holding_and_releasing_show_on_the_card(room: ReviewRoom) -> None:
 
 async def test_a_case_that_somebody_holds_is_closed_to_others(room: ReviewRoom) -> None:
     """Who comes second is told who has it, in private, and nothing is decided."""
-    await room.show(holder=Holder("Ane", NOW + timedelta(minutes=5)))
+    await room.show(holder=Holder("Ane", AT + timedelta(minutes=5)))
     refused = await room.click("second", "Approve draft 1…")
-    assert "Ane looks at this case." in said_in(refused)
+    assert "Ane holds the case; minutes left: 5." in said_in(refused)
     assert refused.ephemeral
     assert room.casework.decided == []
 
@@ -67,7 +67,7 @@ async def test_a_post_that_is_not_hateful_is_closed_in_one_tap_and_undone_in_ano
     assert room.casework.decided == [("close", user, (CloseReason.NOT_HATEFUL, ""))]
     assert "Closed: not hateful." in said_in(done)
     assert done.followups[0].ephemeral
-    assert "Closed 01234:** Left without a reply." in room.card_text()
+    assert f"Closed {room.desk.number}:** Left without a reply: not hateful." in room.card_text()
     await room.restart()
     await room.press("moderator", done.followups[0], "Undo")
     assert [what for what, _, _ in room.casework.decided] == ["close", "undo"]
@@ -159,7 +159,7 @@ async def test_a_reply_is_taken_back_in_two_taps(room: ReviewRoom, kind: str) ->
     await room.people["moderator"].select(asked.response, ["HARM"], custom_id=custom_id)
     assert [(what, how) for what, _, how in room.casework.decided] == [("retract", (RetractReason.HARM, ""))]
     await room.show_again()
-    assert "Closed 01234:** The reply was taken back." in room.card_text()
+    assert f"Closed {room.desk.number}:** The reply was taken back." in room.card_text()
 
 
 async def test_another_reason_to_take_a_reply_back_is_written(room: ReviewRoom) -> None:
@@ -174,9 +174,9 @@ async def test_another_reason_to_take_a_reply_back_is_written(room: ReviewRoom) 
 
 async def test_a_reply_that_could_not_be_taken_back_is_not_said_to_be_gone(room: ReviewRoom) -> None:
     """The platform may be away: the person is told that the reply may still stand, and why."""
-    room.casework.can_retract = False
     await room.show(samples()["Posted"])
+    room.desk.chat.retract_fault = PlatformUnavailable("The platform is away.", remedy="Wait.")
     asked = await room.click("moderator", "Take the reply back…")
     custom_id = select_of(asked.response.components)["custom_id"]
     done = await room.people["moderator"].select(asked.response, ["WRONG"], custom_id=custom_id)
-    assert "it may still be there.\nThe platform is away." in said_in(done)
+    assert "it may still be there.\nThe reply is still there: The platform is away." in said_in(done)

@@ -22,7 +22,6 @@ from tests.fakes.desk.boards import all_steps, posts_apart
 from tests.fakes.discord.review import ReviewRoom
 from tests.fakes.discord.server.state import GUILD_ID
 from tests.fakes.discord.wire import connected_wire
-from tests.fakes.ports.cards import REVIEWED
 
 
 def _delete_unheard(room: ReviewRoom, *places: PostRef) -> None:
@@ -36,7 +35,11 @@ def _pages_asked_for(room: ReviewRoom) -> int:
 
 
 async def _cards(room: ReviewRoom, count: int) -> list[PostRef]:
-    return [await room.show(replace(REVIEWED, case_id=f"{number:032}")) for number in range(count)]
+    return [await _card(room, f"{number:032}") for number in range(count)]
+
+
+async def _card(room: ReviewRoom, case_id: str) -> PostRef:
+    return await room.client.surface.show(room.like(case_id=case_id), str(room.channel.id), None)
 
 
 async def test_the_desk_hears_of_a_deleted_card(room: ReviewRoom) -> None:
@@ -93,8 +96,8 @@ async def test_one_look_tells_of_a_page_and_the_next_one_of_what_is_older(
     _delete_unheard(room, newest, oldest)
     look = room.client.surface.look
     assert await look([oldest, old, new, newest]) == Looked(frozenset({old, new}), frozenset({newest, oldest}))
-    other = await room.show(replace(REVIEWED, case_id="f" * 32))
-    another = await room.show(replace(REVIEWED, case_id="e" * 32))
+    other = await _card(room, "f" * 32)
+    another = await _card(room, "e" * 32)
     assert await look([old, new, other, another]) == Looked(frozenset({other, another}), frozenset())
     assert await look([old, new]) == Looked(frozenset({old, new}), frozenset())
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from adapters.common.decisions import approving
 from adapters.common.policy_memory import HURRY_SECONDS
 from core.errors import StoreUnavailable
-from core.moderation.approval import CaseState
 from tests.fakes.discord.messages import buttons_of
 from tests.fakes.discord.review import ReviewRoom, review_room, said_in
-from tests.fakes.ports.cards import CASE_ID, POST_TEXT
+from tests.fakes.ports.cards import POST_TEXT, samples
 
 _DECISIONS = ("Approve draft 1…", "Hold", "Regenerate…", "Not hateful", "Close…", "Edit draft 1…", "More…")
 
@@ -47,7 +46,7 @@ async def test_a_card_works_however_long_it_stands(room: ReviewRoom) -> None:
 async def test_editing_on_an_outdated_card_shows_the_case_as_it_is(room: ReviewRoom) -> None:
     """No modal opens with a draft that is not there any more; the current card comes instead, ready to use."""
     await room.show()
-    room.casework.put(replace(room.casework.cases[CASE_ID], version=9, gist="Another reading of the post."))
+    await room.desk.moved(gist="Another reading of the post.")
     refused = await room.click("moderator", "Edit draft 1…")
     assert refused.modal is None
     assert "Another reading of the post." in said_in(refused)
@@ -58,9 +57,8 @@ async def test_editing_on_an_outdated_card_shows_the_case_as_it_is(room: ReviewR
 @pytest.mark.parametrize("button", ["Approve draft 1…", "Undo"])
 async def test_a_press_on_an_outdated_card_says_so_and_brings_it_up_to_date(room: ReviewRoom, button: str) -> None:
     """Nobody decides about what they did not see."""
-    await room.show(state=CaseState.APPROVED if button == "Undo" else CaseState.IN_REVIEW)
-    now = replace(room.casework.cases[CASE_ID], version=9, gist="Another reading of the post.")
-    room.casework.put(replace(now, state=CaseState.IN_REVIEW))
+    await room.show(samples()["Approved" if button == "Undo" else "In review"])
+    await room.desk.moved(gist="Another reading of the post.")
     refused = await room.click("moderator", button)
     assert "The card now shows the case as it is." in said_in(refused)
     assert "Another reading of the post." in room.card_text()
@@ -74,9 +72,9 @@ async def test_an_outdated_confirmation_is_followed_by_the_case_as_it_is(room: R
     """A private answer cannot be brought up to date by the card, so the current one comes beside it, ready to use."""
     await room.show()
     shown = await room.click("moderator", "Approve draft 1…")
-    room.casework.put(replace(room.casework.cases[CASE_ID], version=9, gist="Another reading of the post."))
+    await room.desk.moved(gist="Another reading of the post.")
     refused = await room.press("moderator", shown.response, "Yes, post this reply")
-    assert "Somebody was faster" in said_in(refused)
+    assert "The case changed after you were shown this text" in said_in(refused)
     assert "Another reading of the post." in said_in(refused)
     assert all(answer.ephemeral for answer in refused.followups)
     fresh = refused.followups[-1]
@@ -88,7 +86,7 @@ async def test_an_outdated_confirmation_is_followed_by_the_case_as_it_is(room: R
 async def test_more_is_of_the_case_as_it_is_now(room: ReviewRoom) -> None:
     """On an outdated card, too, the menu offers what the case allows now."""
     await room.show()
-    room.casework.put(replace(room.casework.cases[CASE_ID], version=9, state=CaseState.FAILED))
+    await room.desk.go_on(samples()["Failed"])
     menu = await room.click("moderator", "More…")
     assert "Put it in review again" in buttons_of(menu.response.components)
     assert "The reply could not be sent." in said_in(menu)
@@ -106,16 +104,18 @@ async def test_what_goes_wrong_at_the_desk_is_said_with_its_remedy(room: ReviewR
     assert "Try again in a minute." in said_in(refused)
 
 
-async def test_a_fault_of_ours_is_answered_and_logged_by_its_kind(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_fault_of_ours_is_answered_and_logged_by_its_kind(
+    desk_file: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     """The person is told, and the log says what and where, without a word of the post."""
-    async with review_room() as room:
+    async with review_room(desk_file) as room:
         await room.show()
         room.casework.trouble = ZeroDivisionError(POST_TEXT)
         answered = await room.click("moderator", "Approve draft 1…")
         assert "Antiphon could not finish this." in said_in(answered)
     (record,) = [record for record in caplog.records if record.levelno >= logging.ERROR]
     assert record.getMessage().startswith("approve of a case failed: ZeroDivisionError at ")
-    assert "casework.py:" in record.getMessage()
+    assert "review_desk.py:" in record.getMessage()
     assert POST_TEXT not in caplog.text
     assert record.exc_info is None
 

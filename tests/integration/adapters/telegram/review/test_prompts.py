@@ -152,7 +152,7 @@ async def test_an_answer_about_a_case_that_is_gone_harms_nothing(room: TelegramR
     """Somebody began again with another database: nothing is said where nobody knows who may read along."""
     await room.show()
     await room.press("moderator", room.card, "Edit draft 1…")
-    async with review_desk(settled_file, "telegram", room.community) as room.desk:
+    async with review_desk(settled_file, "telegram") as room.desk:
         await room.restart()
         assert await room.write("moderator", "We all live here.", room.cards[-1]) == [True]
     assert len(room.cards) == 1
