@@ -5,7 +5,7 @@ Owns those private answers. They show the case as it is now, and decide nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from adapters.common.cards import controls
 from adapters.common.cards.drafts import DRAFT, in_full, scores_line
@@ -13,6 +13,7 @@ from adapters.common.cards.scores import source_link
 from adapters.common.cards.states import headline, places
 from adapters.common.decisions.press import Press, Screen, TextFile
 from adapters.common.words.fitting import fit
+from adapters.common.words.markup import Reader
 from adapters.common.words.messages import part_label
 from core.errors import Conflict
 from core.i18n.catalogs import gettext
@@ -25,27 +26,55 @@ _AUTHOR, _NOTE = 40, 240
 
 
 async def menu(press: Press) -> None:
-    """Everything else that can be done with the case as it is now."""
+    """Everything else that can be done with the case as it is now, and what the card does not say of its drafts."""
     await press.think()
     card = await press.casework.card(press.target.case_id, press.by)
-    reader = press.reader
-    read_by = "" if card.read_by is None else sentence("Read by: {who}.", who=read_by_in_words(card.read_by))
-    said = (headline(card, reader), reader.told(read_by), places(card, reader))
+    said = (headline(card, press.reader), places(card, press.reader), *_remarks(card, press.reader))
     text = "\n".join(part for part in said if part)
     await press.answer(Screen((text,), tuple(controls.for_menu(card, press.locale)), card.case_id, card.version))
+
+
+async def rest(press: Press) -> None:
+    """What the whole card does not say, and all that can be done: for platforms where that is one answer."""
+    card = await press.casework.card(press.target.case_id, press.by)
+    if len(card.post.words.parts) > 1:
+        await show_post(press)
+    elif card.post.thread:
+        title = gettext("What was said before the post, covered:", press.locale)
+        await _show_turns(press, title, _thread(card, press.locale), "thread.txt")
+    if card.evidence:
+        await show_evidence(press)
+    remarks = "\n".join(_remarks(card, press.reader))
+    await press.answer(Screen((remarks,), tuple(controls.for_menu(card, press.locale)), card.case_id, card.version))
+
+
+def _remarks(card: Card, reader: Reader) -> list[str]:
+    """Who read the post, and what the drafts lack; without a draft that is on the card."""
+    read_by = [] if card.read_by is None else [sentence("Read by: {who}.", who=read_by_in_words(card.read_by))]
+    label = gettext("Note:", reader.locale)
+    notes = [f"{label} {reader.told(note, _NOTE)}" for note in card.notes if card.drafts]
+    return [*map(reader.told, read_by), *notes]
 
 
 async def show_post(press: Press) -> None:
     """The whole post and what was said before it, covered."""
     card = await _read(press)
-    markup = press.reader.markup
     title = gettext("The post, covered, after what was said before it:", press.locale)
-    turns = list(zip(_speakers(card, press.locale), (message.text for message in card.post.thread), strict=True))
     parts = card.post.words.parts or (Part(PartKind.OWN, card.post.text),)
-    turns += [(part_label(part, press.locale), part.text) for part in parts]
+    turns = [*_thread(card, press.locale), *((part_label(part, press.locale), part.text) for part in parts)]
+    await _show_turns(press, title, turns, "post.txt")
+
+
+async def _show_turns(press: Press, title: str, turns: Sequence[tuple[str, str]], name: str) -> None:
+    markup = press.reader.markup
     shown = [f"{markup.inert(author, _AUTHOR)}: {markup.covered(text)}" for author, text in turns]
     plain = "\n\n".join(f"{author}:\n{text}" for author, text in turns)
-    await _show(press, title, shown, TextFile("post.txt", plain, is_covered=True))
+    await _show(press, title, shown, TextFile(name, plain, is_covered=True))
+
+
+def _thread(card: Card, locale: str) -> list[tuple[str, str]]:
+    """Who said what before the post."""
+    return list(zip(_speakers(card, locale), (message.text for message in card.post.thread), strict=True))
 
 
 def _speakers(card: Card, locale: str) -> list[str]:
@@ -78,9 +107,6 @@ async def show_drafts(press: Press) -> None:
         raise Conflict(gettext("This draft is not there any more.", press.locale))
     for draft in shown:
         await _show_draft(press, card, draft)
-    label = gettext("Note:", press.locale)
-    if notes := [f"{label} {press.reader.told(note, _NOTE)}" for note in card.notes]:
-        await press.say(*notes)
 
 
 async def _show_draft(press: Press, card: Card, draft: Draft) -> None:

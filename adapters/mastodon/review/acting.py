@@ -10,12 +10,14 @@ from typing import Final
 
 from adapters.common.cards import controls
 from adapters.common.cards.acts import Act, Target
-from adapters.common.cards.controls import OWN_TEXT
+from adapters.common.cards.controls import OWN_TEXT, Control
+from adapters.common.cards.drafts import DRAFT, on_card
 from adapters.common.cards.first_texts import written
 from adapters.common.decisions.answering import answered
 from adapters.common.decisions.flows import PRESSED, SUBMITTED
-from adapters.common.decisions.press import NOTE, TEXT, Press
-from adapters.common.words.fitting import shortened
+from adapters.common.decisions.press import NOTE, TEXT, Press, Screen
+from adapters.common.decisions.reading import rest
+from adapters.common.words.fitting import fit, shortened
 from adapters.mastodon.review.commands import (
     Command,
     Word,
@@ -32,7 +34,6 @@ from core.moderation.closing import CloseReason, RetractReason
 
 _MOST_NOTE: Final = 500
 _ANY: Final = "any"
-_READING: Final = frozenset({Act.SHOW_POST, Act.SHOW_DRAFTS, Act.SHOW_EVIDENCE})
 _AT_ONCE: Final[Mapping[Word, Act]] = {
     Word.HOLD: Act.HOLD,
     Word.RELEASE: Act.RELEASE,
@@ -60,15 +61,16 @@ async def act(press: MastodonPress, command: Command | None, card: Card, text_id
         await _pressed(press, _AT_ONCE[command.word])
     elif command.word is Word.YES:
         await _confirm(press, text_id)
-    elif command.word in (Word.MORE, Word.HELP):
+    elif command.word is Word.HELP:
         await answered(press, _whole)
-        await _pressed(press, Act.MORE)
+        await press.answer(Screen((), tuple(controls.for_menu(card, press.locale)), card.case_id, card.version))
+    elif command.word is Word.MORE or (command.word is Word.SHOW and not card.drafts):
+        await answered(press, _whole)
+        await answered(press, rest)
     elif command.word is Word.SHOW and command.number is not None:
         await _pressed(press, Act.SHOW_DRAFTS, str(command.number))
     elif command.word is Word.SHOW:
-        for control in controls.for_menu(card, press.locale):
-            if control.act in _READING:
-                await _pressed(press, control.act)
+        await answered(press, _drafts)
     elif command.word in (Word.APPROVE, Word.APPROVE_TEXT):
         await _approve(press, command, card)
     elif command.word in (Word.EDIT, Word.WRITE):
@@ -159,6 +161,22 @@ async def _confirm(press: MastodonPress, text_id: str) -> None:
 
 async def _whole(press: Press) -> None:
     await press.answer_card(await press.casework.card(press.target.case_id, press.by))
+
+
+async def _drafts(press: Press) -> None:
+    """Every draft as a card has its best one, so that all of them take few messages.
+
+    How a draft is edited and shown with its sources is said once, with the number of the first.
+    """
+    card = await press.casework.card(press.target.case_id, press.by)
+    for draft in card.drafts[: controls.MAX_DRAFTS]:
+        text = fit(on_card(card, draft, press.reader), press.room, press.reader.markup.units)[DRAFT]
+        offered = controls.for_draft(card, draft, press.locale)
+        if draft is card.drafts[0]:
+            offered.append(Control(Act.SHOW_DRAFTS, "", extra=str(draft.rank)))
+        else:
+            offered = [control for control in offered if control.act is Act.APPROVE]
+        await press.answer(Screen((text,), tuple(offered), card.case_id, card.version))
 
 
 async def _help(press: MastodonPress, card: Card) -> None:

@@ -159,9 +159,9 @@ _OF_ACTS: Final[Mapping[Act, Word]] = {
     Act.IS_POSTED: Word.POSTED,
     Act.NOT_POSTED: Word.NOT_POSTED,
     Act.SPLIT: Word.SPLIT,
-    Act.SHOW_POST: Word.SHOW,
+    Act.SHOW_POST: Word.MORE,
     Act.SHOW_DRAFTS: Word.SHOW,
-    Act.SHOW_EVIDENCE: Word.SHOW,
+    Act.SHOW_EVIDENCE: Word.MORE,
     Act.CONFIRM: Word.YES,
 }
 _OPEN_ENDED: Final[Mapping[Act, Word]] = {
@@ -191,6 +191,8 @@ def _typed(control: Control, text_number: int, locale: str) -> str:
         return f"{typed(Word.WRITE, locale)}: …"
     if control.act is Act.EDIT:
         return f"{typed(Word.EDIT, locale)} {control.extra}: …"
+    if control.act is Act.SHOW_DRAFTS and control.extra.isdecimal():
+        return f"{typed(Word.SHOW, locale)} {control.extra}"
     if control.act is Act.OTHER_CLAIM:
         return typed(Word.ARGUE, locale)
     if control.act in _OPEN_ENDED:

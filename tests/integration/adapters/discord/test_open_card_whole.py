@@ -36,13 +36,14 @@ async def test_what_a_card_folds_is_shown_in_private_and_a_slur_is_covered(tmp_p
 async def _unfolded(card: OneCard) -> None:
     """Each draft comes with its own buttons; the card that everybody sees stays as it is."""
     before = card.components()
-    second, third, notes = answers_of(await card.press("moderator", "Other drafts (2)…"))
+    second, third = answers_of(await card.press("moderator", "Other drafts (2)…"))
     for rank, answer in ((2, second), (3, third)):
         assert said_in(answer).startswith(f"**Draft {rank}** (")
         assert list(buttons_of(answer.components)) == [f"Approve draft {rank}…", f"Edit draft {rank}…"]
-    assert said_in(notes).startswith("Note: ")
     assert f"- “{HARBOUR}”: supported; [Town hall, Report, 2022](https://example.org/report)." in said_in(second)
-    assert all(answer.ephemeral for answer in (second, third, notes))
+    assert all(answer.ephemeral for answer in (second, third))
+    (menu,) = answers_of(await card.press("moderator", "More…"))
+    assert "\nNote: " in said_in(menu)
     assert card.components() == before
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Final
 
 import pytest
 
 from core.errors import StoreUnavailable
-from core.models import Intent
+from core.i18n.sentences import sentence
+from core.models import Action, Intent
 from core.moderation.approval import CaseState
 from core.moderation.closing import CloseReason, RetractReason
 from tests.fakes.mastodon.review import AUTHORS, MastodonRoom, all_in, text_in
-from tests.fakes.ports.cards import DRAFTS, samples
+from tests.fakes.ports.cards import DRAFTS, REALISTIC, samples
 
 _WHOLE = f"{DRAFTS[1].text}\n\nDrafted with Antiphon, checked and approved by a moderator."
 
@@ -240,13 +242,48 @@ async def test_a_reply_is_taken_back_for_a_reason(room: MastodonRoom) -> None:
     assert [how for _, _, how in room.casework.decided] == [(RetractReason.WRONG, "")]
 
 
-async def test_all_of_a_case_is_shown_to_who_asks(room: MastodonRoom) -> None:
-    """The thread, the post, each draft with its receipts, the evidence: to them alone, behind a content warning."""
-    await room.show()
+_LACKS: Final = sentence("evidence: no passage bears on the claim; the drafts state no facts")
+
+
+async def test_the_drafts_take_as_few_messages_as_they_need(room: MastodonRoom) -> None:
+    """Each with its scores, and nothing else; one of them comes with its sources and what to check."""
+    await room.show(REALISTIC, notes=(_LACKS, sentence("readers: what no person reads")))
     told = await room.write("second", "show", await room.card())
     said = all_in(told)
-    for words in ("Who moved in next door?", "See www.example.net", DRAFTS[0].text, DRAFTS[1].text):
-        assert words in said
+    assert len(told) == len(REALISTIC.drafts)
+    for draft in REALISTIC.drafts:
+        assert draft.text in said
+    assert said.count("strong argument; opposes the post") == len(REALISTIC.drafts)
+    for other in ("Who moved in next door?", "See www.example.net", "The evidence:", "readers:", "Note:"):
+        assert other not in said
+    answer = said.rpartition("Answer: ")[2].splitlines()[0]
+    assert answer == "approve 1 · edit 1: … · show 1 · approve 2 · approve 3 · approve 4"
+    one = all_in(await room.write("second", "show 2", told[-1]))
+    assert "Check: The second source covers some countries only." in one
+    assert "OECD, International Migration Outlook, 2021" in one
+
+
+async def test_without_a_draft_show_tells_the_rest(room: MastodonRoom) -> None:
+    """What there is to see of such a case."""
+    await room.show(REALISTIC, drafts=(), advice=Action.REPORT, state=CaseState.NEEDS_PERSON)
+    said = all_in(await room.write("second", "show", await room.card()))
+    assert "Who moved in next door?" in said and "See www.example.net" in said
+
+
+async def test_all_else_of_a_case_is_shown_to_who_asks(room: MastodonRoom) -> None:
+    """State, post, thread, evidence, what the drafts lack: to them alone, once, behind a content warning."""
+    await room.show(REALISTIC, notes=(_LACKS, sentence("readers: what no person reads")))
+    told = await room.write("second", "more", await room.card())
+    said = all_in(told)
+    for words in (
+        "Who moved in next door?",
+        "See www.example.net",
+        REALISTIC.drafts[0].text,
+        "Waits for your decision.",
+    ):
+        assert said.count(words) == 1
+    assert said.count("Note: No evidence bears on this; the drafts state no facts.") == 1
+    assert "readers:" not in said
     assert "In most countries newcomers pay in more than they draw." in said
     assert {one["spoiler_text"].partition(" (")[0] for one in told} == {f"Case {room.desk.number}"}
     assert all(one["sensitive"] for one in told)

@@ -178,7 +178,7 @@ async def test_a_card_that_loses_its_words_is_deleted_with_all_that_was_said_bel
 async def test_erasing_leaves_deletions_for_replies_that_are_taken_back(room: MastodonRoom) -> None:
     """It goes on when there is room again."""
     shown = await room.show()
-    for _ in range(4):
+    for _ in range(10):
         await room.write("moderator", "show", await room.card())
     card = await room.desk.now()
     erased = replace(card, version=9, state=CaseState.NO_REPLY, post=replace(card.post, text=""), drafts=(), gist=None)

@@ -241,9 +241,9 @@ async def test_what_is_long_comes_in_a_file_and_the_post_covered(casework: Memor
 async def test_the_drafts_that_are_not_on_the_card_come_each_with_its_scores_and_buttons(
     casework: MemoryCasework,
 ) -> None:
-    """They are folded there behind one control; the notes on how they were made come last."""
+    """They are folded there behind one control."""
     shown = await press(pressed(casework, Act.SHOW_DRAFTS, controls.OTHERS))
-    draft, notes = shown.screens
+    (draft,) = shown.screens
     assert DRAFTS[0].text not in shown.said
     assert draft.parts[0] == (
         f"Draft 2 (asks a question; written by the model)\n{DRAFTS[1].text}\n"
@@ -252,10 +252,17 @@ async def test_the_drafts_that_are_not_on_the_card_come_each_with_its_scores_and
     )
     assert [control.label for control in draft.controls] == ["Approve draft 2…", "Edit draft 2…"]
     assert (draft.case_id, draft.version) == (CASE_ID, REVIEWED.version)
-    assert notes.parts == ("Note: The judge gave no answer.",)
     approve = draft.controls[0]
     asked = await press(pressed(casework, approve.act, approve.extra))
     assert DRAFTS[1].text in asked.said
+
+
+async def test_what_the_drafts_lack_is_said_under_more(casework: MemoryCasework) -> None:
+    """Where no draft is on the card, the card says it."""
+    (menu,) = (await press(pressed(casework, Act.MORE))).screens
+    assert str(menu.parts[0]).splitlines()[-1] == "Note: The judge gave no answer."
+    casework.put(replace(REVIEWED, drafts=()))
+    assert "The judge gave no answer." not in (await press(pressed(casework, Act.MORE))).said
 
 
 async def test_the_receipts_of_one_draft_come_with_it(casework: MemoryCasework) -> None:
