@@ -39,6 +39,9 @@ _PIECE: Final = re.compile(
 """A tag, a declaration, or text, which may begin with a sign that begins no tag. No tag goes on behind a further sign
 outside quotation marks, so that no part is read more than a few times."""
 _CLASS: Final = re.compile(r"""\bclass\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", re.IGNORECASE)
+_CELL: Final = "\0"
+"""Stands before a cell of a table, which a space parts from the one before it; no instance sends it."""
+_ALT: Final = re.compile(r"""\balt\s*=\s*(?:"([^"]*)"|'([^']*)')""", re.IGNORECASE)
 _NO_CHARACTER: Final = re.compile(r"&#(?:[0-9]{8,}|[xX][0-9A-Fa-f]{7,});?")
 """A number that no character has; Python reads no such number of any length."""
 
@@ -63,8 +66,8 @@ def plain_text(html: str, *, keeps_fallback: bool = False) -> str:
             if not keeps_fallback and tag not in _EMPTY and _is_fallback(piece["rest"]):
                 skipped, depth = tag, 1
             else:
-                parts.append(_begun(tag, is_begun=is_begun))
-    return "".join(parts).strip("\n")
+                parts.append(_begun(tag, piece["rest"], is_begun=is_begun))
+    return "".join(parts).replace(f"\n{_CELL}", "\n").replace(_CELL, " ").strip("\n")
 
 
 def shown_text(status: Status) -> str:
@@ -92,7 +95,9 @@ def words_of(status: Mapping[str, Any]) -> MessageWords:
     parts, unread = _own(status, keeps_fallback=quoted is None)
     if quoted is not None:
         account = quoted["account"]
-        text = joined_parts(part for part in _own(quoted, keeps_fallback=True)[0] if part.text)
+        said, missing = _own(quoted, keeps_fallback=True)
+        text = joined_parts(part for part in said if part.text)
+        unread += [*missing, *([Unread.QUOTE] if quoted.get("quote") else [])]
         parts.append(Part(PartKind.QUOTED, text, str(account["id"]), str(account["acct"])))
     elif status.get("quote") or _has_quote_line(status, parts):
         unread.append(Unread.QUOTE)
@@ -142,15 +147,19 @@ def _is_declaration(piece: str) -> bool:
 
 
 def _read(text: str) -> str:
-    return entities.unescape(_NO_CHARACTER.sub("\ufffd", text))
+    return entities.unescape(_NO_CHARACTER.sub("\ufffd", text)).replace(_CELL, "\ufffd")
 
 
-def _begun(tag: str, *, is_begun: bool) -> str:
+def _begun(tag: str, rest: str, *, is_begun: bool) -> str:
     """What a tag puts before what is in it: a block an empty line, unless it is the first; a break a new line."""
     if tag == "br":
         return "\n"
     if tag == "li":
         return "\n- "
+    if tag in ("tr", "td", "th"):
+        return "\n" if tag == "tr" else _CELL
+    if tag == "img" and (alt := _ALT.search(rest)):
+        return _read(next(filter(None, alt.groups()), ""))
     return "\n\n" if tag in _BLOCKS and is_begun else ""
 
 

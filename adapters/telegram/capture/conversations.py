@@ -31,7 +31,7 @@ def conversation_of(message: telegram.Message, recent: RecentMessages) -> Conver
     """The conversation of a message; what was not heard is left out."""
     parents, is_comment = _parents(message, recent)
     before = recent.before(message, MAX_MESSAGES)
-    thread = arranged(message.message_id, _remarks(parents), _remarks(before))
+    thread = arranged(message.message_id, [*_remarks(parents), *_title(message)], _remarks(before))
     if not parents:
         return Conversation(thread)
     holds_many = is_comment or message.is_topic_message
@@ -50,6 +50,15 @@ def _parents(message: telegram.Message, recent: RecentMessages) -> tuple[list[te
         known = recent.find(parent.chat.id, parent.message_id)
         parent = None if known is None else answered_by(known)
     return found, False
+
+
+def _title(message: telegram.Message) -> list[Remark]:
+    """The title of the topic in which a message answers nothing, by who made the topic."""
+    made = message.reply_to_message
+    author = author_of(made) if made is not None and made.forum_topic_created is not None else None
+    if made is None or made.forum_topic_created is None or author is None:
+        return []
+    return [Remark(made.message_id, author.id, made.forum_topic_created.name)]
 
 
 def _remarks(messages: Iterable[telegram.Message]) -> list[Remark]:

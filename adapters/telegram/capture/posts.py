@@ -78,11 +78,13 @@ def _own(message: telegram.Message) -> list[Part]:
 def _listed(holder: _Holder) -> Iterator[Part]:
     """A poll, a checklist or a place, each line of it."""
     if poll := holder.poll:
-        yield Part(
-            PartKind.POLL, _lines(poll.question, poll.description or "", *(option.text for option in poll.options))
-        )
+        options = [option.text for option in poll.options]
+        yield Part(PartKind.POLL, _lines(poll.question, poll.description or "", *options, poll.explanation or ""))
     if checklist := holder.checklist:
         yield Part(PartKind.CHECKLIST, _lines(checklist.title, *(task.text for task in checklist.tasks)))
+    added = holder.checklist_tasks_added if isinstance(holder, telegram.Message) else None
+    if added:
+        yield Part(PartKind.CHECKLIST, _lines(*(task.text for task in added.tasks)))
     if venue := holder.venue:
         yield Part(PartKind.PLACE, _lines(venue.title, venue.address))
 

@@ -21,6 +21,8 @@ READ = {
     "<p class='quote-inline'>RE: <a href='x'>https://x.example/1</a></p><p>mine</p>": "mine",
     "<ul><li>one</li><li>two</li></ul>": "- one\n- two",
     "<blockquote><p>theirs</p></blockquote><p>mine</p>": "theirs\n\nmine",
+    "<table><tr><td>a</td><td>b</td></tr><tr><td>c</td></tr></table>": "a b\nc",
+    'one <img class="custom-emoji" alt=":two:" src="x"> three': "one :two: three",
     "": "",
 }
 

@@ -110,3 +110,15 @@ def test_media_are_named_whether_described_or_not(kind: str, unread: Unread) -> 
     """A description is not what a picture says."""
     for medium in ({"type": kind}, {"type": kind, "description": "a"}):
         assert _words(content="lol", media_attachments=[medium]).unread == (unread,)
+
+
+@pytest.mark.parametrize(
+    ("more", "unread"),
+    [
+        ({"quote": {"quoted_status_id": "3"}}, Unread.QUOTE),
+        ({"media_attachments": [{"type": "image"}]}, Unread.PICTURE),
+    ],
+)
+def test_what_a_quoted_post_holds_beside_its_words_is_named(more: dict[str, Any], unread: Unread) -> None:
+    words = _words(content="so true", quote={"state": "accepted", "quoted_status": QUOTED | more})
+    assert words.unread == (unread,) and HATE in words.text

@@ -96,7 +96,7 @@ def test_below_a_channels_post_each_comment_begins_a_conversation() -> None:
 
 
 def test_another_groups_messages_and_topics_are_no_part_of_it() -> None:
-    """Nor is the note that a topic was made."""
+    """The note that a topic was made holds its title, and is nothing that is answered."""
     recent = RecentMessages()
     topic: dict[str, Any] = {"is_topic_message": True, "message_thread_id": 7}
     note = message(7, None, forum_topic_created={"name": "News", "icon_color": 1}, **topic)
@@ -108,4 +108,4 @@ def test_another_groups_messages_and_topics_are_no_part_of_it() -> None:
     ):
         recent.add(one)
     found = conversation_of(flagged, recent)
-    assert [turn.text for turn in found.thread] == ["inside"] and found.root == ""
+    assert [turn.text for turn in found.thread] == ["News", "inside"] and found.root == ""

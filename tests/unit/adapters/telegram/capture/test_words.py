@@ -129,7 +129,9 @@ def test_a_quote_that_telegram_does_not_give_is_named() -> None:
     ("said", "text"),
     [
         (_poll("Q", "a", "b"), "Q\na\nb"),
+        ({"poll": _poll("Q", "a")["poll"] | {"type": "quiz", "explanation": "b"}}, "Q\na\nb"),
         ({"checklist": {"title": "T", "tasks": [{"id": 1, "text": "a"}, {"id": 2, "text": "b"}]}}, "T\na\nb"),
+        ({"checklist_tasks_added": {"tasks": [{"id": 1, "text": "a"}, {"id": 2, "text": "b"}]}}, "a\nb"),
         ({"venue": {"location": {"longitude": 1, "latitude": 1}, "title": "T", "address": "a"}}, "T\na"),
         ({"caption": "a", "photo": PHOTO}, "a"),
         ({"caption": "a", "document": FILE}, "a"),
