@@ -1,8 +1,8 @@
 """The posts and drafts that the readers are trained and measured on: their files, labels, and how they are split.
 
 Owns the form of the files in ``training/data``, which its README.md describes, and the meaning of a label. A label is
-what one person or reader says of a text: for a post ``n``, ``n::p`` or ``h:GROUPS:FLAGS``; for a draft ``ok`` or the
-letters of its faults.
+what one person or reader says of a text: for a post ``n``, ``n::p``, ``h:GROUPS:FLAGS``, or ``h``, which does not say
+whom it attacks, or how; for a draft ``ok`` or the letters of its faults.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ FAULT_LETTERS: Final = {
     "g": DraftFault.GENERIC,
     "r": DraftFault.RESTATES,
 }
-_POST_LABEL: Final = re.compile(r"n(?:::(?P<aimed>[pt]+))?|h:(?P<groups>[wcdmujlo]+):(?P<flags>[eitp1-5]+)")
+_POST_LABEL: Final = re.compile(r"n(?:::(?P<aimed>[pt]+))?|h|h:(?P<groups>[wcdmujlo]+):(?P<flags>[eitp1-5]+)")
 _DRAFT_LABEL: Final = re.compile(r"ok|[acpmsihxgrk]+")
 
 
@@ -111,6 +111,11 @@ def posts(folder: Path = DATA / "posts") -> list[PostRow]:
     return [PostRow(**{**row, "readings": tuple(row["readings"])}) for row in rows_of(folder)]
 
 
+def kinds(folder: Path = DATA / "kinds") -> list[PostRow]:
+    """The posts of the kinds that the readers erred on, which nobody but their writers labelled."""
+    return [PostRow(**row, readings=()) for row in rows_of(folder)]
+
+
 def drafts(folder: Path = DATA / "drafts") -> list[DraftRow]:
     """The drafts that ship, each with the words of its post."""
     text_of = {row.id: row.text for row in posts()}
@@ -153,7 +158,9 @@ def post_values(label: str) -> NDArray[np.float32]:
     """
     found = _POST_LABEL.fullmatch(label)
     if found is None:
-        raise ValueError(f"{label!r} labels no post: write n, n::p or h:GROUPS:FLAGS")
+        raise ValueError(f"{label!r} labels no post: write n, n::p, h or h:GROUPS:FLAGS")
+    if label == "h":
+        return np.array([1.0] + [np.nan] * (len(POST_OUTPUTS) - 1), np.float32)
     groups, flags = found["groups"] or "", found["flags"] or found["aimed"] or ""
     says: dict[str, float] = {
         "hateful": label[0] == "h",

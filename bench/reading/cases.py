@@ -25,6 +25,8 @@ from training.corpus import FAULT_LETTERS, GROUP_LETTERS, draft_targets, post_ta
 from training.corpus import drafts as own_drafts
 from training.corpus import posts as own_posts
 
+KINDS: Final = Path(__file__).with_name("kinds.jsonl")
+"""Posts of the kinds that readers err on, hateful and harmless ones alike; nothing learns from them."""
 TEST: Final = "test"
 _TEXT: Final = ("text", "test_case", "post", "case_text")
 _LABEL: Final = ("label", "label_gold", "hateful")

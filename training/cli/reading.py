@@ -34,6 +34,9 @@ Most = Annotated[
 def reader(
     which: Annotated[str, typer.Argument(metavar="READER", help="posts or drafts.")],
     run: Folder,
+    begun: Annotated[
+        Path | None, typer.Option("--from", metavar="FILE", help="A reader's weights to go on from, in fewer steps.")
+    ] = None,
     set_: Set = None,
     most: Most = 0,
     every: Every = 200,
@@ -43,12 +46,16 @@ def reader(
     _refuse_few(most)
     from training.heads import readers
 
-    task = readers.task_of(which, most)
-    values = changed_by(readers.VALUES[which], set_)
+    task = readers.task_of(which, most, goes_on=begun is not None)
+    values = changed_by((readers.VALUES_ON if begun else readers.VALUES)[which], set_)
     refuse_unknown(set_, values)
-    started = _start(run, f"reader of {which}", values, task.train, task.dev)
     out = run / f"{which}.safetensors"
-    tuned, table = readers.train(task, out, values, started.note, save_steps=every)
+    if begun and not begun.is_file():
+        raise BadInput(f"There are no weights at {begun}.", remedy="Name a file, such as one of core/scoring/readers.")
+    if begun and begun.resolve() == out.resolve():
+        raise BadInput(f"The weights would be written over {begun}.", remedy="Name another folder for the run.")
+    started = _start(run, f"reader of {which}", values, task.train, task.dev, begun)
+    tuned, table = readers.train(task, out, values, started.note, save_steps=every, begun=begun)
     _finish(started, f"area under the curve, {task.main}", tuned, table)
 
 
@@ -105,12 +112,15 @@ def _refuse_few(most: int) -> None:
         )
 
 
-def _start(run: Path, stage: str, values: Any, learnt: Sequence[Any], others: Sequence[Any]) -> Run:
+def _start(
+    run: Path, stage: str, values: Any, learnt: Sequence[Any], others: Sequence[Any], begun: Path | None = None
+) -> Run:
     """The run of a small encoder, known by the rows that it learns and those it is fitted on, with their labels."""
     from core.llm.backends.minilm import packaged_folder
 
-    base, count = str(packaged_folder()), {"texts": len(learnt)}
-    return start(run, stage, OWN, asdict(values), base, count, map(repr, (*learnt, *others)), name=_ENCODER)
+    base, name = (str(begun), begun.name) if begun else (str(packaged_folder()), _ENCODER)
+    known = map(repr, (*learnt, *others))
+    return start(run, stage, OWN, asdict(values), base, {"texts": len(learnt)}, known, name=name)
 
 
 def _finish(started: Run, score: str, tuned: Any, table: Any) -> None:

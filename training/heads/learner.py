@@ -7,6 +7,7 @@ shipped again.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
-from training.heads.network import new_network
+from training.heads.network import new_network, unpacked
 
 _WARM: Final = 0.1
 _DECAY: Final = 0.01
@@ -35,11 +36,14 @@ class Learner:
         rate: of learning, of the encoder.
         faster: how many times the rate what stands over the encoder learns with.
         seed: of the fresh outputs, and of chance.
+        begun: the file of weights to go on from, instead of fresh outputs over all-MiniLM-L6-v2.
     """
 
-    def __init__(self, outputs: int, steps: int, *, rate: float, faster: float, seed: int) -> None:
+    def __init__(
+        self, outputs: int, steps: int, *, rate: float, faster: float, seed: int, begun: Path | None = None
+    ) -> None:
         torch.manual_seed(seed)
-        self._network = new_network(outputs)
+        self._network = unpacked(begun) if begun else new_network(outputs)
         self._mean = AveragedModel(self._network, multi_avg_fn=get_ema_multi_avg_fn(_KEPT))  # type: ignore[no-untyped-call]
         vectors, *_ = self._network.parameters()
         self._network.encoder.embeddings.word_embeddings.sparse = True  # a step touches few rows of a large table

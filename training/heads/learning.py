@@ -80,6 +80,7 @@ def fine_tuned(
     note: Callable[[dict[str, float]], None] = lambda _: None,
     *,
     save_steps: int = 200,
+    begun: Path | None = None,
 ) -> Tuned:
     """Train a network and keep the epoch that scores best.
 
@@ -91,6 +92,7 @@ def fine_tuned(
         folder: holds the checkpoint; a run that was killed goes on from it.
         note: hears of the loss of each step and the score of each epoch.
         save_steps: after how many steps a checkpoint is written; one is at the end of each epoch, too.
+        begun: the file of weights to go on from; without it the outputs are fresh.
 
     Raises:
         BadInput: there is no epoch.
@@ -104,7 +106,7 @@ def fine_tuned(
     chance = _chance(values.seed)
     steps = values.epochs * -(-len(shown(_chance(values.seed))) // BATCH)  # an epoch may show some texts more or fewer
     rates = {"rate": values.learning_rate, "faster": values.faster}
-    learner, file = Learner(outputs, steps, **rates, seed=values.seed), folder / _CHECKPOINT
+    learner, file = Learner(outputs, steps, **rates, seed=values.seed, begun=begun), folder / _CHECKPOINT
     if file.exists():
         saved = torch.load(file, weights_only=True)
         place = _Place(**saved["place"])

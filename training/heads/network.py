@@ -78,6 +78,23 @@ def pack(network: Any, about: Mapping[str, Any], file: Path) -> None:
     save_file(packed, file, metadata={ABOUT: json.dumps(about, sort_keys=True)})
 
 
+def unpacked(file: Path) -> Any:
+    """The network whose weights ``pack`` wrote, as far as eight and sixteen bits hold them."""
+    from safetensors.torch import load_file
+
+    packed = load_file(file)
+    network = new_network(len(packed["outputs.bias"]))
+    weights = network.state_dict()
+    for name in weights.keys() & packed.keys():
+        given = packed[name].float()
+        if name + SCALE in packed:
+            given *= packed[name + SCALE].unsqueeze(1)
+        rows = packed[ROWS].long() if name == WORD_VECTORS else slice(None)
+        weights[name][rows] = given
+    network.load_state_dict(weights)
+    return network
+
+
 def _eight_bits(matrix: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """A matrix in eight bits, and the scale of each row."""
     import torch

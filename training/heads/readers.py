@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 from torch.nn import functional
 
-from core.errors import BadInput
+from core.errors import BadInput, IndexUnavailable
 from core.llm.backends.encoders import SmallEncoder
 from core.scoring.readers.readers import pieces_of
 from core.wording.readable import readable
@@ -41,7 +41,10 @@ from training.heads.network import pack
 from training.heads.tasks import Task, task_of_drafts, task_of_posts
 
 VALUES: Final = {"posts": Values(epochs=5), "drafts": Values(epochs=4)}
-"""How the readers that ship were trained."""
+"""How a reader begins."""
+VALUES_ON: Final = {"posts": Values(epochs=3, learning_rate=1e-4), "drafts": Values(epochs=2, learning_rate=1e-4)}
+"""How one goes on from weights that were trained."""
+_OWN_WEIGHTS: Final = "Name what `antiphon train reader` left for this reader, or a file of core/scoring/readers."
 _LINES: Final = 20
 _HIDDEN: Final = 300
 
@@ -53,23 +56,30 @@ def loss_of(logits: torch.Tensor, targets: torch.Tensor, weights: torch.Tensor) 
     return (each * known * weights).sum() / (known * weights).sum()
 
 
-def task_of(which: str, most: int = 0) -> Task:
+def task_of(which: str, most: int = 0, *, goes_on: bool = False) -> Task:
     """What a reader learns.
 
     Args:
         which: ``posts`` or ``drafts``.
         most: texts of each language and split, at most; 0 takes all.
+        goes_on: whether it goes on from weights that know most of the texts.
 
     Raises:
         BadInput: there is no such reader.
     """
     if which not in VALUES:
         raise BadInput(f"There is no reader of {which}.", remedy="Choose posts or drafts.")
-    return task_of_posts(most) if which == "posts" else task_of_drafts(most)
+    return task_of_posts(most, goes_on=goes_on) if which == "posts" else task_of_drafts(most)
 
 
 def train(
-    task: Task, out: Path, values: Values, note: Callable[[dict[str, float]], None], *, save_steps: int
+    task: Task,
+    out: Path,
+    values: Values,
+    note: Callable[[dict[str, float]], None],
+    *,
+    save_steps: int,
+    begun: Path | None = None,
 ) -> tuple[Tuned, list[dict[str, Any]]]:
     """Train a reader, write its weights with what is fitted beside them, and tell how it does in each language.
 
@@ -79,7 +89,13 @@ def train(
         values: how it learns.
         note: hears of each step.
         save_steps: after how many steps a checkpoint is written.
+        begun: the file of weights to go on from.
+
+    Raises:
+        BadInput: it holds no weights of this reader.
     """
+    if begun:
+        _refuse_others(begun, task)
     weights = torch.tensor(task.weights)
     tuned = fine_tuned(
         len(task.outputs),
@@ -90,12 +106,23 @@ def train(
         out.parent,
         note,
         save_steps=save_steps,
+        begun=begun,
     )
-    about = {"outputs": list(task.outputs), "rows": len(task.train), "epochs": values.epochs, "seed": values.seed}
+    about: dict[str, Any] = {"outputs": list(task.outputs), "rows": len(task.train)}
+    about |= {"epochs": values.epochs, "seed": values.seed}
     pack(tuned.network, about, out)
     table = measured(task, out, about)
     pack(tuned.network, about, out)
     return tuned, table
+
+
+def _refuse_others(begun: Path, task: Task) -> None:
+    try:
+        found = SmallEncoder(begun).about.get("outputs")
+    except IndexUnavailable as err:
+        raise BadInput(f"{begun} cannot be read as weights.", remedy=_OWN_WEIGHTS) from err
+    if found != list(task.outputs):
+        raise BadInput(f"{begun} holds the weights of something else.", remedy=_OWN_WEIGHTS)
 
 
 def _area(network: Any, task: Task) -> float:

@@ -25,6 +25,7 @@ from training.corpus import (
     draft_targets,
     draft_values,
     drafts,
+    kinds,
     ordinary,
     post_targets,
     posts,
@@ -67,6 +68,7 @@ RESTATEMENTS: Final = (
 _WORDS_TO_RESTATE: Final = 8
 _REPLIES_AS_POSTS: Final = 1500
 """Good replies that an epoch shows by themselves, others in each; of ordinary talk it shows every second line."""
+_SHOWN_AGAIN: Final = 0.25
 _OF_SEVERITY: Final = POST_OUTPUTS.index("severity")
 _MOST_SEVERE: Final = 5
 
@@ -101,9 +103,15 @@ def scaled(targets: NDArray[np.float32]) -> NDArray[np.float32]:
     return found
 
 
-def task_of_posts(most: int = 0) -> Task:
-    """Posts: hateful or not, how, and whom; at most ``most`` of each language and split, if not 0."""
-    rows = spread(posts(), most, _kind)
+def task_of_posts(most: int = 0, *, goes_on: bool = False) -> Task:
+    """Posts: hateful or not, how, and whom; at most ``most`` of each language and split, if not 0.
+
+    Args:
+        goes_on: whether the weights know the texts already: then an epoch shows a quarter of them, drawn anew each
+            time, beside all those of the kinds that the reader erred on.
+    """
+    share = _SHOWN_AGAIN if goes_on else 1.0
+    rows = [*spread(posts(), most, _kind), *spread(kinds(), most, _kind)]
     train, dev = _split(rows, "train"), _split(rows, "dev")
     known, talk, replies = scaled(post_targets(train)), list(ordinary("train")), _good_replies()
     others = list(ordinary("heldout"))
@@ -117,6 +125,8 @@ def task_of_posts(most: int = 0) -> Task:
     def shown(chance: random.Random) -> list[tuple[tuple[str, ...], NDArray[np.float32]]]:
         found = []
         for at, row in enumerate(train):
+            if row.readings and chance.random() >= share:
+                continue
             text, target = row.text, known[at]
             if chance.random() < 0.35:
                 text = disguised(text, chance)
@@ -130,9 +140,9 @@ def task_of_posts(most: int = 0) -> Task:
             if chance.random() < 0.06:
                 text = with_order(text, chance)
             found.append(((readable(text, row.language),), target))
-        found += [((readable(text),), nothing) for text in chance.sample(talk, len(talk) // 2)]
-        found += [((readable(_stretch(talk, chance)),), nothing) for _ in range(len(talk) // 7)]
-        chosen = chance.sample(replies, min(_REPLIES_AS_POSTS, len(replies)))
+        found += [((readable(text),), nothing) for text in chance.sample(talk, round(share * len(talk) / 2))]
+        found += [((readable(_stretch(talk, chance)),), nothing) for _ in range(round(share * len(talk) / 7))]
+        chosen = chance.sample(replies, min(round(share * _REPLIES_AS_POSTS), len(replies)))
         found += [((readable(row.text, row.language),), nothing) for row in chosen]
         return shuffled(found, chance)
 

@@ -11,6 +11,7 @@ from core.cards.bank import load_stereotypes
 from core.cards.routing import Router
 from core.llm.backends.encoders import SmallEncoder
 from core.models import TargetGroup
+from core.scoring.readers.probe import PROBE
 from tests.fakes.training.command import train
 
 _QUICK = ["--most", 12, "--set", "epochs=1"]
@@ -47,11 +48,24 @@ def test_a_reader_leaves_weights_that_say_what_they_know(which: str, measured: s
     assert "| language | texts | recall | specificity | known |" in card
 
 
+def test_a_reader_goes_on_from_weights(tmp_path: Path) -> None:
+    """Before the first step it knows what they know, and its card names them."""
+    begun, run = PROBE.with_name("posts.safetensors"), tmp_path / "on"
+    code, said = train("reader", "posts", run, "--from", begun, *_QUICK)
+    assert code == 0, said
+    steps = [json.loads(line) for line in (run / "log.jsonl").read_text().splitlines()]
+    assert steps[0]["step"] == 0
+    assert steps[0]["development"] > 0.7, "fresh outputs tell hateful from harmless no better than chance"
+    assert "- model: posts.safetensors" in (run / "card.md").read_text()
+
+
 @pytest.mark.parametrize(
     ("words", "remedy"),
     [
         (["heads", "RUN", "--most", 3], "Take 12 or more for a try, or all."),
         (["reader", "poems", "RUN"], "Choose posts or drafts."),
+        (["reader", "posts", "RUN", "--from", "nowhere.safetensors"], "Name a file, such as one of"),
+        (["reader", "posts", "RUN", "--from", "RUN/posts.safetensors"], "There are no weights at"),
         (["heads", "RUN", "--set", "colour=red"], "These can be set: "),
         (["probe", "RUN", "--base", "a/folder"], "Name its GGUF file"),
         (["probe", "RUN", "--base", "RUN/probe.gguf"], "Name another folder for the run."),

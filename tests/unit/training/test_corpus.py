@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bench.reading.cases import KINDS, read_cases
 from core.cards.bank import cards_on, load_stereotypes, prepared_id
 from core.errors import BadInput
 from core.models import TargetGroup
@@ -21,6 +22,7 @@ from training.corpus import (
     alpha,
     draft_values,
     drafts,
+    kinds,
     ordinary,
     post_values,
     posts,
@@ -56,6 +58,9 @@ def test_a_label_of_a_post_says_all_its_outputs() -> None:
     harmless = _said("n::p")
     assert (harmless["hateful"], harmless["person"]) == (0, 1)
     assert np.isnan(harmless["severity"])
+    barely = _said("h")
+    assert barely.pop("hateful") == 1
+    assert np.isnan(list(barely.values())).all(), "who labels a post h says not whom it attacks, or how"
 
 
 def test_a_label_of_a_draft_says_all_its_outputs() -> None:
@@ -68,7 +73,7 @@ def test_a_label_of_a_draft_says_all_its_outputs() -> None:
     assert np.isnan(bad["positive"])
 
 
-@pytest.mark.parametrize("label", ["", "h", "h:z:e3", "x", "n:p"])
+@pytest.mark.parametrize("label", ["", "h:", "h:z:e3", "x", "n:p"])
 def test_what_is_no_label_of_a_post_is_named(label: str) -> None:
     """With the form that a label has."""
     with pytest.raises(ValueError, match="h:GROUPS:FLAGS"):
@@ -103,6 +108,23 @@ def test_the_posts_are_enough_and_read_twice() -> None:
             post_values(label)
     hateful = Counter((row.language, row.meant[0]) for row in rows)
     assert all(0.4 < hateful[language, "h"] / spoken[language] < 0.6 for language in spoken)
+
+
+def test_the_kinds_are_learnt_in_each_language() -> None:
+    """Both sorts in each; a family is on one side; none is among the posts, or in what measures the kinds."""
+    rows, known = kinds(), posts()
+    assert {row.split for row in rows} == {"train", "dev"}
+    assert len({row.id for row in rows} | {row.id for row in known}) == len(rows) + len(known)
+    for language in ("en", "es", "it", "eu"):
+        meant = Counter(row.meant[0] for row in rows if row.language == language)
+        assert min(meant["h"], meant["n"]) > 120
+    for row in rows:
+        post_values(row.meant)
+        assert row.function.startswith(f"{row.meant[0]}-"), row.id
+    sides = {(row.family, row.split) for row in rows}
+    assert len({family for family, _ in sides}) == len(sides)
+    measured = {case.text for case in read_cases(KINDS)}
+    assert not {row.text for row in rows} & (measured | {row.text for row in known})
 
 
 def test_the_drafts_are_enough_and_read_twice() -> None:

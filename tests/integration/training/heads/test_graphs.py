@@ -18,7 +18,7 @@ from core.llm.backends.minilm import FOLDER, SHIPPED, TOKENIZER, Form, packaged_
 from core.scoring.readers.probe import PROBE
 from training.corpus import DATA
 from training.heads.graphs import graph_of, shipped
-from training.heads.network import new_network
+from training.heads.network import unpacked
 
 LANGUAGES = ("en", "es", "it", "eu")
 READERS = PROBE.parent
@@ -43,20 +43,13 @@ def pairs() -> list[tuple[str, ...]]:
 
 def by_torch(file: Path, texts: list[tuple[str, ...]]) -> np.ndarray[Any, np.dtype[np.float32]]:
     """What torch makes of shipped weights."""
-    packed = load_file(file)
-    network = new_network(len(packed["outputs.bias"]))
-    weights, words = network.state_dict(), "encoder.embeddings.word_embeddings.weight"
-    scale = weights[words].abs().amax(1, keepdim=True).clamp(min=1e-8) / 127
-    shared = torch.round(weights[words] / scale) * scale
-    for name in weights:
-        if name in packed:
-            weights[name] = packed[name].float()
-            if f"{name}.scale" in packed:
-                weights[name] *= packed[f"{name}.scale"].unsqueeze(1)
-    shared[packed["rows"].long()] = weights[words]
-    weights[words] = shared
-    network.load_state_dict(weights)
+    network = unpacked(file).eval()
+    words = network.encoder.embeddings.word_embeddings.weight
+    is_shared = torch.ones(len(words), dtype=torch.bool)
+    is_shared[load_file(file)["rows"].long()] = False
     with torch.inference_mode():
+        scale = words[is_shared].abs().amax(1, keepdim=True).clamp(min=1e-8) / 127
+        words[is_shared] = torch.round(words[is_shared] / scale) * scale
         return np.stack([network(network.tokenized([text]))[0].numpy() for text in texts])
 
 

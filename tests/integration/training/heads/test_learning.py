@@ -16,6 +16,7 @@ from core.cards.routing import Router
 from core.errors import BadInput
 from core.llm.backends.encoders import SmallEncoder
 from core.models import TargetGroup
+from core.scoring.readers.probe import PROBE
 from training.heads import readers, routing
 from training.heads.learning import BATCH, Tuned, Values, fine_tuned, shuffled
 from training.heads.routing import Labelled, Outputs, labelled, train
@@ -134,6 +135,26 @@ def test_a_killed_run_goes_on_to_the_same_weights(
     again = list[Any]()
     assert learnt(tmp_path, by_bias, again.append).after == whole.after
     assert again == [], "a run that has ended learns again"
+
+
+@pytest.mark.parametrize("name", ["drafts.safetensors", "README.md"])
+def test_only_weights_of_the_same_reader_are_gone_on_from(name: str, tmp_path: Path) -> None:
+    task, note = readers.task_of("posts", 12, goes_on=True), list[Any]().append
+    with pytest.raises(BadInput, match=r"something else|cannot be read") as refused:
+        readers.train(task, tmp_path / "x", Values(1), note, save_steps=9, begun=PROBE.with_name(name))
+    assert "core/scoring/readers" in str(refused.value.remedy)
+
+
+def test_what_goes_on_sees_every_kind_and_a_quarter_of_what_it_knows() -> None:
+    """Drawn anew for each epoch; a reader that begins sees all of both."""
+    begins, goes_on = readers.task_of("posts"), readers.task_of("posts", goes_on=True)
+    counts = [len(goes_on.shown(random.Random(seed))) for seed in (1, 2)]
+    of_kinds = sum(not row.readings for row in goes_on.train)
+    known = len(begins.shown(random.Random(1))) - of_kinds
+    assert of_kinds > 1000
+    assert counts[0] != counts[1]
+    for count in counts:
+        assert count - of_kinds == pytest.approx(0.25 * known, rel=0.1)
 
 
 def test_no_epoch_is_refused(tmp_path: Path) -> None:
