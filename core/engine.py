@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeVar
@@ -17,6 +17,7 @@ from typing import TypeVar
 from core.cards.bank import LANGUAGES, Card
 from core.cards.own import with_own_stereotypes
 from core.cards.routing import Router, shipped_router
+from core.errors import ModelUnavailable
 from core.i18n.sentences import joined, listed, sentence
 from core.llm.budget import Budget, MeteredModel
 from core.llm.profiles import SearchKind
@@ -68,6 +69,10 @@ OnProgress = Callable[[Progress], None]
 T = TypeVar("T")
 
 
+async def _is_ready() -> None:
+    """Nothing is waited for."""
+
+
 @dataclass
 class Engine:
     """The engine over its ports. One instance serves many posts; ``seed`` makes the search repeatable.
@@ -76,7 +81,8 @@ class Engine:
     small readers are asked, except a judge that answers with scores; ``pooling`` says how far that model counts, and
     ``writer`` which one ``model`` is: what a larger one writes comes before what was prepared.
     ``router`` tells which stereotypes a post puts forward; the shipped one where none is named. ``probe`` reads posts
-    by the hidden states of ``model``, where that is the one that ships.
+    by the hidden states of ``model``, where that is the one that ships. ``ready`` waits until ``model`` can be asked,
+    which begins once the first prepared draft is shown.
     """
 
     model: LanguageModel
@@ -90,6 +96,7 @@ class Engine:
     writer: Pooling = field(default_factory=shipped)
     router: Router = field(default=None)  # type: ignore[assignment]  # set below
     probe: Probe | None = None
+    ready: Callable[[], Awaitable[None]] = _is_ready
 
     def __post_init__(self) -> None:
         if self.router is None:
@@ -115,10 +122,6 @@ class Engine:
         signals = await read_signals(
             post, self.readers.posts, expected=expected, language=request.language, also=self._also(request)
         )
-        if self.probe:
-            text = undisguised(post.text, signals.language)
-            async with budget.taking_turn():
-                signals = await probed(signals, text, self.readers.posts, self.probe, budget.seconds_left)
         notes = [*self.scorers.notes, *checked.notes, *signals.notes]
         return await _Run(self, request, on_progress, budget, post, signals, notes).suggest()
 
@@ -183,6 +186,7 @@ class _Run:
         self.chance = random.Random(seed)  # nosec B311 # noqa: S311 - repeatable, no secret
         self.faults: Counter[str] = Counter()
         self.shown = ""
+        self.shown_about: tuple[TargetGroup | None, tuple[str, ...]] | None = None
         own_order = request.voice.intents != tuple(Intent)
         is_open = engine.writer.is_larger or request.profile.search is SearchKind.PUBLISHED
         self.leading = () if is_open else request.voice.intents if own_order else LEADING
@@ -199,10 +203,9 @@ class _Run:
         )
 
     async def suggest(self) -> Suggestion:
-        signals = self.signals
-        likely = await self._with_gist(decide(signals, {})) if signals.calls_for_reply else None
-        if likely:
-            await self._first_draft(likely)
+        likely = await self._likely()
+        if await self._is_probed():
+            likely = await self._likely()
         if self.is_larger:
             return await self._by_larger()
         try:
@@ -210,7 +213,7 @@ class _Run:
                 early = group.create_task(self.arguing.early(likely))
                 reading = await self._read()
                 self._report("reading", reading.implied_meaning or reading.reason, reading)
-                if not self.request.wants_drafts(reading, signals):
+                if not self.request.wants_drafts(reading, self.signals):
                     early.cancel()
                     support = await self._support(reading)
                     return self._suggestion(reading, drafts=support, stopped=STOPPED)
@@ -224,6 +227,30 @@ class _Run:
         search = await self._search(assessor).run()
         drafts = led_by(await self._support(reading), await self._rank(search.found, assessor), MAX_DRAFTS)
         return self._suggestion(reading, argument, drafts, rounds=search.rounds, stopped=search.stopped)
+
+    async def _likely(self) -> Reading | None:
+        """What the readers show that the reading will be, with a prepared draft to it, unless they do not show it."""
+        if not self.signals.calls_for_reply:
+            return None
+        likely = await self._with_gist(decide(self.signals, {}))
+        await self._first_draft(likely)
+        return likely
+
+    async def _is_probed(self) -> bool:
+        """Wait for the model, and whether the probe then had a word in the signals."""
+        engine, before = self.engine, self.signals
+        try:
+            with self.budget.standing_still():
+                await engine.ready()
+            if engine.probe is None:
+                return False
+            async with self.budget.taking_turn():
+                self.signals = await probed(
+                    before, self.open_post.text, engine.readers.posts, engine.probe, self.budget.seconds_left
+                )
+        except ModelUnavailable as err:
+            self.degraded.append(sentence("model: it could not be loaded ({why})", why=err.said))
+        return self.signals is not before
 
     @property
     def is_larger(self) -> bool:
@@ -313,8 +340,9 @@ class _Run:
         return noted.value
 
     async def _first_draft(self, reading: Reading) -> None:
-        """Show a prepared draft with evidence before the model is asked for one, unless a draft is shown already."""
-        if self.shown or reading.target_group is None or reading.language is None:
+        """Show a prepared draft with evidence before the model is asked for one, unless one to the same is shown."""
+        about = (reading.target_group, reading.stereotypes)
+        if about == self.shown_about or reading.target_group is None or reading.language is None:
             return
         cards = await self.arguing.cards(reading)
         if not cards:
@@ -323,6 +351,7 @@ class _Run:
         evidence = await self.arguing.evidence([self.open_post.text], reading, claim, cards)
         assessor = self._assessor(Brief(self.open_post, reading, claim, tuple(evidence.value)), cards)
         start = compose(assessor.brief, cards, self.request.voice.intents, self.chance)
+        self.shown_about = about
         await self._show(await assessor.best(start[:_TRIED_FIRST]), assessor)
 
     async def _with_gist(self, reading: Reading) -> Reading:

@@ -52,14 +52,6 @@ LanguageOption = Annotated[
     str, typer.Option("--language", metavar="CODE", help="en, es, it or eu; detected if not given.")
 ]
 
-WarmOption = Annotated[
-    bool,
-    typer.Option(
-        "--warm/--no-warm",
-        help="Whether the models stay loaded for the next call, in a process that ends by itself.",
-    ),
-]
-
 
 def harmless(text: str) -> str:
     """A text without the characters by which it could steer a terminal, or turn its reading around."""

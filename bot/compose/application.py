@@ -286,6 +286,7 @@ async def open_workers(
         open_engine(settings, on_preparing, on_call=counted(settings)) as engine,
         status.working(database, {"model": model_answers(settings)}),
     ):
+        await engine.ready()
         language.prepare()
         voice = voice_of(settings, SHORTEST_POST)
         drafting = DraftingRequest(database, engine, settings.profile_named(profile), lambda _: voice)

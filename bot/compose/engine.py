@@ -7,29 +7,29 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from bot.compose.settings.settings import LlmSettings, Settings
+from bot.compose.settings.settings import Settings
 from bot.compose.writers import open_pooling, writer_of
+from core.cards.routing import shipped_router
 from core.engine import Engine
 from core.errors import IndexUnavailable, ModelUnavailable, ScorerUnavailable, StoreUnavailable
 from core.i18n.sentences import Sentence, sentence
 from core.llm.backends.cross_encoders import NliCrossEncoder, QualityCrossEncoder, RelevanceCrossEncoder
+from core.llm.backends.embedded import EmbeddedModel
 from core.llm.backends.embeddings import SentenceEmbedder
 from core.llm.backends.llamacpp import EmbeddedServer
-from core.llm.backends.prompt_cache import warm
 from core.llm.backends.servers.calls import OnCall, tell_nobody
 from core.llm.backends.servers.protocol import ChatProtocol, NoModel
-from core.llm.backends.states import EmbeddedStates
 from core.llm.backends.toxicity import DetoxifyScorer
 from core.llm.backends.weights import WeightsWanted, find_weights
 from core.llm.prompting import load_prompt
-from core.ports import EvidenceSource, Message
+from core.ports import Message
 from core.scoring.readers.probe import Probe, adapter_for
 from core.scoring.readers.readers import Readers
 from core.scoring.rewards import Scorers
@@ -167,55 +167,35 @@ def has_no_model(settings: Settings) -> bool:
 async def open_model(
     settings: Settings, on_preparing: OnPreparing | None = None, on_call: OnCall = tell_nobody
 ) -> AsyncIterator[ChatProtocol]:
-    """The configured language model: that of a server, or the embedded one, started here; or one that never answers.
+    """The configured language model: that of a server, or the embedded one; or one that never answers.
+
+    The embedded one is loaded when it is first needed (``ready``).
 
     Args:
         on_call: hears of each call and what it cost.
 
     Raises:
-        ModelUnavailable: the weights cannot be had or loaded, or a server does not know the model.
+        ModelUnavailable: the configured file of weights is not there, or a server does not know the model.
     """
     if has_no_model(settings):
         yield NoModel()
         return
-    chat_model = _client()
     llm, tell = settings.llm, on_preparing or _tell_nobody
     async with AsyncExitStack() as stack:
         if llm.backend == "embedded":
-            weights = await asyncio.to_thread(
-                find_weights, wanted_weights(settings), settings.cache_folder, progress=partial(tell, "weights")
-            )
-            prompts = settings.cache_folder / "prompts"
-            make_folder(prompts, "kb.cache_folder")
-            server = stack.enter_context(
-                EmbeddedServer(
-                    weights,
-                    context_tokens=llm.context_tokens,
-                    parallel=llm.parallel,
-                    threads=llm.threads,
-                    slots_folder=prompts,
-                )
-            )
-            await asyncio.to_thread(warm, server, weights, _beginnings(settings), on_prompt=partial(tell, "prompts"))
-            chat = _embedded(stack, server, llm, on_call)
-            try:
-                if adapter := await asyncio.to_thread(adapter_for, weights, settings.cache_folder):
-                    reading = EmbeddedServer(weights, threads=llm.threads, adapter=adapter, reads_only=True)
-                    chat.hidden = EmbeddedStates(stack.enter_context(reading))
-            except (IndexUnavailable, ModelUnavailable, OSError) as err:
-                logger.warning("Hidden states are left out; the small readers read alone: %s", err)
-        else:
-            chat = chat_model(
-                llm.base_url,
-                llm.api_key.get_secret_value(),
-                llm.model,
-                concurrency=llm.parallel,
-                timeout_seconds=llm.timeout_seconds,
-                thinking=llm.thinking,
-                on_call=on_call,
-            )
-            stack.push_async_callback(chat.close)
-            await chat.check_model()
+            yield await stack.enter_async_context(_embedded(settings, tell, on_call))
+            return
+        chat = _client()(
+            llm.base_url,
+            llm.api_key.get_secret_value(),
+            llm.model,
+            concurrency=llm.parallel,
+            timeout_seconds=llm.timeout_seconds,
+            thinking=llm.thinking,
+            on_call=on_call,
+        )
+        stack.push_async_callback(chat.close)
+        await chat.check_model()
         yield chat
 
 
@@ -235,19 +215,36 @@ def _client() -> type[ChatModel]:
     return ChatModel
 
 
-def _embedded(stack: AsyncExitStack, server: EmbeddedServer, llm: LlmSettings, on_call: OnCall) -> ChatModel:
-    chat = _client()(
-        server.base_url,
-        server.api_key,
-        server.model,
-        timeout_seconds=llm.timeout_seconds,
-        thinking=llm.thinking,
-        concurrency=min(EMBEDDED_AT_ONCE, llm.parallel),
-        is_one_of_a_kind=True,
-        on_call=on_call,
+def _embedded(settings: Settings, tell: OnPreparing, on_call: OnCall) -> EmbeddedModel:
+    """The embedded model, not loaded yet; that a file of the operator's own is not there is told at once."""
+    llm, prompts, wanted = settings.llm, settings.cache_folder / "prompts", wanted_weights(settings)
+    if wanted.path is not None:
+        find_weights(wanted, settings.cache_folder)
+    make_folder(prompts, "kb.cache_folder")
+
+    def client(server: EmbeddedServer) -> ChatModel:
+        return _client()(
+            server.base_url,
+            server.api_key,
+            server.model,
+            timeout_seconds=llm.timeout_seconds,
+            thinking=llm.thinking,
+            concurrency=min(EMBEDDED_AT_ONCE, llm.parallel),
+            is_one_of_a_kind=True,
+            on_call=on_call,
+        )
+
+    return EmbeddedModel(
+        partial(find_weights, wanted, settings.cache_folder, progress=partial(tell, "weights")),
+        lambda weights: adapter_for(weights, settings.cache_folder),
+        prompts,
+        _beginnings(settings),
+        client,
+        context_tokens=llm.context_tokens,
+        parallel=llm.parallel,
+        threads=llm.threads,
+        on_prompt=partial(tell, "prompts"),
     )
-    stack.push_async_callback(chat.close)
-    return chat
 
 
 @asynccontextmanager
@@ -289,24 +286,23 @@ def _tell_nobody(what: str, done: int, total: int) -> None:
 async def open_engine(
     settings: Settings,
     on_preparing: OnPreparing | None = None,
-    on_knowledge: Callable[[EvidenceSource], Awaitable[None]] | None = None,
     on_call: OnCall = tell_nobody,
 ) -> AsyncIterator[Engine]:
     """The engine over the configured model and the knowledge base.
 
     Args:
-        on_knowledge: is called when the knowledge base can be searched, and ends before the language model is loaded.
         on_call: hears of each call of the model and the judge, and what it cost.
 
+    The embedded model is loaded at its first use (``Engine.ready``).
+
     Raises:
-        ModelUnavailable: the weights cannot be had or loaded.
+        ModelUnavailable: as ``open_model`` raises.
         IndexUnavailable: the embedding model, the readers or the facts cannot be read.
     """
     embedder = open_embedder(settings)
     knowledge, readers = open_knowledge(settings, embedder), Readers.load(embedder)
-    await asyncio.to_thread(knowledge.warm)  # a missing model must be noticed before anything is asked
-    if on_knowledge is not None:
-        await on_knowledge(knowledge)
+    # Two cores load in half the time; a missing model must be noticed before anything is asked.
+    await asyncio.gather(asyncio.to_thread(knowledge.warm), asyncio.to_thread(_warm, readers))
     scorers = await open_scorers(settings)
     async with open_model(settings, on_preparing, on_call) as model, open_judge(settings, on_call) as judge:
         yield Engine(
@@ -319,7 +315,15 @@ async def open_engine(
             pooling=open_pooling(settings),
             writer=writer_of(settings),
             probe=Probe(model.hidden) if model.hidden else None,
+            ready=model.ready,
         )
+
+
+def _warm(readers: Readers) -> None:
+    """Load what the first post would wait for. Blocking. Raises ``IndexUnavailable``."""
+    readers.posts.read(["."])
+    shipped_router().groups(".", "en")
+    readers.drafts.read(".", ["."])
 
 
 def make_folder(folder: Path, setting: str) -> None:

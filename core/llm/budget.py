@@ -7,8 +7,8 @@ Owns the deadline and the limits of calls and tokens. The stages of a suggestion
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 
 from core.errors import BudgetExhausted, ModelAway, ModelUnavailable, NoLanguageModel
@@ -61,16 +61,22 @@ class Budget:
     async def taking_turn(self) -> AsyncIterator[None]:
         """Wait for the turn of a call, and hold it meanwhile."""
         async with AsyncExitStack() as stack:
-            self._count(waiting=1)
-            try:
+            with self.standing_still():
                 await stack.enter_async_context(self.turn())
-            finally:
-                self._count(waiting=-1)
             self._count(under_way=1)
             try:
                 yield
             finally:
                 self._count(under_way=-1)
+
+    @contextmanager
+    def standing_still(self) -> Iterator[None]:
+        """Wait for something; no time passes meanwhile, unless a call is under way."""
+        self._count(waiting=1)
+        try:
+            yield
+        finally:
+            self._count(waiting=-1)
 
     def _count(self, *, waiting: int = 0, under_way: int = 0) -> None:
         self._waiting += waiting

@@ -13,8 +13,6 @@ from zipfile import ZipFile
 
 import pytest
 
-from bot.cli.drafting.warm.asking import STARTING
-
 ROOT = Path(__file__).parents[2]
 PARTS = ("adapters", "bot", "core", "kb", "training")
 
@@ -137,12 +135,3 @@ def test_it_starts_in_an_empty_folder(installed: Path, tmp_path: Path) -> None:
         assert said in done.stdout
     assert (home / "data" / "antiphon" / "antiphon.db").is_file()
     assert list(here.iterdir()) == []
-
-
-def test_its_process_with_the_models_finds_its_parts(installed: Path, tmp_path: Path) -> None:
-    """It is started by the command and not by the launcher; here it gets as far as the settings that it is given."""
-    (parts,) = installed.glob("lib/python*/site-packages/antiphon/_parts")
-    command = [str(installed / "bin" / "python"), "-P", "-c", STARTING, str(parts), str(tmp_path / "missing.toml")]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert "core.errors.BadSettings" in done.stderr
-    assert "missing.toml" in done.stderr

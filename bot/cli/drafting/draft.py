@@ -1,14 +1,12 @@
 """``antiphon draft``: replies to one post, from the command line.
 
-Owns what the command asks of the engine, and which one it asks: that of the process that keeps the models loaded
-(``bot.cli.drafting.warm``), or one of its own. Nothing is kept and nothing is posted.
+Owns what the command asks of the engine, and what is shown meanwhile. Nothing is kept and nothing is posted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Coroutine
 from dataclasses import replace
-from pathlib import Path
 from time import monotonic
 from typing import Annotated, Any
 
@@ -22,8 +20,6 @@ from bot.cli.command import (
     JsonOption,
     LanguageOption,
     ProfileOption,
-    WarmOption,
-    counted,
     err,
     given,
     out,
@@ -31,17 +27,14 @@ from bot.cli.command import (
     run_to_exit,
 )
 from bot.cli.drafting.preparing import PreparationBar
-from bot.cli.drafting.warm.asking import NoneWarmError
-from bot.cli.drafting.warm.asking import suggest as ask_warm
 from bot.cli.later import OneText
-from bot.cli.terminal.render import show_progress, show_suggestion
+from bot.cli.terminal.render import DraftsAsTheyCome, show_suggestion
 from bot.cli.terminal.report import document, schema
 from bot.compose.asking import server_states, voice_of
 from bot.compose.settings.loading import load_settings
 from bot.compose.settings.settings import Settings
 from core.errors import BadInput
 from core.models import Action, FlaggedPost, Intent, PostRef, Suggestion
-from core.models import Progress as Step
 from core.request import Request
 from core.stages.signals import check_text
 from core.stages.unread import without_a_model
@@ -78,7 +71,6 @@ def draft(
         typer.Option("--claim", metavar="SENTENCE", help="The claim to argue, in your words; no vote is held."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Draft even where a reply is advised against.")] = False,
-    is_warm: WarmOption = True,
     as_json: JsonOption = False,
     config: ConfigOption = None,
     is_schema: Annotated[
@@ -100,7 +92,7 @@ def draft(
         if suggestion is None:
             await _look_at_servers(settings)
             began = monotonic()
-            suggestion = await _suggest(settings, request, config, is_warm=is_warm)
+            suggestion = await _suggest(settings, request)
             loading = monotonic() - began - suggestion.cost.seconds
         return _show(suggestion, loading, as_json=as_json, force=force)
 
@@ -167,38 +159,19 @@ def _refused(request: Request) -> Suggestion | None:
     )
 
 
-async def _suggest(settings: Settings, request: Request, config: Path | None, *, is_warm: bool) -> Suggestion:
-    """The drafts, by the models that are kept loaded, or by those of this process."""
-    console = err()
-
-    def on_progress(step: Step) -> None:
-        if console.is_terminal:
-            show_progress(console, step)
-
-    bar, minutes = PreparationBar(), counted(settings.llm.warm_minutes, "minute")
+async def _suggest(settings: Settings, request: Request) -> Suggestion:
+    """The drafts; at a terminal each step is shown, and the first draft before the language model is loaded."""
     from bot.compose.engine import has_no_model, open_engine
 
+    console, bar = err(), PreparationBar()
     if has_no_model(settings):
         _say("There is no language model: what follows was prepared by people.")
-    elif is_warm and settings.llm.warm_minutes:
-        try:
-            return await ask_warm(
-                settings,
-                config,
-                request,
-                on_start=lambda: _say(
-                    f"Loading the models. They stay loaded for {minutes} after the last draft (--no-warm: not)."
-                ),
-                on_preparing=bar,
-                on_progress=on_progress,
-            )
-        except NoneWarmError as why:
-            bar.close()
-            console.print(Text(f"{why} They are loaded for this draft alone."), soft_wrap=True)
-    else:
-        _say("Loading the models.")
-    async with open_engine(settings, bar) as engine:
-        return await engine.suggest(request, on_progress)
+    on_progress = DraftsAsTheyCome(console) if console.is_terminal else lambda _: None
+    try:
+        async with open_engine(settings, bar) as engine:
+            return await engine.suggest(request, on_progress)
+    finally:
+        bar.close()
 
 
 def _say(what: str) -> None:

@@ -17,7 +17,6 @@ from bot.cli.command import (
     EXIT_UNAVAILABLE,
     ConfigOption,
     JsonOption,
-    WarmOption,
     counted,
     err,
     given,
@@ -59,14 +58,12 @@ def search(
         list[str] | None,
         typer.Option("--language", metavar="CODE", help="Only in this language; can be given more than once."),
     ] = None,
-    is_warm: WarmOption = True,
     as_json: JsonOption = False,
     config: ConfigOption = None,
 ) -> None:
     """Search the knowledge base."""
 
     async def work(settings: Settings) -> int:
-        from bot.cli.kb.searching import search_by_models
         from bot.cli.terminal.render import show_evidence
         from bot.cli.terminal.report import evidence_document
         from core.ports import EvidenceQuery
@@ -79,7 +76,9 @@ def search(
         group = groups[0] if len(groups) == 1 else None
         narrowed = tuple(publisher or ()), tuple(language or ())
         asked = EvidenceQuery((text,), text, group, limit, groups, since, *narrowed)
-        found = await search_by_models(settings, config, asked, is_warm=is_warm)
+        from bot.compose.engine import open_embedder, open_knowledge  # takes a moment, and is needed only for words
+
+        found = await open_knowledge(settings, open_embedder(settings)).search(asked)
         for note in found.notes:
             err().print(Text(note, style="yellow"), soft_wrap=True)
         if as_json:

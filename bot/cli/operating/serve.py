@@ -69,6 +69,7 @@ async def _serve(
     with ending_at_once():
         language.prepare()  # later it would keep a platform waiting for longer than it does
         async with opening as engine:
+            await engine.ready()  # a model that cannot be had is told before anything is served
             with ending_in_order(stop, say_end):
                 async with (
                     open_application(engine, settings, served, profile, on_standing=say_standing) as application,

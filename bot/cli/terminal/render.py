@@ -17,7 +17,20 @@ from rich.text import Text
 from adapters.common.words.labels import advice_in_words, language_in_words, severity_in_words
 from adapters.sample.posts import SamplePost
 from bot.cli.terminal.notes import note_of
-from core.models import Action, Cost, Draft, Evidence, Kind, Progress, ReadBy, Receipt, Scores, Suggestion, Verdict
+from core.models import (
+    Action,
+    Cost,
+    Draft,
+    Evidence,
+    Kind,
+    Progress,
+    ReadBy,
+    Reading,
+    Receipt,
+    Scores,
+    Suggestion,
+    Verdict,
+)
 from core.moderation.origins import ReviewOfPrepared, kind_in_words, origin_in_words, read_by_in_words
 from core.wording.counting import counted
 
@@ -78,6 +91,9 @@ class DraftsAsTheyCome:
         if step.draft.caution:
             body.append(f"\nBefore you use it: {step.draft.caution}", style="yellow")
         title = Text(f"{what}, after {step.seconds:.0f} s; better ones may follow")
+        if step.reading is not None:
+            for label, value in _in_short(step.reading):
+                self._console.print(Text(f"{label}: {value}", style="dim"))
         self._console.print(Panel(body, title=title, title_align="left", style="dim"))
 
 
@@ -92,14 +108,11 @@ def show_suggestion(
 
     Args:
         reviews: who in the post's community reviewed prepared replies, by their ids.
-        loading_seconds: how long the command waited for the models before; less than a second is not told.
+        loading_seconds: how long the command waited for models beside; less than a second is not told.
     """
     reading = suggestion.reading
-    about = reading.target_group or (_NOT_READ if reading.read_by is ReadBy.RULES else _NO_GROUP)
-    language = "not recognised" if reading.language is None else language_in_words(reading.language, "en")
     lines = [
-        ("In short, the post says", reading.implied_meaning or "(no stereotype recognised: read the post)"),
-        ("Whom it is about", f"{about}; language: {language}"),
+        *_in_short(reading),
         ("How severe", _severity(reading.severity)),
         ("Advice", f"{_advice(reading.recommended_action)} Why: {reading.reason}"),
     ]
@@ -114,6 +127,16 @@ def show_suggestion(
     for draft in suggestion.drafts:
         show_draft(console, draft, reviews)
     show_cost(console, suggestion, loading_seconds)
+
+
+def _in_short(reading: Reading) -> list[tuple[str, str]]:
+    """What the post says and whom it is about, with labels."""
+    about = reading.target_group or (_NOT_READ if reading.read_by is ReadBy.RULES else _NO_GROUP)
+    language = "not recognised" if reading.language is None else language_in_words(reading.language, "en")
+    return [
+        ("In short, the post says", reading.implied_meaning or "(no stereotype recognised: read the post)"),
+        ("Whom it is about", f"{about}; language: {language}"),
+    ]
 
 
 def _advice(action: Action | None) -> str:
@@ -181,10 +204,10 @@ def show_cost(console: Console, suggestion: Suggestion, loading_seconds: float =
     first = (
         "no draft" if cost.first_draft_seconds is None else f"the first draft after {cost.first_draft_seconds:.1f} s"
     )
-    before = f", and {loading_seconds:.1f} s before that to load the models" if loading_seconds >= _TOLD_SECONDS else ""
+    beside = f", and {loading_seconds:.1f} s beside to load models" if loading_seconds >= _TOLD_SECONDS else ""
     console.print(
         Text(
-            f"It took {cost.seconds:.1f} s ({first}){before}. {_asked(cost)} It ended because of: "
+            f"It took {cost.seconds:.1f} s ({first}){beside}. {_asked(cost)} It ended because of: "
             f"{cost.stopped_because}.",
             style="dim",
         )

@@ -91,7 +91,6 @@ class LlmSettings(Section):
     threads: Annotated[int, Field(ge=0)] = 0
     thinking: Literal["off", "low", "model"] = "off"
     timeout_seconds: Seconds = 120
-    warm_minutes: Annotated[float, Field(ge=0, le=1440)] = 5
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:

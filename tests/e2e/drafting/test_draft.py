@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
 import signal
-import tempfile
 
-import pytest
 from jsonschema import Draft202012Validator
 
-from bot.cli.drafting.warm.asking import standing
-from bot.cli.drafting.warm.place import Standing
-from bot.compose.settings.loading import load_settings
 from tests.e2e.conftest import GUARD_SECONDS, HARMLESS, HATEFUL, Antiphon
 from tests.fakes.engine.servers.chat import ChatServer
 
@@ -86,24 +79,3 @@ def test_interrupt_while_the_model_works(drafter: Antiphon, server: ChatServer):
         out, err = process.communicate(timeout=GUARD_SECONDS)
     assert (process.returncode, out) == (130, "")
     assert err == "Stopped. Nothing more is drafted or posted.\n"
-
-
-def test_the_second_draft_finds_the_models_loaded(drafter: Antiphon, monkeypatch: pytest.MonkeyPatch):
-    """The process that the first draft starts answers the second one alike; a look at it ends nothing."""
-    with tempfile.TemporaryDirectory() as runtime:  # a short name, since that of a socket must be
-        monkeypatch.setenv("XDG_RUNTIME_DIR", runtime)
-        warm = drafter.having(ANTIPHON__LLM__WARM_MINUTES="5", XDG_RUNTIME_DIR=runtime)
-        told: list[Standing | None] = []
-        texts = []
-        try:
-            for _ in range(2):
-                result = warm("draft", "--json", HATEFUL)
-                assert (result.code, result.err) == (0, "")
-                texts.append([draft["text"] for draft in result.document["drafts"]])
-                told.append(asyncio.run(standing(load_settings(None, {}))))
-        finally:
-            for pid in {one.process for one in told if one}:
-                os.kill(pid, signal.SIGTERM)
-    assert texts[0] == texts[1]
-    assert [one and one.drafted for one in told] == [1, 2]
-    assert len({one.process for one in told if one}) == 1

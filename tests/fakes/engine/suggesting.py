@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from core.cards.bank import load_cards, prepared_sentences
@@ -36,13 +37,14 @@ async def suggest(
     router: Router | None = None,
     pooling: Pooling | None = None,
     probe: Probe | None = None,
+    ready: Callable[[], Awaitable[None]] | None = None,
     **request: object,
 ) -> tuple[Suggestion, list[Progress]]:
     """What the engine suggests for a post, and the progress that it told on the way; with the shipped router."""
     seen: list[Progress] = []
     asked = replace(Request(post_of(post), PATIENT), **request)  # type: ignore[arg-type]
     by = Engine(model, knowledge, readers, pooling=pooling or shipped(), writer=pooling or shipped(), probe=probe)
-    by.router = router or by.router
+    by.router, by.ready = router or by.router, ready or by.ready
     return await by.suggest(asked, seen.append), seen
 
 

@@ -17,7 +17,7 @@ from bot.cli.operating.doctor.cases import examine_cases
 from bot.cli.operating.doctor.database import examine_database
 from bot.cli.operating.doctor.knowledge import examine_knowledge
 from bot.cli.operating.doctor.machine import examine_machine
-from bot.cli.operating.doctor.models import examine_kept, examine_models, examine_trial
+from bot.cli.operating.doctor.models import examine_models, examine_trial
 from bot.cli.operating.doctor.platforms import examine_platforms
 from bot.compose.engine import OnPreparing
 from bot.compose.settings.settings import Settings
@@ -43,7 +43,6 @@ async def examine(settings: Settings, on_preparing: OnPreparing | None = None) -
     for found in await examine_models(settings, on_preparing):
         yield found
     yield await examine_trial(settings)
-    yield await examine_kept(settings)
     for found in [*await examine_platforms(settings), *await examine_accounts(settings)]:
         yield found
 

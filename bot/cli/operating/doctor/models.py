@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
-from bot.cli.drafting.warm.asking import standing
 from bot.compose.asking import check_reachable
 from bot.compose.engine import OnPreparing, has_no_model, open_judge, open_model
 from bot.compose.settings.settings import Settings
@@ -25,22 +24,6 @@ async def examine_models(settings: Settings, on_preparing: OnPreparing | None = 
     """Whether the model that writes the drafts answers, and the one that compares them."""
     writer = await finding_of("language model", partial(_model, settings, on_preparing))
     return [writer, await finding_of("judge", partial(_judge, settings, writer))]
-
-
-async def examine_kept(settings: Settings) -> Finding:
-    """Whether a process keeps the models loaded for the next draft."""
-    name = "models kept loaded"
-    if not settings.llm.warm_minutes:
-        return Finding(name, True, "no: llm.warm_minutes is 0")
-    kept = await standing(settings)
-    if kept is None:
-        return Finding(name, True, "not now; the next antiphon draft loads them")
-    told = f"by process {kept.process} since {kept.since:%H:%M:%S} UTC, {kept.bytes_held / 1e9:.1f} GB"
-    if not kept.is_loaded:
-        told += ", still loading"
-    if not kept.fits:
-        told += ", for other settings or another version; the next antiphon draft ends it"
-    return Finding(name, True, f"{told}; it ends after {kept.idle_minutes:g} idle minutes")
 
 
 async def examine_trial(settings: Settings) -> Finding:

@@ -92,6 +92,13 @@ class ChatProtocol(ABC):
     hidden: HiddenStates | None = None
     abilities: Abilities
 
+    async def ready(self) -> None:  # noqa: B027 - most need not wait
+        """Wait until it can be asked, which a server can be at once.
+
+        Raises:
+            ModelUnavailable: it never will be.
+        """
+
     async def generate(self, messages: Sequence[Message], how: Generation, timeout_seconds: float) -> Answer:
         """Write ``how.n`` answers; ``completion_tokens`` counts those of all of them.
 

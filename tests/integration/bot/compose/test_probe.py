@@ -1,8 +1,10 @@
-"""The probe is there beside the weights that it was fitted for, and left out without ending the start."""
+"""The embedded model is loaded when it is needed. The probe is there beside its weights, or left out."""
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import threading
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,10 @@ from bot.compose import engine
 from bot.compose.engine import open_engine, open_model
 from bot.compose.settings.loading import load_settings
 from bot.compose.settings.settings import Settings
-from core.errors import IndexUnavailable
+from core.errors import IndexUnavailable, ModelUnavailable
+from core.llm.backends import embedded
+from core.llm.backends.embedded import EmbeddedModel
+from core.llm.backends.servers.chat import ChatModel
 from core.ports import Generation, Message
 
 
@@ -29,12 +34,14 @@ def settings(weights: Path, tmp_path: Path) -> Settings:
 @pytest.fixture
 def unprepared(monkeypatch: pytest.MonkeyPatch) -> None:
     """No prompt is read beforehand: it takes longest, and the next call would only be slower without it."""
-    monkeypatch.setattr(engine, "warm", lambda *of, **told: None)
+    monkeypatch.setattr(embedded, "warm", lambda *of, **told: None)
 
 
 async def test_the_engine_reads_with_it_where_the_model_that_ships_runs(settings: Settings) -> None:
     async with open_engine(settings) as opened:
         assert opened.probe is not None
+        assert await opened.probe.read("They never work.", "en", 60) is None  # nothing is loaded yet
+        await opened.ready()
         assert await opened.probe.read("They never work.", "en", 60) is not None
 
 
@@ -52,7 +59,9 @@ async def test_other_weights_or_a_damaged_file_leave_it_out(
     monkeypatch.setattr(engine, "adapter_for", adapter)
     with caplog.at_level(logging.WARNING):
         async with open_model(settings) as model:
-            assert model.hidden is None
+            await model.ready()
+            assert model.hidden is not None
+            assert model.hidden.of("They never work.") is None
     assert ("Hidden states are left out" in caplog.text) is (fault is not None)
 
 
@@ -66,6 +75,49 @@ async def test_an_adapter_that_cannot_be_loaded_leaves_it_out(
     monkeypatch.setattr(engine, "adapter_for", lambda weights, folder: broken)
     with caplog.at_level(logging.WARNING):
         async with open_model(settings) as model:
-            assert model.hidden is None
             assert (await model.generate([Message("user", "Say yes.")], Generation(max_tokens=2), 120)).texts
+            assert model.hidden is not None
+            assert model.hidden.of("They never work.") is None
     assert "Hidden states are left out" in caplog.text
+
+
+def test_a_file_of_weights_that_is_not_there_is_told_at_once(settings: Settings, tmp_path: Path) -> None:
+    """The operator's own; nobody need wait for a first draft to learn of it."""
+    gone = settings.llm.model_copy(update={"model_path": str(tmp_path / "gone.gguf")})
+
+    async def opened() -> None:
+        async with open_model(settings.model_copy(update={"llm": gone})):
+            pass
+
+    with pytest.raises(ModelUnavailable, match=r"There is no file .*gone.gguf"):
+        asyncio.run(opened())
+
+
+async def test_it_is_loaded_once_whoever_stops_waiting(tmp_path: Path) -> None:
+    """Ctrl-C of one call ends no loading that others wait for; a fault is told to each, and not looked for again."""
+    asked, go_on, begun = list[str](), threading.Event(), asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def find() -> Path:
+        asked.append("weights")
+        loop.call_soon_threadsafe(begun.set)
+        go_on.wait(30)
+        raise ModelUnavailable("There are none.")
+
+    def client(_: object) -> ChatModel:
+        raise AssertionError("There is no server to ask.")
+
+    async with EmbeddedModel(
+        find, lambda _: None, tmp_path, [], client, context_tokens=512, parallel=1, threads=1, on_prompt=lambda *_: None
+    ) as model:
+        first = asyncio.create_task(model.ready())
+        await begun.wait()
+        first.cancel()
+        await asyncio.wait([first])
+        assert first.cancelled()
+        second = asyncio.create_task(model.generate([Message("user", "Say yes.")], Generation(max_tokens=2), 120))
+        go_on.set()
+        for one in (second, asyncio.create_task(model.ready())):
+            with pytest.raises(ModelUnavailable, match="There are none"):
+                await one
+    assert asked == ["weights"]

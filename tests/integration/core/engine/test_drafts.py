@@ -9,8 +9,9 @@ from pathlib import Path
 from core.cards.bank import Changes, cards_on, general_cards, load_cards, load_stereotypes, prepared_id
 from core.cards.routing import Router
 from core.engine import Engine
+from core.errors import ModelUnavailable
 from core.llm.profiles import LIVE, PROFILES
-from core.models import Intent, Kind, Origin, ReadBy, TargetGroup
+from core.models import Intent, Kind, Origin, Progress, ReadBy, TargetGroup
 from core.ports import EvidenceSource
 from core.request import Request, Voice
 from core.scoring.readers.probe import Probe
@@ -194,7 +195,10 @@ async def test_a_post_is_answered_by_the_cards_on_its_stereotype(readers: Reader
 async def test_the_probe_is_asked_once_and_heard_in_every_stage(
     readers: Readers, knowledge: EvidenceSource, tmp_path: Path
 ) -> None:
-    """The router alone knows nothing of the post: group, gist, claim and the first draft come from the probe's word."""
+    """The router alone knows nothing of the post: group, gist, claim and drafts come from the probe's word.
+
+    The first draft is general, since the probe reads after it; the next one follows what it read.
+    """
     states = FakeStates({POST: (4.0, 6.0)})
     probe = Probe(states, probe_file(tmp_path / "probe.safetensors", "migrants/benefits"))
     router = Router(FakeRouting({}, limit=0.9, told=0.95))
@@ -203,10 +207,41 @@ async def test_the_probe_is_asked_once_and_heard_in_every_stage(
     assert said.reading.read_by is ReadBy.BOTH
     assert said.reading.stereotypes == ("migrants/benefits",)
     assert said.claims[0].text in {card.claim for card in cards_on("migrants/benefits", "en")}
-    assert events[0].draft is not None
-    assert events[0].draft.answers == "migrants live on benefits and pay nothing in"
+    first, second = [event.draft for event in events if event.draft][:2]
+    assert (first.answers, second.answers) == (None, "migrants live on benefits and pay nothing in")
     alone, _ = await suggest(readers, knowledge, helpful(), router=router)
     assert (alone.reading.read_by, alone.reading.stereotypes) == (ReadBy.SMALL, ())
+
+
+async def test_the_first_draft_stands_before_the_model_is_waited_for(
+    readers: Readers, knowledge: EvidenceSource, tmp_path: Path
+) -> None:
+    """A person reads it while the model loads; neither the model nor its states were asked yet."""
+    states, model, before = FakeStates({POST: (4.0, 6.0)}), helpful(), list[object]()
+    probe, seen = Probe(states, probe_file(tmp_path / "probe.safetensors", "migrants/benefits")), list[Progress]()
+
+    async def ready() -> None:
+        before.extend([*states.asked, *model.calls, *(one.draft.text for one in seen if one.draft)])
+
+    engine = Engine(model, knowledge, readers, probe=probe, ready=ready, router=router_to("migrants/benefits"))
+    await engine.suggest(Request(post_of(POST), PATIENT), seen.append)
+    assert seen[0].draft is not None
+    assert before == [seen[0].draft.text]
+    assert seen[0].reading is not None
+    assert seen[0].reading.stereotypes == ("migrants/benefits",)
+
+
+async def test_a_model_that_cannot_be_loaded_is_told_with_its_remedy(
+    readers: Readers, knowledge: EvidenceSource
+) -> None:
+    """What people prepared is there all the same."""
+
+    async def ready() -> None:
+        raise ModelUnavailable("It does not fit.", remedy="Close other programs.")
+
+    said, _ = await suggest(readers, knowledge, helpful(), router=router_to("migrants/benefits"), ready=ready)
+    assert "model: it could not be loaded (It does not fit. Close other programs.)" in said.degraded
+    assert any(draft.prepared for draft in said.drafts)
 
 
 async def test_without_a_route_the_gist_is_absent_and_the_drafts_are_general(

@@ -214,6 +214,16 @@ async def test_time_passes_while_one_call_is_made_and_others_wait(clock: _Second
     assert (budget.seconds, budget.model_calls) == (21, 3)
 
 
+def test_no_time_passes_while_the_model_loads(budget: Budget, clock: _Seconds) -> None:
+    """A download may take longer than a profile allows for its work."""
+    clock.now += 3
+    with budget.standing_still():
+        clock.now += 500
+        assert budget.seconds == 3
+    clock.now += 1
+    assert budget.seconds == 4
+
+
 async def test_a_turn_lasts_as_long_as_its_call(budget: Budget) -> None:
     """So that one call at a time can be let through; a call that fails gives its turn back, too."""
     gate = _Gate()

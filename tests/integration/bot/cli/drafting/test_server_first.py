@@ -40,7 +40,7 @@ def events(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
 def _draft(server: Loopback, events: list[str], *words: str) -> Any:
     server.asked = events  # one order for both
     where = {"ANTIPHON__LLM__BACKEND": "server", "ANTIPHON__LLM__BASE_URL": server.url, "ANTIPHON__LLM__MODEL": "m"}
-    return CliRunner().invoke(app, ["draft", "--no-warm", *words, POST], env=where)
+    return CliRunner().invoke(app, ["draft", *words, POST], env=where)
 
 
 @pytest.mark.parametrize(

@@ -73,9 +73,9 @@ def test_the_loading_of_the_models_is_told_beside_the_draft(console: Console) ->
     """Who waited half a minute must not read that it took four seconds; a moment is not told."""
     made = suggestion_for(SampleCommunity().flag("103", "mill_pond"))
     show_suggestion(console, made, loading_seconds=20.34)
-    assert "), and 20.3 s before that to load the models. The model was asked" in shown(console)
+    assert "), and 20.3 s beside to load models. The model was asked" in shown(console)
     show_suggestion(console, made, loading_seconds=0.3)
-    assert shown(console).count("to load the models") == 1
+    assert shown(console).count("to load models") == 1
 
 
 @pytest.mark.parametrize(
