@@ -54,6 +54,7 @@ _GENERIC = 0.7
 
 _END = ".!?…"
 _MARKS = "\"'”’»)*_~ "
+_SMILEY = re.compile(r"(?<!\w)(?:[:;=8]-?[()DPp/|]{1,3}|<3|[xX]D)\s{0,9}\Z")
 _DANGLING = re.compile(
     r"[,;:(–—-]$|\b(?:and|or|but|because|the|an?|of|with|y|o|pero|porque|el|los|de|con|un|una|e|ma|perché|il|lo|gli|di|"
     r"eta|edo|baina)$",
@@ -123,6 +124,8 @@ def fragment_fault(text: str, language: str) -> str | None:
 
 def _is_cut_off(text: str) -> bool:
     """Whether a text stops in the middle. Who begins in lower case, as in a chat, may end without a full stop."""
+    if _SMILEY.search(text):
+        return False
     bare = text.strip().rstrip(_MARKS)
     if not bare or bare[-1] in _END or not (bare[-1].isalnum() or bare[-1] in ",;:(–—-"):
         return False  # an emoji ends a text, too

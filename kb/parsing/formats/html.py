@@ -62,9 +62,9 @@ _OPENED_BY = ("aria-controls", "data-target", "data-bs-target", "href", "for")
 _OPENER_TAGS = frozenset({"button", "summary"})
 _STRUCK = frozenset({"s", "strike", "del"})
 _NOTE_ROLES = frozenset({"doc-noteref"})
-_MARK = re.compile(r"\s*(?:\d{1,3}|[*†‡§]{1,3})\s*")
-_MARK_IN_BRACKETS = re.compile(r"\s*\[(?:\d{1,3}|[a-z]|[ivx]{2,5}|[A-Za-z]{1,5} \d{1,3})\]\s*")
-_IN_BRACKETS = re.compile(r"\s*[\[(]\s*(?:\d{1,3}|[a-z*†‡]|[ivx]{2,5})\s*[\])]\s*")  # where its address names a note
+_MARK = re.compile(r"\A\s*(?:\d{1,3}|[*†‡§]{1,3})\s*")
+_MARK_IN_BRACKETS = re.compile(r"\A\s*\[(?:\d{1,3}|[a-z]|[ivx]{2,5}|[A-Za-z]{1,5} \d{1,3})\]\s*")
+_IN_BRACKETS = re.compile(r"\A\s*[\[(]\s*(?:\d{1,3}|[a-z*†‡]|[ivx]{2,5})\s*[\])]\s*")  # where its address names a note
 _NOTE = re.compile(
     r"_?_?(?:fn|ftn|edn|ntr|sdfootnote|sdendnote|(?:foot|end)?notes?|cite_note|cite)[-_:.]?[\w.:-]*", re.IGNORECASE
 )

@@ -140,10 +140,16 @@ def test_a_figure_of_the_post_is_a_warning() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["nah. they live here and we like them", "Welcome to the street! 🙂", "they're our people xx"]
+    "text",
+    [
+        "nah. they live here and we like them",
+        "Welcome to the street! 🙂",
+        "they're our people xx",
+        "Respect costs nothing :)",
+    ],
 )
 def test_a_chat_needs_no_full_stop(text: str) -> None:
-    """Who begins in lower case, or ends with an emoji, is not cut off."""
+    """Who begins in lower case, or ends with an emoji or a smiley, is not cut off."""
     assert fault_of(text, context()) is None
 
 
