@@ -210,9 +210,8 @@ class Antiphon:
         """This process's, without settings of Antiphon; the cache with the weights is shared."""
         own = {name: text for name, text in os.environ.items() if not name.upper().startswith("ANTIPHON")}
         places = {f"XDG_{kind}_HOME": str(self.home / kind.lower()) for kind in ("CONFIG", "DATA", "STATE")}
-        alone = {"ANTIPHON__LLM__WARM_MINUTES": "0"}  # no process outlives a test
         one = {"ANTIPHON__LLM__THREADS": "1"}  # on cores that other tests use, two threads wait for each other
-        return own | places | alone | one | {"COLUMNS": "1000", "TERM": "xterm"} | self.variables
+        return own | places | one | {"COLUMNS": "1000", "TERM": "xterm"} | self.variables
 
 
 class InThisProcess(Antiphon):

@@ -31,7 +31,7 @@ _FRAME, _FRAME_END, _CUT = "╭", "╰", "[...]"
 def record() -> str:
     """The output of a run now, below three lines that say where it comes from."""
     run = [sys.executable, "-c", "from bot.cli.main import main; main()", "draft", POST]
-    environment = os.environ | {"COLUMNS": str(_COLUMNS), "PYTHONPATH": str(ROOT), "ANTIPHON__LLM__WARM_MINUTES": "0"}
+    environment = os.environ | {"COLUMNS": str(_COLUMNS), "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(run, env=environment, stdout=subprocess.PIPE, text=True, cwd=ROOT) as begun:  # nosec B603 # programs of our own choice, never through a shell
         peak, said = _watched(begun)
     version, now, load = metadata.version("antiphon"), datetime.now(UTC), os.getloadavg()[0]
