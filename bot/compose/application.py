@@ -40,6 +40,7 @@ from bot.serving.running import Running
 from bot.serving.standings import OnStanding, Standings, unwatched
 from bot.serving.status.status import Status
 from bot.serving.supervision import Patience, Supervisor
+from bot.store.cases.cases import Case
 from bot.store.engine.database import Database, Session, check_there
 from bot.store.engine.secret import load_secret
 from bot.store.people import communities, people
@@ -89,8 +90,7 @@ _LONGEST_PAUSE_SECONDS: Final = 300.0
 _TRANSACTION_SECONDS: Final = (15.0, 60.0)
 """What a transaction has at least, however short the leases are, since chores read a lot; and at most."""
 SHORTEST_POST: Final = 430
-"""A length of reply that every platform takes, also with what it puts around one; used by a process that only drafts,
-and so drafts for all platforms."""
+"""A length of reply that platforms take as a rule, with what they put around one; for cases that say none."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -238,12 +238,10 @@ async def open_application(
             admit=desk.intake.admit_waiting,
         )
 
-        @cache
-        def voice(most: int) -> Voice:
-            return voice_of(settings, most)
+        voice = cache(partial(voice_of, settings))
 
-        def voice_for(platform: str) -> Voice:
-            return voice(platforms.longest(platform, SHORTEST_POST))
+        def voice_for(case: Case) -> Voice:
+            return voice(platforms.longest(case.post.ref.platform, case.most_characters or SHORTEST_POST))
 
         drafting = DraftingRequest(database, engine, profile, voice_for)
         casework, governance = build_casework(desk, outbox), CommunityGovernance(database, desk.live_roles)
@@ -288,8 +286,13 @@ async def open_workers(
     ):
         await engine.ready()
         language.prepare()
-        voice = voice_of(settings, SHORTEST_POST)
-        drafting = DraftingRequest(database, engine, settings.profile_named(profile), lambda _: voice)
+        voice = cache(partial(voice_of, settings))
+        drafting = DraftingRequest(
+            database,
+            engine,
+            settings.profile_named(profile),
+            lambda case: voice(case.most_characters or SHORTEST_POST),
+        )
         queues = [_queue(database, settings, worker_name()) for _ in range(slots)]
         precedence = Precedence(queues[0].look)
         yield [Worker(queue, drafting, precedence=precedence) for queue in queues]

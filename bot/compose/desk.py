@@ -75,6 +75,7 @@ def build_desk(
             campaign_hours=campaign_hours,
             flags_per_hour=flags_per_hour,
             live_roles=live_roles,
+            platforms=platforms,
         ),
         decisions=Decisions(
             database, hold_minutes=hold_minutes, undo_seconds=undo_seconds, hearing_seconds=hearing_seconds

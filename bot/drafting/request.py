@@ -111,7 +111,7 @@ class DraftingRequest:
 
     Args:
         profile: what one suggestion may cost.
-        voice: how a community of a platform speaks if it set nothing of its own, in replies that the platform takes.
+        voice: how the community of a case speaks if it set nothing of its own, in replies that its platform takes.
     """
 
     def __init__(
@@ -119,7 +119,7 @@ class DraftingRequest:
         database: Database,
         engine: Engine,
         profile: Profile,
-        voice: Callable[[str], Voice],
+        voice: Callable[[Case], Voice],
     ) -> None:
         self._database = database
         self._engine = engine
@@ -145,7 +145,7 @@ class DraftingRequest:
 
     async def _request(self, case: Case, known: _Known) -> Request:
         post = case.post
-        voice = voice_for(self._voice(post.ref.platform), known.policy, post.wish)
+        voice = voice_for(self._voice(case), known.policy, post.wish)
         memory = await asyncio.to_thread(remember, post.text, known.posted, voice.language)
         return Request(
             post,

@@ -41,6 +41,7 @@ from core.errors import Conflict, NotAllowed, StoreUnavailable
 from core.i18n.sentences import sentence
 from core.models import FlaggedPost, PostRef, Priority, Wish
 from core.moderation.approval import REOPENED, CaseState
+from core.moderation.platforms import ChatPlatform
 from core.moderation.roles import OnCase, Person, may_on_case
 from core.wording.near_duplicates import Likeness, likeness_of
 
@@ -98,6 +99,8 @@ class Intake:
         flags_per_hour: how many posts one person may flag in an hour; ``None`` for any number.
         live_roles: asks the platform for the roles of a person who wants a draft at once; without it the stored roles
             decide.
+        platforms: those that are connected to this process, by name: how long a reply may be there is kept with the
+            case, since who drafts it may know none of them.
     """
 
     def __init__(
@@ -109,7 +112,9 @@ class Intake:
         batch: int = 50,
         flags_per_hour: int | None = None,
         live_roles: LiveRoles | None = None,
+        platforms: Mapping[str, ChatPlatform] | None = None,
     ) -> None:
+        self._platforms = {} if platforms is None else platforms  # it may be empty now, and have some later
         self._live_roles = live_roles
         self._database = database
         self._flags_per_hour = flags_per_hour
@@ -220,10 +225,14 @@ class Intake:
             cases[ref] = await _again(session, case, post)
         unknown = {ref: post for ref, post in posts.items() if ref not in cases}
         await check_flaggers(session, list(unknown.values()), self._flags_per_hour)
-        new = [(new_case(post, ids), likeness[ref]) for ref, post in unknown.items()]
+        new = [(new_case(post, ids, self._most_characters(ref)), likeness[ref]) for ref, post in unknown.items()]
         if new:
             cases |= {case.post.ref: case for case in await self._open(session, new)}
         return cases
+
+    def _most_characters(self, ref: PostRef) -> int:
+        platform = self._platforms.get(ref.platform)
+        return 0 if platform is None else platform.max_characters
 
     async def _open(self, session: Session, new: Sequence[tuple[NewCase, Likeness]]) -> list[Case]:
         asked = [case.id for case, _ in new if case.post.priority is Priority.ASKED]

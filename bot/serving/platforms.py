@@ -113,13 +113,9 @@ class Platforms(Mapping[str, ChatPlatform]):
         self._faults: dict[str, asyncio.Future[None]] = {}
 
     def longest(self, name: str, unknown: int) -> int:
-        """The longest reply that a platform takes: as it says itself once it is connected, and as is usual before.
-
-        Args:
-            unknown: of a platform that this process does not serve.
-        """
+        """The longest reply that a platform takes, as it says itself; ``unknown`` while it is not connected."""
         connected = self._connections.get(name)
-        return self.max_characters.get(name, unknown) if connected is None else connected.platform.max_characters
+        return unknown if connected is None else connected.platform.max_characters
 
     def __getitem__(self, name: str) -> ChatPlatform:
         return self._connections[name].platform

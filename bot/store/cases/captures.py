@@ -28,18 +28,24 @@ _NAME: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class NewCase:
-    """A post that will become a case; ``remark`` is added to the reason of its first audit line."""
+    """A post that will become a case.
+
+    ``remark`` is added to the reason of its first audit line; ``most_characters`` is the longest reply that its
+    platform takes, 0 where nobody knows it.
+    """
 
     id: str
     post: FlaggedPost
     community_id: str
     campaign_id: str | None = None
     remark: str = ""
+    most_characters: int = 0
 
 
-def new_case(post: FlaggedPost, ids: Mapping[tuple[str, str], str]) -> NewCase:
+def new_case(post: FlaggedPost, ids: Mapping[tuple[str, str], str], most_characters: int = 0) -> NewCase:
     """A case for a post, with an id, in a community that ``lock_communities`` named."""
-    return NewCase(uuid4().hex, post, ids[post.ref.platform, post.ref.community])
+    community = ids[post.ref.platform, post.ref.community]
+    return NewCase(uuid4().hex, post, community, most_characters=most_characters)
 
 
 async def lock_communities(session: Session, refs: Sequence[PostRef]) -> dict[tuple[str, str], str]:
@@ -95,6 +101,7 @@ async def capture_all(session: Session, new: Sequence[NewCase]) -> list[Case]:
             created_at=now,
             updated_at=now,
             campaign_id=case.campaign_id,
+            most_characters=case.most_characters,
         )
         for case, post in zip(new, hidden, strict=True)
     ]
@@ -129,6 +136,7 @@ def _row(session: Session, case: NewCase, hidden: FlaggedPost) -> dict[str, obje
         "created_at": session.moment,
         "updated_at": session.moment,
         "score": hidden.score,
+        "most_characters": case.most_characters,
     }
 
 

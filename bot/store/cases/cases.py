@@ -55,7 +55,8 @@ CARDLESS: Final = frozenset({CaseState.CAPTURED, CaseState.FOLDED})
 class Case:
     """A flagged post and its state; every decision about it must name its ``version``.
 
-    The people in ``post`` are pseudonyms. ``held_by`` holds the case until ``held_until``.
+    The people in ``post`` are pseudonyms. ``held_by`` holds the case until ``held_until``. ``most_characters`` is the
+    longest reply that the platform took when the post was flagged; 0 where nobody knew it.
     """
 
     id: str
@@ -68,6 +69,7 @@ class Case:
     campaign_id: str | None = None
     held_by: str | None = None
     held_until: datetime | None = None
+    most_characters: int = 0
 
 
 async def load(session: Session, case_id: str) -> Case:
@@ -389,4 +391,5 @@ def _case(row: CaseRow) -> Case:
         campaign_id=row.campaign_id,
         held_by=row.held_by,
         held_until=row.held_until,
+        most_characters=row.most_characters,
     )

@@ -43,7 +43,8 @@ class CaseRow(Base):
     from ``erased_at`` on. ``unshown`` counts the visible changes of the case that its card in the review channel does
     not show yet. A post that the filter found has its ``score``; ``is_hateful`` is what a moderator said of it, at
     ``labelled_at``. ``text`` is the post as its author changed it, where that was taken in at ``edited_at``; what
-    was said of its earlier words no longer counts.
+    was said of its earlier words no longer counts. ``most_characters`` is the longest reply that the platform took when
+    the post was flagged, 0 where nobody knew it.
     """
 
     __tablename__ = "cases"
@@ -94,6 +95,7 @@ class CaseRow(Base):
     is_hateful: Mapped[bool | None] = mapped_column(default=None)
     labelled_at: Mapped[datetime | None] = mapped_column(default=None)
     edited_at: Mapped[datetime | None] = mapped_column(default=None)
+    most_characters: Mapped[int] = mapped_column(default=0)
 
 
 class SuggestionRow(Base):

@@ -3,26 +3,42 @@
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 from sqlalchemy import select
 
 from adapters.mastodon.capture.watched_feeds import WatchedFeeds
+from adapters.mastodon.connection.client import MastodonClient, MastodonOptions
+from adapters.mastodon.platform import MastodonPlatform
 from adapters.mastodon.reports.feed import ReportFeed
+from adapters.mastodon.speech.exact_text import ROOM
 from adapters.mastodon.speech.markup import without_breaks
 from adapters.mastodon.speech.plain_text import plain_text
+from bot.compose import application
 from bot.compose.application import open_database
+from bot.compose.platforms.mastodon import mastodon_platform
+from bot.compose.settings.settings import DeskSettings, MastodonSettings, Settings
+from bot.serving import running
+from bot.serving.platforms import Connection
+from bot.serving.status.status import Status
 from bot.store.schema import CaseRow, SuggestionRow, UpdateRow, UpdateState
 from core.engine import Engine
+from core.models import FlaggedPost, PostRef
 from core.moderation.approval import CaseState
+from core.moderation.roles import Person as Member
 from tests.fakes.engine.brief import passage
 from tests.fakes.engine.evidence import FakeEvidence
 from tests.fakes.engine.readers import readers_saying
 from tests.fakes.engine.suggesting import hate_finding
+from tests.fakes.mastodon.server.server import MastodonServer
 from tests.fakes.mastodon.town import JSON
 from tests.fakes.mastodon.whole import FAR, WholeTown, served
+from tests.fakes.telegram.whole import BRIEF
 
 POST = "They should all go back where they came from, every one of them."
 
@@ -186,3 +202,51 @@ async def test_a_closed_hashtag_is_told_to_who_runs_it(tmp_path: Path) -> None:
     async with served(_engine(), tmp_path, watched_channels=("#newcomers", "general")) as town:
         (note,) = town.notes
         assert note.endswith("general is watched, but it is neither a hashtag nor the word local.")
+
+
+@pytest.mark.parametrize("characters", [300, 240])
+async def test_what_another_process_drafts_fits_where_it_will_be_posted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, characters: int
+) -> None:
+    """An instance that takes fewer said so when the post was flagged; a worker knows no instance."""
+    long = (
+        "You want people gone who fix your roof, teach your children and wait beside you at the bus stop. Most of them "
+        "came here to work and to be safe, as your grandparents may have done. Talk to one of them before you judge."
+    )
+    engine = Engine(hate_finding(draft=long), FakeEvidence([passage()]), readers_saying(hate=0.99))
+
+    @asynccontextmanager
+    async def opened(*_: object, **__: object) -> AsyncIterator[Engine]:
+        yield engine
+
+    monkeypatch.setattr(application, "open_engine", opened)
+    async with MastodonServer().running() as server:
+        server.settings.max_characters = characters
+        settings = Settings(
+            desk=DeskSettings(database=str(tmp_path / "antiphon.db"), secret_file=str(tmp_path / "secret")),
+            mastodon=MastodonSettings(url=server.url, token=SecretStr(server.bot.token)),
+        )
+        author = server.town.add_account("author", FAR)
+        client = MastodonClient(MastodonOptions(server.url, server.bot.token))
+        await client.open()
+        try:
+            platform = MastodonPlatform(client)
+            served_here = [mastodon_platform(settings)]
+            async with (
+                application.open_application(engine, settings, served_here, BRIEF) as whole,
+                running.connected(whole, Connection(platform)),
+            ):
+                moderator = Member("mastodon", "7", "ane")
+                await application.admit(whole.database, "mastodon", server.domain, moderator)
+                ref = PostRef("mastodon", server.domain, FAR, (await server.town.post(author, POST))["id"])
+                case = await whole.desk.intake.flag(FlaggedPost(ref, POST, author.id, moderator.user, "mention"))
+                async with application.open_workers(settings, "", 1, Status()) as (worker,):
+                    assert await worker.step()
+                card = await whole.casework.card(case.id, moderator)
+                assert card.state is CaseState.IN_REVIEW and card.drafts
+                for draft in card.drafts:
+                    shown = await whole.desk.queries.rendered(case.id, draft.text)
+                    assert len(shown.text) <= platform.max_characters == characters - ROOM
+        finally:
+            await client.close()
+    assert server.errors == []
