@@ -156,7 +156,7 @@ class Decisions:
             seen = await store.load(session, case_id)
             if seen.state not in _CLOSINGS:
                 case, who = await decider(session, case_id, version, by, OnCase.APPROVE, CaseState.APPROVED)
-                to, reason = CaseState.IN_REVIEW, sentence("approval undone")
+                to, reason = CaseState.IN_REVIEW, sentence("approval taken back")
             else:
                 case, who = await decider(session, case_id, version, by, _CLOSINGS[seen.state])
                 to, reason = await self._open_again(session, case, who), sentence("decision undone")

@@ -183,8 +183,8 @@ async def _newest_job(session: Session, case_id: str) -> JobRow | None:
 async def _standing(session: Session, case_id: str) -> Delivery:
     case, row = await load(session, case_id), await store.newest(session, case_id)
     job = await _newest_job(session, case_id)
-    so_far = (job.error if job else None) or sentence("being retracted")
-    reason = sentence("retracted") if case.state is CaseState.RETRACTED else so_far
+    so_far = (job.error if job else None) or sentence("being taken back")
+    reason = sentence("taken back") if case.state is CaseState.RETRACTED else so_far
     return Delivery(case_id, "" if row is None else row.approval_id, case.state, reason)
 
 

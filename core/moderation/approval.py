@@ -112,7 +112,7 @@ def state_words(state: CaseState) -> Sentence:
         _S.FAILED: sentence("failed"),
         _S.FOLDED: sentence("folded into another"),
         _S.SHADOWED: sentence("approved in shadow mode"),
-        _S.RETRACTED: sentence("retracted"),
+        _S.RETRACTED: sentence("taken back"),
     }
     return words[state]
 

@@ -285,15 +285,14 @@ class PlatformTrouble:
 class DeskStatus:
     """The state of one community's desk.
 
-    ``expected_seconds`` is the time to a draft for a post flagged now, ``None`` where it is not known. ``workers`` are
-    the workers that have work. ``model_trouble`` is what the engine lacked last, "" if nothing. ``paused`` says where
-    posting is stopped: ``here`` and ``everywhere``. ``card_trouble`` is why moderators see no new cards, ``None`` if
-    they do. ``platform_troubles`` are the platforms of this installation that cannot be served now.
+    ``expected_seconds`` is the time to a draft for a post flagged now, ``None`` where it is not known.
+    ``model_trouble`` is what the engine lacked last, "" if nothing. ``paused`` says where posting is stopped: ``here``
+    and ``everywhere``. ``card_trouble`` is why moderators see no new cards, ``None`` if they do. ``platform_troubles``
+    are the platforms of this installation that cannot be served now.
     """
 
     by_state: dict[CaseState, int]
     expected_seconds: float | None
-    workers: int
     model_trouble: str
     is_posting: bool
     discloses: bool

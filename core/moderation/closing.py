@@ -115,4 +115,4 @@ def retract_words(reason: RetractReason | str) -> Sentence:
         RetractReason.MISTAKE: sentence("posted by mistake"),
         RetractReason.OTHER: sentence("other"),
     }
-    return sentence("retracted: {why}", why=words[RetractReason(reason)])
+    return sentence("taken back: {why}", why=words[RetractReason(reason)])

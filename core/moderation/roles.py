@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from core.errors import NotAllowed
 from core.i18n.sentences import Sentence, sentence
 
 
@@ -76,23 +77,31 @@ def role_words(role: Role) -> Sentence:
     return words[role]
 
 
-def action_words(action: OnCase | OnCommunity) -> Sentence:
-    """What an action that needs a role is called."""
+def refused(action: OnCase | OnCommunity) -> NotAllowed:
+    """Tells somebody without the role who can do this, and whom to ask."""
+    least = least_role(action)
+    remedy = sentence("Ask one of them to do it.")
+    if least in (Role.VOLUNTEER, Role.MODERATOR):
+        remedy = sentence("Ask one of them, or ask a manager for the role {role}.", role=role_words(least))
+    return NotAllowed(_who_may(action), remedy=remedy)
+
+
+def _who_may(action: OnCase | OnCommunity) -> Sentence:
     words: dict[OnCase | OnCommunity, Sentence] = {
-        OnCase.FLAG: sentence("flag"),
-        OnCase.READ: sentence("read"),
-        OnCase.REVIEW: sentence("review"),
-        OnCase.APPROVE: sentence("approve"),
-        OnCase.RETRACT: sentence("retract"),
-        OnCase.WITHDRAW: sentence("withdraw"),
-        OnCommunity.READ_STATISTICS: sentence("read statistics"),
-        OnCommunity.READ_AUDIT: sentence("read audit"),
-        OnCommunity.PAUSE: sentence("stop posting"),
-        OnCommunity.RESUME: sentence("allow posting"),
-        OnCommunity.CONFIGURE: sentence("configure"),
-        OnCommunity.GRANT: sentence("grant"),
-        OnCommunity.EXPORT: sentence("export cases"),
-        OnCommunity.ERASE: sentence("erase"),
+        OnCase.FLAG: sentence("Only volunteers, moderators and managers can flag posts here."),
+        OnCase.READ: sentence("Only moderators, managers and auditors can read cases here."),
+        OnCase.REVIEW: sentence("Only moderators and managers can decide about cases here."),
+        OnCase.APPROVE: sentence("Only moderators and managers can approve replies here."),
+        OnCase.RETRACT: sentence("Only moderators and managers can take a reply back."),
+        OnCase.WITHDRAW: sentence("Only moderators, managers and the person who flagged the post can do this."),
+        OnCommunity.READ_STATISTICS: sentence("Only moderators, managers and auditors can see this."),
+        OnCommunity.READ_AUDIT: sentence("Only managers and auditors can see this."),
+        OnCommunity.PAUSE: sentence("Only moderators and managers can pause posting."),
+        OnCommunity.RESUME: sentence("Only managers can resume posting."),
+        OnCommunity.CONFIGURE: sentence("Only managers can change the settings."),
+        OnCommunity.GRANT: sentence("Only managers can give and take roles."),
+        OnCommunity.EXPORT: sentence("Only managers can export cases."),
+        OnCommunity.ERASE: sentence("Only admins can erase what is kept about a person."),
     }
     return words[action]
 

@@ -44,7 +44,7 @@ def _people(card: Card, reader: Reader) -> Iterator[str]:
     if card.approved is not None:
         yield approved_by(card, reader)
     if card.last_move is not None and card.state in _MOVED_BY_PEOPLE:
-        yield _decided_by(card.last_move, reader)
+        yield _closed_by(card.last_move, card.state, reader)
 
 
 def approved_by(card: Card, reader: Reader) -> str:
@@ -57,8 +57,11 @@ def approved_by(card: Card, reader: Reader) -> str:
     return gettext("Approved by {names}, {when}.", locale, names=names, when=markup.date(card.approved.at))
 
 
-def _decided_by(move: LastMove, reader: Reader) -> str:
+def _closed_by(move: LastMove, state: CaseState, reader: Reader) -> str:
     locale, when = reader.locale, reader.markup.date(move.at)
     if not move.by:
         return gettext("Closed {when}.", locale, when=when)
-    return gettext("Decided by {name}, {when}.", locale, name=reader.markup.inert(move.by, _NAME), when=when)
+    name = reader.markup.inert(move.by, _NAME)
+    if state is CaseState.RETRACTED:
+        return gettext("Taken back by {name}, {when}.", locale, name=name, when=when)
+    return gettext("Closed by {name}, {when}.", locale, name=name, when=when)

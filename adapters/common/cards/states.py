@@ -25,7 +25,9 @@ REPORT: Final = "report"
 _NAME, _REASON, _NAMES = 40, 200, 5
 _DRAFTED: Final = frozenset({None, Action.REPLY})
 """The advice under which drafting once more can bring a draft."""
-_BY_REASON: Final = frozenset({CaseState.DECLINED, CaseState.NO_REPLY, CaseState.WITHDRAWN, CaseState.EXPIRED})
+_BY_REASON: Final = frozenset(
+    {CaseState.DECLINED, CaseState.NO_REPLY, CaseState.WITHDRAWN, CaseState.EXPIRED, CaseState.RETRACTED}
+)
 """The states whose reason says what was decided."""
 
 

@@ -123,9 +123,9 @@ def _approved(approval: Approval, reader: Reader) -> Screen:
     if approval.waits_for_second is not None:
         reasons = " ".join(reader.told(reason, 300) for reason in approval.why_two[:5])
         said = gettext(
-            "Your approval is kept and ends {until}. A second person must approve the same text.",
+            "Your approval is kept and counts until {until}. A second person must approve the same text.",
             locale,
-            until=reader.markup.from_now(approval.waits_for_second),
+            until=reader.markup.date(approval.waits_for_second),
         )
         return Screen((f"{said}\n{reasons}".strip(),))
     if card.state is not CaseState.APPROVED:

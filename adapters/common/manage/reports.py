@@ -5,7 +5,8 @@ Owns these texts. Shows counts, times and names of moderators, never the words o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from adapters.common.words.fitting import Segment, fit
@@ -131,8 +132,8 @@ def _expected(status: DeskStatus, locale: str) -> str:
 
 def _model(status: DeskStatus, locale: str) -> str:
     if status.model_trouble:
-        return gettext("The engine has trouble: {trouble}", locale, trouble=translated(status.model_trouble, locale))
-    return gettext("The engine works; processes with work in hand: {workers}.", locale, workers=status.workers)
+        return gettext("Drafting has trouble: {trouble}", locale, trouble=translated(status.model_trouble, locale))
+    return gettext("Drafting works.", locale)
 
 
 def statistics_text(found: Statistics, days: int, reader: Reader) -> str:
@@ -141,14 +142,7 @@ def statistics_text(found: Statistics, days: int, reader: Reader) -> str:
     lines = [
         reader.markup.heading(gettext("The last {days} days", locale, days=days)),
         gettext("Flagged: {count}.", locale, count=found.flagged),
-        gettext(
-            "Posted: {posted}. Declined: {declined}. Left without a reply: {silent}. Shadowed: {shadowed}.",
-            locale,
-            posted=found.by_state.get(CaseState.POSTED, 0),
-            declined=found.by_state.get(CaseState.DECLINED, 0),
-            silent=found.by_state.get(CaseState.NO_REPLY, 0),
-            shadowed=found.by_state.get(CaseState.SHADOWED, 0),
-        ),
+        _counts(gettext("What became of them", locale), _outcomes(found.by_state, locale)),
         _counts(
             gettext("Groups", locale), {listed_group_in_words(key, locale): n for key, n in found.by_group.items()}
         ),
@@ -168,6 +162,24 @@ def statistics_text(found: Statistics, days: int, reader: Reader) -> str:
 def _counts(title: str, by_name: dict[str, int]) -> str:
     rows = sorted(by_name.items(), key=lambda row: (-row[1], row[0]))
     return f"{title}: {', '.join(f'{name} {count}' for name, count in rows)}." if rows else ""
+
+
+def _outcomes(by_state: Mapping[CaseState, int], locale: str) -> dict[str, int]:
+    """How many cases ended in each way that people tell apart; what is not closed is open."""
+    ends = {
+        CaseState.POSTED: gettext("a reply was posted", locale),
+        CaseState.RETRACTED: gettext("a reply was posted and taken back", locale),
+        CaseState.SHADOWED: gettext("a reply was approved in shadow mode", locale),
+        CaseState.DECLINED: gettext("closed without a reply", locale),
+        CaseState.NO_REPLY: gettext("closed without a reply", locale),
+        CaseState.WITHDRAWN: gettext("the flag was taken back", locale),
+        CaseState.EXPIRED: gettext("nobody decided in time", locale),
+        CaseState.FOLDED: gettext("decided with another case", locale),
+    }
+    found = Counter[str]()
+    for state, number in by_state.items():
+        found[ends.get(state) or gettext("still open", locale)] += number
+    return found
 
 
 def _reason(name: str, locale: str) -> str:

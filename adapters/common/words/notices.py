@@ -14,17 +14,22 @@ from core.moderation.case_numbers import short_number
 from core.moderation.community.notices import CallKind, Notice
 
 _REASON: Final = 300
+_PLACE: Final = 60
 
 
-def notice_text(notice: Notice, reader: Reader) -> str:
-    """What a notice says, with a link to the card."""
+def notice_text(notice: Notice, reader: Reader, where: str = "") -> str:
+    """What a notice says, with a link to the card.
+
+    Args:
+        where: what people call the place that the case is from; "" where only one can be meant, or it is not known.
+    """
     locale, url = reader.locale, reader.markup.post_url(notice.card)
     if notice.kind is not None:
         said, label = _called(notice.kind, notice.case_id, locale), gettext("Go to the card", locale)
     elif notice.outcome is not None:
         said, label = _outcome(notice.outcome, locale), gettext("Go to the post", locale)
     else:
-        said, label = _not_sent(notice, reader), gettext("Go to the card", locale)
+        said, label = _not_sent(notice, reader, where), gettext("Go to the card", locale)
     return f"{said} {reader.markup.link(label, url)}" if url else said
 
 
@@ -37,12 +42,21 @@ def _called(kind: CallKind, case_id: str, locale: str) -> str:
     return gettext("Case {number} has waited for a decision for a long time.", locale, number=number)
 
 
-def _not_sent(notice: Notice, reader: Reader) -> str:
+def _not_sent(notice: Notice, reader: Reader, where: str) -> str:
+    number, reason = short_number(notice.case_id), reader.told(notice.reason, _REASON).rstrip(".")
+    if not where:
+        return gettext(
+            "Case {number}: the reply that you approved was not sent. Reason: {reason}.",
+            reader.locale,
+            number=number,
+            reason=reason,
+        )
     return gettext(
-        "Case {number}: the reply that you approved was not sent. Reason: {reason}.",
+        "Case {number} in {where}: the reply that you approved was not sent. Reason: {reason}.",
         reader.locale,
-        number=short_number(notice.case_id),
-        reason=reader.told(notice.reason, _REASON).rstrip("."),
+        number=number,
+        where=reader.markup.inert(where, _PLACE),
+        reason=reason,
     )
 
 

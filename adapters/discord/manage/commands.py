@@ -128,7 +128,9 @@ class Commands:
         manager = await self._begin(interaction, OnCommunity.PAUSE)
         is_new = await self._client.desk.governance.pause(NAME, manager.community, manager.person, note)
         if is_new:
-            said = gettext("Paused: nothing is posted here until /antiphon resume.", manager.locale)
+            said = gettext(
+                "Paused: nothing is posted here until a manager resumes with /antiphon resume.", manager.locale
+            )
         else:
             said = gettext("Posting was paused already.", manager.locale)
         await answer(interaction, said)

@@ -75,4 +75,4 @@ class DiscordNotifier:
     def _words(self, notice: Notice) -> str:
         guild = self._client.get_guild(int(notice.community))
         spoken = notice.language or (str(guild.preferred_locale) if guild is not None else "en")
-        return notice_text(notice, reader_of(spoken))
+        return notice_text(notice, reader_of(spoken), "" if guild is None else guild.name)

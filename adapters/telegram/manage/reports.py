@@ -110,7 +110,7 @@ class Reports:
     async def _pause(self, _chat: PrivateChat, manager: GroupManager, _field: str) -> PanelMessage:
         is_new = await self._client.desk.governance.pause(NAME, manager.community, manager.person)
         if is_new:
-            said = gettext("Paused: nothing is posted in this group until somebody resumes.", manager.locale)
+            said = gettext("Paused: nothing is posted in this group until a manager resumes.", manager.locale)
         else:
             said = gettext("Posting was paused already.", manager.locale)
         label = gettext("Resume", manager.locale)

@@ -61,9 +61,9 @@ class TelegramNotifier:
         if self._is_said(notice.key):
             return
         try:
-            await self._client.bot.send_message(
-                int(user), self._words(notice), ParseMode.HTML, link_preview_options=NO_PREVIEW
-            )
+            where = "" if notice.outcome is not None else await self._title(notice.community)
+            words = self._words(notice, where)
+            await self._client.bot.send_message(int(user), words, ParseMode.HTML, link_preview_options=NO_PREVIEW)
         except (Forbidden, BadRequest):  # they never began a chat with the bot, or blocked it
             if notice.outcome is None:
                 you = gettext("For you", notice.language)
@@ -105,5 +105,8 @@ class TelegramNotifier:
         if len(self._said) > _MOST_KEPT:
             self._said.popitem(last=False)
 
-    def _words(self, notice: Notice) -> str:
-        return notice_text(notice, reader_of(notice.language or "en"))
+    async def _title(self, community: str) -> str:
+        return (await self._client.bot.get_chat(int(community))).title or ""
+
+    def _words(self, notice: Notice, where: str = "") -> str:
+        return notice_text(notice, reader_of(notice.language or "en"), where)

@@ -16,18 +16,15 @@ from sqlalchemy import delete, select, update
 from bot.store.engine.database import Session
 from bot.store.engine.dialect import committed, insert_all_new, insert_new
 from bot.store.schema import CommunityRow, KnownNameRow, MembershipRow, PersonRow
-from core.errors import NotAllowed
-from core.i18n.sentences import Name, sentence
+from core.i18n.sentences import Name
 from core.moderation.roles import (
     OnCase,
     OnCommunity,
     Person,
     Role,
-    action_words,
-    least_role,
     may_on_case,
     may_on_community,
-    role_words,
+    refused,
 )
 
 _LENGTH = 20
@@ -119,7 +116,7 @@ async def require_on_case(
     who = await pseudonym(session, person.platform, person.user)
     roles = await roles_of(session, community_id, who)
     if not may_on_case(roles, action, is_flagger=bool(flagged_by) and who == flagged_by):
-        raise _refused(action)
+        raise refused(action)
     return who
 
 
@@ -128,15 +125,8 @@ async def require_on_community(session: Session, community_id: str, person: Pers
     who = await pseudonym(session, person.platform, person.user)
     roles = await roles_of(session, community_id, who)
     if not may_on_community(roles, action):
-        raise _refused(action)
+        raise refused(action)
     return who
-
-
-def _refused(action: OnCase | OnCommunity) -> NotAllowed:
-    return NotAllowed(
-        sentence("You may not {action} here.", action=action_words(action)),
-        remedy=sentence("Ask a manager of the community for the role {role}.", role=role_words(least_role(action))),
-    )
 
 
 async def grant(

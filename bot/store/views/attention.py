@@ -18,6 +18,7 @@ from bot.store.engine.database import Session
 from bot.store.engine.dialect import insert_new
 from bot.store.people.people import member
 from bot.store.schema import ApprovalRow, AuditRow, CaseRow, NoticeRow, ReviewCardRow
+from core.i18n.sentences import sentence
 from core.models import PostRef
 from core.moderation.approval import CLOSED, CaseState
 
@@ -30,6 +31,7 @@ _ON_THE_WAY: Final = (CaseState.APPROVED, CaseState.SENDING, CaseState.UNKNOWN)
 _NOT_SENT: Final = (
     CaseState.NEEDS_PERSON, CaseState.FAILED, CaseState.EXPIRED, CaseState.WITHDRAWN, CaseState.IN_REVIEW,
 )  # fmt: skip
+_BY_ANOTHER: Final = sentence("another moderator took the approval back")
 _LATEST: Final = timedelta(days=1)
 """What is older is not said any more, as after an upgrade."""
 _AT_ONCE: Final = 50
@@ -103,7 +105,8 @@ async def not_sent(session: Session, platform: str) -> list[NotSent]:
             person = await member(session, case.community_id, platform, who)
             if person is not None:
                 place = _place(case, card)
-                found.append(NotSent(case.id, case.community_id, about, person.user, line.reason, place))
+                reason = line.reason if line.to_state is not CaseState.IN_REVIEW else _BY_ANOTHER
+                found.append(NotSent(case.id, case.community_id, about, person.user, reason, place))
     return found
 
 

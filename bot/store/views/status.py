@@ -34,7 +34,6 @@ async def status(session: Session, community: Community) -> DeskStatus:
     return DeskStatus(
         by_state=await _by_state(session, community.id),
         expected_seconds=await expected_seconds(session, DRAFT, community.id, Priority.FLAGGED),
-        workers=await workers(session),
         model_trouble=await _trouble(session, community.id),
         is_posting=community.is_posting,
         discloses=community.discloses,

@@ -267,7 +267,7 @@ class EveryState:
         with self._hands.errand("take a posted reply back"):
             asked = await card.press("moderator", "Take the reply back…")
             await self._hands.select("moderator", asked.response, "MISTAKE")
-        self._take("Closed: taken back", await card.shows("The reply was taken back."))
+        self._take("Closed: taken back", await card.shows("Taken back by"))
 
     async def _two_persons(self, card: OneCard) -> None:
         with self._hands.errand("approve one's own words"):

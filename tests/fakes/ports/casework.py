@@ -15,7 +15,7 @@ from core.moderation.cards import Approval, ApprovedText, Card, Holder, OpenCase
 from core.moderation.case_numbers import beginning_of_id
 from core.moderation.closing import CloseReason, RetractReason, closed_as
 from core.moderation.community.disclosure import render
-from core.moderation.roles import OnCase, Person, Role, may_on_case
+from core.moderation.roles import OnCase, Person, Role, may_on_case, refused
 
 NOW = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 _HELD = (CaseState.IN_REVIEW, CaseState.NEEDS_PERSON, CaseState.UNKNOWN, CaseState.FAILED)
@@ -244,7 +244,7 @@ class MemoryCasework:
             raise BadInput("There is no such case.", remedy="Look at the list of cases.")
         role, card = self.roles.get(by.user), self.cases[case_id]
         if not may_on_case([role] if role else [], action, is_flagger=card.post.flagged_by == by.user):
-            raise NotAllowed(f"You may not {action} here.", remedy="Ask a manager of this community for the role.")
+            raise refused(action)
         return card
 
     @staticmethod

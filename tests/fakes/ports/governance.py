@@ -11,19 +11,18 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from core.errors import BadInput, NotAllowed, StoreUnavailable
+from core.errors import BadInput, StoreUnavailable
 from core.models import Intent, TargetGroup
 from core.moderation.approval import CaseState
 from core.moderation.cards import DecidedLately, DeskStatus, Statistics
 from core.moderation.community.careful_watch import FindLabel, WatchRecord
 from core.moderation.community.policy import CommunityPolicy
 from core.moderation.desk_ports import PolicyChanges
-from core.moderation.roles import OnCase, OnCommunity, Person, Role, may_on_case, may_on_community
+from core.moderation.roles import OnCase, OnCommunity, Person, Role, may_on_case, may_on_community, refused
 
 STATUS = DeskStatus(
     by_state={CaseState.QUEUED: 2, CaseState.IN_REVIEW: 3},
     expected_seconds=45.0,
-    workers=1,
     model_trouble="",
     is_posting=False,
     discloses=True,
@@ -103,7 +102,7 @@ class FakeGovernance:
         roles = await self.roles_of(platform, community, by)
         may = may_on_case(roles, action) if isinstance(action, OnCase) else may_on_community(roles, action)
         if not may:
-            raise NotAllowed(f"You may not {action} here.", remedy="Ask a manager for the role.")
+            raise refused(action)
 
     async def configure(
         self, platform: str, community: str, changes: PolicyChanges, by: Person, *, is_owner: bool = False

@@ -108,4 +108,4 @@ async def _post_and_retract(town: NewServer) -> None:
     done = await town.people["moderator"].select(asked.response, ["MISTAKE"], custom_id=custom_id)
     assert "The reply is taken back." in said_in(done)
     assert town.replies() == []
-    await town.until(lambda: town.card("The reply was taken back."))
+    await town.until(lambda: town.card("Taken back by"))

@@ -91,7 +91,8 @@ def _heard(town: NewServer, run: Told) -> None:
     decided += f" [Go to the post]({square}/{run.posts[0].id})"
     said = {who: direct_messages(town, who) for who in town.people}
     (not_sent,) = said.pop("moderator")
-    assert "the reply that you approved was not sent. Reason: The post that the reply answers is gone." in not_sent
+    assert f" in {town.square.guild.name}: the reply that you approved was not sent." in not_sent
+    assert "Reason: The post that the reply answers is gone." in not_sent
     assert f"[Go to the card](https://discord.com/channels/{town.square.guild.id}/{town.room.id}/" in not_sent
     assert said.pop("volunteer") == [posted, decided]
     assert said.pop("helper") == [posted]

@@ -22,7 +22,7 @@ async def test_a_role_on_the_platform_counts_from_the_moment_it_is_given_to_the_
     """Nobody has to tell Antiphon (invariant I7)."""
     source = FakeRoles()
     desk = build_desk(database, role_sources={PLATFORM: source})
-    with pytest.raises(NotAllowed, match="You may not approve here"):
+    with pytest.raises(NotAllowed, match="can approve replies here"):
         await approve(desk, in_review, STRANGER)
     source.now["stranger_one"] = frozenset({Role.MODERATOR})
     reply = await approve(desk, in_review, STRANGER)
@@ -32,7 +32,7 @@ async def test_a_role_on_the_platform_counts_from_the_moment_it_is_given_to_the_
     assert await one_row(database, kept) == ("moderator", "platform")
     case = await desk.decisions.undo(in_review.id, in_review.version + 1, STRANGER)
     source.now.clear()
-    with pytest.raises(NotAllowed, match="You may not approve here"):
+    with pytest.raises(NotAllowed, match="can approve replies here"):
         await approve(desk, case, STRANGER)
     assert await one_row(database, "SELECT count(*) FROM memberships WHERE is_native = true") == (0,)
 
@@ -69,7 +69,7 @@ async def test_a_native_role_of_a_platform_that_is_not_connected_counts_for_noth
     connected = build_desk(database, role_sources={PLATFORM: FakeRoles(stranger_one=Role.MODERATOR)})
     await approve(connected, in_review, STRANGER)
     case = await connected.decisions.undo(in_review.id, in_review.version + 1, STRANGER)
-    with pytest.raises(NotAllowed, match="You may not approve here"):
+    with pytest.raises(NotAllowed, match="can approve replies here"):
         await approve(build_desk(database), case, STRANGER)
 
 

@@ -246,6 +246,8 @@ async def test_who_takes_an_approval_back_is_not_told_but_the_other_approver_is(
     await attention.step()
     assert (None, MODERATOR.user) in notifier.called()
     assert (None, OTHER_MODERATOR.user) not in notifier.called()
+    (told,) = [notice for notice, _ in notifier.given.values() if notice.kind is None]
+    assert told.reason == "another moderator took the approval back"
 
 
 async def test_a_posted_reply_tells_nobody(

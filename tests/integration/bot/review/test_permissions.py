@@ -93,7 +93,7 @@ async def is_allowed(call: Awaitable[object]) -> bool:
     try:
         await call
     except NotAllowed as err:
-        assert err.message.startswith("You may not ")
+        assert err.message.startswith("Only ")
         return False
     except Conflict as err:
         assert "changed since you saw it" in err.message or "was faster" in err.message

@@ -47,7 +47,7 @@ async def test_a_posted_reply_is_taken_back(posted: SendingScene) -> None:
     assert posted.community.replies() == []
     assert (await posted.row())[0] == "retracted"
     entry = (await posted.desk.queries.history(posted.case_id))[-1]
-    assert (entry.to_state, entry.reason, entry.note) == ("retracted", "retracted: other", NOTE)
+    assert (entry.to_state, entry.reason, entry.note) == ("retracted", "taken back: other", NOTE)
     assert entry.actor.startswith("p-")
     kept = "SELECT count(*) FROM jobs WHERE CAST(payload AS TEXT) LIKE '%asked us%'"
     assert await one_row(posted.database, kept) == (0,)

@@ -18,7 +18,7 @@ from core.errors import Conflict
 from core.i18n.catalogs import LANGUAGES, translated
 from core.i18n.sentences import Said, Sentence, from_json, joined, listed, sentence, to_json
 from core.moderation.approval import CaseState, state_words
-from core.moderation.roles import OnCase, OnCommunity, Role, action_words, role_words
+from core.moderation.roles import OnCase, OnCommunity, Role, refused, role_words
 
 ROOT = Path(__file__).parents[4]
 MET_BY_PEOPLE = (
@@ -280,7 +280,7 @@ def test_every_state_role_and_action_has_its_words() -> None:
     """In every language."""
     said: list[Sentence] = [state_words(state) for state in CaseState]
     said += [role_words(role) for role in Role]
-    said += [action_words(action) for action in (*OnCase, *OnCommunity)]
+    said += [Sentence(refused(action).message) for action in (*OnCase, *OnCommunity)]
     for language in LANGUAGES[1:]:
         assert [str(one) for one in said if not translated(one, language)] == []
-        assert translated(action_words(OnCase.APPROVE), language) != "approve"
+        assert translated(refused(OnCase.APPROVE).message, language) != refused(OnCase.APPROVE).message

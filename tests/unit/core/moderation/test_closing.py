@@ -41,7 +41,7 @@ def test_the_history_says_the_end_and_the_reason(reason: CloseReason) -> None:
 @pytest.mark.parametrize("reason", RetractReason)
 def test_the_history_says_why_a_reply_was_taken_back(reason: RetractReason) -> None:
     """By the value that a job keeps, too."""
-    assert retract_words(reason.value) == f"retracted: {reason}"
+    assert retract_words(reason.value) == f"taken back: {reason}"
 
 
 def test_a_reason_is_offered_where_the_case_can_end_like_this() -> None:

@@ -56,7 +56,7 @@ async def test_who_may_not_read_a_case_learns_nothing_of_it(room: ReviewRoom, wh
     for button in ("More…", "Edit draft 1…"):
         refused = await room.click(who, button)
         assert refused.modal is None
-        assert "You may not read here." in said_in(refused)
+        assert "can read cases here." in said_in(refused)
         assert refused.ephemeral
 
 

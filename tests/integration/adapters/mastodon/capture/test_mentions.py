@@ -124,7 +124,7 @@ async def test_a_person_without_a_role_is_refused_alone_and_once_a_day(town: Cap
     await town.hear()
     assert town.desk.flagged == []
     [said] = await town.told(town.stranger)
-    assert "You may not flag here" in said
+    assert "can flag posts here" in said
     assert await town.in_public() == []
 
 

@@ -295,7 +295,7 @@ async def test_an_auditor_reads_and_decides_nothing(room: MastodonRoom) -> None:
     await room.show()
     room.desk.roles[room.people["second"].id] = room.desk.roles[room.people["auditor"].id]
     told = await room.write("second", "not hateful", await room.card())
-    assert "You may not review here." in all_in(told)
+    assert "can decide about cases here." in all_in(told)
     assert DRAFTS[1].text in all_in(await room.write("second", "show", await room.card()))
     assert room.casework.decided == []
 

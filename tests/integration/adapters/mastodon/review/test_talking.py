@@ -59,7 +59,7 @@ async def test_a_stranger_who_was_brought_in_decides_nothing_and_sees_nothing(ro
     assert await room.told("stranger") == []
     for text in ("approve 2", "show", "yes", "help", "hello"):
         (refused,) = await room.write("stranger", text, theirs)
-        assert "You may not read here." in text_in(refused)
+        assert "can read cases here." in text_in(refused)
         assert not any(words in text_in(refused) for words in _OF_THE_POST)
         assert room.desk.number not in text_in(refused)
     assert room.casework.decided == []

@@ -164,7 +164,7 @@ async def test_a_stranger_opens_no_case_and_who_has_a_role_is_helped(tmp_path: P
         post = await town.server.town.post(town.people["author"], POST)
         await town.server.town.mention(town.people["stranger"], town.server.bot, "counter", reply_to=post)
         (said,) = await town.until(lambda: town.directs_to("stranger"))
-        assert "You may not flag here" in said and "go back" not in said
+        assert "can flag posts here" in said and "go back" not in said
         assert await _cases(town) == []
 
 

@@ -103,7 +103,7 @@ async def test_a_person_without_a_role_is_refused_in_private(town: CaptureTown) 
     post = town.people.say(town.author, town.group, HATE)
     town.people.command(town.stranger, town.group, "counter", reply_to=post)
     await town.hear()
-    assert town.desk.flagged == [] and "You may not flag here" in town.told(town.stranger)[0]
+    assert town.desk.flagged == [] and "can flag posts here" in town.told(town.stranger)[0]
     town.governance.policies[str(town.group)] = replace(SET_UP, members_flag=True)
     town.people.command(town.stranger, town.group, "counter", reply_to=post)
     await town.hear()

@@ -73,7 +73,7 @@ async def test_a_button_for_a_group_where_one_may_not_flag_is_refused(town: Capt
     town.governance.grant(town.volunteer)
     town.people.press(town.volunteer, asked, f"from:{other}", stale=True)
     await town.hear()
-    assert town.desk.flagged == [] and "You may not flag here" in town.told(town.volunteer)[0]
+    assert town.desk.flagged == [] and "can flag posts here" in town.told(town.volunteer)[0]
 
 
 async def test_a_stranger_is_told_that_they_may_flag_nowhere(town: CaptureTown) -> None:

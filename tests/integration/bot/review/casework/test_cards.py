@@ -152,8 +152,8 @@ async def test_what_is_refused_can_be_said_in_the_readers_language(front: Casewo
     with pytest.raises(NotAllowed) as refused:
         await front.hold(in_review.id, VOLUNTEER)
     assert (translated(refused.value.message, "it"), translated(refused.value.remedy, "it")) == (
-        "Qui non puoi revisionare.",
-        "Chiedi il ruolo moderatore a chi gestisce la comunità.",
+        "Qui solo moderatori e gestori possono decidere sui casi.",
+        "Chiedi a una di queste persone, oppure chiedi a un gestore il ruolo di moderatore.",
     )
     await front.close(in_review.id, in_review.version, MODERATOR, CloseReason.PREACHY)
     with pytest.raises(Conflict) as outdated:

@@ -45,7 +45,7 @@ def test_troubles_are_told() -> None:
     assert "A right is missing." in said
     assert "Moderators see no new cards since 2026-03-02T00:00:00+00:00. The review channel is gone." in said
     assert "Nobody can tell yet how long the first draft takes." in said
-    assert "The engine has trouble: no model" in said
+    assert "Drafting has trouble: no model" in said
     assert "The bot may not read." in said
     assert "7 messages were not looked at" in said
 
@@ -81,6 +81,18 @@ def test_statistics_make_nothing_up() -> None:
     assert "Kinds of reply: gives facts 2, a newer kind 1." in said
     assert "Why cases were closed: preachy 1." in said
     assert "Fewer than five cases" in said
+
+
+def test_every_flagged_post_is_counted_once_by_what_became_of_it() -> None:
+    """Also a reply that stood and was taken back, and what nobody has decided yet."""
+    since = datetime(2026, 3, 2, tzinfo=UTC)
+    states = dict.fromkeys(CaseState, 1)
+    found = Statistics(since, len(states), states, {}, {}, {}, None, None, None, None)
+    (line,) = [line for line in statistics_text(found, 7, READER).splitlines() if line.startswith("What became")]
+    numbers = [int(part.rsplit(" ", 1)[1]) for part in line.rstrip(".").split(": ", 1)[1].split(", ")]
+    assert sum(numbers) == found.flagged
+    for said in ("a reply was posted 1", "a reply was posted and taken back 1", "closed without a reply 2"):
+        assert said in line
 
 
 def test_what_was_decided_lately_names_case_decision_person_and_time() -> None:

@@ -21,10 +21,10 @@ def test_an_error_is_its_message_and_its_remedy() -> None:
     with pytest.raises(NotAllowed) as caught:
         check_transition(CaseState.POSTED, CaseState.IN_REVIEW)
     assert explain(caught.value, "en", LIMIT) == (
-        "A case that is posted cannot become in review.\nIt can become: retracted."
+        "A case that is posted cannot become in review.\nIt can become: taken back."
     )
     assert explain(caught.value, "es-419", LIMIT) == (
-        "Un caso que está «publicado» no puede pasar a «en revisión».\nPuede pasar a: retirado."
+        "Un caso que está «publicado» no puede pasar a «en revisión».\nPuede pasar a: respuesta retirada."
     )
 
 
