@@ -53,7 +53,7 @@ def check_flag(post: FlaggedPost) -> None:
     if post.is_private:
         raise NotAllowed(
             sentence("Antiphon does not answer direct messages or private channels."),
-            remedy=sentence("Report the message to the platform, and stand by the person it was sent to."),
+            remedy=sentence("Report the message to the platform, or tell the moderators about it."),
         )
 
 

@@ -243,7 +243,6 @@ def _proposed(kept: _Kept, found: CheckedEdit) -> ProposedReply:
         text=kept.rendered.text,
         reply=proposal.text,
         sha256=proposal.sha256,
-        unsupported=tuple(sentence.text for sentence in found.sentences if sentence.unsupported),
         warnings=tuple(dict.fromkeys((*kept.warnings, *found.warnings))),
         why_two=why_two_of(kept.stored, found, wrote_post=kept.wrote_post),
         is_shadow=kept.is_shadow,

@@ -206,7 +206,6 @@ class ProposedReply:
         text: the whole text, with the sentence that discloses Antiphon.
         reply: the part that the person wrote or chose.
         sha256: of the text's UTF-8 bytes, and of the quote, if any.
-        unsupported: sentences of it with figures or names that no passage holds.
         warnings: what to look at before approving, in sentences.
         why_two: why a second person must approve it too; empty where one is enough.
         is_shadow: approving it posts nothing: the community is in shadow mode.
@@ -222,7 +221,6 @@ class ProposedReply:
     text: str
     reply: str
     sha256: str
-    unsupported: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     why_two: tuple[str, ...] = ()
     is_shadow: bool = False

@@ -17,7 +17,7 @@ from core.errors import Unavailable
 from core.i18n.sentences import sentence
 from core.models import Brief, Draft, Origin, Suggestion
 from core.scoring.checking import CheckedSentence, Read, check_reply, sentences_of
-from core.scoring.gates import GateContext, own_sentences, unsupported_in_words
+from core.scoring.gates import UNPROVEN, GateContext, own_sentences, unsupported_in_words
 from core.scoring.receipts import unchecked_in_words
 from core.wording.text import sentences, words
 
@@ -92,13 +92,18 @@ def warnings_on(text: str, suggestion: Suggestion, read: Read | None = None) -> 
     Args:
         read: what was read in the text; ``None`` where nobody read it.
     """
-    found = check_reply(text, _context(text, suggestion), read)
-    faults = [sentence("Antiphon would not have suggested this: {fault}.", fault=fault) for fault in found.faults]
-    return tuple(dict.fromkeys([*faults, *warnings_of(check_edit(text, suggestion)), *found.warnings]))
+    found, checked = check_reply(text, _context(text, suggestion), read), check_edit(text, suggestion)
+    told_by_name = UNPROVEN if any(one.unsupported for one in checked) else ()
+    faults = [fault for fault in found.faults if fault not in told_by_name]
+    said = [sentence("Antiphon would not have suggested this: {fault}.", fault=fault) for fault in faults]
+    return tuple(dict.fromkeys([*said, *warnings_of(checked), *found.warnings]))
 
 
 def warnings_of(checked: Sequence[CheckedSentence]) -> tuple[str, ...]:
-    """What a person must look at before they approve the text, in sentences."""
+    """What a person must look at before they approve the text, in sentences.
+
+    A figure, date or name without evidence is told once; that its sentence was not checked is not told besides.
+    """
     return tuple(warning for one in checked for warning in _warnings(one))
 
 
@@ -109,7 +114,7 @@ def _context(text: str, suggestion: Suggestion) -> GateContext:
 
 def _warnings(checked: CheckedSentence) -> list[str]:
     found = [unsupported_in_words(item) for item in checked.unsupported]
-    return [*found, unchecked_in_words(checked.text)] if checked.is_unchecked else found
+    return [unchecked_in_words(checked.text)] if checked.is_unchecked and not found else found
 
 
 def _prepared_in(drafts: Sequence[Draft]) -> frozenset[str]:

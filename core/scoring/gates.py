@@ -41,6 +41,8 @@ MOST_SENTENCES = 4
 LEAST_INFERRED_STANCE = 0.5
 """The least score of inference in a language that the reader of drafts does not know: no reply entails the post."""
 LEAST_NON_TOXICITY = 0.5
+UNPROVEN = (sentence("a number that no evidence holds"), sentence("a date that no evidence holds"))
+"""The faults of a text that states what no evidence holds; ``unsupported_in_words`` names each such item."""
 _LEAK = 8
 _NEARLY_SAME = 0.6
 _CREDITED = 0.7
@@ -146,10 +148,11 @@ def _wording_faults(text: str, context: GateContext) -> Iterator[str | None]:
 
 def _unsupported_faults(own: str, context: GateContext) -> Iterator[str]:
     kinds = {item.kind for item in _strange(own, context)[0]}
+    number, date = UNPROVEN
     if kinds - {FigureKind.DATE}:
-        yield sentence("a number that no evidence holds")
+        yield number
     if FigureKind.DATE in kinds:
-        yield sentence("a date that no evidence holds")
+        yield date
 
 
 def _strange(own: str, context: GateContext) -> tuple[list[Item], list[Item]]:

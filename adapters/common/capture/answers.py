@@ -6,6 +6,7 @@ mention or markup.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from adapters.common.words.fitting import shortened
@@ -38,10 +39,13 @@ def taken_in(card: Card, locale: str, limit: int, *, channel: str = "", promise:
     is_taken = card.state not in CLOSED
     title = gettext("Thank you. Case {case}.", locale, case=number) if is_taken else _case(card, locale)
     lines = [title, _state(card, locale)]
-    if channel and card.state not in CLOSED:
-        lines.append(gettext("Moderators review it in {channel}.", locale, channel=channel))
-    lines += [*_next(card, locale), promise]
+    lines += [*_reviewed_in(card, channel, locale), *_next(card, locale), promise]
     return shortened("\n".join(line for line in lines if line), limit)
+
+
+def _reviewed_in(card: Card, channel: str, locale: str) -> Iterator[str]:
+    if channel and card.state not in CLOSED and not card.post.is_from_elsewhere:
+        yield gettext("Moderators review it in {channel}.", locale, channel=channel)
 
 
 def counted(locale: str) -> str:
@@ -49,21 +53,30 @@ def counted(locale: str) -> str:
     return gettext("Thank you. The moderators get this post when enough people have flagged it.", locale)
 
 
-def with_drafts(card: Card, reader: Reader, limit: int) -> str:
-    """The drafts, best first, as many as fit into ``limit`` characters."""
+def with_drafts(card: Card, reader: Reader, limit: int, channel: str = "") -> str:
+    """The drafts, best first, as many as fit into ``limit`` characters.
+
+    Args:
+        channel: a mention of the review channel, if the reader may see it: who is a moderator, too, decides there.
+    """
     locale = reader.locale
     lines = [gettext("Drafts for case {case}:", locale, case=short_number(card.case_id))]
-    end = "\n".join(_next(card, locale))
+    end = "\n".join([*_next(card, locale), *_reviewed_in(card, channel, locale)])
     room = limit - len(end) - len(lines[0]) - _RESERVE
     for draft in card.drafts:
         forms = (_draft(card, draft, reader), _words(draft, reader))
         block = next((form for form in forms if len(form) < room), None)
         if block is None:
-            lines.append(gettext("The others are too long for one message; moderators see them.", locale))
+            said = gettext("The others are too long for one message; moderators see them.", locale)
+            lines.append(said if draft is not card.drafts[0] else _too_long(locale))
             break
         lines.append(block)
         room -= len(block) + 1
     return shortened("\n".join([*lines, end]), limit)
+
+
+def _too_long(locale: str) -> str:
+    return gettext("They are too long for one message; moderators see them on the card.", locale)
 
 
 def so_far(card: Card, reader: Reader, limit: int) -> str:

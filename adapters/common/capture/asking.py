@@ -104,7 +104,7 @@ class Asking:
         if is_member:
             self._known.add(post.ref, written_at)
         if wants_drafts and card.drafts and is_decided(card) and card.state not in CLOSED:
-            await answer.give(with_drafts(card, answer.reader, answer.limit))
+            await answer.give(with_drafts(card, answer.reader, answer.limit, answer.review_channel))
             return
         is_followed = wants_drafts and not is_decided(card) and self._following.has_room
         channel, promise = answer.review_channel, answer.promise if is_followed else ""
@@ -124,7 +124,7 @@ async def _show_last(answer: PrivateAnswer, card: Card) -> None:
     """Say what happened to the case while its flagger waited."""
     locale = answer.reader.locale
     if card.drafts:
-        await answer.change(with_drafts(card, answer.reader, answer.limit))
+        await answer.change(with_drafts(card, answer.reader, answer.limit, answer.review_channel))
     elif is_decided(card):
         await answer.change(ended(card, locale, answer.limit))
     else:

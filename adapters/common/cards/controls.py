@@ -26,6 +26,8 @@ _MOST: Final = 5
 """How many controls stand under a card."""
 OWN_TEXT: Final = "0"
 """The value in place of a draft's rank where a person writes their own reply."""
+REPORT: Final = "report"
+"""How a post is flagged that was reported with the platform's own means; the report's number may stand behind it."""
 _HELD: Final = frozenset({CaseState.IN_REVIEW, CaseState.NEEDS_PERSON, CaseState.UNKNOWN, CaseState.FAILED})
 _REOPENED: Final = frozenset({CaseState.NEEDS_PERSON, CaseState.FAILED})
 
@@ -96,6 +98,16 @@ def _may_be_answered(card: Card) -> bool:
     return card.state is CaseState.IN_REVIEW and not card.post.is_from_elsewhere
 
 
+def is_reported(card: Card) -> bool:
+    """Whether a post was reported with the platform's own means."""
+    return card.post.flagged_how.partition(" ")[0] == REPORT
+
+
+def is_to_copy(card: Card) -> bool:
+    """Whether a person typed the words in: there are drafts to copy, and nothing to decide about a post."""
+    return card.post.is_from_elsewhere and not is_reported(card)
+
+
 def for_case(card: Card, locale: str) -> list[Control]:
     """The controls under the card, five at most."""
     found = [*needed_controls(card, locale), *_first(card, locale), *_closing(card, locale)]
@@ -117,7 +129,7 @@ def label_of(control: Control) -> str:
 
 
 def _first(card: Card, locale: str) -> Iterator[Control]:
-    if card.state in _HELD:
+    if card.state in _HELD and not is_to_copy(card):
         release, hold = gettext("End my hold", locale), gettext("Hold", locale)
         yield Control(Act.RELEASE, release) if card.holder else Control(Act.HOLD, hold, _weight_of_hold(card))
     if card.state is CaseState.APPROVED:
@@ -132,7 +144,7 @@ def _weight_of_hold(card: Card) -> Weight:
 
 def _closing(card: Card, locale: str) -> Iterator[Control]:
     reasons = close_reasons(card.state)
-    if CloseReason.NOT_HATEFUL in reasons and not card.may_be_posted:  # there it is behind "Close…", for want of room
+    if CloseReason.NOT_HATEFUL in reasons and not (card.may_be_posted or is_to_copy(card)):  # it is behind "Close…"
         yield Control(Act.NOT_HATEFUL, gettext("Not hateful", locale))
     if reasons:
         yield Control(Act.CLOSE, gettext("Close…", locale))

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from adapters.common.cards.controls import is_reported
 from adapters.common.cards.gists import open_gist
-from adapters.common.cards.states import headline, is_reported
+from adapters.common.cards.states import headline
 from adapters.common.words.fitting import Segment
 from adapters.common.words.labels import advice_in_words, group_in_words, language_in_words, severity_in_words
 from adapters.common.words.markup import Reader
@@ -40,7 +41,7 @@ def _gist(card: Card, reader: Reader, *, covers_all: bool) -> str:
     locale, markup = reader.locale, reader.markup
     label = markup.ours(f"**{gettext('Gist', locale)}:**")
     if card.gist is None and card.advice is None:
-        return f"{label} {gettext('Antiphon has not read this post yet.', locale)}"
+        return ""  # it was not read yet, as the state says
     if card.gist is None:
         return f"{label} {gettext('Antiphon recognises no stereotype in it: read the post itself.', locale)}"
     if said := open_gist(card, reader, _GIST):
@@ -54,8 +55,12 @@ def _attacked(card: Card, locale: str) -> str:
     group = group_in_words(card.target_group, locale) if card.target_group else ""
     severity = severity_in_words(card.severity, locale) if card.severity else ""
     language = language_in_words(card.language, locale) if card.language else ""
-    said = " · ".join(part for part in (group, severity, language) if part)
-    return gettext("Target: {what}", locale, what=said) if said else ""
+    rest = [part for part in (severity, language) if part]
+    if group:
+        return gettext("Target: {what}", locale, what=" · ".join([group, *rest]))
+    if severity:
+        return gettext("Severity: {what}", locale, what=" · ".join(rest))
+    return gettext("Language: {language}", locale, language=language) if language else ""
 
 
 def _origin(card: Card, reader: Reader, *, covers_all: bool) -> Iterator[str]:
@@ -88,10 +93,8 @@ def _flagged_by(card: Card, reader: Reader) -> str:
 
 
 def _earlier(earlier: EarlierCases | None, locale: str) -> str:
-    if earlier is None:
+    if earlier is None or not earlier.number:
         return ""
-    if not earlier.number:
-        return gettext("No earlier case of this author here.", locale)
     counted = (
         (earlier.answered, gettext("{number} answered", locale, number=earlier.answered)),
         (earlier.not_hateful, gettext("{number} not hateful", locale, number=earlier.not_hateful)),

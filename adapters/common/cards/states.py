@@ -11,7 +11,7 @@ from typing import Final
 
 from babel.dates import format_timedelta
 
-from adapters.common.cards.controls import Control, label_of, needed_controls
+from adapters.common.cards.controls import Control, is_reported, is_to_copy, label_of, needed_controls
 from adapters.common.cards.first_texts import chosen
 from adapters.common.words.markup import Reader
 from core.i18n.catalogs import gettext, language_of, translated
@@ -20,8 +20,6 @@ from core.moderation.approval import CLOSED, CaseState
 from core.moderation.cards import Card, Waiting
 from core.moderation.case_numbers import short_number
 
-REPORT: Final = "report"
-"""How a post is flagged that was reported with the platform's own means; the report's number may stand behind it."""
 _NAME, _REASON, _NAMES = 40, 200, 5
 _DRAFTED: Final = frozenset({None, Action.REPLY})
 """The advice under which drafting once more can bring a draft."""
@@ -65,6 +63,8 @@ def state_in_words(card: Card, reader: Reader) -> str:
     if card.state is CaseState.APPROVED and card.send_at is not None:
         when = reader.markup.from_now(card.send_at)
         return gettext("Approved. It is sent {when}; until then it can be taken back.", locale, when=when)
+    if card.state is CaseState.IN_REVIEW and is_to_copy(card):
+        return gettext("Drafts to copy. Close the case when you are done.", locale)
     return _states(locale)[card.state]
 
 
@@ -190,11 +190,6 @@ def alerts(card: Card, reader: Reader) -> list[tuple[str, ...]]:
         said.append((full, rule))
         said += [(_choice(name, rank, reader), "") for name, rank in chosen(card)[:_NAMES]]
     return said
-
-
-def is_reported(card: Card) -> bool:
-    """Whether a post was reported with the platform's own means."""
-    return card.post.flagged_how.partition(" ")[0] == REPORT
 
 
 def _not_public(locale: str) -> str:

@@ -58,7 +58,12 @@ async def _outdated(press: Press, err: Conflict) -> None:
     card = await press.casework.card(press.target.case_id, press.by)
     if press.is_on_card and press.target.act in _ON_CARD and not card.is_partial:
         await press.show(card)
-        await press.say(*in_words(err, press.reader), gettext("The card now shows the case as it is.", press.locale))
+        new = (
+            []
+            if card.version == press.target.version
+            else [gettext("The card now shows the case as it is.", press.locale)]
+        )
+        await press.say(*in_words(err, press.reader), *new)
     elif card.is_partial or card.state in _DECIDED_NOW:
         said = gettext("This is how the case stood when you pressed; the card says what comes after:", press.locale)
         await press.say(*in_words(err, press.reader), said)

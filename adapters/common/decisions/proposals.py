@@ -71,8 +71,6 @@ def _lines(proposal: ProposedReply, reader: Reader) -> Iterator[tuple[str, ...]]
         if proposal.is_second:
             rule = gettext("Two persons must approve this reply; you are the second.", locale)
         yield f"{rule} {' '.join(reader.told(reason, _SENTENCE) for reason in proposal.why_two[:5])}", rule
-    label = gettext("Without evidence:", locale)
-    yield from ((f"{label} “{inert(sentence, _SENTENCE)}”", "") for sentence in proposal.unsupported)
     label = gettext("Check:", locale)
     others = [warning for warning in proposal.warnings if warning not in proposal.why_two]
     yield from ((f"{label} {reader.told(warning, _SENTENCE)}", "") for warning in others)

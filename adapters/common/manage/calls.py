@@ -29,8 +29,8 @@ _QUIET: Final = (
 _MAX_TYPED: Final = 60
 
 
-def calls_panel(policy: CommunityPolicy, reader: Reader, facts: CommunityFacts, notice: str = "") -> Panel:
-    """The panel with the present settings; ``notice`` says what the last choice did."""
+def calls_panel(policy: CommunityPolicy, reader: Reader, facts: CommunityFacts) -> Panel:
+    """The panel with the present settings."""
     locale = reader.locale
     heading = reader.markup.heading(gettext("Who is called to a case", locale))
     about = gettext(
@@ -43,7 +43,7 @@ def calls_panel(policy: CommunityPolicy, reader: Reader, facts: CommunityFacts, 
         back_to_setup(locale),
     )
     parts: tuple[str | PanelChoice, ...] = (
-        "\n".join([heading, *([notice] if notice else []), about]),
+        f"{heading}\n{about}",
         *_roles(policy, reader),
         _minutes(policy, reader),
         _quiet(policy, reader),

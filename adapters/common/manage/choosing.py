@@ -61,20 +61,20 @@ class Choosing:
         self._detector = detector
         self._unsaved = _Unsaved()
 
-    async def panel(self, manager: Manager, name: str, facts: CommunityFacts, notice: str = "") -> Panel:
+    async def panel(self, manager: Manager, name: str, facts: CommunityFacts) -> Panel:
         """A panel with the present settings."""
         if name == cases.PANEL:
             return await self._cases(manager)
         policy = await self._policy(manager)
         if name == calls.PANEL:
-            return calls.calls_panel(policy, manager.reader, facts, notice)
+            return calls.calls_panel(policy, manager.reader, facts)
         if name == flagging.PANEL:
-            return flagging.flags_panel(policy, manager.reader, notice)
+            return flagging.flags_panel(policy, manager.reader)
         if name == rules_notice.PANEL:
-            return rules_notice.notice_panel(policy, manager.reader, notice)
+            return rules_notice.notice_panel(policy, manager.reader)
         if name == targets.PANEL:
-            return targets.targets_panel(policy, manager.reader, notice, await self._watched(manager, policy))
-        return setup.setup_panel(manager, policy, await self._status(manager), facts, notice)
+            return targets.targets_panel(policy, manager.reader, await self._watched(manager, policy))
+        return setup.setup_panel(manager, policy, await self._status(manager), facts)
 
     async def form(self, manager: Manager, chosen: Chosen, facts: CommunityFacts) -> Form:
         """The form that a button opens, with the present values.
@@ -93,7 +93,8 @@ class Choosing:
         if (chosen.panel, chosen.field) == (setup.PANEL, "posting_on"):
             await require(self._desk, manager, OnCommunity.CONFIGURE)
             return setup.confirm_panel(manager.reader)
-        return await self.panel(manager, chosen.panel, facts, await self._noticed(manager, chosen, facts))
+        notice = await self._noticed(manager, chosen, facts)
+        return replace(await self.panel(manager, chosen.panel, facts), notice=notice, touched=chosen.field)
 
     async def _cases(self, manager: Manager, page: int = 0) -> Panel:
         found = await self._desk.casework.open_cases(self._desk.platform, manager.community, manager.person, page)

@@ -15,15 +15,15 @@ from core.moderation.community.policy import MOST_FLAGGERS, CommunityPolicy
 PANEL: Final = "flags"
 
 
-def flags_panel(policy: CommunityPolicy, reader: Reader, notice: str = "") -> Panel:
-    """The panel with the present settings; ``notice`` says what the last choice did."""
+def flags_panel(policy: CommunityPolicy, reader: Reader) -> Panel:
+    """The panel with the present settings."""
     locale = reader.locale
     heading = reader.markup.heading(gettext("Who may flag posts", locale))
     about = gettext(
         "Members without a role get no drafts. A person who flags many posts in an hour has to wait.", locale
     )
     parts = (
-        "\n".join([heading, *([notice] if notice else []), about]),
+        f"{heading}\n{about}",
         _members(policy, reader),
         _needed(policy, reader),
         _told(policy, reader),

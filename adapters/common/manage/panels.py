@@ -62,11 +62,18 @@ class PanelButton:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """A panel from top to bottom: marked-up texts and choices, and below them its buttons."""
+    """A panel from top to bottom: marked-up texts and choices, and below them its buttons.
+
+    Attributes:
+        notice: what the last choice did, or why it was refused; "" for none.
+        touched: the field of that choice, beside which a long panel says it.
+    """
 
     name: str
     parts: tuple[str | PanelChoice, ...]
     buttons: tuple[PanelButton, ...] = ()
+    notice: str = ""
+    touched: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,15 +23,14 @@ ASKING: Final = tuple(f"{_ASK}{language}" for language in LANGUAGES)
 """The fields that open a form."""
 
 
-def notice_panel(policy: CommunityPolicy, reader: Reader, notice: str = "") -> Panel:
-    """The panel with the present words; ``notice`` says what the last choice did."""
+def notice_panel(policy: CommunityPolicy, reader: Reader) -> Panel:
+    """The panel with the present words."""
     locale = reader.locale
     heading = reader.markup.heading(gettext("The notice on the rules", locale))
     about = gettext("It is drafted beside replies, and first where no reply is good.", locale)
     said = "\n".join(_said(language, policy, reader) for language in LANGUAGES)
     buttons = [PanelButton(f"{_ASK}{language}", f"{OWN_NAMES[language]}…") for language in LANGUAGES]
-    head = "\n".join([heading, *([notice] if notice else []), about])
-    return Panel(PANEL, (head, said, _silent(policy, reader)), (*buttons, back_to_setup(locale)))
+    return Panel(PANEL, (f"{heading}\n{about}", said, _silent(policy, reader)), (*buttons, back_to_setup(locale)))
 
 
 def notice_form(field: str, policy: CommunityPolicy, locale: str) -> Form:

@@ -23,21 +23,18 @@ ROLE_FIELDS: Final = {"moderators": Role.MODERATOR, "managers": Role.MANAGER, "v
 _MOST_CHOSEN: Final = 25
 
 
-def setup_panel(
-    manager: Manager, policy: CommunityPolicy, status: DeskStatus | None, facts: CommunityFacts, notice: str = ""
-) -> Panel:
+def setup_panel(manager: Manager, policy: CommunityPolicy, status: DeskStatus | None, facts: CommunityFacts) -> Panel:
     """The panel with the present settings.
 
     Args:
         status: ``None`` for a person who may configure the community but cannot see its numbers yet.
-        notice: what the last choice did, or why it was refused.
     """
     reader = manager.reader
     heading = reader.markup.heading(gettext("Setting Antiphon up", reader.locale))
     return Panel(
         PANEL,
         (
-            "\n".join([heading, *([notice] if notice else [])]),
+            heading,
             *_channels(policy, reader),
             _everybody(policy, reader),
             *_roles(policy, reader),

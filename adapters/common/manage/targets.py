@@ -46,13 +46,10 @@ def watched(policy: CommunityPolicy, record: WatchRecord, detector: HateDetector
     return Watched(record, round(1 / rate), record.alarms_a_week(rate))
 
 
-def targets_panel(
-    policy: CommunityPolicy, reader: Reader, notice: str = "", watched_here: Watched | None = None
-) -> Panel:
+def targets_panel(policy: CommunityPolicy, reader: Reader, watched_here: Watched | None = None) -> Panel:
     """The panel with the present settings.
 
     Args:
-        notice: what the last choice did.
         watched_here: what the filter does; ``None`` where there is none, or no channel is watched.
     """
     locale = reader.locale
@@ -61,9 +58,8 @@ def targets_panel(
         PanelButton("ask_keywords", gettext("Keywords…", locale)),
         PanelButton("ask_voice", gettext("Tone and evidence…", locale)),
     )
-    head = "\n".join([heading, *([notice] if notice else [])])
     figures = () if watched_here is None else (_figures(watched_here, locale),)
-    parts = (head, _groups(policy, reader), _one_in(policy, reader), *figures, _intents(policy, reader))
+    parts = (heading, _groups(policy, reader), _one_in(policy, reader), *figures, _intents(policy, reader))
     return Panel(PANEL, (*parts, _summary(policy, locale)), buttons)
 
 

@@ -145,7 +145,7 @@ class CaptureCommands:
         if guild is None:
             locale = reader_language(interaction.locale.value, None)
             raise NotAllowed(
-                gettext("Antiphon takes nothing from private channels, private threads and direct messages.", locale),
+                gettext("Antiphon takes nothing from direct messages.", locale),
                 remedy=gettext("Use the command in a server that Antiphon was added to.", locale),
             )
         person = Person(NAME, str(interaction.user.id), interaction.user.display_name)

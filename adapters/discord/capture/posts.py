@@ -66,21 +66,18 @@ def private_place(everybody: str, guild: discord.Guild, locale: str) -> NotAllow
     """Why nothing is taken from a place, and the setting that may be wrong."""
     if everybody:
         role = discord.utils.escape_markdown(everybody_in(guild, everybody).name)
-        remedy = gettext(
-            "Who has the role {role} must be able to see the channel: /antiphon setup names it as everybody's role. "
-            "Report the message to the moderators, and stand by the person it was sent to.",
-            locale,
-            role=role,
+        said = gettext(
+            "Antiphon takes nothing from channels and threads that the role {role} cannot see.", locale, role=role
+        )
+        other = gettext(
+            "If all members have another role, a manager chooses it as everybody's role in /antiphon setup.", locale
         )
     else:
-        remedy = gettext(
-            "Everybody in the server must be able to see the channel. If newcomers here see less than all others, a "
-            "manager chooses Everybody's role in /antiphon setup. Report the message to the moderators, and stand by "
-            "the person it was sent to.",
-            locale,
+        said = gettext("Antiphon takes nothing from channels and threads that not everybody can see.", locale)
+        other = gettext(
+            "If all members see this one, a manager chooses their role as everybody's role in /antiphon setup.", locale
         )
-    said = gettext("Antiphon takes nothing from private channels, private threads and direct messages.", locale)
-    return NotAllowed(said, remedy=remedy)
+    return NotAllowed(said, remedy=" ".join((gettext("Tell the moderators about the message.", locale), other)))
 
 
 def check_capturable(

@@ -6,7 +6,7 @@ is, so that panels work after a restart.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 import discord
@@ -34,7 +34,7 @@ def field_of(raw: object) -> tuple[str, str] | None:
 def panel_layout(panel: Panel, guild: discord.Guild) -> ui.LayoutView:
     """A panel as a message; discord.py keeps nothing of it, since its choices are heard by their custom ids alone."""
     view = ui.LayoutView(timeout=None)
-    for part in panel.parts:
+    for part in _with_notice(panel):
         if isinstance(part, PanelChoice):
             view.add_item(ui.TextDisplay(part.title))
             view.add_item(ui.ActionRow(_select(panel.name, part, guild)))
@@ -45,6 +45,21 @@ def panel_layout(panel: Panel, guild: discord.Guild) -> ui.LayoutView:
         view.add_item(ui.ActionRow(*(_button(button.panel or panel.name, button) for button in row)))
     view.stop()
     return view
+
+
+def _with_notice(panel: Panel) -> Iterator[str | PanelChoice]:
+    """The parts of a panel, with the notice above the list that was touched, else above the buttons.
+
+    A panel is several screens long on a phone, where nobody would see at its top what a list further below did.
+    """
+    is_said = not panel.notice
+    for part in panel.parts:
+        if not is_said and isinstance(part, PanelChoice) and part.field == panel.touched:
+            yield panel.notice
+            is_said = True
+        yield part
+    if not is_said:
+        yield panel.notice
 
 
 def modal_of(form: Form) -> ui.Modal:

@@ -13,12 +13,12 @@ from adapters.common.cards import controls
 from adapters.common.cards.acts import Act
 from adapters.common.cards.closed import CLOSED_BLOCK, approved_by, closed_segments
 from adapters.common.cards.contents import sections
-from adapters.common.cards.controls import Control
+from adapters.common.cards.controls import Control, is_reported
 from adapters.common.cards.drafts import caution_line
 from adapters.common.cards.first_texts import written
 from adapters.common.cards.gists import open_gist
 from adapters.common.cards.heads import passed_on
-from adapters.common.cards.states import alerts, headline, is_reported, places, standing
+from adapters.common.cards.states import alerts, headline, places, standing
 from adapters.common.words.fitting import Segment, fit
 from adapters.common.words.labels import advice_in_words, draft_in_words, group_in_words, severity_in_words
 from adapters.common.words.markup import Reader

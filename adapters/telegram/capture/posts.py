@@ -166,8 +166,8 @@ def check_group(chat: AnyChat, policy: CommunityPolicy, locale: str) -> None:
         raise NotAllowed(
             gettext("Antiphon takes nothing from private chats, channels, and groups where it was not set up.", locale),
             remedy=gettext(
-                "A group without a public name is private until its managers have set Antiphon up with /setup. Report "
-                "the message to the moderators, and stand by the person it was sent to.",
+                "A group without a public name is private until its managers have set Antiphon up with /setup. Tell "
+                "the moderators about the message.",
                 locale,
             ),
         )

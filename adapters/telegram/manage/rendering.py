@@ -40,7 +40,7 @@ class PanelMessage:
 
 def panel_message(panel: Panel, group: Group, community: str, reader: Reader) -> PanelMessage:
     """A panel with what is set now; each choice opens a page of its own."""
-    parts, rows = [reader.markup.inert(group.chat.title or "")], list[list[InlineKeyboardButton]]()
+    parts, rows = [reader.markup.inert(group.chat.title or ""), panel.notice], list[list[InlineKeyboardButton]]()
     for part in panel.parts:
         if isinstance(part, str):
             parts.append(part)
@@ -68,7 +68,7 @@ def choice_message(
         ]
         for value, words in values_of(choice, group, locale)
     ]
-    parts = [head, choice.title]
+    parts = [head, panel.notice, choice.title]
     if choice.among is ChoiceOf.REVIEW_CHANNELS:
         parts.append(
             gettext(

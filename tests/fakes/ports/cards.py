@@ -138,7 +138,6 @@ PROPOSAL = ProposedReply(
     "Most newcomers work.\n\nDrafted with Antiphon, checked and approved by a moderator.",
     "Most newcomers work.",
     text_hash("Most newcomers work.\n\nDrafted with Antiphon, checked and approved by a moderator."),
-    unsupported=("In 2019 it was 40 percent.",),
     warnings=("The second source covers some countries only.",),
 )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -120,7 +121,7 @@ class MemoryCasework:
             self._refused[text_id] = RefusedReply(case_id, version, reply, rank)
             remedy = "Shorten it to 2000 characters, the last line included."
             raise Unsendable("The reply is too long.", remedy=remedy, text_id=text_id)
-        unsupported = tuple(part for part in reply.split(". ") if any(map(str.isdigit, part))) if text else ()
+        figures = [f"No evidence holds the figure “{figure}”." for figure in re.findall(r"\d+", reply) if text]
         first = self._first.get(case_id)
         proposal = ProposedReply(
             hashlib.sha256(f"{case_id}{version}{whole}{by.user}".encode()).hexdigest()[:16],
@@ -129,8 +130,7 @@ class MemoryCasework:
             whole,
             reply,
             rendered.sha256,
-            unsupported=unsupported,
-            warnings=next((draft.warnings for draft in card.drafts if draft.rank == rank), ()),
+            warnings=(*next((draft.warnings for draft in card.drafts if draft.rank == rank), ()), *figures),
             why_two=card.why_two,
             is_shadow=card.is_shadow,
             is_second=first is not None and first[0].user != by.user and first[1] == rendered.sha256,

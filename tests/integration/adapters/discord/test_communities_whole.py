@@ -67,7 +67,7 @@ async def _everybodys_role(town: NewServer, verified: Any, hall: Any) -> CaseCar
     author = town.square.guild.add_member(town.env.create_user("early"), roles=[verified])
     post = await author.send(hall, POSTS[0])
     refused = await town.people["volunteer"].context_menu(hall, "Flag for moderators", post)
-    assert "Antiphon takes nothing from private channels" in said_in(refused)
+    assert "Antiphon takes nothing from channels and threads" in said_in(refused)
     assert [type(err.__cause__) for err in town.env.errors] == [NotAllowed]
     panel = await owners_panel(town)
     assert "gives rights that not everybody has" in await panel.choose("setup", "everybody_role", [town.staff])

@@ -314,7 +314,7 @@ def panels(locale: str) -> Iterator[discord.ui.LayoutView]:
     manager = Manager("1", Person("discord", "1", "Ane"), True, reader_of(locale))
     facts: CommunityFacts = Server(guild, reads_messages=False)
     policy = CommunityPolicy(review_channel="2", watched_channels=tuple("3456789"), reaction="🚩")
-    status = DeskStatus({}, None, 0, "", False, True, False, False)
+    status = DeskStatus({}, None, "", False, True, False, False)
     for shown in (None, status, replace(status, is_posting=True, discloses=False)):
         yield panel_layout(setup.setup_panel(manager, policy, shown, facts), guild)
     yield panel_layout(setup.confirm_panel(reader_of(locale)), guild)

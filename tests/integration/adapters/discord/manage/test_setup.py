@@ -7,6 +7,7 @@ import pytest
 
 from core.moderation.community.policy import CommunityPolicy
 from core.moderation.roles import Role
+from tests.fakes.discord.messages import texts_of
 from tests.fakes.discord.panels import choose, opened, press, select_of, words_of
 from tests.fakes.discord.town import FakeApplication, Town
 
@@ -24,7 +25,8 @@ async def test_the_servers_administrator_sets_antiphon_up_from_nothing(applicati
         panel = await choose(boss, result, "review_channel", [town.review])
         assert "Saved." in words_of(panel)
         await choose(boss, result, "moderators", [town.staff])
-        await choose(boss, result, "volunteers", [town.guild.default_role])
+        texts = texts_of((await choose(boss, result, "volunteers", [town.guild.default_role])).components)
+        assert texts[texts.index("Saved.") + 1].startswith("**Volunteers**")
         await choose(boss, result, "watched_channels", [town.square])
         await choose(boss, result, "language", ["eu"])
         policy = application.governance.policies[town.community]

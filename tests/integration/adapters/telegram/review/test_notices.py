@@ -39,7 +39,7 @@ async def test_an_approver_is_told_in_private_or_below_the_card(room: TelegramRo
     assert said["entities"][0]["type"] in ("text_mention", "text_link")
     room.town.start(user)
     await TelegramNotifier(room.client).tell(_notice(shown, reason="The post is gone."), str(user))
-    title = room.server.state.chats[room.chat].shown["title"]
+    title = room.server.state.chats[int(room.community)].shown["title"]
     assert f" in {title}: the reply that you approved was not sent" in room.town.of_bot(user)[-1]["text"]
     assert len(room.cards) == 2
 

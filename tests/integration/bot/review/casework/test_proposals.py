@@ -41,7 +41,7 @@ async def test_what_is_proposed_is_what_is_posted_byte_for_byte(
     assert re.fullmatch("[a-z0-9]{16}", proposed.id)
     assert proposed.text == (await desk.queries.rendered(in_review.id, DRAFT_TEXTS[1])).text
     assert (proposed.reply, proposed.sha256) == (DRAFT_TEXTS[1], text_hash(proposed.text))
-    assert (proposed.why_two, proposed.unsupported, proposed.is_shadow) == ((), (), False)
+    assert (proposed.why_two, proposed.is_shadow) == ((), False)
     assert "a warning" in proposed.warnings
     approval = await front.approve(proposed.id, MODERATOR)
     assert (approval.card.state, approval.waits_for_second) == (CaseState.APPROVED, None)
@@ -143,11 +143,10 @@ async def test_an_edit_is_recorded_as_one_only_where_it_changed_the_draft(
 
 
 async def test_an_edit_is_held_against_the_evidence_before_anybody_approves(front: Casework, in_review: Case) -> None:
-    """The sentence that nothing carries is named, and so is that it needs a second person."""
+    """The figure that nothing carries is named, and needs a second person; nothing else is said of it."""
     proposed = await propose(front, in_review)
-    assert proposed.unsupported == (BOLD,)
     assert proposed.why_two == ("No evidence holds the figure “93%”.",)
-    assert set(proposed.why_two) <= set(proposed.warnings)
+    assert proposed.warnings == proposed.why_two
 
 
 async def test_a_text_that_cannot_be_posted_is_not_proposed(front: Casework, in_review: Case) -> None:

@@ -84,6 +84,8 @@ def test_drafts_fit_into_one_message_the_best_first_and_whole() -> None:
     said = with_drafts(drafted("a" * 900, "b" * 900, "c" * 900), plain_reader(), LIMIT)
     assert len(said) <= LIMIT
     assert "a" * 900 in said and "c" * 10 not in said and "others are too long" in said
+    none = with_drafts(drafted("a" * LIMIT), plain_reader(), LIMIT)
+    assert "They are too long for one message" in none and "others" not in none
     titled = with_drafts(drafted("a" * 900, title="t" * 1200), plain_reader(), LIMIT)
     assert "a" * 900 in titled and "ttt" not in titled and len(titled) <= LIMIT
 
@@ -94,6 +96,14 @@ def test_drafts_for_words_from_elsewhere_say_that_they_cannot_be_posted() -> Non
     elsewhere = replace(card, post=replace(POST, is_from_elsewhere=True))
     assert "nothing can be posted" in with_drafts(elsewhere, plain_reader(), LIMIT)
     assert "nothing can be posted" not in with_drafts(card, plain_reader(), LIMIT)
+
+
+def test_who_may_see_the_review_channel_is_led_there_from_the_drafts_too() -> None:
+    """A moderator who asked for them decides there; nothing is decided about words from elsewhere."""
+    card = drafted("A reply.")
+    elsewhere = replace(card, post=replace(POST, is_from_elsewhere=True))
+    assert "Moderators review it in #review." in with_drafts(card, plain_reader(), LIMIT, "#review")
+    assert "#review" not in with_drafts(elsewhere, plain_reader(), LIMIT, "#review")
 
 
 def test_a_preview_is_not_the_end() -> None:

@@ -14,7 +14,7 @@ from adapters.common.decisions.answering import answered
 from adapters.common.decisions.flows import PRESSED, SUBMITTED
 from adapters.common.decisions.press import NOTE, TEXT
 from core.moderation.approval import CaseState
-from core.moderation.cards import Card
+from core.moderation.cards import Card, Holder
 from core.moderation.closing import CloseReason
 from core.moderation.roles import Person, Role
 from tests.fakes.ports.cards import CASE_ID, DRAFTS, REVIEWED
@@ -189,6 +189,14 @@ async def test_an_outdated_press_shows_the_case_as_it_is(casework: MemoryCasewor
     )
     assert private.cards == []
     assert "This is how the case stood when you pressed" in private.said
+
+
+async def test_what_the_card_says_already_is_not_said_again_below_a_refusal(casework: MemoryCasework) -> None:
+    """Somebody else holds the case: who and how long, and what to do, and the card that shows the hold."""
+    casework.put(replace(REVIEWED, holder=Holder("Jon", REVIEWED.opened_at)))
+    told = await press(pressed(casework, Act.NOT_HATEFUL))
+    assert len(told.cards) == 1 and "Jon" in told.said
+    assert "The card now shows" not in told.said
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,8 @@ def panels(governance: FakeGovernance) -> Choosing:
 
 def words(panel: Panel) -> str:
     """All that a panel says."""
-    return "\n".join(part.title if isinstance(part, PanelChoice) else part for part in panel.parts)
+    parts = [part.title if isinstance(part, PanelChoice) else part for part in panel.parts]
+    return "\n".join([panel.notice, *parts])
 
 
 @pytest.mark.parametrize(
@@ -139,8 +140,7 @@ async def test_each_choice_changes_its_field(
     """And the panel says so."""
     panel = await panels.answer(MANAGER, chosen, FACTS)
     assert governance.done == [("configure", "1", changed)]
-    assert "Saved." in words(panel)
-    assert panel.name == chosen.panel
+    assert (panel.name, panel.notice, panel.touched) == (chosen.panel, "Saved.", chosen.field)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from core.models import (
     Priority,
 )
 from core.moderation.approval import CaseState
-from core.moderation.cards import Card
+from core.moderation.cards import Card, EarlierCases
 from core.moderation.closing import CloseReason, close_reasons
 from core.moderation.origins import ReviewOfPrepared
 from tests.fakes.discord.messages import (
@@ -137,6 +137,16 @@ def test_the_first_words_are_the_state_the_gist_and_the_group() -> None:
     ]
 
 
+def test_what_is_not_known_of_the_post_is_left_out() -> None:
+    """No target without a group, no gist before the post was read, and no line about earlier cases where none is."""
+    graded = replace(REVIEWED, target_group=None, earlier=EarlierCases())
+    said = "\n".join(texts_of(card_layout(graded, "en").to_components()))
+    assert "Severity: moderate · English" in said and "Target:" not in said and "arlier" not in said
+    unread = replace(graded, state=CaseState.QUEUED, severity=None, gist=None, advice=None, drafts=())
+    said = "\n".join(texts_of(card_layout(unread, "en").to_components()))
+    assert "Language: English" in said and "Gist" not in said
+
+
 def test_scores_are_words() -> None:
     """No number stands for how good a draft is, and what could not be computed is said."""
     shown = "\n".join(texts_of(card_layout(REVIEWED, "en").to_components()))
@@ -153,9 +163,8 @@ def test_no_state_offers_what_its_case_does_not_allow(name: str, card: Card) -> 
     can_approve = card.state is CaseState.IN_REVIEW and bool(card.drafts) and not card.post.is_from_elsewhere
     assert ("Approve draft 1…" in labels) is can_approve
     assert ("Undo" in labels) is (card.state is CaseState.APPROVED)
-    assert ("Not hateful" in labels) is (
-        CloseReason.NOT_HATEFUL in close_reasons(card.state) and not card.may_be_posted
-    )
+    can_be_judged = not (card.may_be_posted or card.post.is_from_elsewhere)
+    assert ("Not hateful" in labels) is (CloseReason.NOT_HATEFUL in close_reasons(card.state) and can_be_judged)
     is_stuck = card.state in {CaseState.NEEDS_PERSON, CaseState.FAILED}
     assert ("Put it in review again" in labels) is (is_stuck and not card.may_be_posted)
     assert ({"The reply is there", "The reply is not there"} <= labels) is card.may_be_posted
@@ -171,8 +180,10 @@ def test_words_from_elsewhere_can_only_be_copied() -> None:
     parts = card_layout(card, "en").to_components()
     offered = [*buttons_of(parts), *(control.label for control in for_menu(card, "en"))]
     assert not [label for label in offered if label.startswith(("Approve", "Edit", "Write"))]
-    assert {"Regenerate…", "Not hateful", "Close…", "Show the drafts in full"} <= set(offered)
+    assert {"Regenerate…", "Close…", "Show the drafts in full"} <= set(offered)
+    assert not {"Hold", "Not hateful"} & set(offered)
     shown = "\n".join(texts_of(parts))
+    assert "Drafts to copy." in shown and "Waits for your decision." not in shown
     assert "nothing can be posted: copy what you can use" in shown
     assert "Go to the post" not in shown
 

@@ -218,11 +218,9 @@ def test_of_many_texts_that_wait_the_newest_two_stand_on_the_card() -> None:
 
 @settings(max_examples=60)
 @given(st.text(min_size=1, max_size=2000), st.lists(_NASTY, max_size=30), st.lists(_NASTY, max_size=30))
-def test_any_proposal_fits_and_is_shown_whole(text: str, warnings: list[str], unsupported: list[str]) -> None:
+def test_any_proposal_fits_and_is_shown_whole(text: str, warnings: list[str], why_two: list[str]) -> None:
     """The very text stands in the block, or in the file, byte for byte."""
-    proposal = replace(
-        PROPOSAL, text=text, warnings=tuple(warnings), unsupported=tuple(unsupported), why_two=tuple(warnings)
-    )
+    proposal = replace(PROPOSAL, text=text, warnings=tuple(warnings), why_two=tuple(why_two))
     view, files = proposal_layout(proposal, "en")
     within_limits(view.to_components())
     if files:

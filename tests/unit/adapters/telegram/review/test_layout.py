@@ -78,7 +78,7 @@ def test_a_new_card_holds_no_word_of_the_post() -> None:
 @pytest.mark.parametrize("text", ["w" * 2900, "\U0001f600" * 1450, "<&>" * 900, "w" * 4000, "a\u202eb", " a"])
 def test_a_proposal_fits_into_one_message(text: str) -> None:
     """Its text as a block or as a file."""
-    proposal = replace(PROPOSAL, text=text, unsupported=("s" * 300,) * 9, warnings=("w" * 300,) * 9)
+    proposal = replace(PROPOSAL, text=text, warnings=("w" * 300,) * 18)
     written = screen_message(proposal_screen(proposal, reader_of("en"), 3800), 7)
     assert MARKUP.units(written.text) <= MAX_CHARACTERS
     shown = _shown(written.text)
