@@ -159,7 +159,7 @@ async def test_a_reply_is_taken_back_in_two_taps(room: ReviewRoom, kind: str) ->
     await room.people["moderator"].select(asked.response, ["HARM"], custom_id=custom_id)
     assert [(what, how) for what, _, how in room.casework.decided] == [("retract", (RetractReason.HARM, ""))]
     await room.show_again()
-    assert f"Closed {room.desk.number}:** Taken back\\: it makes things worse." in room.card_text()
+    assert f"Closed {room.desk.number}:** Taken back: it makes things worse." in room.card_text()
 
 
 async def test_another_reason_to_take_a_reply_back_is_written(room: ReviewRoom) -> None:

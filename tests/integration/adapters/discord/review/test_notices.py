@@ -70,6 +70,6 @@ async def test_who_takes_no_direct_messages_is_mentioned_below_the_card(room: Re
     room.env.inject_error("POST", "/channels/*/messages", status=403, code=50007, times=1)
     await DiscordNotifier(room.client).tell(notice, str(moderator.id))
     body = sent(room)
-    assert body["content"].startswith(f"<@{moderator.id}> Case {short_number(CASE_ID)}: the reply")
+    assert body["content"].startswith(f"<@{moderator.id}> Case {short_number(CASE_ID)} in ")
     assert body["allowed_mentions"]["users"] == [moderator.id]
     assert str(body["message_reference"]["message_id"]) == notice.card.message
