@@ -310,7 +310,10 @@ class Asked:
 
 def panels(locale: str) -> Iterator[discord.ui.LayoutView]:
     """The panels of managers, however things stand."""
-    guild = cast("discord.Guild", SimpleNamespace(id=1, get_channel=lambda _: None, get_role=lambda _: None))
+    guild = cast(
+        "discord.Guild",
+        SimpleNamespace(id=1, get_channel=lambda _: None, get_role=lambda _: None, preferred_locale="en-US"),
+    )
     manager = Manager("1", Person("discord", "1", "Ane"), True, reader_of(locale))
     facts: CommunityFacts = Server(guild, reads_messages=False)
     policy = CommunityPolicy(review_channel="2", watched_channels=tuple("3456789"), reaction="🚩")
