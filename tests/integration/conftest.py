@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Final
 
 import platformdirs
 import pytest
@@ -43,6 +44,13 @@ from tests.fakes.machine.postgres import make_templates, new_database, postgresq
 from tests.fakes.ports.surface import FakeSurface
 
 share_compiled_statements()
+
+_ON_BOTH: Final = ("bot/drafting", "bot/intake", "bot/invariants", "bot/sending", "bot/store", "torture")
+"""The folders whose tests run on SQLite and on PostgreSQL: what a transaction, a lock or a lease does is theirs.
+
+Elsewhere those do that have the marker ``both_databases``: what races, and what asks something of the database that
+nothing in these folders asks.
+"""
 
 # Loaded once for the session; tests must not change them
 
@@ -120,10 +128,21 @@ def postgresql() -> Iterator[URL]:
         yield server
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run a test that uses a database on both kinds, where the kind could matter (``_ON_BOTH``)."""
+    marked = {mark.args[0] for mark in metafunc.definition.iter_markers("parametrize")}
+    if "database_server" not in metafunc.fixturenames or "database_server" in marked:
+        return
+    folder = metafunc.definition.path.parent.relative_to(Path(__file__).parent).as_posix()
+    if folder.startswith(_ON_BOTH) or metafunc.definition.get_closest_marker("both_databases"):
+        metafunc.parametrize("database_server", ["sqlite", "postgresql"], indirect=True)
+
+
+@pytest.fixture
 def database_server(request: pytest.FixtureRequest) -> URL | None:
-    """``None`` for a SQLite file, then a real PostgreSQL server: a test that uses a database runs on both."""
-    return request.getfixturevalue("postgresql") if request.param == "postgresql" else None
+    """``None`` for a SQLite file, or a real PostgreSQL server."""
+    is_postgresql = getattr(request, "param", "sqlite") == "postgresql"
+    return request.getfixturevalue("postgresql") if is_postgresql else None
 
 
 @pytest.fixture(scope="session")

@@ -52,10 +52,3 @@ def test_a_post_is_read(home: Path) -> None:
     done = called(home, "read", "-", "--json")
     assert done.returncode == 0, done.stderr
     assert "migrants" in done.stdout
-
-
-def test_the_doctor_says_that_no_model_writes(home: Path) -> None:
-    """It is a way to run Antiphon, and no fault."""
-    done = called(home, "doctor")
-    assert "none: replies are those that people prepared" in done.stdout
-    assert "antiphon[embedded]" in done.stdout

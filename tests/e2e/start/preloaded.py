@@ -18,9 +18,9 @@ import socket
 import sys
 from pathlib import Path
 
-MODULES = (
-    "sentence_transformers",
-    "openai",
+MODULES = (  # not onnxruntime: it starts a thread, and its end hangs in a process that was forked after that
+    "openai.resources.chat.completions",
+    "safetensors",
     "sqlalchemy.ext.asyncio",
     "bot.cli.drafting.draft",
     "bot.cli.looking",

@@ -52,7 +52,7 @@ def test_the_check_of_health_ends_as_the_process_is(which: str, route: str, stat
     if status is None:
         server.server_close()
     else:
-        Thread(target=server.serve_forever, daemon=True).start()
+        Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     here = re.sub("9464|8000", str(server.server_port), code_text)
     done = subprocess.run([sys.executable, "-c", here], capture_output=True)
     assert done.returncode == code

@@ -150,7 +150,7 @@ def door(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Door]:
     """The configuration that ships, run by nginx before a server that would answer anything."""
     arrived: list[Arrived] = []
     server = _model_server(arrived)
-    Thread(target=server.serve_forever, daemon=True).start()
+    Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     folder = tmp_path_factory.mktemp("proxy") / "nginx"
     found = Door(folder, _free_port(), _free_port(), arrived)
     settings = _settled(found, server.server_port)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from bench.replies.quality import section
 from bench.replies.systems import post_of
-from core.models import Receipt, Source, Verdict
+from core.models import Source
 from tests.fakes.engine.bench import samples_of
 from tests.fakes.engine.suggestions import suggestion_for
 
@@ -22,12 +22,3 @@ def test_a_section_has_the_advice_and_every_reply_with_the_source_of_its_fact() 
     (evidence,) = made.evidence
     undated = replace(evidence, source=Source("OECD", "Outlook", None, None, "https://example.org/outlook"))
     assert "*(informative; OECD, no year)*" in list(section(sample, replace(made, evidence=(undated,))))[3]
-
-
-def test_a_section_says_that_a_fact_is_not_carried() -> None:
-    """So that nobody takes the passage for its source."""
-    (sample,) = samples_of(1)
-    made = suggestion_for(post_of(sample), ("Most newcomers work.",))
-    (draft,) = made.drafts
-    bare = replace(draft, receipts=(Receipt("Most newcomers work.", None, Verdict.UNSUPPORTED, 0.1),))
-    assert "a sentence that no evidence carries" in list(section(sample, replace(made, drafts=(bare,))))[3]

@@ -102,7 +102,7 @@ def alike_server() -> Iterator[AlikeServer]:
 
     http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     fake.url = f"http://127.0.0.1:{http.server_port}/v1"
-    thread = threading.Thread(target=http.serve_forever)
+    thread = threading.Thread(target=http.serve_forever, args=(0.01,))
     thread.start()
     yield fake
     fake.released.set()

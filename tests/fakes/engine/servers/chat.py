@@ -82,7 +82,7 @@ def serving(model: FakeModel) -> Iterator[ChatServer]:
 
     http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server = ChatServer(f"http://127.0.0.1:{http.server_port}/v1", model)
-    thread = threading.Thread(target=http.serve_forever)
+    thread = threading.Thread(target=http.serve_forever, args=(0.01,))
     thread.start()
     try:
         yield server

@@ -58,7 +58,7 @@ def answering(routes: Mapping[str, Given | None], otherwise: Given | None = (404
 
     http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server = Loopback(f"http://127.0.0.1:{http.server_port}/v1")
-    thread = threading.Thread(target=http.serve_forever)
+    thread = threading.Thread(target=http.serve_forever, args=(0.01,))
     thread.start()
     try:
         yield server

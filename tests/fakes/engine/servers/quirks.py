@@ -366,7 +366,7 @@ def quirky(name: str) -> Iterator[QuirkyServer]:
 
     http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server = QuirkyServer(f"http://127.0.0.1:{http.server_port}/v1")
-    thread = threading.Thread(target=http.serve_forever)
+    thread = threading.Thread(target=http.serve_forever, args=(0.01,))
     thread.start()
     try:
         yield server

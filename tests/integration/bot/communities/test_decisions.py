@@ -141,6 +141,7 @@ async def test_wrong_calls_name_the_remedy(managing: CommunityDesk) -> None:
         assert caught.value.remedy
 
 
+@pytest.mark.both_databases
 async def test_two_who_pause_at_once_pause_once(managing: CommunityDesk) -> None:
     """One of them is told that it was stopped before; there is one line about it."""
     before = len(await managing.history(COMMUNITY_ID, MANAGER))

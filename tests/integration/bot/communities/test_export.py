@@ -52,6 +52,7 @@ async def test_a_row_says_what_became_of_a_case(
     assert row["created_at"] == "2026-03-02T14:00:00+00:00"
 
 
+@pytest.mark.both_databases
 async def test_an_export_says_of_which_kind_the_approved_draft_was(
     database: Database, desk: Desk, queue: DraftQueue, post: FlaggedPost
 ) -> None:
@@ -70,6 +71,7 @@ async def test_an_export_says_of_which_kind_the_approved_draft_was(
     assert found == {("notice", "model"), (None, None)}
 
 
+@pytest.mark.both_databases
 async def test_nothing_in_an_export_leads_to_a_person_unless_it_is_asked_for(
     database: Database, desk: Desk, queue: DraftQueue, post: FlaggedPost
 ) -> None:
@@ -104,6 +106,7 @@ async def test_an_export_reads_back_as_it_was(
     assert not [cell for row in read for cell in row.values() if cell[:1] in tuple("=+@\t\r")]
 
 
+@pytest.mark.both_databases
 async def test_more_cases_than_a_page_are_all_there_once(database: Database, desk: Desk, post: FlaggedPost) -> None:
     """Many of them flagged in the same second."""
     await execute(database, "DELETE FROM jobs")
@@ -142,6 +145,7 @@ async def test_who_may_not_export_gets_nothing(
     assert len(await _rows(database, by=MANAGER)) == 1
 
 
+@pytest.mark.both_databases
 async def test_a_right_that_is_taken_away_ends_an_export_at_the_next_page(
     database: Database, desk: Desk, post: FlaggedPost
 ) -> None:

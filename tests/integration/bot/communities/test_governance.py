@@ -92,6 +92,7 @@ async def test_what_a_manager_sets_is_kept_and_on_record(governance: CommunityGo
     assert await one_row(database, f"SELECT rules_version FROM communities WHERE id = '{COMMUNITY_ID}'") == rules
 
 
+@pytest.mark.both_databases
 async def test_two_who_save_at_once_both_keep_what_they_chose(governance: CommunityGovernance) -> None:
     """Each choice is made from the settings as they are when it is saved."""
 
@@ -113,6 +114,7 @@ async def test_a_wrong_setting_changes_nothing(governance: CommunityGovernance, 
     assert await lines(database) == before
 
 
+@pytest.mark.both_databases
 async def test_of_two_managers_at_once_neither_loses_what_the_other_set(governance: CommunityGovernance) -> None:
     """Each changes what it names, under the community's lock."""
     fields: list[dict[str, object]] = [{"tone": "dry"}, {"one_in": 500}, {"review_channel": "1"}, {"reaction": "x"}]
@@ -269,6 +271,7 @@ async def test_the_status_says_how_long_a_draft_takes(
     assert (await status_of(governance)).expected_seconds == pytest.approx(30 * (2 + 1) + 30)
 
 
+@pytest.mark.both_databases
 async def test_the_status_says_what_the_engine_lacks_until_it_drafts_again(
     governance: CommunityGovernance, desk: Desk, queue: DraftQueue, post: FlaggedPost, clock: FakeClock
 ) -> None:

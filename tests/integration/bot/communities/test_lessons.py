@@ -37,6 +37,7 @@ async def test_nothing_is_told_without_consent(
             [row async for row in lessons(database, COMMUNITY_ID)]
 
 
+@pytest.mark.both_databases
 async def test_a_lesson_has_what_was_shown_and_what_was_approved(
     database: Database, desk: Desk, queue: DraftQueue, post: FlaggedPost
 ) -> None:

@@ -76,6 +76,7 @@ async def test_all_that_was_set_up_counts_for_the_new_id(
     assert await holds(database)
 
 
+@pytest.mark.both_databases
 async def test_a_community_that_is_watched_as_a_whole_still_is(
     governance: CommunityGovernance, database: Database
 ) -> None:
@@ -88,6 +89,7 @@ async def test_a_community_that_is_watched_as_a_whole_still_is(
     assert await governance.moved(PLATFORM, OLD, NEW) == frozenset()
 
 
+@pytest.mark.both_databases
 async def test_what_is_said_twice_at_once_is_kept_once(governance: CommunityGovernance, database: Database) -> None:
     """As where both chats tell of it, and each is heard by itself."""
     found = await asyncio.gather(*(governance.moved(PLATFORM, OLD, NEW) for _ in range(4)))
@@ -110,6 +112,7 @@ async def test_cases_stay_and_new_ones_join_them(
     assert await holds(database)
 
 
+@pytest.mark.both_databases
 async def test_a_new_id_that_was_only_met_gives_way(
     governance: CommunityGovernance, database: Database, source: FakeRoles
 ) -> None:

@@ -209,6 +209,7 @@ async def test_a_draft_from_an_accepted_card_is_called_reviewed(
     assert (await front.card(case.id, MODERATOR)).reviews == {}
 
 
+@pytest.mark.both_databases
 async def test_who_is_erased_stands_for_no_card_any_more(
     cards: OwnCards, database: Database, desk: Desk, front: Casework, queue: DraftQueue, post: FlaggedPost
 ) -> None:
@@ -226,6 +227,7 @@ async def test_who_is_erased_stands_for_no_card_any_more(
     assert "Etxebarria" not in await everything(database)
 
 
+@pytest.mark.both_databases
 async def test_who_signed_can_still_be_erased_after_years(
     cards: OwnCards, database: Database, clock: FakeClock
 ) -> None:

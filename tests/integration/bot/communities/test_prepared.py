@@ -71,6 +71,7 @@ async def with_draft(desk: Desk, queue: DraftQueue, post: FlaggedPost, id_: str)
     return await queue.store(taken, replace(made, drafts=(first, *made.drafts[1:])))
 
 
+@pytest.mark.both_databases
 async def test_every_step_is_on_record_and_ends_no_approval(
     replies: PreparedReplies, database: Database, desk: Desk, in_review: Case
 ) -> None:
@@ -108,6 +109,7 @@ async def test_only_managers_change_what_is_prepared(replies: PreparedReplies, b
         await replies.remove(COMMUNITY_ID, CLAIM_ID, by)
 
 
+@pytest.mark.both_databases
 async def test_the_worker_gets_what_the_community_changed(replies: PreparedReplies, database: Database) -> None:
     """Its own replies and what it took out; another community gets nothing of it."""
     assert await changes(database) == Changes()

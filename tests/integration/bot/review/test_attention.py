@@ -75,6 +75,7 @@ async def _threat(desk: Desk, queue: DraftQueue, post: FlaggedPost) -> Case:
 # Calls
 
 
+@pytest.mark.both_databases
 async def test_a_threat_calls_its_role_once_with_a_link_to_the_card(
     attention: Attention, board: ReviewBoard, surface: FakeSurface, notifier: FakeNotifier, desk: Desk,
     queue: DraftQueue, post: FlaggedPost, database: Database,
@@ -170,6 +171,7 @@ async def test_nobody_is_called_where_no_role_is_set_or_the_case_is_closed(
     assert notifier.tried == 0
 
 
+@pytest.mark.both_databases
 async def test_a_refused_call_is_made_later_and_a_doubtful_one_never_twice(
     attention: Attention, board: ReviewBoard, notifier: FakeNotifier, desk: Desk, queue: DraftQueue, post: FlaggedPost,
     clock: FakeClock,
@@ -215,6 +217,7 @@ async def test_many_cases_are_called_to_although_only_some_are_read_at_once(
 # Replies that were not sent
 
 
+@pytest.mark.both_databases
 async def test_an_approver_hears_once_that_the_reply_was_not_sent_and_why(
     attention: Attention, board: ReviewBoard, notifier: FakeNotifier, desk: Desk, in_review: Case, clock: FakeClock,
     database: Database, platform: SampleCommunity, outbox: Outbox,
@@ -279,6 +282,7 @@ async def test_what_is_a_day_old_is_not_told_any_more(
     assert notifier.tried == 0
 
 
+@pytest.mark.both_databases
 async def test_a_deleted_case_takes_its_notices_along(
     attention: Attention, board: ReviewBoard, desk: Desk, queue: DraftQueue, post: FlaggedPost, database: Database
 ) -> None:
@@ -318,6 +322,7 @@ async def test_nobody_is_told_where_the_platform_hides_who_flagged(
     assert notifier.tried == 0
 
 
+@pytest.mark.both_databases
 async def test_who_flagged_hears_once_what_became_of_it(
     attention: Attention, notifier: FakeNotifier, desk: Desk, front: Casework, post: FlaggedPost, database: Database
 ) -> None:

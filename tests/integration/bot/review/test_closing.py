@@ -20,7 +20,7 @@ from bot.store.engine.database import Database
 from bot.store.people import people
 from bot.upkeep.chores.folded import FoldedCases
 from bot.upkeep.erasure import Erasure
-from core.errors import Conflict, NotAllowed
+from core.errors import NotAllowed
 from core.models import FlaggedPost, PostRef, Priority
 from core.moderation.approval import CaseState
 from core.moderation.closing import CloseReason
@@ -201,6 +201,7 @@ async def test_an_edit_opens_the_case_of_a_harmless_post_again(
     assert await check(database, looks_at_schema=False) == {}
 
 
+@pytest.mark.both_databases
 async def test_an_edit_that_nobody_may_read_asks_a_person(
     desk: Desk, intake: Intake, post: FlaggedPost, database: Database
 ) -> None:
@@ -215,6 +216,7 @@ async def test_an_edit_that_nobody_may_read_asks_a_person(
         assert (await desk.queries.case(case.id)).state is state
 
 
+@pytest.mark.both_databases
 async def test_what_was_decided_lately_is_listed_newest_first(
     desk: Desk, in_review: Case, database: Database, clock: FakeClock
 ) -> None:
@@ -234,16 +236,6 @@ async def test_what_was_decided_lately_is_listed_newest_first(
     assert {(one.case_id, one.post) for one in found} == {(in_review.id, in_review.post.ref)}
     with pytest.raises(NotAllowed, match="can read cases here"):
         await governance.lately(PLATFORM, COMMUNITY, Person(PLATFORM, "stranger"))
-
-
-async def test_who_was_faster_is_told_without_numbers(desk: Desk, in_review: Case) -> None:
-    """What a person reads names what happened and what to do."""
-    await desk.decisions.close(in_review.id, in_review.version, MODERATOR, CloseReason.PREACHY)
-    with pytest.raises(Conflict) as caught:
-        await desk.decisions.close(in_review.id, in_review.version, OTHER_MODERATOR, CloseReason.PREACHY)
-    assert str(caught.value) == (
-        f"{MODERATOR.name} was faster: the case is declined now. Look at the case as it is now, and decide again."
-    )
 
 
 async def test_two_persons_are_listed_each_by_name(

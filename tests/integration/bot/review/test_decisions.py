@@ -85,6 +85,7 @@ async def test_two_moderators_never_both_win(desk: Desk, in_review: Case, databa
     assert approvals == (1 if winner.to_state is CaseState.APPROVED else 0,)
 
 
+@pytest.mark.both_databases
 async def test_of_a_hundred_approvals_at_once_one_wins(desk: Desk, in_review: Case, database: Database) -> None:
     """The others are told who was faster, whichever database it is (invariant I10)."""
     people = [MODERATOR, OTHER_MODERATOR, MANAGER]

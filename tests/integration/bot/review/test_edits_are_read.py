@@ -99,15 +99,6 @@ async def test_a_language_that_the_reader_does_not_know_changes_nothing(
     assert (await read_desk.queries.checked(case.id, text)).warnings == by_rules
 
 
-async def test_a_reader_that_cannot_be_loaded_stops_nobody(
-    front: Casework, in_review: Case, reader: FakeEditReader
-) -> None:
-    """Who approves the text knows that it was not read."""
-    reader.is_damaged = True
-    (warning,) = (await propose(front, in_review, OWN_TEXT)).warnings
-    assert warning == "The reader of drafts did not read this text: The weights of a reader cannot be read."
-
-
 async def test_a_text_is_read_after_the_transaction_that_keeps_it(
     front: Casework, in_review: Case, reader: FakeEditReader
 ) -> None:

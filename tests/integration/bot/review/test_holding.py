@@ -70,6 +70,7 @@ async def test_a_forgotten_case_is_free_again(desk: Desk, in_review: Case, clock
     await approve(desk, in_review, MODERATOR)
 
 
+@pytest.mark.both_databases
 async def test_of_many_who_take_a_case_at_once_one_has_it(desk: Desk, in_review: Case) -> None:
     """All others are told by whom it was taken."""
     people = [MODERATOR, OTHER_MODERATOR] * 5

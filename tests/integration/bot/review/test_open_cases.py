@@ -83,6 +83,7 @@ async def test_the_list_has_pages_and_says_of_each_how_old_the_oldest_case_is(
     assert first.oldest == last.oldest == flagged[0].created_at
 
 
+@pytest.mark.both_databases
 async def test_a_community_without_cases_has_one_empty_page(front: Casework) -> None:
     """Before the first flag."""
     found = await front.open_cases(PLATFORM, COMMUNITY, MODERATOR)
@@ -127,6 +128,7 @@ async def test_a_number_of_another_community_is_nobodys_here(front: Casework, in
         await front.numbered(PLATFORM, "elsewhere", short_number(in_review.id), elsewhere)
 
 
+@pytest.mark.both_databases
 @pytest.mark.usefixtures("two_alike")
 async def test_of_two_cases_with_one_number_the_open_one_is_meant(database: Database) -> None:
     """If both are open, the refusal says how to tell them apart."""
@@ -206,6 +208,7 @@ async def test_a_closed_case_whose_card_went_unheard_stays_without(
     assert not surface.cards
 
 
+@pytest.mark.both_databases
 async def test_without_a_review_channel_no_card_comes_back(
     board: ReviewBoard, surface: FakeSurface, front: Casework, in_review: Case, database: Database
 ) -> None:

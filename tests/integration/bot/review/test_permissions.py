@@ -173,6 +173,7 @@ async def test_the_kill_switch_for_all_is_for_admins_of_the_installation(databas
     assert [view.community.id for view in await desk.listed(KEEPER)] == [COMMUNITY_ID]
 
 
+@pytest.mark.both_databases
 async def test_lists_show_what_one_may_see(
     desk: Desk, database: Database, in_review: Case, elsewhere: dict[Role | None, Person]
 ) -> None:

@@ -289,6 +289,7 @@ async def test_one_whose_settings_are_refused_is_left_alone_and_named(
     assert not scene.pauses.seconds
 
 
+@pytest.mark.both_databases
 async def test_where_every_platform_refuses_its_settings_it_ends(
     place: Path | URL, tmp_path: Path, steady: UnsteadyTown, failing: UnsteadyTown
 ) -> None:
@@ -300,6 +301,7 @@ async def test_where_every_platform_refuses_its_settings_it_ends(
             await asyncio.wait({scene.serving})
 
 
+@pytest.mark.both_databases
 async def test_a_connection_that_held_long_begins_the_pauses_anew(scene: Scene) -> None:
     """One that is lost soon after it was opened does not: it would be opened and lost without an end."""
     failures = list[int]()

@@ -65,6 +65,7 @@ async def page(status: Status) -> AsyncIterator[Page]:
         yield Page(session, port)
 
 
+@pytest.mark.both_databases
 async def test_a_process_is_ready_between_its_start_and_its_stop(
     status: Status, page: Page, database: Database
 ) -> None:
@@ -132,6 +133,7 @@ async def test_a_port_that_is_taken_is_told_with_its_remedy(status: Status) -> N
             assert "operations.listen" in caught.value.remedy
 
 
+@pytest.mark.both_databases
 async def test_metrics_say_what_there_is(
     status: Status, page: Page, database: Database, desk: Desk, queue: DraftQueue, post: FlaggedPost, clock: FakeClock
 ) -> None:

@@ -47,6 +47,7 @@ async def test_their_words_go_from_the_threads_of_others(
     assert now.post.text == "An answer."
 
 
+@pytest.mark.both_databases
 async def test_their_words_go_where_others_quote_them(
     database: Database, desk: Desk, queue: DraftQueue, post: FlaggedPost, tmp_path: Path
 ) -> None:
@@ -66,6 +67,7 @@ async def test_their_words_go_where_others_quote_them(
         assert said.words.parts == (Part(PartKind.OWN, "So true."), Part(PartKind.QUOTED, "[erased]"))
 
 
+@pytest.mark.both_databases
 async def test_a_draft_that_is_written_from_their_words_is_written_anew(
     database: Database, desk: Desk, queue: DraftQueue, post: FlaggedPost
 ) -> None:
@@ -81,6 +83,7 @@ async def test_a_draft_that_is_written_from_their_words_is_written_anew(
     assert CANARY not in await everything(database)
 
 
+@pytest.mark.both_databases
 async def test_a_moderator_s_notes_roles_and_claim_go(
     database: Database, desk: Desk, queue: DraftQueue, post: FlaggedPost, tmp_path: Path
 ) -> None:
@@ -125,6 +128,7 @@ async def test_a_moderator_who_was_erased_may_do_nothing_any_more(
     await approve(desk, in_review, by=OTHER_MODERATOR)
 
 
+@pytest.mark.both_databases
 async def test_another_post_leads_the_campaign_of_an_erased_one(
     database: Database, desk: Desk, queue: DraftQueue, post: FlaggedPost
 ) -> None:

@@ -79,6 +79,7 @@ async def test_a_reply_on_its_way_is_settled_first(
     assert await runner.drain() == []
 
 
+@pytest.mark.both_databases
 async def test_the_audit_log_says_that_somebody_was_erased_and_not_who(
     database: Database, desk: Desk, queue: DraftQueue, post: FlaggedPost
 ) -> None:
@@ -135,6 +136,7 @@ async def _points(run: Callable[[], Awaitable[object]]) -> list[str]:
     return passed
 
 
+@pytest.mark.both_databases
 async def test_an_erasure_that_was_cut_off_anywhere_is_finished(
     database: Database, desk: Desk, queue: DraftQueue, post: FlaggedPost, clock: FakeClock, tmp_path: Path
 ) -> None:
@@ -168,6 +170,7 @@ async def test_an_erasure_that_was_cut_off_anywhere_is_finished(
         await execute(database, "DELETE FROM jobs")
 
 
+@pytest.mark.both_databases
 async def test_a_finished_erasure_is_not_begun_again(
     database: Database, desk: Desk, post: FlaggedPost, clock: FakeClock
 ) -> None:

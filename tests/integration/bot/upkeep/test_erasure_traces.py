@@ -37,6 +37,7 @@ SETTLED = [
 ]  # fmt: skip
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("state", SETTLED)
 async def test_nothing_is_left_of_an_author_in_whatever_state_their_case_is(
     database: Database, desk: Desk, queue: DraftQueue, post: FlaggedPost, state: CaseState, tmp_path: Path
@@ -66,6 +67,7 @@ async def test_what_the_canary_looks_for_is_there_before(
     assert bool(files_with(tmp_path, CANARY)) is (database_server is None)
 
 
+@pytest.mark.both_databases
 async def test_deleting_without_scrubbing_would_leave_the_bytes(
     database: Database, desk: Desk, queue: DraftQueue, post: FlaggedPost, tmp_path: Path, database_server: URL | None
 ) -> None:
@@ -136,6 +138,7 @@ async def test_no_word_of_a_case_is_logged(
     assert CANARY not in caplog.text
 
 
+@pytest.mark.both_databases
 async def test_an_export_made_afterwards_does_not_know_them(
     database: Database, desk: Desk, queue: DraftQueue, post: FlaggedPost, tmp_path: Path
 ) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import pytest
+
 from bot.compose.desk import Desk
 from bot.drafting.queue import DraftQueue
 from bot.store.cases.cases import Case
@@ -65,6 +67,7 @@ async def _claim(database: Database, case: Case, clock: FakeClock, seconds: floa
     await database.run("hold", work)
 
 
+@pytest.mark.both_databases
 async def test_a_claim_that_ran_out_is_given_up(
     database: Database, desk: Desk, in_review: Case, clock: FakeClock
 ) -> None:

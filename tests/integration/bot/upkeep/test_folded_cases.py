@@ -163,6 +163,7 @@ async def test_a_raid_larger_than_one_transaction_is_closed_at_once(
     assert (await FoldedCases(database).do(NOW)).what == "53 folded cases closed"
 
 
+@pytest.mark.both_databases
 async def test_a_folded_case_that_is_forgotten_is_reported(
     database: Database, desk: Desk, queue: DraftQueue, post: FlaggedPost, clock: FakeClock
 ) -> None:

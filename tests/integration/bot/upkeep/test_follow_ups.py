@@ -63,6 +63,7 @@ async def test_a_reply_is_looked_after_after_a_day_a_week_and_four_weeks(
     assert await _outcomes(database) == [(24, True, True, 0), (168, False, True, 1), (672, False, False, 1)]
 
 
+@pytest.mark.both_databases
 async def test_a_look_that_comes_late_counts_for_the_later_point(
     database: Database, desk: Desk, in_review: Case, community: SampleCommunity, clock: FakeClock
 ) -> None:
@@ -113,6 +114,7 @@ async def test_a_platform_that_lets_a_call_wait_is_asked_once_in_a_run(
     assert await _outcomes(database) == []
 
 
+@pytest.mark.both_databases
 async def test_what_was_not_posted_is_not_looked_after(
     database: Database, desk: Desk, in_review: Case, community: SampleCommunity, clock: FakeClock
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pytest
 from sqlalchemy import select
 
 from bot.compose.desk import Desk
@@ -44,6 +45,7 @@ async def test_the_digest_shows_that_a_chain_is_missing_or_changed(
     assert "audit digest:two" in str(found)
 
 
+@pytest.mark.both_databases
 async def test_the_log_of_a_deleted_case_is_still_checked_and_hardly_kept_in_memory(
     database: Database, desk: Desk, queue: DraftQueue, post: FlaggedPost
 ) -> None:
@@ -82,6 +84,7 @@ async def test_a_slot_has_one_digest(database: Database, desk: Desk, post: Flagg
 # Pruning
 
 
+@pytest.mark.both_databases
 async def test_jobs_that_are_over_are_deleted_after_a_week(
     database: Database, desk: Desk, queue: DraftQueue, post: FlaggedPost, clock: FakeClock
 ) -> None:

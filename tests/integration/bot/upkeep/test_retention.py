@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
+import pytest
 from sqlalchemy import select
 
 from bot.compose.desk import Desk
@@ -60,6 +61,7 @@ async def _all(session: Session, table: type[CaseRow] | type[SuggestionRow]) -> 
     return list(await session.scalars(select(table)))
 
 
+@pytest.mark.both_databases
 async def test_what_can_be_counted_is_kept_without_the_words(
     database: Database, desk: Desk, in_review: Case, clock: FakeClock
 ) -> None:
@@ -90,6 +92,7 @@ async def _documents(database: Database) -> list[str]:
     return await database.run("read documents", work)
 
 
+@pytest.mark.both_databases
 async def test_a_text_that_was_shown_and_not_approved_is_forgotten_after_a_day(
     database: Database, desk: Desk, in_review: Case, clock: FakeClock
 ) -> None:
@@ -108,6 +111,7 @@ async def test_a_text_that_was_shown_and_not_approved_is_forgotten_after_a_day(
     assert await one_row(database, left) == (0,)
 
 
+@pytest.mark.both_databases
 async def test_an_open_case_keeps_its_words(database: Database, desk: Desk, in_review: Case, clock: FakeClock) -> None:
     """They are still worked with."""
     clock.advance(400 * DAY)

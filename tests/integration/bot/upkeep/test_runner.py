@@ -104,6 +104,7 @@ async def test_what_must_end_is_enqueued_anew_when_it_was_given_up(database: Dat
     assert await _states(database) == {"tidy:now": (JobState.DEAD, "no"), "tidy:now #2": (JobState.DONE, None)}
 
 
+@pytest.mark.both_databases
 async def test_what_is_not_over_goes_on_later_with_the_same_payload(database: Database, clock: FakeClock) -> None:
     """Not an attempt of the old piece of work, since nothing failed."""
     again = Done("half", again=timedelta(minutes=5))

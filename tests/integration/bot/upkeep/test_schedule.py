@@ -64,6 +64,7 @@ async def test_a_slot_is_enqueued_once_however_often_somebody_ticks(database: Da
     assert await schedule.tick() == ["hourly:2026-03-02T15:00:00Z"]
 
 
+@pytest.mark.both_databases
 async def test_two_schedulers_at_once_enqueue_each_slot_once(
     database: Database, other: Database, clock: FakeClock
 ) -> None:
@@ -76,6 +77,7 @@ async def test_two_schedulers_at_once_enqueue_each_slot_once(
     assert await _keys(database) == ["daily:2026-03-02T00:00:00Z", *hours]
 
 
+@pytest.mark.both_databases
 async def test_two_leaders_are_harmless(database: Database, other: Database) -> None:
     """Even if both think that they lead, the key keeps the second from enqueueing."""
     one, two = _schedule(database, "one"), _schedule(other, "two")
@@ -85,6 +87,7 @@ async def test_two_leaders_are_harmless(database: Database, other: Database) -> 
     assert len(await _keys(database)) == 2
 
 
+@pytest.mark.both_databases
 async def test_leadership_passes_on_after_the_lease_and_not_before(
     database: Database, other: Database, clock: FakeClock
 ) -> None:
@@ -157,6 +160,7 @@ async def test_a_running_schedule_ticks_and_gives_the_office_back(database: Data
     assert await one_row(database, "SELECT count(*) FROM leaderships") == (0,)
 
 
+@pytest.mark.both_databases
 async def test_a_schedule_outlives_a_database_that_does_not_answer(
     database: Database, clock: FakeClock, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -15,7 +15,7 @@ from core.request import Request
 from core.scoring.readers.pooling import pooling_of
 from core.scoring.readers.readers import Readers
 from tests.fakes.engine.brief import PATIENT, post_of
-from tests.fakes.engine.servers.quirks import QUIRKS, REPLIES, THOUGHT, quirky
+from tests.fakes.engine.servers.quirks import REPLIES, THOUGHT, quirky
 
 POST = "Migrants only come here to live off our welfare."
 GIVES_NOTHING = {
@@ -33,6 +33,11 @@ GIVES_NOTHING = {
     "quotes the prompt": "refuses the request",
 }
 """What is said of servers from which no text comes for this post."""
+ANSWER = (
+    *("as it should", "neither logprobs nor schema", "no logprobs", "n ignored", "cut", "never ends"),
+    *("empty at first", "quoted", "fenced", "refuses in words", "thinks in a tag", "refuses for want of room"),
+)
+"""Servers from which texts of each kind come; ``tests/integration/core/llm/servers`` asks every one of them."""
 
 
 async def _suggested(name: str, readers: Readers, knowledge: EvidenceSource, *, is_larger: bool) -> Suggestion:
@@ -49,7 +54,7 @@ async def _suggested(name: str, readers: Readers, knowledge: EvidenceSource, *, 
             await chat.close()
 
 
-@pytest.mark.parametrize("name", QUIRKS)
+@pytest.mark.parametrize("name", [*ANSWER, *GIVES_NOTHING])
 async def test_prepared_drafts_and_evidence_stand_whatever_a_server_answers(
     name: str, readers: Readers, knowledge: EvidenceSource
 ) -> None:
@@ -66,7 +71,7 @@ async def test_prepared_drafts_and_evidence_stand_whatever_a_server_answers(
         assert GIVES_NOTHING[name] in notes
 
 
-@pytest.mark.parametrize("name", GIVES_NOTHING)
+@pytest.mark.parametrize("name", {said: name for name, said in GIVES_NOTHING.items()}.values())
 async def test_they_stand_where_a_larger_model_was_to_write(
     name: str, readers: Readers, knowledge: EvidenceSource
 ) -> None:

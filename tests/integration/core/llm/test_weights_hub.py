@@ -53,7 +53,7 @@ def hub() -> Iterator[ThreadingHTTPServer]:
             """Keep the test's output clean."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     yield server
     server.shutdown()

@@ -46,11 +46,6 @@ def test_only_what_somebody_reviewed_is_called_so() -> None:
     assert said(MODEL, prepared=(), a=ANE) == "written by the model"
 
 
-def test_a_draft_of_unknown_origin_is_the_models() -> None:
-    """Nobody is told that a text was prepared that does not say so."""
-    assert origin_in_words(Draft(1, "x", Intent.POSITIVE, Scores()), {"a": ANE}) == "written by the model"
-
-
 def test_the_model_that_wrote_a_draft_is_named_where_it_was_kept() -> None:
     """On each card; what older versions stored has no name."""
     draft = Draft(1, "x", Intent.POSITIVE, Scores(), writer="llama-3.3-70b")

@@ -321,16 +321,3 @@ def test_factuality_is_the_mean_over_triplets() -> None:
     """A sentence with two statements weighs twice as much as one that was checked as a whole."""
     apart = replace(_receipt(Verdict.UNSUPPORTED, 0.25), triplets=(Triplet(*JOBS, 0.5), Triplet(*SCHOOLS, 0.0)))
     assert factuality([apart, _receipt(Verdict.SUPPORTED, 1.0)]) == 0.5
-
-
-def test_warnings_name_the_sentence_and_the_reason() -> None:
-    """The moderator sees which sentence to look at, and whether it was refuted or only not checked."""
-    receipts = [
-        _receipt(Verdict.SUPPORTED, 0.9),
-        Receipt("They own 12 boats.", None, Verdict.UNSUPPORTED, None),
-        Receipt("They sail.", "migrants-001", Verdict.UNVERIFIED, None),
-    ]
-    assert warnings_of(receipts) == [
-        "No evidence carries this sentence: “They own 12 boats.”",
-        "This sentence was not checked against evidence: “They sail.”",
-    ]

@@ -6,7 +6,6 @@ import discord
 import pytest
 
 from core.models import Intent, Priority, Wish
-from core.moderation.approval import CaseState
 from tests.fakes.discord.town import HATE, FakeApplication, Town
 from tests.fakes.ports.flag_desk import DRAFT
 
@@ -123,17 +122,6 @@ async def test_an_answer_is_changed_once_and_never_after_discords_fifteen_minute
         application.desk.give_drafts()
         await env.advance_time(15 * 60)
         assert result.response.content == said and application.desk.times_read == reads
-
-
-async def test_a_case_that_ends_without_drafts_is_said_to(application: FakeApplication) -> None:
-    """Nobody waits for nothing."""
-    async with application.run(application.client()) as env:
-        town = Town(env, application)
-        post = await town.author.send(town.square, HATE)
-        result = await town.volunteer.context_menu(town.square, "Draft a reply", post)
-        application.desk.end(CaseState.NEEDS_PERSON)
-        await env.advance_time(12)
-        assert "a moderator looks at it" in result.response.content
 
 
 async def test_after_a_restart_asking_again_shows_the_drafts(application: FakeApplication) -> None:

@@ -8,8 +8,7 @@ import discord
 import pytest
 import simcord
 
-from core.errors import NotAllowed, StoreUnavailable
-from core.i18n.sentences import sentence
+from core.errors import StoreUnavailable
 from core.models import Priority, ThreadMessage
 from core.moderation.community.policy import CommunityPolicy
 from core.moderation.roles import Role
@@ -117,24 +116,6 @@ async def test_nothing_is_promised_before_the_flag_is_committed(application: Fak
         post = await town.author.send(town.square, HATE)
         result = await town.volunteer.context_menu(town.square, "Draft a reply", post)
         assert result.response.content == "The database does not answer.\nFlag it again in a minute."
-
-
-async def test_what_the_desk_refuses_is_said_in_the_communitys_language(application: FakeApplication) -> None:
-    """Basque, which Discord has no setting for; with the names and times of the error."""
-    async with application.run(application.client()) as env:
-        town = Town(env, application)
-        application.governance.policies[town.community] = CommunityPolicy(language="eu")
-        post = await town.author.send(town.square, HATE)
-        application.desk.errors.append(
-            NotAllowed(
-                sentence("You flagged {count} posts in the last hour; one person may not flag more.", count=30),
-                remedy=sentence("Minutes to wait: {minutes}. Or ask a moderator to look.", minutes=5),
-            )
-        )
-        result = await town.volunteer.context_menu(town.square, "Draft a reply", post)
-        first, remedy = result.response.content.splitlines()
-        assert first.startswith("30 argitalpen seinalatu dituzu azken orduan")
-        assert remedy == "Itxaron beharreko minutuak: 5. Edo eskatu moderatzaile bati begiratzeko."
 
 
 async def test_an_unforeseen_error_is_answered_and_only_its_kind_is_logged(

@@ -224,11 +224,3 @@ async def test_the_export_is_a_file_for_the_manager_alone(application: FakeAppli
                 list(csv.DictReader(io.StringIO(text))) if suffix == "csv" else list(map(json.loads, text.splitlines()))
             )
             assert rows == [{"case": "a1", "state": "posted"}, {"case": "b2", "state": "declined"}]
-
-
-async def test_help_says_how_to_flag_and_what_is_never_read(application: FakeApplication) -> None:
-    """In one message."""
-    async with application.run(application.client()) as env:
-        town = Town(env, application)
-        said = (await opened(town, town.moderator, "help")).response.content
-        assert "“Draft a reply”" in said and "/counter" in said and "never read" in said

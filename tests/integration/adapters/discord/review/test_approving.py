@@ -72,14 +72,6 @@ async def test_in_shadow_mode_the_confirmation_says_that_nothing_is_posted(room:
     assert "It is sent" not in said_in(shown)
 
 
-async def test_while_posting_is_paused_an_approval_says_that_it_waits(room: ReviewRoom) -> None:
-    """Nobody may wonder why nothing is posted."""
-    await room.show(is_paused=True)
-    shown = await room.click("moderator", "Approve draft 1…")
-    await room.press("moderator", shown.response, "Yes, post this reply")
-    assert "Posting was paused when you approved it" in said_in(shown)
-
-
 # Two persons
 
 

@@ -79,6 +79,7 @@ def _said(*interactions: dict[str, Any]) -> str:
     return "\n".join(text for answer in answers for text in texts_of(answer.get("components") or []))
 
 
+@pytest.mark.both_databases
 async def test_two_presses_of_one_message_at_the_same_moment_are_one_approval(
     database: Database, drafted_case: Case, front: Casework, monkeypatch: pytest.MonkeyPatch
 ) -> None:

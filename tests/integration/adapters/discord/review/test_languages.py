@@ -7,9 +7,6 @@ from typing import Any
 import discord
 import pytest
 
-from core.errors import Conflict, NotAllowed
-from core.i18n.sentences import sentence
-from core.moderation.approval import CaseState, state_words
 from tests.fakes.discord.messages import select_of
 from tests.fakes.discord.review import ReviewRoom, said_in
 
@@ -54,27 +51,6 @@ async def test_a_basque_community_is_asked_in_basque(room: ReviewRoom) -> None:
     assert "**Zehazki hau argitaratuko litzateke:**" in said_in(shown)
 
 
-async def test_a_basque_community_is_answered_in_basque(room: ReviewRoom) -> None:
-    """Proposals, questions, what was done and what went wrong."""
-    room.speak("eu")
-    await room.show()
-    held = await room.click("moderator", "Hartu ardura")
-    assert "Orain zure gain dago kasu hau; erreserbaren amaiera:" in said_in(held)
-    shown = await room.click("moderator", "Onartu 1. zirriborroa…")
-    assert "**Zehazki hau argitaratuko litzateke:**" in said_in(shown)
-    asked = await room.click("moderator", "Sortu berriro…")
-    assert "Zer zirriborro nahi dituzu horien ordez?" in said_in(asked)
-    assert select_of(asked.response.components)["placeholder"] == "Zer zirriborro nahi dituzu horien ordez?"
-    room.casework.trouble = Conflict(
-        sentence("{name} holds the case; minutes left: {minutes}.", name="Ane_B", minutes=4),
-        remedy=sentence("Choose another case, or wait until then."),
-    )
-    menu = await room.click("moderator", "Gehiago…")
-    assert "Ane_B: kasua bereganatuta du; geratzen diren minutuak: 4." in said_in(menu)
-    assert "Kasua horrela zegoen sakatu zenuenean" in said_in(menu)
-    assert f"**Irekita {room.desk.number}:** Erabaki baten zain." in said_in(menu)
-
-
 @pytest.mark.usefixtures("spanish")
 async def test_a_spanish_reader_in_an_english_community_is_answered_in_spanish(room: ReviewRoom) -> None:
     """The card stays in the community's language, since everybody reads it; what one person sees is theirs."""
@@ -112,30 +88,3 @@ async def test_a_database_that_is_slow_does_not_keep_a_press_waiting(
     assert "Ahora te encargas" in said_in(await room.click("moderator", "Hartu ardura"))
     room.governance.slow_seconds = 0.0
     assert labels(await room.click("moderator", "Editatu 1. zirriborroa…")) == ["Editatu erantzuna", "Erantzuna"]
-
-
-@pytest.mark.usefixtures("spanish")
-async def test_what_goes_wrong_under_a_button_is_said_in_the_persons_language(
-    room: ReviewRoom, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Message, remedy and the words within; the error itself, for the log, stays English."""
-    await room.show()
-    taken = Conflict(
-        sentence("{name} holds the case; minutes left: {minutes}.", name="Ane_B", minutes=4),
-        remedy=sentence("Choose another case, or wait until then."),
-    )
-    closed = NotAllowed(
-        sentence("The case is {state}: it does not wait for a person.", state=state_words(CaseState.NO_REPLY)),
-        remedy=sentence("Choose another case."),
-    )
-    raised: list[Exception] = [taken, closed]
-
-    async def refuse(*_: object) -> None:
-        raise raised.pop(0)
-
-    monkeypatch.setattr(room.casework, "hold", refuse)
-    first = said_in(await room.click("moderator", "Hold"))
-    assert "Ane_B tiene reservado el caso; minutos que quedan: 4." in first
-    assert "Toma otro caso o espera hasta entonces." in first
-    assert "El caso está «sin respuesta»: no espera a nadie." in said_in(await room.click("moderator", "Hold"))
-    assert str(taken).startswith("Ane_B holds the case")

@@ -6,7 +6,6 @@ import pytest
 
 from core.errors import PlatformBusy, PlatformUnavailable, StoreUnavailable
 from core.models import CUT, MOST_WORDS, Intent, Priority, ThreadMessage, Wish
-from core.moderation.approval import CaseState
 from core.moderation.community.policy import CommunityPolicy
 from core.moderation.roles import Role
 from tests.fakes.mastodon.server.server import MastodonServer
@@ -65,15 +64,6 @@ async def test_the_drafts_take_the_place_of_the_answer(town: CaptureTown, at_onc
     [said] = await town.told(town.volunteer)
     assert DRAFT in said and "Thank you" not in said
     assert await town.in_public() == []
-
-
-async def test_what_became_of_a_case_without_drafts(town: CaptureTown, at_once: None) -> None:
-    post = await town.people.post(town.author, HATE)
-    await town.asks(town.volunteer, "counter", post)
-    await town.hear()
-    town.desk.end(CaseState.NEEDS_PERSON)
-    await until_followed(town)
-    assert "No draft could be made" in (await town.told(town.volunteer))[0]
 
 
 async def test_of_a_very_long_post_the_beginning_is_kept(town: CaptureTown) -> None:

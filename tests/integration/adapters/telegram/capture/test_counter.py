@@ -273,15 +273,6 @@ async def test_an_ephemeral_command_keeps_its_answer_while_the_database_is_away(
     assert "Thank you. Case CASE1" in said
 
 
-async def test_an_ephemeral_command_without_a_post_is_told_what_to_do(whispering: CaptureTown) -> None:
-    """Telegram may leave out what an ephemeral message answers."""
-    town = whispering
-    town.people.command(town.volunteer, town.group, "counter")
-    await town.hear()
-    [said] = town.whispered(town.volunteer)
-    assert said.startswith("Telegram does not say which post you mean.")
-
-
 # What is not taken
 
 

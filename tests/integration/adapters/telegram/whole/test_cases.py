@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from adapters.telegram.connection.client import TelegramClient
+from adapters.telegram.connection.limiter import TelegramLimiter
 from adapters.telegram.speech.markup import BREAK
+from bot.compose.platforms.telegram import telegram_platform
+from bot.compose.settings.settings import Settings
+from bot.serving.platforms import ServedPlatform
 from core.engine import Engine
 from tests.fakes.engine.brief import passage
 from tests.fakes.engine.evidence import FakeEvidence
@@ -29,7 +35,12 @@ OWN = "Most of us came from somewhere. You are all welcome here."
 @asynccontextmanager
 async def _set_up(folder: Path, clock: RunningClock, *, is_posting: bool) -> AsyncIterator[NewGroup]:
     engine = Engine(hate_finding(draft="Everybody was new once."), FakeEvidence([passage()]), readers_saying(hate=0.99))
-    async with served(engine, folder, clock=clock, undo_seconds=UNDO_SECONDS) as town:
+    limiter = TelegramLimiter(seconds_now=lambda: clock().timestamp())
+
+    def build(settings: Settings) -> list[ServedPlatform]:
+        return [telegram_platform(settings, make_client=partial(TelegramClient, limiter=limiter))]
+
+    async with served(engine, folder, clock=clock, undo_seconds=UNDO_SECONDS, build=build) as town:
         await town.set_up(is_posting=is_posting)
         yield town
 

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from typer.testing import CliRunner
-
-from bot.cli.main import app
 from bot.cli.operating.doctor.models import examine_models
 from bot.compose.settings.loading import load_settings
 from bot.compose.settings.settings import Settings
@@ -34,10 +31,3 @@ async def test_the_judge_is_well_where_the_model_answers(config: Path) -> None:
     with serving(FakeModel()) as server:
         found = await examine_models(_settings(config, f"{server.url}/v1"))
     assert [(one.name, one.ok) for one in found] == [("language model", True), ("judge", True)]
-
-
-def test_doctor_says_what_it_loads() -> None:
-    """Beside a service on a small machine there may be no room for it."""
-    told = " ".join(CliRunner().invoke(app, ["doctor", "-h"]).output.split())
-    assert "beside a running `serve`" in told
-    assert "3 GB more" in told

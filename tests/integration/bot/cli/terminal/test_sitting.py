@@ -274,15 +274,6 @@ async def test_a_post_that_cannot_be_read_is_refused_at_once(terminal: _Terminal
     assert len(terminal.community.thread()) == len(SampleCommunity().thread())
 
 
-@pytest.mark.parametrize("asked", ["?", "help", ""])
-async def test_help_lists_what_can_be_done_here(terminal: _Terminal, asked: str) -> None:
-    """At both questions; whatever else is typed says how to get it."""
-    shown = await terminal.types("?", "", asked, "make coffee", "q")
-    assert "paste a post of your own and see drafts" in shown
-    assert "another person takes the keyboard, for a second approval (p NAME)" in shown
-    assert "Nothing here is called “make coffee”. Type ? to see what you can do." in shown
-
-
 async def test_another_claim_is_argued(terminal: _Terminal) -> None:
     """By its number or in words of one's own; the case is drafted again at once."""
     await terminal.types("", "c", "2", "c Newcomers always help.", "l", "q")

@@ -93,6 +93,7 @@ async def test_a_flag_that_came_late_is_late_on_its_card_and_in_the_log(
     assert await one_row(database, said) == (1,)
 
 
+@pytest.mark.both_databases
 async def test_what_only_the_clock_changes_is_not_shown_anew(
     board: ReviewBoard, surface: FakeSurface, desk: Desk, post: FlaggedPost, database: Database, clock: FakeClock
 ) -> None:

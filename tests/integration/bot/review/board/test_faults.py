@@ -88,6 +88,7 @@ async def test_what_somebody_decides_is_shown_before_what_only_waits(
     assert surface.of(taken[1].case.id).state is CaseState.IN_REVIEW
 
 
+@pytest.mark.both_databases
 async def test_a_card_that_can_wait_is_shown_when_there_is_room(
     desk: Desk, board: ReviewBoard, surface: FakeSurface, post: FlaggedPost, clock: FakeClock
 ) -> None:
@@ -225,6 +226,7 @@ async def test_a_call_that_never_ends_is_given_up(
     assert not surface.cards
 
 
+@pytest.mark.both_databases
 async def test_a_card_that_cannot_be_made_holds_up_no_other(
     board: ReviewBoard, surface: FakeSurface, desk: Desk, broken_row: Case, post: FlaggedPost, clock: FakeClock
 ) -> None:
@@ -352,6 +354,7 @@ async def test_a_card_that_cannot_be_changed_for_now_holds_up_no_other(
 # A review channel that everybody can see
 
 
+@pytest.mark.both_databases
 async def test_a_channel_that_is_opened_to_everybody_gets_no_cards_until_it_is_closed(
     board: ReviewBoard, surface: FakeSurface, desk: Desk, post: FlaggedPost, database: Database, clock: FakeClock
 ) -> None:
@@ -398,6 +401,7 @@ async def test_an_open_channel_keeps_no_words_of_an_erased_case(
     assert len(surface.cards) == 2
 
 
+@pytest.mark.both_databases
 async def test_a_channel_that_was_closed_again_is_no_trouble_though_no_card_is_due(
     surface: FakeSurface, desk: Desk, database: Database, clock: FakeClock
 ) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from bot.communities.governance import CommunityGovernance
 from bot.communities.native_roles import LiveRoles
 from bot.compose.desk import Desk
@@ -15,6 +17,7 @@ from tests.fakes.desk.people import MODERATOR, PLATFORM
 from tests.fakes.ports.surface import FakeSurface
 
 
+@pytest.mark.both_databases
 async def test_open_cases_are_shown_anew_and_once(
     board: ReviewBoard, surface: FakeSurface, desk: Desk, database: Database, in_review: Case, post: FlaggedPost
 ) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from adapters.sample.community import SampleCommunity
 from bot.communities.decisions import CommunityDesk
 from bot.compose.desk import Desk
@@ -60,6 +62,7 @@ async def test_an_approval_that_waits_for_the_end_of_a_pause_counts_nothing_down
     assert (card.is_paused, card.send_at) == (True, None)
 
 
+@pytest.mark.both_databases
 async def test_the_language_that_managers_choose_shows_on_open_cards(
     board: ReviewBoard, surface: FakeSurface, database: Database, in_review: Case
 ) -> None:

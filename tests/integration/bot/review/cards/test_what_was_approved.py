@@ -63,6 +63,7 @@ async def test_both_of_two_persons_stand_on_the_card(front: Casework, in_review:
     assert card.approved.by == ("moderator_one", "moderator_two")
 
 
+@pytest.mark.both_databases
 async def test_in_shadow_mode_the_card_keeps_what_would_have_been_posted(
     front: Casework, outbox: Outbox, in_review: Case, clock: FakeClock, database: Database
 ) -> None:

@@ -102,6 +102,7 @@ async def test_flagging_answers_with_the_card_also_when_another_flagged_before(
     assert len(seen.post.thread) == len(post.thread) > 0
 
 
+@pytest.mark.both_databases
 async def test_a_case_is_found_by_its_post_and_by_its_reply(
     front: Casework, outbox: Outbox, platform: SampleCommunity, in_review: Case, clock: FakeClock
 ) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import pytest
+
 from bot.communities.decisions import CommunityDesk
 from bot.compose.desk import Desk
 from bot.store.cases.cases import Case
@@ -61,6 +63,7 @@ async def test_a_first_approval_stays_on_the_card_when_a_setting_changes_that_en
     assert (card.first_approvals, card.first_texts) == ((), ())
 
 
+@pytest.mark.both_databases
 async def test_a_first_approval_whose_time_is_over_is_shown_no_more(
     front: Casework, desk: Desk, in_review: Case, database: Database, clock: FakeClock
 ) -> None:

@@ -151,6 +151,7 @@ async def test_a_moderator_opens_a_closed_case_again(
     assert (await front.approve((await propose(front, now, OWN_TEXT)).id, MODERATOR)).card.state is CaseState.APPROVED
 
 
+@pytest.mark.both_databases
 async def test_the_posts_whose_changes_matter_are_those_of_open_and_of_answered_cases(
     front: Casework, desk: Desk, post: FlaggedPost, clock: FakeClock
 ) -> None:

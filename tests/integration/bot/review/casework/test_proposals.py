@@ -309,6 +309,7 @@ async def test_a_second_person_is_shown_the_effect_of_now(front: Casework, in_re
     assert await one_row(database, "SELECT count(*) FROM outbox") == (0,)
 
 
+@pytest.mark.both_databases
 async def test_rules_that_change_while_the_platform_is_asked_end_the_approval(
     desk: Desk, in_review: Case, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:

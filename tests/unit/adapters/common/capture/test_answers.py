@@ -70,15 +70,6 @@ def test_no_answer_repeats_the_posts_words() -> None:
     assert not any("vermin" in answer for answer in answers)
 
 
-def test_what_to_know_before_a_draft_is_used_is_said_in_the_readers_language() -> None:
-    """Under the draft, and only where its card says something."""
-    plain = drafted("A reply.")
-    careful = replace(plain, drafts=(replace(plain.drafts[0], caution="Do not insult the author in turn."),))
-    said = with_drafts(careful, plain_reader("es"), LIMIT)
-    assert "Antes de usarlo: No insultes tú a quien escribe." in said
-    assert "Antes de usarlo" not in with_drafts(plain, plain_reader("es"), LIMIT)
-
-
 def test_drafts_fit_into_one_message_the_best_first_and_whole() -> None:
     """What does not fit is not cut in the middle of a sentence; a long title is left out before a draft is."""
     said = with_drafts(drafted("a" * 900, "b" * 900, "c" * 900), plain_reader(), LIMIT)

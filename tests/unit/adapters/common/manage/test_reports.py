@@ -8,10 +8,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from adapters.common.manage.reports import Watch, lately_text, statistics_text, status_text
-from core.i18n.sentences import sentence
 from core.models import PostRef
 from core.moderation.approval import CaseState
-from core.moderation.cards import CardTrouble, DecidedLately, DeskStatus, PlatformTrouble, Statistics
+from core.moderation.cards import CardTrouble, DecidedLately, DeskStatus, Statistics
 from tests.fakes.ports.governance import STATUS
 from tests.fakes.ports.plain_markup import plain_reader
 
@@ -48,28 +47,6 @@ def test_troubles_are_told() -> None:
     assert "Drafting has trouble: no model" in said
     assert "The bot may not read." in said
     assert "7 messages were not looked at" in said
-
-
-def test_the_languages_of_the_filter_are_told_once_in_the_readers_language() -> None:
-    """Where nothing is watched no line speaks of them."""
-    watch = Watch(languages=frozenset({"en", "eu"}))
-    english, spanish = (status_text(STATUS, watch, [], plain_reader(locale)) for locale in ("en", "es"))
-    assert (
-        "The filter reads: Basque, English. In other languages only keywords, flags and alerts find posts." in english
-    )
-    assert "El filtro lee: " in spanish and "inglés" in spanish.lower()
-    assert "The filter reads" not in status_text(STATUS, Watch(), [], READER)
-
-
-def test_a_platform_that_is_not_connected_is_named_in_the_readers_language() -> None:
-    """With the reason; where all are connected no line speaks of them."""
-    failed = sentence("{platform} failed ({kind}).", platform="telegram", kind="OSError")
-    trouble = PlatformTrouble("telegram", failed, datetime(2026, 3, 2, tzinfo=UTC))
-    status = replace(STATUS, platform_troubles=(trouble,))
-    english, spanish = (status_text(status, Watch(), [], plain_reader(locale)) for locale in ("en", "es"))
-    assert "telegram is not connected since 2026-03-02T00:00:00+00:00. telegram failed (OSError)." in english
-    assert "telegram no está conectado desde 2026-03-02T00:00:00+00:00. telegram ha fallado (OSError)." in spanish
-    assert "is not connected" not in status_text(STATUS, Watch(), [], READER)
 
 
 def test_statistics_make_nothing_up() -> None:

@@ -127,16 +127,6 @@ def test_a_text_of_ones_own_that_waits_for_a_second_person_stands_on_the_card() 
     assert buttons_of(other)["Approve text 1…"] != buttons_of(components)["Approve text 1…"]
 
 
-def test_the_first_words_are_the_state_the_gist_and_the_group() -> None:
-    """What people read first, in a notification too, is neutral."""
-    first = read_as_discord_shows(texts_of(card_layout(REVIEWED, "en").to_components())[0])
-    assert first.splitlines()[:3] == [
-        "**Open 01234:** Waits for your decision.",
-        f"**Gist:** {REVIEWED.gist}",
-        "Target: migrants · moderate · English",
-    ]
-
-
 def test_what_is_not_known_of_the_post_is_left_out() -> None:
     """No target without a group, no gist before the post was read, and no line about earlier cases where none is."""
     graded = replace(REVIEWED, target_group=None, earlier=EarlierCases())

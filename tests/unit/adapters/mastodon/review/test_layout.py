@@ -70,12 +70,3 @@ def test_the_way_to_the_post_stays_where_there_is_little_room() -> None:
 def test_without_a_group_no_target_is_named() -> None:
     assert "Target:" in _body(REVIEWED)
     assert "Target:" not in _body(replace(REVIEWED, target_group=None))
-
-
-def test_a_report_is_told_and_why_nothing_can_be_posted_below_a_private_post() -> None:
-    """It is there; only some may read it."""
-    reported = replace(REVIEWED, post=replace(REVIEWED.post, flagged_how="report 12"))
-    assert "It was reported to the moderators" in _body(reported)
-    private = replace(reported, post=replace(reported.post, is_from_elsewhere=True))
-    assert "is not public, or is gone" in _body(private)
-    assert "No message here has these words" not in _body(private)

@@ -60,12 +60,6 @@ def test_help_explains_all_that_can_be_typed(state: CaseState, may_be_posted: bo
     assert "? = everything you can do" in brief(card)
 
 
-def test_a_second_person_is_called_for_where_one_is_needed() -> None:
-    """The commonest next step stands first."""
-    assert brief(WAITS).startswith("p = a second person takes the keyboard")
-    assert "second person takes" not in brief(REVIEWED)
-
-
 def test_a_closed_case_offers_no_draft() -> None:
     """What the desk would refuse is not offered."""
     assert not [typed for typed in choices(replace(REVIEWED, state=CaseState.DECLINED)) if typed[0] in "aefw"]

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from adapters.sample.community import SampleCommunity
-from bot.cli.terminal.render import DraftsAsTheyCome, scores_in_words, show_suggestion
+from bot.cli.terminal.render import DraftsAsTheyCome, show_suggestion
 from core.models import Action, Draft, Intent, Progress, ReadBy, Scores
 from tests.fakes.engine.suggestions import suggestion_for
 
@@ -39,13 +39,6 @@ def test_the_first_draft_of_each_post_is_called_so(console: Console) -> None:
     assert "1.0 s  looked for evidence: OECD" in shown(console)
 
 
-def test_each_score_has_its_scale() -> None:
-    """A number alone says nothing."""
-    said = scores_in_words(Scores(total=8.84, judge=7.0, stance=0.9))
-    assert said == "Scores: overall 8.8 of 10, beside the others 7.0 of 10, opposes the post 90 of 100"
-    assert scores_in_words(Scores()) == "No scores"
-
-
 @pytest.mark.parametrize(
     ("advice", "said"),
     [
@@ -67,15 +60,6 @@ def test_severity_is_said_with_its_scale(console: Console) -> None:
     show_suggestion(console, replace(made, reading=replace(made.reading, severity=None)))
     assert "How severe: 2 of 5, moderate (1 is mild, 5 calls for violence)" in shown(console)
     assert "How severe: not known" in shown(console)
-
-
-def test_the_loading_of_the_models_is_told_beside_the_draft(console: Console) -> None:
-    """Who waited half a minute must not read that it took four seconds; a moment is not told."""
-    made = suggestion_for(SampleCommunity().flag("103", "mill_pond"))
-    show_suggestion(console, made, loading_seconds=20.34)
-    assert "), and 20.3 s beside to load models. The model was asked" in shown(console)
-    show_suggestion(console, made, loading_seconds=0.3)
-    assert shown(console).count("to load models") == 1
 
 
 @pytest.mark.parametrize(

@@ -57,6 +57,7 @@ async def test_a_folder_for_backups_that_cannot_be_made(settings: Settings) -> N
     told("a backup folder that cannot be made", await examine_backups(settings))
 
 
+@pytest.mark.both_databases
 async def test_no_tool_for_backups_of_postgresql(
     postgresql: URL, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -55,6 +55,7 @@ async def _wrong(settings: Settings) -> list[Finding]:
     return [finding for finding in await examine_cases(settings) if not finding.ok]
 
 
+@pytest.mark.both_databases
 async def test_a_quiet_desk_is_well(database: Database, settings: Settings) -> None:
     found = await examine_cases(settings)
     assert [(one.name, one.ok) for one in found] == [
