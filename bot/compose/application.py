@@ -282,20 +282,20 @@ async def open_workers(
     async with (
         open_database(settings, works_under_leases=True) as database,
         open_engine(settings, on_preparing, on_call=counted(settings)) as engine,
-        status.working(database, {"model": model_answers(settings)}),
     ):
         await engine.ready()
-        language.prepare()
-        voice = cache(partial(voice_of, settings))
-        drafting = DraftingRequest(
-            database,
-            engine,
-            settings.profile_named(profile),
-            lambda case: voice(case.most_characters or SHORTEST_POST),
-        )
-        queues = [_queue(database, settings, worker_name()) for _ in range(slots)]
-        precedence = Precedence(queues[0].look)
-        yield [Worker(queue, drafting, precedence=precedence) for queue in queues]
+        async with status.working(database, {"model": model_answers(settings)}):
+            language.prepare()
+            voice = cache(partial(voice_of, settings))
+            drafting = DraftingRequest(
+                database,
+                engine,
+                settings.profile_named(profile),
+                lambda case: voice(case.most_characters or SHORTEST_POST),
+            )
+            queues = [_queue(database, settings, worker_name()) for _ in range(slots)]
+            precedence = Precedence(queues[0].look)
+            yield [Worker(queue, drafting, precedence=precedence) for queue in queues]
 
 
 def _queue(database: Database, settings: Settings, name: str, attempts: int | None = None) -> DraftQueue:

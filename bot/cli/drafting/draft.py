@@ -29,7 +29,6 @@ from bot.cli.command import (
 from bot.cli.drafting.preparing import PreparationBar
 from bot.cli.later import OneText
 from bot.cli.terminal.render import DraftsAsTheyCome, show_suggestion
-from bot.cli.terminal.report import document, schema
 from bot.compose.asking import server_states, voice_of
 from bot.compose.settings.loading import load_settings
 from bot.compose.settings.settings import Settings
@@ -45,6 +44,8 @@ app = typer.Typer()
 
 def _schema(asked: bool) -> None:
     if asked:
+        from bot.cli.terminal.report import schema  # takes a tenth of a second, and most calls need none of it
+
         print_document(schema())
         raise typer.Exit
 
@@ -183,6 +184,8 @@ def _say(what: str) -> None:
 
 def _show(suggestion: Suggestion, loading_seconds: float, *, as_json: bool, force: bool) -> int:
     if as_json:
+        from bot.cli.terminal.report import document
+
         print_document(document(suggestion, force=force))
     else:
         show_suggestion(out(), suggestion, loading_seconds=loading_seconds)
