@@ -69,7 +69,7 @@ OnProgress = Callable[[Progress], None]
 T = TypeVar("T")
 
 
-async def _is_ready() -> None:
+async def is_ready() -> None:
     """Nothing is waited for."""
 
 
@@ -96,7 +96,7 @@ class Engine:
     writer: Pooling = field(default_factory=shipped)
     router: Router = field(default=None)  # type: ignore[assignment]  # set below
     probe: Probe | None = None
-    ready: Callable[[], Awaitable[None]] = _is_ready
+    ready: Callable[[], Awaitable[None]] = is_ready
 
     def __post_init__(self) -> None:
         if self.router is None:

@@ -18,7 +18,7 @@ from adapters.sample.community import SampleCommunity
 from bot.cli.operating import serve as serve_command
 from bot.compose.settings.settings import Settings
 from bot.serving.platforms import ServedPlatform, in_process
-from core.engine import Engine, OnProgress
+from core.engine import Engine, OnProgress, is_ready
 from core.models import Posted, Suggestion
 from core.moderation.approval import ApprovedReply
 from core.request import Request
@@ -40,6 +40,7 @@ class WaitingEngine(Engine):
     def __init__(self) -> None:
         """It needs no model."""
         self.readers = readers_saying()
+        self.ready = is_ready
 
     async def suggest(self, request: Request, on_progress: OnProgress = lambda _: None) -> Suggestion:
         """One draft."""

@@ -18,7 +18,7 @@ from bot.drafting.queue import DraftQueue
 from bot.serving.platforms import Connection, in_process
 from bot.serving.running import connected, serve
 from bot.serving.status.status import Status
-from core.engine import Engine, OnProgress
+from core.engine import Engine, OnProgress, is_ready
 from core.errors import BadInput, NotAllowed
 from core.models import Intent, Priority, Suggestion, Wish
 from core.moderation.approval import CaseState
@@ -116,6 +116,7 @@ class ListeningEngine:
     def __init__(self) -> None:
         self.asked: list[Request] = []
         self.readers = readers_saying()
+        self.ready = is_ready
 
     async def suggest(self, request: Request, on_progress: OnProgress = lambda _: None) -> Suggestion:
         """Any suggestion."""
