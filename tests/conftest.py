@@ -1,4 +1,4 @@
-"""What holds for every run: no example is timed, the garbage collector waits, and slow files and gaps are named.
+"""What holds for every run, and a settled desk: no example is timed, garbage waits, slow files and gaps are named.
 
 Ten thousand tests and the libraries that they import are two million objects. A look through all of them takes more
 than a second; they are made before the first test and none of them is garbage.
@@ -6,13 +6,23 @@ than a second; they are made before the first test and none of them is garbage.
 
 from __future__ import annotations
 
+import asyncio
 import gc
+import shutil
+import tempfile
 from collections import Counter, defaultdict
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Final
 
 import pytest
 from _pytest.terminal import TerminalReporter
 from hypothesis import HealthCheck, settings
+
+from bot.store.engine.database import Database
+from tests.fakes.desk.people import SECRET, settle
+from tests.fakes.machine.clock import FakeClock
+from tests.fakes.machine.memory import memory
 
 _MADE_BETWEEN_LOOKS: Final = 20_000
 """Objects; Python looks after 700 or 2,000."""
@@ -66,3 +76,23 @@ def _tell_seconds(terminalreporter: TerminalReporter, seconds: defaultdict[str, 
     terminalreporter.section("seconds of each file, added up over all processes")
     for file, count in [*slowest[:_SHOWN], ("all other files", rest), ("all files", whole)]:
         terminalreporter.line(f"{count:8.1f}  {file}")
+
+
+@pytest.fixture(scope="session")
+def settled_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The SQLite file that every test's is a copy of: without cases, the people settled."""
+
+    async def make(file: Path) -> Path:
+        database = await Database.open(file, secret=SECRET, clock=FakeClock())
+        await settle(database)
+        await database.close()
+        return file
+
+    return asyncio.run(make(tmp_path_factory.mktemp("settled") / "antiphon.sqlite"))
+
+
+@pytest.fixture
+def desk_file(settled_file: Path) -> Iterator[Path]:
+    """A copy of it, for a desk over SQLite alone."""
+    with tempfile.TemporaryDirectory(prefix="antiphon-desk-", dir=memory()) as folder:
+        yield Path(shutil.copy(settled_file, folder))

@@ -35,7 +35,7 @@ from kb.starter.facts import STARTER_FACTS, Fact, load_facts
 from kb.starter.index import KnowledgeIndex
 from tests.fakes.desk.boards import CHANNEL, board_of, choose_channel
 from tests.fakes.desk.decisions import drafted
-from tests.fakes.desk.people import PLATFORM, SECRET, settle
+from tests.fakes.desk.people import PLATFORM, SECRET
 from tests.fakes.desk.workers import ToldEngine, worker_of
 from tests.fakes.engine.readers import readers_saying
 from tests.fakes.machine.clock import FakeClock
@@ -143,25 +143,6 @@ def database_server(request: pytest.FixtureRequest) -> URL | None:
     """``None`` for a SQLite file, or a real PostgreSQL server."""
     is_postgresql = getattr(request, "param", "sqlite") == "postgresql"
     return request.getfixturevalue("postgresql") if is_postgresql else None
-
-
-@pytest.fixture(scope="session")
-def settled_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The SQLite file that every test's is a copy of: without cases, the people settled."""
-
-    async def make(file: Path) -> Path:
-        database = await Database.open(file, secret=SECRET, clock=FakeClock())
-        await settle(database)
-        await database.close()
-        return file
-
-    return asyncio.run(make(tmp_path_factory.mktemp("settled") / "antiphon.sqlite"))
-
-
-@pytest.fixture
-def desk_file(settled_file: Path, tmp_path: Path) -> Path:
-    """A copy of it, for a desk over SQLite alone."""
-    return Path(shutil.copy(settled_file, tmp_path / "desk.sqlite"))
 
 
 @pytest.fixture

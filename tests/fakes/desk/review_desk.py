@@ -29,10 +29,15 @@ from tests.fakes.desk.decisions import take
 from tests.fakes.desk.people import SECRET
 from tests.fakes.desk.sending import FakeRoles, FaultyCommunity
 from tests.fakes.machine.clock import FakeClock
+from tests.fakes.machine.sqlite_at_once import call_at_once
 
 _OF_A_CASE: Final = ("card", "look", "numbered", "propose", "approve")
 _DECISIONS: Final = ("hold", "release", "undo", "redraft", "close", "reopen", "settle", "split_out", "retract")
 _OTHERS: Final = ("flag", "member_flag", "posts", "find", "open_cases", "card_gone", "refused", "original_changed")
+
+
+_MADE: Final[dict[str, tuple[str, bytes]]] = {}
+"""Files with one case in review, and its id, by the card: the same acts on an empty desk are done once."""
 
 
 class RecordedDesk(FrontDesk):
@@ -95,8 +100,8 @@ class ReviewDesk:
         case_id: the case that was brought last.
     """
 
-    def __init__(self, database: Database, clock: FakeClock, platform: str) -> None:
-        self.database, self.clock = database, clock
+    def __init__(self, file: Path, database: Database, clock: FakeClock, platform: str) -> None:
+        self.file, self.database, self.clock = file, database, clock
         self.chat = FaultyCommunity(clock, name=platform, max_characters=2000)
         self.roles: dict[str, Role] = {}
         source = FakeRoles()
@@ -150,16 +155,31 @@ class ReviewDesk:
     async def case(self, like: Card) -> Card:
         """Bring a post of the community into the state of a card by what people, workers and the platform do.
 
-        Taken from ``like``: post, reading, drafts, evidence, claims, notes, whether two persons are needed, who
-        approved a text first, who holds the case, and how things stand in the community.
+        It is the first that happens at this desk, or comes after another case. Taken from ``like``: post, reading,
+        drafts, evidence, claims, notes, whether two persons are needed, who approved a text first, who holds the case,
+        and how things stand in the community.
 
         Raises:
             ValueError: nothing here brings a case into that state.
         """
-        await self.set_up(like)
         post = replace(like.post, root=like.post.ref.message)
         self.chat.place = (post.ref.community, post.ref.channel)
         self.chat.add(post.author, post.text, message_id=post.ref.message)
+        key = repr(like)
+        if self.case_id or like.state is not CaseState.IN_REVIEW:
+            return await self._made(like, post)
+        if key in _MADE:
+            self.case_id, image = _MADE[key]
+            await self.database.engine.dispose()
+            self.file.write_bytes(image)
+            return await self.now()
+        made = await self._made(like, post)
+        await self.database.engine.dispose()  # which leaves all in one file
+        _MADE[key] = (made.case_id, self.file.read_bytes())
+        return made
+
+    async def _made(self, like: Card, post: FlaggedPost) -> Card:
+        await self.set_up(like)
         folds = like.state is CaseState.FOLDED
         intake = build_desk(self.database, campaign_hours=24).intake if folds else self.desk.intake
         self.case_id = (await intake.flag(post)).id
@@ -237,7 +257,7 @@ def suggestion_like(card: Card, post: FlaggedPost) -> Suggestion:
             stereotypes=kinds,
         ),
         claims=tuple(Claim(text, None) for text in card.claims),
-        claim=card.claims[0] if card.claims else None,
+        claim=card.argued,
         queries=(),
         evidence=card.evidence,
         drafts=card.drafts,
@@ -251,7 +271,8 @@ async def review_desk(file: Path, platform: str) -> AsyncIterator[ReviewDesk]:
     """The desk over a SQLite file that no other test uses, by a clock that stands still."""
     clock = FakeClock()
     database = await Database.open(file, secret=SECRET, clock=clock)
+    await call_at_once(database.engine)
     try:
-        yield ReviewDesk(database, clock, platform)
+        yield ReviewDesk(file, database, clock, platform)
     finally:
         await database.close()

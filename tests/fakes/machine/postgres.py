@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from pathlib import Path
 from uuid import uuid4
 
 import asyncpg
@@ -16,8 +14,8 @@ from sqlalchemy import URL, make_url
 from bot.store.engine.database import Database
 from tests.fakes.desk.people import SECRET, settle
 from tests.fakes.machine.clock import FakeClock
+from tests.fakes.machine.memory import memory
 
-_ROOM_BYTES = 4 * 2**30
 _EMPTY, _SETTLED = "antiphon_empty", "antiphon_settled"
 
 
@@ -28,18 +26,12 @@ def postgresql_server() -> Iterator[URL]:
     Its files lie in a folder of their own: it may run as another user, whom pytest's folders are closed to. They lie in
     memory where there is room: it takes a third of the time, and what a power cut does is not under test.
     """
-    with tempfile.TemporaryDirectory(prefix="antiphon-postgresql-", dir=_memory()) as folder:
+    with tempfile.TemporaryDirectory(prefix="antiphon-postgresql-", dir=memory()) as folder:
         server = get_server(folder)
         try:
             yield make_url(server.get_uri()).set(drivername="postgresql+asyncpg")
         finally:
             server.cleanup()
-
-
-def _memory() -> Path | None:
-    """A folder in memory with room for a server's files, if this machine has one."""
-    shared = Path("/dev/shm")
-    return shared if shared.is_dir() and shutil.disk_usage(shared).free > _ROOM_BYTES else None
 
 
 async def make_templates(server: URL) -> None:

@@ -8,10 +8,9 @@ from datetime import UTC, datetime
 
 from core.errors import BadInput, NotAllowed
 from core.models import Draft, Evidence, FlaggedPost, Intent, PostRef, Receipt, Scores, Source, Verdict
-from core.moderation.approval import CaseState
-from core.moderation.cards import Card, OpenCases, Waiting
+from core.moderation.approval import CLOSED, CaseState
+from core.moderation.cards import Card, OpenCase, OpenCases, Waiting
 from core.moderation.roles import Person
-from tests.fakes.ports.casework import open_cases
 
 DRAFT = "Most newcomers work and pay taxes."
 SOURCE = Source("OECD", "Migration Outlook", 2021, None, "https://example.org/outlook")
@@ -77,7 +76,13 @@ class FlagDesk:
 
     async def open_cases(self, platform: str, community: str, by: Person, page: int = 0) -> OpenCases:
         """The cases that are not closed, ten on a page."""
-        return open_cases(list(self._cards.values()), page)
+        found = sorted(
+            (card for card in self._cards.values() if card.state not in CLOSED), key=lambda card: card.opened_at
+        )
+        shown = found[page * 10 : (page + 1) * 10]
+        lines = tuple(OpenCase(card.case_id, card.state, card.opened_at, card.holder, None) for card in shown)
+        oldest = found[0].opened_at if found else None
+        return OpenCases(lines, page, max(1, -(-len(found) // 10)), len(found), oldest)
 
     async def numbered(self, platform: str, community: str, number: str, by: Person) -> Card:
         """A case by the beginning of its id."""

@@ -42,12 +42,12 @@ from adapters.telegram.manage.telling import commands_for
 from core.cards.bank import load_cards
 from core.i18n import catalogs as i18n
 from core.i18n.catalogs import gettext
-from core.moderation.cards import DeskStatus
+from core.moderation.cards import Card, DeskStatus
 from core.moderation.community.policy import CommunityPolicy
-from core.moderation.roles import Person, Role
+from core.moderation.roles import Person
+from tests.fakes.desk.review_desk import ReviewDesk, review_desk
 from tests.fakes.discord.messages import proposal_layout
 from tests.fakes.ports.cards import CASE_ID, PROPOSAL, REVIEWED, samples
-from tests.fakes.ports.casework import MemoryCasework
 from tools.catalogs import FOLDER, TRANSLATED, catalog, collected, main, uncollectable, updated
 
 _PLACEHOLDER = re.compile(r"\{(\w*)\}")
@@ -295,10 +295,10 @@ def texts_in(component: dict[str, Any]) -> int:
 class Asked:
     """A press that keeps what it is answered with."""
 
-    def __init__(self, locale: str) -> None:
+    def __init__(self, locale: str, desk: ReviewDesk, card: Card) -> None:
         self.locale = locale
-        self.casework, self.by = MemoryCasework(roles={"1": Role.MODERATOR}), Person("discord", "1", "Ane")
-        self.target = Target(Act.MORE, CASE_ID, self.casework.put(REVIEWED).version)
+        self.casework, self.by = desk.casework, desk.ane
+        self.target = Target(Act.MORE, card.case_id, card.version)
         self.views: list[discord.ui.LayoutView] = []
 
     async def think(self) -> None:
@@ -343,9 +343,9 @@ def forms(locale: str) -> Iterator[discord.ui.Modal]:
         yield modal_of(note_dialog(Target(act, CASE_ID, 3), locale))
 
 
-async def answers(locale: str) -> list[discord.ui.LayoutView]:
+async def answers(locale: str, desk: ReviewDesk) -> list[discord.ui.LayoutView]:
     """What is chosen from in private."""
-    press = Asked(locale)
+    press = Asked(locale, desk, await desk.case(REVIEWED))
     await ask_redraft(cast("Press", press))
     await ask_why(cast("Press", press))
     await ask_why_retract(cast("Press", press))
@@ -355,10 +355,12 @@ async def answers(locale: str) -> list[discord.ui.LayoutView]:
 
 
 @pytest.mark.parametrize("language", TRANSLATED)
-async def test_no_label_title_or_option_is_cut(language: str) -> None:
+async def test_no_label_title_or_option_is_cut(language: str, desk_file: Path) -> None:
     """In every card, panel, form and question, in whatever state."""
     cards = samples().values()
-    views = [*(card_layout(card, language) for card in cards), *panels(language), *await answers(language)]
+    async with review_desk(desk_file, "discord") as desk:
+        asked = await answers(language, desk)
+    views = [*(card_layout(card, language) for card in cards), *panels(language), *asked]
     for component in [one for view in views for one in view.to_components()] + [
         one.to_dict() for one in forms(language)
     ]:

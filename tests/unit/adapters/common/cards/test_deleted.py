@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from pathlib import Path
+
 import pytest
 
 from adapters.common.cards.deleted import DeletedCards
@@ -9,14 +12,15 @@ from adapters.common.desk import DeskAccess
 from core.errors import StoreUnavailable
 from core.models import PostRef
 from core.moderation.community.policy import CommunityPolicy
-from tests.fakes.ports.casework import MemoryCasework
+from tests.fakes.desk.review_desk import RecordedDesk, review_desk
 from tests.fakes.ports.governance import FakeGovernance
 
 
 @pytest.fixture
-def casework() -> MemoryCasework:
+async def casework(desk_file: Path) -> AsyncIterator[RecordedDesk]:
     """The desk that is told."""
-    return MemoryCasework()
+    async with review_desk(desk_file, "plain") as made:
+        yield made.casework
 
 
 @pytest.fixture
@@ -28,7 +32,7 @@ def governance() -> FakeGovernance:
 
 
 @pytest.fixture
-def desk(casework: MemoryCasework, governance: FakeGovernance) -> DeskAccess:
+def desk(casework: RecordedDesk, governance: FakeGovernance) -> DeskAccess:
     """The application, as the platform sees it."""
     return DeskAccess("plain", casework, governance)
 
@@ -37,13 +41,13 @@ def _in(channel: str, count: int = 1, community: str = "town") -> list[PostRef]:
     return [PostRef("plain", community, channel, str(number)) for number in range(count)]
 
 
-async def test_only_deletions_in_a_review_channel_are_told(desk: DeskAccess, casework: MemoryCasework) -> None:
+async def test_only_deletions_in_a_review_channel_are_told(desk: DeskAccess, casework: RecordedDesk) -> None:
     """A large community deletes thousands of messages elsewhere."""
     await DeletedCards(desk).gone([*_in("square", 3), *_in("review"), *_in("review", 1, "unset")])
     assert casework.gone == _in("review")
 
 
-async def test_cards_do_not_come_back_for_ever(desk: DeskAccess, casework: MemoryCasework) -> None:
+async def test_cards_do_not_come_back_for_ever(desk: DeskAccess, casework: RecordedDesk) -> None:
     """Another bot may empty the channel again and again; after an hour it is tried again."""
     moment = 0.0
     deleted = DeletedCards(desk, seconds_now=lambda: moment)
@@ -55,7 +59,7 @@ async def test_cards_do_not_come_back_for_ever(desk: DeskAccess, casework: Memor
 
 
 async def test_a_desk_that_does_not_answer_is_no_error_of_the_listener(
-    desk: DeskAccess, casework: MemoryCasework, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    desk: DeskAccess, casework: RecordedDesk, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """It is said in the log."""
 

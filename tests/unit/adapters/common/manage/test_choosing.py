@@ -20,7 +20,6 @@ from core.moderation.community.careful_watch import FindLabel, WatchRecord
 from core.moderation.community.notices import CallKind
 from core.moderation.community.policy import MAX_KEYWORDS, CommunityPolicy
 from core.moderation.roles import Person, Role
-from tests.fakes.ports.casework import MemoryCasework
 from tests.fakes.ports.governance import FakeGovernance
 from tests.fakes.ports.plain_markup import plain_reader
 from tests.fakes.ports.word_detector import WordDetector
@@ -84,7 +83,7 @@ def governance() -> FakeGovernance:
 @pytest.fixture
 def panels(governance: FakeGovernance) -> Choosing:
     """The part under test."""
-    desk = DeskAccess("plain", MemoryCasework(), governance)
+    desk = DeskAccess("plain", None, governance)
     return Choosing(desk)
 
 
@@ -233,7 +232,7 @@ async def test_what_another_manager_saved_meanwhile_is_kept(
             return await super().configure(*args, **how)
 
     governance = Hurried()
-    panels = Choosing(DeskAccess("plain", MemoryCasework(), governance))
+    panels = Choosing(DeskAccess("plain", None, governance))
     await panels.answer(OWNER, chosen, FACTS)
     assert governance.policies["town"] == both
 
@@ -379,13 +378,13 @@ async def test_the_panel_says_about_how_many_false_alarms_there_are(
     """From what was looked at here, by the threshold that the labels made."""
     governance.policies["town"] = CommunityPolicy(watched_channels=("square",))
     governance.watched = record
-    panels = Choosing(DeskAccess("plain", MemoryCasework(), governance), WordDetector())
+    panels = Choosing(DeskAccess("plain", None, governance), WordDetector())
     assert said in words(await panels.panel(MANAGER, targets.PANEL, FACTS))
 
 
 async def test_where_nothing_is_watched_no_false_alarms_are_told(governance: FakeGovernance, panels: Choosing) -> None:
     """Nor where there is no filter."""
-    with_filter = Choosing(DeskAccess("plain", MemoryCasework(), governance), WordDetector())
+    with_filter = Choosing(DeskAccess("plain", None, governance), WordDetector())
     assert "false alarm" not in words(await with_filter.panel(MANAGER, targets.PANEL, FACTS))
     governance.policies["town"] = CommunityPolicy(watched_channels=("square",))
     assert "false alarm" not in words(await panels.panel(MANAGER, targets.PANEL, FACTS))
