@@ -28,6 +28,8 @@ OWN_TEXT: Final = "0"
 """The value in place of a draft's rank where a person writes their own reply."""
 REPORT: Final = "report"
 """How a post is flagged that was reported with the platform's own means; the report's number may stand behind it."""
+ANONYMOUS: Final = "anonymous administrator"
+"""How a post is flagged by somebody of whom the platform says no more than that."""
 _HELD: Final = frozenset({CaseState.IN_REVIEW, CaseState.NEEDS_PERSON, CaseState.UNKNOWN, CaseState.FAILED})
 _REOPENED: Final = frozenset({CaseState.NEEDS_PERSON, CaseState.FAILED})
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from adapters.common.cards.controls import is_reported
+from adapters.common.cards.controls import ANONYMOUS, is_reported
 from adapters.common.cards.gists import open_gist
 from adapters.common.cards.states import headline
 from adapters.common.words.fitting import Segment
@@ -89,6 +89,8 @@ def _flagged_by(card: Card, reader: Reader) -> str:
         return gettext("the filter", locale)
     if is_reported(card):
         return gettext("a report", locale)
+    if card.post.flagged_how == ANONYMOUS:
+        return gettext("an administrator who stays anonymous", locale)
     return reader.markup.inert(card.flagger, _NAME) or gettext("a member", locale)
 
 

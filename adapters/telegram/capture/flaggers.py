@@ -12,6 +12,7 @@ import telegram
 from adapters.common.capture.answering import answered, may_have_drafts
 from adapters.common.capture.asking import Asking
 from adapters.common.capture.flags import Flag, post_from_elsewhere
+from adapters.common.cards.controls import ANONYMOUS
 from adapters.common.words.languages import language_for
 from adapters.telegram.capture.posts import AnyChat, check_capturable, check_group
 from adapters.telegram.capture.recent_messages import RecentMessages
@@ -93,7 +94,8 @@ class Flaggers:
             is_member, gets_drafts = True, False
         priority = Priority.ASKED if gets_drafts else Priority.FLAGGED
         seen = SeenMessage(message, policy, self._recent, asked.is_late)
-        post = await seen.post(Flag(asked.by.user, asked.how, priority, asked.wish if gets_drafts else Wish()))
+        how = asked.how if asked.by.user else ANONYMOUS
+        post = await seen.post(Flag(asked.by.user, how, priority, asked.wish if gets_drafts else Wish()))
         await self._asking.take_in(
             post, message.date, asked.by, asked.answer, wants_drafts=gets_drafts, is_member=is_member
         )

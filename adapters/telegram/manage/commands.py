@@ -39,7 +39,11 @@ def help_text(reader: Reader) -> str:
     locale, ours = reader.locale, reader.markup.ours
     lines = [
         gettext("It drafts replies to hateful posts. People review them; nothing is posted by itself.", locale),
-        gettext("**To flag a post**: answer it with /counter in the group, or forward it to this chat.", locale),
+        gettext(
+            "**To flag a post**: answer it with /counter in the group. Volunteers and moderators can also forward it "
+            "to this chat.",
+            locale,
+        ),
         gettext("**/setup**: the moderators' chat, roles, what is watched, shadow mode.", locale),
         gettext("**/targets**: groups, keywords, kinds of reply, tone, evidence.", locale),
         gettext("**/status** and **/stats**: how things are now, and what happened.", locale),

@@ -8,9 +8,11 @@ from dataclasses import replace
 import pytest
 
 from adapters.common.capture import following
+from adapters.common.cards.contents import sections
+from adapters.telegram.speech.markup import reader_of
 from core.errors import PlatformUnavailable, StoreUnavailable
 from core.models import Intent, Priority, Wish
-from core.moderation.roles import Role
+from core.moderation.roles import Person, Role
 from tests.fakes.ports.flag_desk import DRAFT
 from tests.fakes.telegram.captured import HATE, SET_UP, CaptureTown
 from tests.fakes.telegram.server.server import TelegramServer
@@ -118,6 +120,9 @@ async def test_an_administrator_behind_the_group_flags_in_nobodys_name(town: Cap
     await town.hear()
     [flagged] = town.desk.flagged
     assert (flagged.flagged_by, flagged.priority) == ("", Priority.FLAGGED)
+    card = await town.desk.card("case1", Person("telegram", ""))
+    shown = "\n".join(part.text for part in sections(card, reader_of("en"), 2000))
+    assert "by an administrator who stays anonymous" in shown
     assert not [asked for asked in town.server.requests if asked.method == "sendMessage"]
 
 
