@@ -13,7 +13,7 @@ from typing import Final
 
 from core.wording.text import clean
 
-SIGNS: Final = {"0": "o", "1": "il", "3": "e", "4": "a", "5": "s", "7": "t", "@": "a", "$": "s"}
+SIGNS: Final = {"0": "o", "1": "il", "3": "e", "4": "a", "5": "s", "7": "t", "@": "a", "$": "s", "€": "e"}
 """Digits and signs, and the letters that each may replace."""
 READINGS: Final = tuple(str.maketrans({sign: letters[at] for sign, letters in SIGNS.items()}) for at in (0, -1))
 """The tables for ``str.translate`` that replace the signs by letters."""
@@ -23,8 +23,8 @@ _LOOKALIKES: Final = str.maketrans(
     "aeopcyxisjdkmtbhhlqwaoeikvptuxABEKMHOPCTYXISJHQWABEZHIKMNOPTYX",
 )
 """Cyrillic and Greek letters, and the Latin letters that they look like."""
-_COMPARED: Final = _LOOKALIKES | str.maketrans("ıɡĸłđøħ", "igkldoh")
-"""The same, with Latin letters that look like other Latin letters; used only to compare texts."""
+_COMPARED: Final = _LOOKALIKES | str.maketrans("ıɡĸłđøħгεησωшяпзь", "igkldohrenowwrneb")
+"""The same, with letters that look less like others; used only to compare texts."""
 _DRAWN: Final = {
     ord(sign): letter
     for letters, signs in (

@@ -1,4 +1,4 @@
-"""Everyday speech that a reader of standard English takes for something else: dialect, chat, and kind words.
+"""Everyday speech that a reader of standard English takes for something else: dialect, chat, names and kind words.
 
 Owns the lists beside this file (English). A group's everyday speech, or what people call themselves, is no proof of
 hate; what a post says is the same in other words.
@@ -29,6 +29,11 @@ def in_standard_words(text: str) -> str:
     return text if is_about_a_group else said
 
 
+def with_neutral_names(text: str) -> str:
+    """The text with "Alex" for names that are frequent in one group only, where nothing is said of a group."""
+    return text if _pattern("of_a_group").search(text) else _names().sub("Alex", text)
+
+
 def is_everyday(text: str) -> bool:
     """Whether an English text is in dialect, and names no group, holds no slur and speaks of nobody but one person."""
     said = _replaced(text, "dialect")
@@ -43,6 +48,12 @@ def is_friendly(text: str) -> bool:
         and groups_named(text, "en")
         and not slurs_in(text, "en")
     )
+
+
+@cache
+def _names() -> re.Pattern[str]:
+    names = "|".join(_rows()["names"].split())
+    return re.compile(rf"(?<!\ban )(?<!\ba )(?<!\bno )(?<!\bthe )(?<!\bmore )\b(?:{names})\b", re.IGNORECASE)
 
 
 @cache

@@ -15,7 +15,13 @@ from core.wording.disguises import HUMP, bare, hidden_by, spellings, starred
 from core.wording.text import clean
 
 _MASKED_LINK: Final = re.compile(r"\[([^\[\]\n]{0,200})\]\([^()\s]{0,500}\)")
-_MARKUP: Final = re.compile(r"\|\||~~|[*_`]+|\\(?=[^\w\s])")
+_MARKUP: Final = re.compile(
+    r"\|\||~~|[*_`]+|\\(?=[^\w\s])|<a?:\w{2,32}:\d{1,20}>"
+    r"|(?<=[^\W\d_])[\u2190-\u2bff\ufe0f\U0001f1e6-\U0001faff]+(?=[^\W\d_])"
+)
+"""Signs that lay text out, and emoji inside a word."""
+_FLAGS: Final = {0x1F1E6 + place: chr(ord("a") + place) for place in range(26)}
+_BY_DIGITS: Final = re.compile(r"(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
 _HASHTAG: Final = re.compile(r"#(\w+)")
 _APART: Final = re.compile(r"(?<![^\W_])[^\W_](?:[\s.,/*_·-]{1,3}[^\W_])+(?![^\W_])")
 _LEAST_APART: Final = 4
@@ -29,9 +35,10 @@ _BASQUE: Final = "ak|ek|ei|aren|ari|arekin|ekin|entzat|arentzat|engatik|arengati
 def has_keyword(text: str, keywords: tuple[str, ...]) -> bool:
     """Whether the text holds one of the keywords as a word, or as words in a row, in any case.
 
-    These are undone: markup around and inside a word, words run together in a hashtag, signs and letters of other
-    alphabets that look like letters, accents (but ñ), letters that are repeated, spaced apart or invisible, and stars
-    instead of letters. A keyword of four letters or more is found with the endings of Spanish, Italian and Basque, too.
+    These are undone: markup and emoji around and inside a word, words run together in a hashtag, signs and letters of
+    other alphabets that look like letters, accents (but ñ), letters that are repeated, spaced apart or invisible, and
+    stars instead of letters. A keyword of four letters or more is found with the endings of Spanish, Italian and
+    Basque, too.
     """
     pattern, plain = _pattern(keywords), _plain(text)
     if pattern is None:
@@ -43,6 +50,8 @@ def has_keyword(text: str, keywords: tuple[str, ...]) -> bool:
             _MARKUP.sub("", unmasked),
             _MARKUP.sub(" ", unmasked),
             _HASHTAG.sub(lambda tag: HUMP.sub(" ", tag.group(1)), unmasked),
+            _HASHTAG.sub(lambda tag: _BY_DIGITS.sub(" ", tag.group(1)), unmasked),
+            plain.translate(_FLAGS),
         )
     )
     read = dict.fromkeys(spelling for each in written for spelling in (each.casefold(), *spellings(each)))

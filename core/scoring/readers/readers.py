@@ -27,7 +27,7 @@ from core.models import Intent, TargetGroup
 from core.ports import Embedder, TextClassifier
 from core.scoring.readers.outputs import INTENTS, DraftFault, by_name
 from core.wording.disguises import latin_share
-from core.wording.everyday import in_standard_words, is_everyday, is_friendly
+from core.wording.everyday import in_standard_words, is_everyday, is_friendly, with_neutral_names
 from core.wording.readable import readable
 from core.wording.targets.codes import is_coded
 
@@ -120,8 +120,9 @@ class PostReader:
         """What each text does, by the network and by its words.
 
         A long one is as hateful as its worst piece, less what chance does among many. Everyday speech is read in
-        standard words, too, and the milder reading counts. Kind words settle what the network is not sure of; codes,
-        and letters that it does not know, keep a text from being read as harmless.
+        standard words, too, and the milder reading counts. What only a name makes hateful is not sure. Kind words
+        settle what the network is not sure of; codes, and letters that it does not know, keep a text from being read as
+        harmless.
         """
         shown = [readable(text, language) for text in texts]
         standard = [in_standard_words(text) if language in {None, "en"} else text for text in shown]
@@ -130,10 +131,21 @@ class PostReader:
         signs, again = signs[: len(shown)], signs[len(shown) :]
         for at, milder in zip(others, again, strict=True):
             signs[at] = min(signs[at], milder, key=lambda one: one.hateful)
+        named = [with_neutral_names(text) if language in {None, "en"} else text for text in standard]
+        others = [at for at, text in enumerate(named) if text != standard[at]]
+        for at, neutral in zip(others, self._read_by_network([named[at] for at in others]), strict=True):
+            signs[at] = self._without_name(signs[at], neutral)
         return [
             self._joined(one, text, read, plain, language)
             for one, text, read, plain in zip(signs, texts, shown, standard, strict=True)
         ]
+
+    def _without_name(self, signs: PostSigns, neutral: PostSigns) -> PostSigns:
+        """What is said of somebody, where ``neutral`` reads the same of "Alex": a name alone is no proof of hate."""
+        low, high = _told(self._classifier, "unsure")
+        if neutral.hateful >= high or signs.hateful < high:
+            return signs
+        return replace(signs, hateful=(low + high) / 2)
 
     def _joined(self, signs: PostSigns, text: str, shown: str, plain: str, language: str | None) -> PostSigns:
         """What the network says of a text, with what its words tell: as it was written, as shown, in standard words."""

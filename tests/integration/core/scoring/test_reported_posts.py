@@ -18,6 +18,7 @@ ALLOWED = {
     "hateful": {Sureness.HATEFUL},
     "hateful or not sure": {Sureness.HATEFUL, Sureness.NOT_SURE},
     "not hateful": {Sureness.NOT_HATEFUL},
+    "not sure": {Sureness.NOT_SURE},
 }
 OTHERS = {
     "not hateful": [
@@ -37,7 +38,20 @@ OTHERS = {
         "I love Jews, they make great lampshades.",
         "ᐃᓄᒃᑎᑐᑦ ᓄᓇᕗᑦ ᐃᓄᒃᑎᑐᑦ",
     ],
-    "hateful": ["ꓟꓴꓢꓡꓲꓟꓢ ꓮꓣꓰ ꓦꓰꓣꓟꓲꓠ", "🅼🆄🆂🅻🅸🅼🆂 🅰🆁🅴 🆅🅴🆁🅼🅸🅽", "lol muslims r vermin ngl"],
+    "not sure": [
+        "Mohammed is late again",
+        "I hate how Jamal parks his car",
+        "I hate how Rosenberg parks his car",
+        "s i e g h e i l",
+    ],
+    "hateful": [
+        "Go back to your country Mohammed",
+        "I don't want a Mohammed next door",
+        "Mohammed and his kind ruin everything",
+        "ꓟꓴꓢꓡꓲꓟꓢ ꓮꓣꓰ ꓦꓰꓣꓟꓲꓠ",
+        "🅼🆄🆂🅻🅸🅼🆂 🅰🆁🅴 🆅🅴🆁🅼🅸🅽",
+        "lol muslims r vermin ngl",
+    ],
 }
 
 

@@ -34,6 +34,9 @@ NAMES = {
         "They fled the invaders who bombed their homes.",
         "The dyke along the river keeps our town dry.",
         "There is a chink in the curtain.",
+        "The gypsy moth ate our oaks.",
+        "Dyke Road in Brighton is long.",
+        "The tranny of my car is broken.",
     ],
     "es": [
         "Ayer vi a Paki en el mercado.",
@@ -48,6 +51,8 @@ NAMES = {
         "Ludovico il Moro chiamò Leonardo a Milano.",
         "Taglio il finocchio per l'insalata.",
         "Toni Negri scrisse molti libri.",
+        "Pasta alla checca con basilico.",
+        "Il fiume Negro scorre verso il mare.",
     ],
     "eu": [
         "Paki gure auzokoa da.",
@@ -55,6 +60,7 @@ NAMES = {
         "Gaur Kike eta Moro etorri dira.",
         "Moroak eta kristauak jaia ikusi dugu.",
         "Atzo Paki ikusi nuen plazan.",
+        "Maritxu nora zoaz abestu dugu.",
     ],
 }
 SLURS = {
@@ -153,6 +159,14 @@ CODED = [
     "Riaprite i forni!",
     "Que vuelvan los hornos",
     "Islam is a cancer on our civilisation.",
+    "1-4-8-8",
+    "((media)) lies",
+    "jogger season",
+    "white genocide is real",
+    "109 countries, soon 110",
+    "siegheil",
+    "You will not replace us",
+    "Remigrazione subito",
 ]
 NOT_CODED = [
     "My uncle turned 88 last week.",
@@ -161,6 +175,11 @@ NOT_CODED = [
     "My grandmother was sent to the gas chambers in 1944.",
     "He wrote it in fourteen lines (((not)) quite.",
     "Cancer research needs money.",
+    "In 1488 Dias sailed round the Cape.",
+    "The book has 1488 pages.",
+    "Blood and soil samples were taken.",
+    "The joggers run in the park every day.",
+    "41% of voters stayed at home.",
 ]
 FOLDED = {
     "ᴍᴜsʟɪᴍs ᴀʀᴇ ᴠᴇʀᴍɪɴ": "muslims are vermin",
@@ -183,6 +202,12 @@ KEYWORDS = [
     ("vermin", "vérmîn", True),
     ("vermin", "verm*n", True),
     ("vermin", "not_vermin_here", True),
+    ("vermin", "v€rmin", True),
+    ("vermin", "νεгмιη", True),
+    ("vermin", "#vermin2026", True),
+    ("vermin", "ver🐀min", True),
+    ("vermin", "ver<:x_x:123>min", True),
+    ("vermin", "🇻🇪🇷🇲🇮🇳", True),
     ("moro", "moroak", True),
     ("moro", "Moros", True),
     ("troia", "troiei", True),
