@@ -20,7 +20,7 @@ from core.wording.text import UNREADABLE
 _MENTION = re.compile(r"<(?:[@#][!&]?|a?:\w{1,40}:|t:|/[\w -]{1,40}:)-?\d{1,25}(?::\w)?>")
 """How Discord writes a mention, an emoji of its own, a command and a moment: the number in it is no figure."""
 _NUMERAL = re.compile(
-    r"(?<![^\W\d_])(?<![A-Z]-)(?<![\d.,])\d{1,3}(?:[ \u00a0\u202f\u2009]\d{3})+(?![\d.,]\d|\d)"
+    r"(?<![^\W\d_])(?<![A-Z]-)(?<![\d.,])\d{1,3}(?:[ \u00a0\u202f\u2009'’]\d{3})+(?![\d.,]\d|\d)"
     r"|(?<![^\W\d_])(?<![A-Z]-)(?<!\d)\d+(?:[.,]\d+)*"
 )
 _UNREADABLE_AROUND = re.compile(rf"{UNREADABLE}[\d.,]{{0,12}}$"), re.compile(rf"[\d.,]{{0,12}}{UNREADABLE}")
@@ -41,8 +41,8 @@ _BEFORE = (
 _ISO_DATE = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
 _NUMERIC_DATE = re.compile(r"(?<!\d)(\d{1,2})([./-])(\d{1,2})\2(\d{4})(?!\d)")
 _SLASHED = re.compile(r"(?<![\d/])(\d{1,15})/(\d{1,15})(?![\d/])")
-_SHORT_SCALE = re.compile(r"(k|m|bn)\b")
-_SHORT = {"k": 10**3, "m": 10**6, "bn": 10**9}
+_SHORT_SCALE = re.compile(r"(k|mn?|bn|tn)\b")
+_SHORT = {"k": 10**3, "m": 10**6, "mn": 10**6, "bn": 10**9, "tn": 10**12}
 _ROMAN = {"i": 1, "v": 5, "x": 10}
 _NEAR = 60
 """In so many characters before and after a part stands what makes a wording of it: "a little less than a half"."""
@@ -225,7 +225,7 @@ def _readings(numeral: str, code: str) -> frozenset[Fraction]:
 
     English separates thousands by a comma; the other languages use a point, and some of their speakers a comma.
     """
-    bare = re.sub(r"[ \u00a0\u202f\u2009]", "", numeral)
+    bare = re.sub(r"[ \u00a0\u202f\u2009'’]", "", numeral)
     separators = re.findall(r"[.,]", bare)
     plain = Fraction(re.sub(r"[.,]", "", bare))
     if not separators:

@@ -69,14 +69,17 @@ def run_of(
         value = Value.of(word, code, words, scales)
         following = Value.of(run[index + 1][0], code, words, scales) if index + 1 < len(run) else None
         if value is None:
-            if word in joins and group is not None and following and _adds(group, following, code, previous):
+            goes_on = (
+                total > 0 and code == "eu" if group is None else following and _adds(group, following, code, previous)
+            )
+            if word in joins and following and goes_on:
                 continue
             break
         if value.is_scale:
             if value.number == 100:
                 group = (group or 1) * 100
-            elif group is None and 0 < total < value.number:
-                total *= value.number
+            elif 0 < total < value.number:
+                total, group = (total + (group or 0)) * value.number, None
             else:
                 total, group = total + (group or 1) * value.number, None
         elif group is None or _adds(group, value, code, previous):
