@@ -118,7 +118,7 @@ def _shown(raised: str, before: str, after: str, *, has_ordinals: bool) -> str |
     if not _MARK.fullmatch(bare):
         if bare.isdigit() and line[-1:].isdigit():
             return UNREADABLE + bare
-        is_power = re.fullmatch(r"[-−–+]\d|\d?[+-]|n", bare)
+        is_power = re.fullmatch(r"[-−–+]\d|\d?[-−–+]|n", bare)
         return bare.translate(_UP) if is_power and line[-1:].strip() else raised
     if not line.strip():
         return bare + " "

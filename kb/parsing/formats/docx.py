@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import lzma
+import re
 import struct
 import zipfile
 import zlib
@@ -60,6 +61,7 @@ _MOST_RATIO, _SMALL = 250, 2**20  # the text of an office program is packed to a
 _ENTRY_BYTES = 512  # in the archive's directory, generously
 _LEAST_HALF_POINTS = 4.0
 _LEAST_RISE = 3  # half points
+_MARK_NAMES = re.compile(r"(?:foot|end)note (?:reference|anchor)")
 _MARK_STYLES = ("FootnoteReference", "EndnoteReference")  # raise their text, whether or not the file says so
 _WHITE = 245
 _REMEDY = "Open it in Word or LibreOffice and save it again, or as PDF."
@@ -435,7 +437,10 @@ def _styles(archive: zipfile.ZipFile) -> dict[str, Look]:
         elif tags[-1] == "basedOn":
             below[name] = _attribute(element, "val")
         elif tags[-1] == "name" and tags[-2] == "style":
-            looks[name]["contents"] = _attribute(element, "val").casefold().startswith("toc ")
+            called = _attribute(element, "val").casefold()
+            looks[name]["contents"] = called.startswith("toc ")
+            if _MARK_NAMES.fullmatch(called):
+                looks[name].setdefault("raised", True)
         elif tags[-1] == "tblStylePr":
             part = _attribute(element, "type")
         elif (name or "docDefaults" in tags) and (said := _said(tags[-1], element)):

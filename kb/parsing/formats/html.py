@@ -68,6 +68,14 @@ _IN_BRACKETS = re.compile(r"\A\s*[\[(]\s*(?:\d{1,3}|[a-z*†‡]|[ivx]{2,5})\s*[
 _NOTE = re.compile(
     r"_?_?(?:fn|ftn|edn|ntr|sdfootnote|sdendnote|(?:foot|end)?notes?|cite_note|cite)[-_:.]?[\w.:-]*", re.IGNORECASE
 )
+_MARK_CLASS = re.compile(
+    r"(?:[a-z]{1,9}-)?super(?:script)?|sup|oj-note-tag|(?:foot|end)?note[-_]?(?:ref(?:erence)?|mark|tag|anchor)"
+    r"|fn-?ref|mso(?:foot|end)notereference|sd(?:foot|end)noteanc",
+    re.IGNORECASE,
+)
+"""The classes of marks, whose style often stands in another file."""
+_INLINE = frozenset("a span b i em strong small font".split())
+_LONGEST_MARK = 10
 _MOST_OPENERS = 5000
 _HEADED = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "div", "dt"})  # what an opening button stands in
 _LINKED = "#"
@@ -332,6 +340,8 @@ def _height(node: LexborNode, sheet: _Sheet) -> str:
         return OFF
     if tag == "sup" or raises(style) or node.mem_id in sheet.raised or (given.get("role") or "") in _NOTE_ROLES:
         return ON
+    if tag in _INLINE and any(_MARK_CLASS.fullmatch(name) for name in (given.get("class") or "").split()[:20]):
+        return ON if len(node.text(deep=True) or "") <= _LONGEST_MARK else ""
     page, sign, place = (given.get("href") or "").partition("#") if tag == "a" else ("", "", "")
     if not sign:
         return ""

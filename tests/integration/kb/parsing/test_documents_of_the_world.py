@@ -175,12 +175,15 @@ POWER = "<m:sSup><m:e><m:r><m:t>10</m:t></m:r></m:e><m:sup><m:r><m:t>3</m:t></m:
         ),
         (f'<w:fldSimple w:instr="NOTEREF _Ref1">{run("3")}</w:fldSimple>', ""),
         (run("3", '<w:position w:val="3"/><w:sz w:val="14"/>'), ""),
+        (run("3", '<w:rStyle w:val="Refdenotaalpie"/>'), ""),
         (f"{run(' times ')}<m:oMath {MATH}>{POWER}</m:oMath>", " times 10³"),
         (f'<w:fldSimple w:instr="SEQ Table">{run("3")}</w:fldSimple>', "3"),
     ],
 )
 async def test_marks_and_formulas_of_a_word_file_are_told_by_its_fields(mark, shown):
-    assert await text_of(docx_of(paragraph(run("Some 34"), mark, run(" in all.")))) == f"Some 34{shown} in all."
+    style = '<w:style w:type="character" w:styleId="Refdenotaalpie"><w:name w:val="footnote reference"/></w:style>'
+    body = paragraph(run("Some 34"), mark, run(" in all."))
+    assert await text_of(docx_of(body, styles=style)) == f"Some 34{shown} in all."
 
 
 @pytest.mark.parametrize("turn", [90, 180, 270])
@@ -320,6 +323,11 @@ async def test_text_that_word_hides_on_the_web_is_left_out():
             "Of these 34<sup>a</sup> were men, and the rest were women.",
             "Of these 34 were men, and the rest were women.",
         ),
+        (
+            'In 2019<span class="superscript">3</span> some, and 34<span class="oj-super">2</span>.',
+            "In 2019 some, and 34.",
+        ),
+        ("Of SO<sub>4</sub><sup>2−</sup> and Facebook<sup>®</sup>.", "Of SO₄²⁻ and Facebook®."),
         ("Es la 34<sup>a</sup> vez en los últimos años.", "Es la 34ª vez en los últimos años."),
     ],
 )
