@@ -8,6 +8,8 @@ KEY := $(shell { cat pyproject.toml constraints.txt; pwd; } | cksum | cut -d ' '
 STAMP := .venv/installed-$(KEY)
 # The same environment without models, weights and tools; it becomes the whole one where more is asked for.
 LIGHT := .venv/light-$(KEY)
+# Made once the libraries of that environment are compiled.
+COMPILED := .venv/compiled-$(KEY)
 
 # The tests start many processes, and their imports take three times as long where nothing compiled may be kept.
 export PYTHONDONTWRITEBYTECODE :=
@@ -27,9 +29,13 @@ demo: $(STAMP) ## draft a reply to a sample post, with the embedded model
 test: $(STAMP) $(PROGRAMS) ## every check and every test side by side, the tests on four processes, each file's seconds at the end
 	@+$(MAKE) --no-print-directory --jobs 2 check tests
 
-# Four processes that begin at once would each compile the same libraries: one does it for all. What fails in it fails again.
-tests: $(STAMP)
+# Four processes that begin at once would each compile the same libraries: one does it for all, once for an environment.
+# What fails in it fails again.
+$(COMPILED): | $(STAMP)
 	@OMP_NUM_THREADS=1 $(BIN)/pytest --collect-only -qq >/dev/null 2>&1 || true
+	@touch $@
+
+tests: $(STAMP) $(COMPILED)
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 
 test-vllm: $(STAMP) ## the tests with a real vLLM, on the CPU, in an environment of its own (10 GB of disk, 8 of memory)
@@ -74,7 +80,7 @@ define prepare
 	@if [ -z "$(PYTHON)" ]; then \
 		echo "Antiphon needs Python 3.11 or later. Install it, or name it: make PYTHON=/path/to/python3.11"; exit 1; fi
 	@echo "Preparing .venv with $(PYTHON)."
-	@rm -f .venv/installed-* .venv/light-*
+	@rm -f .venv/installed-* .venv/light-* .venv/compiled-*
 	@$(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --upgrade pip
 endef

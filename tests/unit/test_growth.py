@@ -10,6 +10,7 @@ import gc
 import importlib
 import pkgutil
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache, partial
@@ -425,14 +426,21 @@ def is_ours(value: object) -> bool:
 
 def reading(place: str, pattern: re.Pattern[str]) -> Read:
     """How a pattern is used: from the beginning only, where its name is followed by nothing else in all modules."""
-    name = place.rpartition(".")[2]
-    used = set(re.findall(rf"\b{re.escape(name)}\b(?:\.(\w+)\()?(?!: Final|:? ?=)", source()))
-    return partial(METHODS[used.pop()] if len(used) == 1 and used <= {"match", "fullmatch"} else exhausted, pattern)
+    used = uses()[place.rpartition(".")[2]]
+    return partial(
+        METHODS[next(iter(used))] if len(used) == 1 and used <= {"match", "fullmatch"} else exhausted, pattern
+    )
 
 
 @lru_cache
-def source() -> str:
-    return "\n".join(Path(str(module.__file__)).read_text(encoding="utf-8") for module in application())
+def uses() -> Mapping[str, set[str]]:
+    """The methods that follow each name in all modules, and "" where the name is not called so."""
+    found = defaultdict[str, set[str]](set)
+    for module in application():
+        text = Path(str(module.__file__)).read_text(encoding="utf-8")
+        for name, method in re.findall(r"\b(\w+)\b(?!: Final|:? ?=)(?:(?=\.(\w+)\())?", text):
+            found[name].add(method)
+    return found
 
 
 def calls_of(path: Path) -> Iterator[tuple[str, str]]:

@@ -15,7 +15,6 @@ import typer
 
 from bot.cli import command
 from bot.cli.main import LATER, app
-from bot.cli.terminal.notes import CODES
 from bot.compose.settings.settings import LlmSettings
 from tools.pages import card, commands, sample
 
@@ -94,55 +93,6 @@ def test_readme_shows_the_recorded_run() -> None:
     assert sample.with_excerpt(readme, whole) == readme
 
 
-def test_readme_shows_the_whole_of_what_it_cost() -> None:
-    """However many lines it takes, and no note below it."""
-    cost = ["It took 4.1 s (no draft), and 20.0 s", "before that to load", "the models."]
-    whole = "\n".join(["In short, ", "╭─ Draft 1: ", "╰──", *cost, "Note: a note", "of two lines"])
-    assert sample.excerpt(whole).splitlines()[-3:] == cost
-
-
-def test_recorded_run_says_when_and_what_it_cost() -> None:
-    """The shape that `antiphon draft` prints; no model runs here."""
-    call, version, machine, *printed = sample.RECORD.read_text(encoding="utf-8").splitlines()
-    assert shlex.split(call) == ["$", "antiphon", "draft", sample.POST]
-    assert re.fullmatch(r"# antiphon [\d.]+, \d{2} \w+ 20\d\d, embedded model, profile live", version)
-    assert re.fullmatch(r"# \d+ cores \(\w+\), load [\d.]+ at the end; peak memory [\d.]+ GB", machine)
-    starts = ["In short, ", "Whom it is about: ", "Advice: ", "╭─ Draft 1: ", "╰", "It took "]
-    places = [next(n for n, line in enumerate(printed) if line.startswith(start)) for start in starts]
-    assert places == sorted(places)
-
-
-def as_shown(template: str) -> str:
-    """What a note of this template looks like at a terminal, whatever its values are."""
-    said = template.partition(": ")[2]
-    return re.sub(r"\\{\w+\\}", ".+", re.escape(f"{said[:1].upper()}{said[1:]}"))
-
-
-def is_a_note_of_today(note: str) -> bool:
-    return any(re.fullmatch(f"{as_shown(template)}[.!?]?", note) for template in CODES)
-
-
-def test_recorded_run_is_in_the_words_of_today() -> None:
-    """Otherwise: python -m tools.pages.sample."""
-    _, mark, end = sample.RECORD.read_text(encoding="utf-8").partition("\nIt took ")
-    cost, *notes = " ".join(f"{mark}{end}".split()).split(" Note: ")
-    first = r"the first draft after [\d.]+ s|no draft"
-    loading = r"(, and [\d.]+ s before that to load the models)?"
-    asked = r"The model was asked \d+ times?(, \d+ of them to compare drafts)?; it read [\d,]+ tokens? and wrote [\d,]+"
-    ended = r"(, in \d+ rounds?)?\. It ended because of: [\w ]+\."
-    assert re.fullmatch(rf"It took [\d.]+ s \(({first})\){loading}\. {asked}{ended}", cost), cost
-    assert notes
-    assert [note for note in notes if not is_a_note_of_today(note)] == []
-
-
-@pytest.mark.parametrize(
-    "note", ["1 drafts were dropped (asks nothing 1).", "No draft has a score for argument quality; it is unverified."]
-)
-def test_a_note_of_an_older_version_is_noticed(note: str) -> None:
-    """These stood in the recorded run after the engine had other words for them."""
-    assert not is_a_note_of_today(note)
-
-
 def calls() -> list[Any]:
     """Each call of antiphon on the pages, as its words."""
     found = []
@@ -203,12 +153,3 @@ def test_settings_of_the_page_on_servers_are_valid() -> None:
     for llm in found:
         assert llm.backend == "server"
         assert f"--served-model-name {llm.model} " in (ROOT / "docs" / "running" / "gpu.md").read_text(encoding="utf-8")
-
-
-def test_notes_on_the_page_of_replies_are_in_the_words_of_today() -> None:
-    """Somebody who compares the page with a run of their own finds the same sentences."""
-    known = "|".join(re.sub(r"\\{\w+\\}", ".+", re.escape(template)) for template in CODES)
-    page = (ROOT / "docs" / "figures" / "quality.md").read_text(encoding="utf-8")
-    notes = re.findall(r"^   - (.+)$", page, re.MULTILINE)
-    assert notes
-    assert [note for note in notes if not re.fullmatch(known, note)] == []

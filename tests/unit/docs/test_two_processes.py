@@ -1,4 +1,4 @@
-"""docs/running/two-processes.md can be followed by copying its blocks: each says where it runs, and its settings exist.
+"""docs/running/two-processes.md can be followed by copying its blocks: its settings exist, its unit is right.
 
 ``test_pages`` looks for its commands and options, ``tests/e2e/serving/test_setup_command`` for its questions.
 """
@@ -15,22 +15,6 @@ from bot.compose.settings.settings import DeskSettings, OperationsSettings
 from tests.unit.docs.test_pages import ROOT, blocks
 
 PAGE = ROOT / "docs" / "running" / "two-processes.md"
-WHERE = re.compile(r"# on the (bot's|worker's) machine, as (root|antiphon-bot|antiphon-worker)")
-
-
-def test_each_block_says_where_and_as_whom_it_is_run() -> None:
-    """A bot's user is made on the bot's machine, a worker's on the worker's."""
-    found = [WHERE.fullmatch(block.splitlines()[0]) for block in blocks(PAGE, "sh")]
-    assert {match and match.groups() for match in found} == {
-        ("bot's", "root"), ("bot's", "antiphon-bot"), ("worker's", "root"), ("worker's", "antiphon-worker"),
-    }  # fmt: skip
-
-
-def test_what_waits_for_somebody_is_last_in_its_block() -> None:
-    """Lines below it would be typed into it: into a file, or as the answers of setup."""
-    for block in blocks(PAGE, "sh"):
-        for line in block.splitlines()[:-1]:
-            assert not re.match(r"cat > |antiphon (setup|serve|worker)", line), line
 
 
 def test_its_settings_exist() -> None:
