@@ -76,6 +76,20 @@ async def test_whoever_asks_about_such_a_message_gets_drafts_for_its_words(town:
     assert "they are vermin" in flagged.text and "should go" in flagged.text
 
 
+async def test_who_asks_about_a_poll_in_a_form_that_nobody_knows_is_told_so(town: CaptureTown) -> None:
+    """The command goes out of sight, and nothing is flagged; with a caption the post's plain words are taken."""
+    older = {name: value for name, value in POLL.items() if name != "members_only"}
+    captioned = _say(town, poll=older, caption=HATE)
+    for post in (_say(town, poll=older), captioned):
+        town.people.command(town.volunteer, town.group, "counter", reply_to=post)
+    updates = town.server.state.updates
+    updates.odd.update(update["update_id"] for update in updates.made)
+    await town.hear()
+    assert [flagged.text for flagged in town.desk.flagged] == [HATE]
+    assert "This message has no words that Antiphon can read." in town.told(town.volunteer)[0]
+    assert [asked.method for asked in town.server.requests].count("deleteMessage") == 2
+
+
 async def test_who_forwards_is_not_the_author_and_the_reply_goes_below_the_forward(town: CaptureTown) -> None:
     """A person who can be told is; a channel is nobody, and stays named."""
     theirs = town.people.forward(town.author, town.people.say(town.stranger, town.group, HATE), town.group)
