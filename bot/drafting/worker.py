@@ -242,7 +242,7 @@ class Worker:
             # Only the kind of the error is kept: its message may quote the post.
             kind = type(err).__name__
             _LOG.error("the engine failed on case %s: %s", taken.case.id, kind)
-            unforeseen = sentence("The engine failed unexpectedly ({kind}).", kind=kind)
+            unforeseen = sentence("Drafting failed unexpectedly ({kind}).", kind=kind)
             await self._insist(lambda: self._queue.give_up(taken, unforeseen))
         self._failures = 0
 

@@ -246,7 +246,7 @@ def restore(
                 "The text of approval {approval} is not the one that was approved; it will not be posted.",
                 approval=approval_id,
             ),
-            remedy=sentence("Open the case and approve a text again."),
+            remedy=sentence("Put the case in review again, and approve a text."),
         )
     return approve(
         approval_id=approval_id,

@@ -145,17 +145,18 @@ async def test_the_caution_of_a_draft_is_said_in_the_communitys_language(
 async def test_what_speaks_against_a_text_is_said_in_the_communitys_language(
     front: Casework, in_review: Case, platform: SampleCommunity, outbox: Outbox, clock: FakeClock
 ) -> None:
-    """A figure and a name without evidence, two persons, and why nothing was sent at last."""
-    first = await propose(front, in_review, NAMED)
+    """A figure, a name and a fact without evidence, two persons, and why nothing was sent at last."""
+    text = f"{NAMED} Most newcomers own boats."
+    first = await propose(front, in_review, text)
     assert len(first.why_two) > 1
-    assert len(first.warnings) > len(first.why_two)
+    assert any("boats" in said for said in set(first.warnings) - set(first.why_two))
     own = [said for said in first.warnings if said != "a warning"]
     assert_spoken(lambda language: proposed(first, language), *own, *first.why_two)
     approval = await front.approve(first.id, MODERATOR)
     assert approval.why_two == first.why_two
     rule = "Approved by moderator_one; a second person must approve the same text."
     assert_spoken(lambda language: shown(approval.card, language), rule)
-    second = await propose(front, in_review, NAMED, OTHER_MODERATOR)
+    second = await propose(front, in_review, text, OTHER_MODERATOR)
     assert (await front.approve(second.id, OTHER_MODERATOR)).card.state is CaseState.APPROVED
     platform.edit("103", "They changed their words.")
     clock.advance(60)
@@ -246,7 +247,7 @@ async def test_why_a_case_ended_is_said_in_the_communitys_language(
     ("fault", "why"),
     [
         (None, "Antiphon has no draft to offer."),
-        (LookupError(), "The engine failed unexpectedly (LookupError)."),
+        (LookupError(), "Drafting failed unexpectedly (LookupError)."),
         (BadAnswer(sentence("the answer is not JSON")), "the answer is not JSON"),
     ],
 )

@@ -286,7 +286,7 @@ async def test_a_post_that_could_not_be_drafted_says_why_and_waits(terminal: _Te
     terminal.engine.fault = ConnectionError("quotes the post")
     shown = await terminal.types("", "q")
     assert "Needs a person to look at it." in shown
-    assert "The engine failed unexpectedly (ConnectionError)." in shown
+    assert "Drafting failed unexpectedly (ConnectionError)." in shown
     terminal.engine.fault = None
     shown = await terminal.types("", "o", "a", "", "q")
     assert "Exactly this would be posted" in shown
