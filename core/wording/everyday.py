@@ -15,6 +15,9 @@ from typing import Any
 
 from core.wording.targets.groups import groups_named
 from core.wording.targets.slurs import slurs_in
+from core.wording.text import words
+
+_MOST_BESIDE = 3  # words beside a slogan
 
 
 def in_standard_words(text: str) -> str:
@@ -48,6 +51,19 @@ def is_friendly(text: str) -> bool:
         and groups_named(text, "en")
         and not slurs_in(text, "en")
     )
+
+
+def is_slogan(text: str) -> bool:
+    """Whether an English text is a call to stand by a group, such as "Black Lives Matter", and hardly anything else."""
+    rest = _pattern("slogans").sub(" ", text)
+    return rest != text and len(words(rest)) <= _MOST_BESIDE and not _pattern("unfriendly").search(rest)
+
+
+def objects_to_quote(text: str) -> bool:
+    """Whether an English text objects, in lines of its own, to lines that it quotes behind ">"."""
+    own = [line for line in text.splitlines() if not line.lstrip().startswith(">")]
+    said = "\n".join(own).replace("’", "'")
+    return len(own) < len(text.splitlines()) and bool(_pattern("objects").search(said)) and not slurs_in(said, "en")
 
 
 @cache

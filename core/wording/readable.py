@@ -22,6 +22,8 @@ _SPACED: Final = re.compile(r"(?<!\w)(?:[^\W\d_][ .\-_*·,/]{1,2}){2,}[^\W\d_](?
 _DOTTED: Final = re.compile(r"(?<=[^\W\d_])[.\-_*·](?=[^\W\d_][.\-_*·][^\W\d_])")
 _REPEATED: Final = re.compile(r"([^\W\d_])\1{2,}")
 _HASHTAG: Final = re.compile(r"#(\w+)")
+_LAID_OUT: Final = re.compile(r"`+|\|\||~~|^[ \t]{0,9}(?:>{1,3}|-?#{1,3}) ", re.MULTILINE)
+"""Signs of chats that show words as code, hidden, struck out, quoted, large or small."""
 _SPACES: Final = re.compile(r"\s+")
 _DIACRITICS: Final = frozenset("Mn Cf Me".split())
 _PICTURES: Final = frozenset("So Sk".split())
@@ -31,12 +33,12 @@ _WORDS_IN_NAMES: Final = re.compile(r"\b(?:FACE|SIGN|SYMBOL|WITH|HEAVY|EMOJI COM
 
 
 def readable(text: str, language: str | None = None) -> str:
-    """The text on one line with letters of other alphabets, signs and spaces inside words undone, and neutral names.
+    """The text on one line with disguises and the signs that lay it out undone, and with neutral names.
 
     A word is changed only where letters stand on both sides of a sign, so that "mp3", "2nd" and "a/c" stay as they are;
     three single letters in a row or more are one word. An emoji becomes its Unicode name, and a hashtag its words.
     """
-    plain = without_lookalikes(_plain_letters(clean(text)[0]))[0]
+    plain = without_lookalikes(_plain_letters(_LAID_OUT.sub("", clean(text)[0])))[0]
     plain = _HASHTAG.sub(lambda tag: HUMP.sub(" ", tag.group(1)), plain)
     plain = undisguised(replaced(plain, senses_in(plain, language), names_only=True), language)
     plain = _SPACED.sub(lambda found: re.sub(r"[ .\-_*·,/]", "", found.group()), plain)

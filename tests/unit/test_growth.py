@@ -51,7 +51,14 @@ from core.stages.reading import parse_explanations
 from core.stages.signals import check_text, names_violence, people_named, signals_of_words
 from core.wording.code import is_code
 from core.wording.disguises import bare, spellings, starred, with_plain_letters, without_lookalikes
-from core.wording.everyday import in_standard_words, is_everyday, is_friendly, with_neutral_names
+from core.wording.everyday import (
+    in_standard_words,
+    is_everyday,
+    is_friendly,
+    is_slogan,
+    objects_to_quote,
+    with_neutral_names,
+)
 from core.wording.figures.figures import figures
 from core.wording.figures.weight import weight_of
 from core.wording.final_text import check_sendable, hidden_characters
@@ -169,6 +176,8 @@ FUNCTIONS: Final[Mapping[str, Read]] = {
     "in_standard_words": in_standard_words,
     "is_everyday": is_everyday,
     "is_friendly": is_friendly,
+    "is_slogan": is_slogan,
+    "objects_to_quote": objects_to_quote,
     "with_neutral_names": with_neutral_names,
     "check_sendable": check_sendable,
     "hidden_characters": hidden_characters,

@@ -27,7 +27,14 @@ from core.models import Intent, TargetGroup
 from core.ports import Embedder, TextClassifier
 from core.scoring.readers.outputs import INTENTS, DraftFault, by_name
 from core.wording.disguises import latin_share
-from core.wording.everyday import in_standard_words, is_everyday, is_friendly, with_neutral_names
+from core.wording.everyday import (
+    in_standard_words,
+    is_everyday,
+    is_friendly,
+    is_slogan,
+    objects_to_quote,
+    with_neutral_names,
+)
 from core.wording.readable import readable
 from core.wording.targets.codes import is_coded
 
@@ -152,8 +159,12 @@ class PostReader:
         low, high = _told(self._classifier, "unsure")
         if is_coded(text) or is_coded(plain) or latin_share(plain) < _LEAST_LATIN:
             return replace(signs, hateful=max(signs.hateful, (low + high) / 2))
+        if language in {None, "en"} and is_slogan(plain):
+            return replace(signs, hateful=min(signs.hateful, low * _BELOW), threat=0.0)
         if language not in {None, "en"} or signs.hateful < low or signs.threat >= _THREATENS:
             return signs
+        if signs.hateful >= high and objects_to_quote(text):  # who quotes to object does not say it
+            return replace(signs, hateful=(low + high) / 2)
         is_mild = is_everyday(shown)
         is_kind = signs.hateful < high and is_friendly(plain)
         return replace(signs, hateful=low * _BELOW) if is_mild or is_kind else signs
