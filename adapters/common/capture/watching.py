@@ -99,7 +99,7 @@ class Filter:
         if detector is None or language is None:
             return None
         self.looked_at.add(community)
-        if not is_about(text, policy.groups):
+        if policy.groups and not await asyncio.to_thread(is_about, text, policy.groups):
             return None
         score = await detector.score(text, language)
         if score <= detector.threshold(policy.one_in):
@@ -304,7 +304,9 @@ class Watching:
         text = (await sighting.words()).text
         if not text.strip():
             return None
-        if has_keyword(text, policy.keywords):
+        # Not in the event loop: a text of a stranger may take some ten milliseconds.
+        is_keyword = bool(policy.keywords) and await asyncio.to_thread(has_keyword, text, policy.keywords)
+        if is_keyword:
             return await self._found(sighting, Flag(self._own_id(), "keyword", Priority.DETECTED))
         score = await self._filter.score_of_a_find(sighting.ref.community, text, policy)
         if score is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -16,6 +15,7 @@ from core.moderation.community.policy import CommunityPolicy
 from core.moderation.desk_ports import Casework
 from core.moderation.platforms import WaitingUpdate
 from core.moderation.roles import Role
+from tests.fakes.machine.threads import Threads
 from tests.fakes.ports.flag_desk import FlagDesk
 from tests.fakes.ports.governance import FakeGovernance
 from tests.fakes.ports.word_detector import WordDetector
@@ -48,11 +48,13 @@ class CaptureTown:
             TelegramOptions(server.token, server.url), cast(Casework, self.desk), self.governance
         )
         self.capture: Capture
+        self._threads: Threads
         self._next = 0
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[CaptureTown]:
         """Logged in, with the listeners in place; what was said before is not heard."""
+        self._threads = Threads()
         await self.client.open()
         self.capture = install(self.client, detector=self.detector)
         self.people.start(self.volunteer)
@@ -68,8 +70,7 @@ class CaptureTown:
         for raw in list(self.server.state.updates.waiting()):
             await self.hand(raw, is_late=is_late)
             self.server.state.updates.forget(raw)
-        for _ in range(50):
-            await asyncio.sleep(0)
+        await self._threads.settle(50)
 
     async def hand(self, raw: dict[str, Any], *, is_late: bool = False) -> bool:
         """Hand one update to the listeners; whether one of them dealt with it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -10,6 +11,7 @@ from typing import cast
 
 import pytest
 
+from adapters.common.capture import watching
 from adapters.common.capture.flags import Flag
 from adapters.common.capture.known_posts import KnownPosts
 from adapters.common.capture.watching import LookedAt, Sighting, Watching, is_about
@@ -22,6 +24,7 @@ from core.moderation.desk_ports import Casework
 from core.moderation.roles import Person, Role
 from tests.fakes.machine.clock import let_pass
 from tests.fakes.machine.patience import GUARD_SECONDS
+from tests.fakes.machine.threads import Threads
 from tests.fakes.ports.flag_desk import FlagDesk
 from tests.fakes.ports.governance import FakeGovernance
 from tests.fakes.ports.word_detector import FOREIGN, WordDetector
@@ -69,6 +72,7 @@ class Square:
     """A watched square, and the desk that is given what is found."""
 
     def __init__(self) -> None:
+        self.threads = Threads()
         self.governance = FakeGovernance()
         self.governance.policies["town"] = CommunityPolicy(watched_channels=("square",), review_channel="room")
         self.governance.grant(5, Role.VOLUNTEER)
@@ -84,9 +88,8 @@ class Square:
         return [(post.text, post.flagged_how, post.priority) for post in self.desk.flagged]
 
     async def settle(self) -> None:
-        """Let the lanes work."""
-        for _ in range(20):
-            await asyncio.sleep(0)
+        """Let the lanes work, and what they leave to threads."""
+        await self.threads.settle(20)
 
 
 @pytest.fixture
@@ -118,6 +121,27 @@ async def test_a_find_carries_its_score_and_what_a_person_flags_carries_none(squ
     square.watching.reacted("town", "square", VOLUNTEER, find)
     await square.settle()
     assert [post.score for post in square.desk.flagged] == [0.99, None]
+
+
+@pytest.mark.parametrize("compares", ["has_keyword", "is_about"])
+async def test_while_a_text_is_compared_everything_else_goes_on(
+    square: Square, monkeypatch: pytest.MonkeyPatch, compares: str
+) -> None:
+    """What a stranger writes is compared beside the event loop: a crafted text would hold up all that people do."""
+    policy = CommunityPolicy(watched_channels=("square",), keywords=("scrubwort",), groups=(TargetGroup.MIGRANTS,))
+    square.governance.policies["town"] = policy
+    loop, compared = asyncio.get_running_loop(), list[bool]()
+
+    def waiting(*_: object) -> bool:
+        went_on = threading.Event()
+        loop.call_soon_threadsafe(went_on.set)
+        compared.append(went_on.wait(GUARD_SECONDS if threading.current_thread() is not main else 0))
+        return True
+
+    main = threading.current_thread()
+    monkeypatch.setattr(watching, compares, waiting)
+    await square.hear(Remarked())
+    assert compared == [True]
 
 
 async def test_in_a_language_that_the_filter_does_not_read_only_keywords_find(square: Square) -> None:
