@@ -249,7 +249,7 @@ class _Run:
                     before, self.open_post.text, engine.readers.posts, engine.probe, self.budget.seconds_left
                 )
         except ModelUnavailable as err:
-            self.degraded.append(sentence("model: it could not be loaded ({why})", why=err.said))
+            self.degraded.append(sentence("model: the language model could not be loaded ({why})", why=err.said))
         return self.signals is not before
 
     @property

@@ -89,7 +89,7 @@ class ModelAway(ModelUnavailable):
 
 
 class NoLanguageModel(ModelUnavailable):
-    """There is none, by choice: nothing was asked, and nobody waits for it."""
+    """There is none, by choice or since it cannot be loaded: nothing was asked, and nobody waits for it."""
 
 
 class BudgetExhausted(ModelUnavailable):

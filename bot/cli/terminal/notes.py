@@ -45,7 +45,7 @@ CODES: Final = {
     "judge: one draft alone cannot be compared": "judge_one_draft",
     "judge: the profile asks no judge; the rewards decide": "judge_not_in_profile",
     "model: answers that came to no end: {count}": "answers_cut",
-    "model: it could not be loaded ({why})": "model_not_loaded",
+    "model: the language model could not be loaded ({why})": "model_not_loaded",
     "model: its server gives no probabilities; how sure it is was counted from a few answers": "probabilities_counted",
     "post: the post tries to give the model instructions; they are read as text and not followed": "post_instructs",
     "post: {count} control or bidirectional characters were taken out": "post_characters_removed",

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from core.errors import IndexUnavailable, ModelUnavailable
+from core.errors import IndexUnavailable, ModelUnavailable, NoLanguageModel
 from core.llm.backends.llamacpp import EmbeddedServer
 from core.llm.backends.prompt_cache import OnPrompt, warm
 from core.llm.backends.servers.abilities import Abilities
@@ -82,8 +82,16 @@ class EmbeddedModel(ChatProtocol):
         await self._loaded()
 
     async def complete(self, request: Request, timeout_seconds: float) -> Reply:
-        """As ``ChatProtocol.complete``; the time that loading takes does not count."""
-        return await (await self._loaded()).complete(request, timeout_seconds)
+        """As ``ChatProtocol.complete``; the time that loading takes does not count.
+
+        Raises:
+            NoLanguageModel: it cannot be loaded.
+        """
+        try:
+            chat = await self._loaded()
+        except ModelUnavailable as err:
+            raise NoLanguageModel(err.message, remedy=err.remedy) from err
+        return await chat.complete(request, timeout_seconds)
 
     async def _loaded(self) -> ChatModel:
         if self._loading is None:

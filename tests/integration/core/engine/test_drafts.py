@@ -240,7 +240,7 @@ async def test_a_model_that_cannot_be_loaded_is_told_with_its_remedy(
         raise ModelUnavailable("It does not fit.", remedy="Close other programs.")
 
     said, _ = await suggest(readers, knowledge, helpful(), router=router_to("migrants/benefits"), ready=ready)
-    assert "model: it could not be loaded (It does not fit. Close other programs.)" in said.degraded
+    assert "model: the language model could not be loaded (It does not fit. Close other programs.)" in said.degraded
     assert any(draft.prepared for draft in said.drafts)
 
 

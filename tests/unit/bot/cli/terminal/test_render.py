@@ -39,6 +39,16 @@ def test_the_first_draft_of_each_post_is_called_so(console: Console) -> None:
     assert "1.0 s  looked for evidence: OECD" in shown(console)
 
 
+def test_what_the_post_says_stands_over_its_first_draft(console: Console) -> None:
+    """Who waits for the language model knows already what was read."""
+    made = suggestion_for(SampleCommunity().flag("103", "mill_pond"))
+    read = replace(made.reading, implied_meaning="It says that they take our jobs.")
+    DraftsAsTheyCome(console)(Progress("draft", "One.", 1.0, made.drafts[0], read))
+    before, _, _ = shown(console).partition("The first draft")
+    assert "In short, the post says: It says that they take our jobs." in before
+    assert "Whom it is about: " in before
+
+
 @pytest.mark.parametrize(
     ("advice", "said"),
     [
