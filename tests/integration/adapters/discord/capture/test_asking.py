@@ -83,7 +83,7 @@ async def test_a_link_into_a_private_channel_is_refused_even_to_who_may_see_it(a
         post = await town.moderator.send(town.backroom, HATE)
         requests = len(env.http_requests)
         result = await town.moderator.slash(town.square, "counter", text=link_to(town, post))
-        assert "private channels" in result.response.content
+        assert "channels and threads that not everybody can see" in result.response.content
         assert not any("/messages/" + str(post.id) in str(entry) for entry in env.http_requests[requests:])
         assert application.desk.flagged == []
 
