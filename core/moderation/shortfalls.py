@@ -12,7 +12,8 @@ from typing import Final
 from core.i18n.sentences import Said, Sentence, sentence
 
 _MODEL: Final = sentence(
-    "The language model gave no usable answer to a part; what ships with Antiphon stands in for it."
+    "The language model gave no usable answer to a part; what ships with Antiphon stands in for it. "
+    "You can ask for other drafts later."
 )
 _UNREAD: Final = sentence("Antiphon does not read this language well: look yourself whether the post is hateful.")
 _NO_EVIDENCE: Final = sentence("No evidence bears on this; the drafts state no facts.")

@@ -23,7 +23,8 @@ _REPLY_NAME = re.compile(r"^Reply (\w): ", re.MULTILINE)
 class ChatServer:
     """A running server; ``asked`` is set at the first request, and ``requests`` holds them all.
 
-    It has no list of models. While ``released`` is not set, no request is answered.
+    It has no list of models. While ``released`` is not set, no request is answered; while it ``refuses``, each is with
+    that status and body.
     """
 
     def __init__(self, url: str, model: FakeModel) -> None:
@@ -31,6 +32,7 @@ class ChatServer:
         self.requests: list[dict[str, Any]] = []
         self.asked, self.released = threading.Event(), threading.Event()
         self.released.set()
+        self.refuses: tuple[int, str] | None = None
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         """The completion for a request."""
@@ -67,9 +69,14 @@ def serving(model: FakeModel) -> Iterator[ChatServer]:
         def do_POST(self) -> None:
             request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             is_asked = "messages" in request  # otherwise somebody sees whether this route is there
-            body = json.dumps(server.answer(request) if is_asked else {"error": {"message": "messages: required"}})
+            if server.refuses is not None:
+                status, body = server.refuses
+            elif is_asked:
+                status, body = 200, json.dumps(server.answer(request))
+            else:
+                status, body = 400, json.dumps({"error": {"message": "messages: required"}})
             try:
-                self.send_response(200 if is_asked else 400)
+                self.send_response(status)
                 self.send_header("Content-Type", "application/json")
                 self.send_header("Content-Length", str(len(body.encode())))
                 self.end_headers()

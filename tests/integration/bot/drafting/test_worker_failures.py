@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
+from adapters.common.cards.states import standing
 from adapters.sample.community import SampleCommunity
 from bot.compose.desk import Desk, build_desk
 from bot.drafting.queue import Backoff, DraftQueue
@@ -17,13 +21,24 @@ from bot.runtime.faults import installed
 from bot.store.cases.cases import Case
 from bot.store.engine.database import Database
 from bot.upkeep.chores.expiry import Expiry
+from core.engine import Engine
 from core.errors import AntiphonError, BadAnswer, BadInput, ModelAway, ModelUnavailable, StoreUnavailable
+from core.llm.backends.servers.chat import ChatModel
 from core.models import FlaggedPost
 from core.moderation.approval import CaseState
+from core.moderation.desk_ports import Casework
 from tests.fakes.desk.chores import NOW
+from tests.fakes.desk.decisions import card_of
 from tests.fakes.desk.people import MODERATOR, SECRET, settle
 from tests.fakes.desk.workers import OTHER_CLAIM, Counted, ToldEngine, drafting, last_reason, state_of, worker_of
+from tests.fakes.engine.brief import passage
+from tests.fakes.engine.evidence import FakeEvidence
+from tests.fakes.engine.readers import readers_saying
+from tests.fakes.engine.servers.alike import no_pause
+from tests.fakes.engine.servers.chat import ChatServer, serving
+from tests.fakes.engine.suggesting import hate_finding
 from tests.fakes.machine.clock import FakeClock
+from tests.fakes.ports.plain_markup import plain_reader
 
 AWAY = ModelAway("The model is not there.", remedy="Start it.")
 SLOW = ModelUnavailable("The model did not answer in time.", remedy="Allow more.")
@@ -136,6 +151,73 @@ async def test_a_worker_whose_model_is_away_rests_before_the_next_case(
     stop.set()
     await task
     assert len(engine.claims) == 1
+
+
+@asynccontextmanager
+async def _by_server(queue: DraftQueue, desk: Desk) -> AsyncIterator[tuple[ChatServer, Worker]]:
+    """A worker whose model is behind a server, over the wire."""
+    with serving(hate_finding(draft="Everybody was new here once, and so were your own grandparents.")) as server:
+        model = ChatModel(server.url, "sk-canary", "fake", pause=no_pause)
+        engine = Engine(model, FakeEvidence([passage()]), readers_saying(hate=0.99))
+        try:
+            yield server, worker_of(queue, desk.database, engine)
+        finally:
+            await model.close()
+
+
+_NO_MODEL = json.dumps({"error": {"message": "The model `fake` does not exist.", "code": "model_not_found"}})
+
+
+@pytest.mark.parametrize(
+    ("refuses", "said", "remedy"),
+    [
+        ((401, "{}"), "refuses the API key", "ANTIPHON__LLM__API_KEY"),
+        ((404, _NO_MODEL), "does not know the model 'fake'", "llm.model"),
+    ],
+)
+async def test_a_server_that_refuses_everybody_costs_no_case(
+    front: Casework,
+    queue: DraftQueue,
+    desk: Desk,
+    case: Case,
+    clock: FakeClock,
+    refuses: tuple[int, str],
+    said: str,
+    remedy: str,
+) -> None:
+    """The card says what is wrong and what to do; the case waits as long as it takes, and then has drafts."""
+    async with _by_server(queue, desk) as (server, worker):
+        server.refuses = refuses
+        for _ in range(6):
+            assert await worker.step()
+            assert await state_of(desk, case) is CaseState.QUEUED
+            told = " ".join(form for forms in standing(await card_of(front, case), plain_reader()) for form in forms)
+            assert said in told and remedy in told
+            clock.advance(600)
+        server.refuses = None
+        assert await worker.step()
+    stored = await desk.queries.suggestion(case.id)
+    assert await state_of(desk, case) is CaseState.IN_REVIEW
+    assert stored is not None and stored.suggestion.drafts and stored.suggestion.cost.prompt_tokens
+
+
+async def test_a_server_that_is_busy_without_end_costs_no_prepared_reply(
+    front: Casework, queue: DraftQueue, desk: Desk, case: Case, clock: FakeClock
+) -> None:
+    """What needs no model stands; the card says that the model gave none, and what to do once it does."""
+    async with _by_server(queue, desk) as (server, worker):
+        server.refuses = (429, "{}")
+        assert await worker.step()
+        card = await card_of(front, case)
+        assert card.state is CaseState.IN_REVIEW and card.drafts
+        (note,) = map(str, card.notes)
+        assert "gave no usable answer" in note and "You can ask for other drafts later." in note
+        server.refuses = None
+        await front.redraft(case.id, card.version, MODERATOR)
+        clock.advance(1)
+        assert await worker.step()
+    stored = await desk.queries.suggestion(case.id)
+    assert stored is not None and stored.suggestion.drafts and stored.suggestion.cost.prompt_tokens
 
 
 async def test_an_engine_that_breaks_hands_over(

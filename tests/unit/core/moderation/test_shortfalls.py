@@ -23,7 +23,8 @@ ENGINE = (
 def test_notes_of_the_engine_are_said_in_peoples_words_each_once_or_not_at_all() -> None:
     """No stage, no score and no profile is named to somebody who reviews a case."""
     assert [str(said) for said in for_people(ENGINE)] == [
-        "The language model gave no usable answer to a part; what ships with Antiphon stands in for it.",
+        "The language model gave no usable answer to a part; what ships with Antiphon stands in for it. "
+        "You can ask for other drafts later.",
         "Drafts that broke a rule of Antiphon are not shown.",
         "The drafts are written in the community's language (eu).",
     ]
