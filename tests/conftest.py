@@ -19,9 +19,6 @@ import pytest
 from _pytest.terminal import TerminalReporter
 from hypothesis import HealthCheck, settings
 
-from bot.store.engine.database import Database
-from tests.fakes.desk.people import SECRET, settle
-from tests.fakes.machine.clock import FakeClock
 from tests.fakes.machine.memory import memory
 
 _MADE_BETWEEN_LOOKS: Final = 20_000
@@ -87,14 +84,9 @@ def _tell_seconds(terminalreporter: TerminalReporter, seconds: defaultdict[str, 
 @pytest.fixture(scope="session")
 def settled_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The SQLite file that every test's is a copy of: without cases, the people settled."""
+    from tests.fakes.desk.people import settled_at  # most small tests need no database, and none of what it imports
 
-    async def make(file: Path) -> Path:
-        database = await Database.open(file, secret=SECRET, clock=FakeClock())
-        await settle(database)
-        await database.close()
-        return file
-
-    return asyncio.run(make(tmp_path_factory.mktemp("settled") / "antiphon.sqlite"))
+    return asyncio.run(settled_at(tmp_path_factory.mktemp("settled") / "antiphon.sqlite"))
 
 
 @pytest.fixture

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Final
 
 from bot.store.engine.database import Database, Session
 from bot.store.people import communities, people
 from bot.store.schema import Change
 from core.moderation.roles import Operator, Person, Role
+from tests.fakes.machine.clock import FakeClock
 
 SECRET: Final = b"a secret of thirty-two bytes ..."
 PLATFORM, COMMUNITY = "sample", "brenmoor"
@@ -44,6 +46,14 @@ async def settle(database: Database, *, is_posting: bool = True) -> None:
             await communities.change(session, found.id, actor="test", reason="posting on", what=Change.POSTING)
 
     await database.run("settle", work)
+
+
+async def settled_at(file: Path) -> Path:
+    """Make a SQLite file without cases in which everybody has their role."""
+    database = await Database.open(file, secret=SECRET, clock=FakeClock())
+    await settle(database)
+    await database.close()
+    return file
 
 
 async def pseudonym_of(database: Database, person: Person) -> str:

@@ -29,7 +29,10 @@ from tests.fakes.desk.decisions import take
 from tests.fakes.desk.people import SECRET
 from tests.fakes.desk.sending import FakeRoles, FaultyCommunity
 from tests.fakes.machine.clock import FakeClock
+from tests.fakes.machine.compiled import share_compiled_statements
 from tests.fakes.machine.sqlite_at_once import call_at_once
+
+share_compiled_statements()
 
 _OF_A_CASE: Final = ("card", "look", "numbered", "propose", "approve")
 _DECISIONS: Final = ("hold", "release", "undo", "redraft", "close", "reopen", "settle", "split_out", "retract")

@@ -6,6 +6,7 @@ Each test has an engine of its own, and would compile every statement anew: a te
 from __future__ import annotations
 
 from collections.abc import Iterator, MutableMapping
+from functools import cache
 from typing import Any, TypeAlias
 
 from sqlalchemy import Connection, Engine, event
@@ -35,8 +36,9 @@ class CompiledStatements(MutableMapping[_Key, Any]):
         return len(self._kept)
 
 
+@cache
 def share_compiled_statements() -> CompiledStatements:
-    """Let all engines of this process use it from now on."""
+    """Let all engines of this process use it from now on; called again, it is the same one."""
     shared = CompiledStatements()
 
     @event.listens_for(Engine, "engine_connect")
