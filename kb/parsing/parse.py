@@ -2,7 +2,7 @@
 
 Files come from anywhere, so each is read in a process of its own, whose rights to network, files, memory and time are
 limited before it sees the first byte (``sandbox``). There it is recognised (``kinds``), read (``pdf``, ``ocr``,
-``html``, ``docx``) and cleaned (``cleaning``). ``paragraphs`` cuts the clean pages, in the caller's process.
+``html``, ``docx``, ``plain``) and cleaned (``cleaning``). ``paragraphs`` cuts the clean pages, in the caller's process.
 """
 
 from __future__ import annotations

@@ -21,7 +21,9 @@ _ONE_MARK = r"(?:\d{1,3}|[ivx]{2,5}|[a-z])"
 _MARKS = rf"(?:{_ONE_MARK}(?:\s?[,;–-]\s?{_ONE_MARK})*|[*†‡§¶#∗⁎]{{1,4}})"
 _REMARK = r"\[(?:[^\[\]\d][^\[\]]{0,40}|[A-Za-z]{1,9} \d{1,3})\]"  # "[citation needed]", "[note 3]"
 _PLACE = r":\s?\d{1,4}(?:[–-]\d{1,4})?"  # the page that stands behind a mark
-_MARK = re.compile(rf"(?:[\[(]?{_MARKS}[\])]?,?|(?:\[{_MARKS}\]|{_REMARK})+(?:{_PLACE})?|{_PLACE})")
+_MARK = re.compile(
+    rf"(?:[\[(]?{_MARKS}[\])]?,?|(?:\[{_MARKS}\]|{_REMARK})(?:[,;]?\s?(?:\[{_MARKS}\]|{_REMARK}))*(?:{_PLACE})?|{_PLACE})"
+)
 _FRACTION = re.compile(f"(?:(\\d)[ ]?)?{ON}(\\d{{1,2}}){OFF}[/⁄]({ON}?)([\\d₀-₉]{{1,3}}){OFF}?")
 _FRACTIONS = {"1/2": "½", "1/3": "⅓", "2/3": "⅔", "1/4": "¼", "3/4": "¾", "1/5": "⅕", "1/8": "⅛"}
 _UNIT = re.compile(r"(?:(?:^|[\s\d(/·×])[kcdmµμn]?m|\d\s?(?:ft|yd|mi|in))$")
