@@ -27,7 +27,7 @@ ROW: dict[str, Any] = {
     "replies": {"positive": [REPLY]},
 }
 CLOSE_POST = "The hill migrants steal our water, these thieves drink our wells dry."
-MILD_POST = "There is no water left for us since these hill people came, they drink our wells dry."
+MILD_POST = "I think the hill people drink our wells dry, there was more water before they came."
 """Close, too, but the reader of posts does not take it for hateful."""
 
 
