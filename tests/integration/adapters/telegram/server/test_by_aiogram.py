@@ -8,87 +8,67 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING
 
 import pytest
-from aiogram import Bot, Dispatcher
-from aiogram.client.session.aiohttp import AiohttpSession
-from aiogram.client.telegram import TelegramAPIServer
-from aiogram.enums import ParseMode
-from aiogram.exceptions import (
-    TelegramBadRequest,
-    TelegramConflictError,
-    TelegramForbiddenError,
-    TelegramMigrateToChat,
-    TelegramNetworkError,
-    TelegramRetryAfter,
-    TelegramServerError,
-)
-from aiogram.filters import Command
-from aiogram.types import (
-    BotCommand,
-    BotCommandScopeAllGroupChats,
-    BufferedInputFile,
-    CallbackQuery,
-    EphemeralMessageParameters,
-    InlineKeyboardButton,
-    InlineKeyboardMarkup,
-    LinkPreviewOptions,
-    Message,
-    MessageReactionUpdated,
-    ReactionTypeEmoji,
-    ReplyParameters,
-)
 
+from tests.fakes.machine.later import Later
 from tests.fakes.telegram.server.server import TelegramServer
-from tools.telegram_later_spec import grown
 from tools.telegram_spec import REDUCED
 
-KEYBOARD = InlineKeyboardMarkup(
-    inline_keyboard=[[InlineKeyboardButton(text="Post", callback_data="p", style="success")]]
-)
+if TYPE_CHECKING:
+    import aiogram
+else:
+    aiogram = Later("aiogram")  # its models take seconds, of each process that collects the tests
 
 
 @pytest.fixture
-async def bot(server: TelegramServer) -> AsyncIterator[Bot]:
+async def bot(server: TelegramServer) -> AsyncIterator[aiogram.Bot]:
     """The bot of aiogram, led to the fake server."""
-    session = AiohttpSession(api=TelegramAPIServer.from_base(server.url))
-    made = Bot(server.token, session=session)
+    session = aiogram.client.session.aiohttp.AiohttpSession(
+        api=aiogram.client.telegram.TelegramAPIServer.from_base(server.url)
+    )
+    made = aiogram.Bot(server.token, session=session)
     yield made
     await session.close()
 
 
 def test_the_description_holds_what_aiogram_knows() -> None:
     """The fake checks every request against it."""
+    from tools.telegram_later_spec import grown  # which imports aiogram
+
     document = json.loads(REDUCED.read_text(encoding="utf-8"))
     assert grown(document) == document, "Run: python -m tools.telegram_later_spec"
 
 
-async def test_it_logs_in(bot: Bot) -> None:
+async def test_it_logs_in(bot: aiogram.Bot) -> None:
     me = await bot.me()
     assert (me.id, me.is_bot, me.username) == (123456, True, "antiphon_bot")
 
 
-async def test_a_command_is_polled_answered_pressed_and_edited(server: TelegramServer, bot: Bot) -> None:
-    dispatcher = Dispatcher()
+async def test_a_command_is_polled_answered_pressed_and_edited(server: TelegramServer, bot: aiogram.Bot) -> None:
+    dispatcher = aiogram.Dispatcher()
+    button = aiogram.types.InlineKeyboardButton(text="Post", callback_data="p", style="success")
+    keyboard = aiogram.types.InlineKeyboardMarkup(inline_keyboard=[[button]])
 
-    async def counter(message: Message) -> None:
+    async def counter(message: aiogram.types.Message) -> None:
         post = message.reply_to_message
         assert post is not None
-        reply = ReplyParameters(message_id=post.message_id)
+        reply = aiogram.types.ReplyParameters(message_id=post.message_id)
         await bot.send_message(
             message.chat.id,
             "<b>A card</b>",
-            parse_mode=ParseMode.HTML,
+            parse_mode=aiogram.enums.ParseMode.HTML,
             reply_parameters=reply,
-            reply_markup=KEYBOARD,
+            reply_markup=keyboard,
         )
 
-    async def pressed(query: CallbackQuery) -> None:
-        assert isinstance(query.message, Message)
+    async def pressed(query: aiogram.types.CallbackQuery) -> None:
+        assert isinstance(query.message, aiogram.types.Message)
         await query.answer("Posted.")
         await bot.edit_message_text("Done.", chat_id=query.message.chat.id, message_id=query.message.message_id)
 
-    dispatcher.message.register(counter, Command("counter"))
+    dispatcher.message.register(counter, aiogram.filters.Command("counter"))
     dispatcher.callback_query.register(pressed)
     polling = asyncio.create_task(dispatcher.start_polling(bot, handle_signals=False, close_bot_session=False))
     ada = server.town.add_user("Ada")
@@ -106,7 +86,7 @@ async def test_a_command_is_polled_answered_pressed_and_edited(server: TelegramS
     assert [list(update)[1] for update in server.state.updates.made] == ["message", "callback_query"]
 
 
-async def test_offsets_confirm(server: TelegramServer, bot: Bot) -> None:
+async def test_offsets_confirm(server: TelegramServer, bot: aiogram.Bot) -> None:
     ada = server.town.add_user("Ada")
     server.town.say(ada, None, "one")
     server.town.say(ada, None, "two")
@@ -116,7 +96,7 @@ async def test_offsets_confirm(server: TelegramServer, bot: Bot) -> None:
     assert [update.message.text for update in rest if update.message] == ["two"]
 
 
-async def test_reactions_and_members_come_as_it_reads_them(server: TelegramServer, bot: Bot) -> None:
+async def test_reactions_and_members_come_as_it_reads_them(server: TelegramServer, bot: aiogram.Bot) -> None:
     ada = server.town.add_user("Ada")
     group = server.town.add_group(owner=ada, bot="administrator", forum=True)
     await bot.get_updates(allowed_updates=["message", "message_reaction", "my_chat_member"])
@@ -129,9 +109,9 @@ async def test_reactions_and_members_come_as_it_reads_them(server: TelegramServe
     assert note.message.forum_topic_created is not None
     assert message.message is not None
     assert (message.message.message_thread_id, message.message.is_topic_message) == (topic, True)
-    assert isinstance(reaction.message_reaction, MessageReactionUpdated)
+    assert isinstance(reaction.message_reaction, aiogram.types.MessageReactionUpdated)
     (given,) = reaction.message_reaction.new_reaction
-    assert isinstance(given, ReactionTypeEmoji)
+    assert isinstance(given, aiogram.types.ReactionTypeEmoji)
     assert given.emoji == "👎"
     assert change.my_chat_member is not None
     assert change.my_chat_member.new_chat_member.status == "member"
@@ -140,55 +120,55 @@ async def test_reactions_and_members_come_as_it_reads_them(server: TelegramServe
     assert len(await bot.get_chat_administrators(group)) == 1
 
 
-async def test_a_missing_or_changed_answered_message_is_an_error(server: TelegramServer, bot: Bot) -> None:
+async def test_a_missing_or_changed_answered_message_is_an_error(server: TelegramServer, bot: aiogram.Bot) -> None:
     ada = server.town.add_user("Ada")
     group = server.town.add_group(owner=ada)
     post = server.town.say(ada, group, "They should all go.")
-    reply = ReplyParameters(message_id=post["message_id"], quote="all go")
-    bare = LinkPreviewOptions(is_disabled=True)
+    reply = aiogram.types.ReplyParameters(message_id=post["message_id"], quote="all go")
+    bare = aiogram.types.LinkPreviewOptions(is_disabled=True)
     sent = await bot.send_message(group, "Who?", reply_parameters=reply, link_preview_options=bare)
     assert sent.quote is not None
     assert sent.quote.text == "all go"
     server.town.edit(post, "They should stay.")
-    with pytest.raises(TelegramBadRequest, match="QUOTE_TEXT_INVALID"):
+    with pytest.raises(aiogram.exceptions.TelegramBadRequest, match="QUOTE_TEXT_INVALID"):
         await bot.send_message(group, "Who?", reply_parameters=reply)
     server.town.delete(post)
-    with pytest.raises(TelegramBadRequest, match="message to be replied not found"):
+    with pytest.raises(aiogram.exceptions.TelegramBadRequest, match="message to be replied not found"):
         await bot.send_message(group, "Who?", reply_parameters=reply)
 
 
-async def test_each_error_is_the_one_that_it_knows(server: TelegramServer, bot: Bot) -> None:
+async def test_each_error_is_the_one_that_it_knows(server: TelegramServer, bot: aiogram.Bot) -> None:
     ada = server.town.add_user("Ada")
-    with pytest.raises(TelegramForbiddenError):
+    with pytest.raises(aiogram.exceptions.TelegramForbiddenError):
         await bot.send_message(ada, "x")
     server.town.start(ada)
     server.fault("sendMessage", "429", retry_after=3)
-    with pytest.raises(TelegramRetryAfter) as busy:
+    with pytest.raises(aiogram.exceptions.TelegramRetryAfter) as busy:
         await bot.send_message(ada, "x")
     assert busy.value.retry_after == 3
     server.fault("sendMessage", "5xx after")
-    with pytest.raises(TelegramServerError):
+    with pytest.raises(aiogram.exceptions.TelegramServerError):
         await bot.send_message(ada, "arrived")
     server.fault("getUpdates", "409")
-    with pytest.raises(TelegramConflictError):
+    with pytest.raises(aiogram.exceptions.TelegramConflictError):
         await bot.get_updates()
     server.fault("sendMessage", "lose reply")
-    with pytest.raises(TelegramNetworkError):
+    with pytest.raises(aiogram.exceptions.TelegramNetworkError):
         await bot.send_message(ada, "arrived, too")
     sent = await bot.send_message(ada, "same")
-    with pytest.raises(TelegramBadRequest, match="message is not modified"):
+    with pytest.raises(aiogram.exceptions.TelegramBadRequest, match="message is not modified"):
         await sent.edit_text("same")
     group = server.town.add_group(owner=ada, kind="group")
     new = server.town.migrate(group)
-    with pytest.raises(TelegramMigrateToChat) as moved:
+    with pytest.raises(aiogram.exceptions.TelegramMigrateToChat) as moved:
         await bot.send_message(group, "x")
     assert moved.value.migrate_to_chat_id == new
     assert [message["text"] for message in server.town.of_bot(ada)] == ["arrived", "arrived, too", "same"]
 
 
-async def test_ephemeral_messages_are_as_it_knows_them(server: TelegramServer, bot: Bot) -> None:
-    commands = [BotCommand(command="counter", description="Flag a post", is_ephemeral=True)]
-    await bot.set_my_commands(commands, BotCommandScopeAllGroupChats())
+async def test_ephemeral_messages_are_as_it_knows_them(server: TelegramServer, bot: aiogram.Bot) -> None:
+    commands = [aiogram.types.BotCommand(command="counter", description="Flag a post", is_ephemeral=True)]
+    await bot.set_my_commands(commands, aiogram.types.BotCommandScopeAllGroupChats())
     ada = server.town.add_user("Ada")
     group = server.town.add_group(owner=ada)
     server.town.command(ada, group, "counter", reply_to=server.town.say(ada, group, "They should all go."))
@@ -199,8 +179,8 @@ async def test_ephemeral_messages_are_as_it_knows_them(server: TelegramServer, b
     sent = await bot.send_message(
         group,
         "Thanks.",
-        ephemeral_message_parameters=EphemeralMessageParameters(receiver_user_id=ada),
-        reply_parameters=ReplyParameters(ephemeral_message_id=flag.ephemeral_message_id),
+        ephemeral_message_parameters=aiogram.types.EphemeralMessageParameters(receiver_user_id=ada),
+        reply_parameters=aiogram.types.ReplyParameters(ephemeral_message_id=flag.ephemeral_message_id),
     )
     assert (sent.message_id, sent.ephemeral_message_id) == (0, 2)
     assert await bot.edit_ephemeral_message_text(
@@ -210,10 +190,10 @@ async def test_ephemeral_messages_are_as_it_knows_them(server: TelegramServer, b
     assert server.town.of_bot(group) == []
 
 
-async def test_a_file_and_a_draft_arrive(server: TelegramServer, bot: Bot) -> None:
+async def test_a_file_and_a_draft_arrive(server: TelegramServer, bot: aiogram.Bot) -> None:
     ada = server.town.add_user("Ada")
     server.town.start(ada)
-    sent = await bot.send_document(ada, BufferedInputFile(b"a,b\n", "stats.csv"), caption="Here")
+    sent = await bot.send_document(ada, aiogram.types.BufferedInputFile(b"a,b\n", "stats.csv"), caption="Here")
     assert sent.document is not None
     assert (sent.document.file_name, server.state.files[sent.document.file_id]) == ("stats.csv", b"a,b\n")
     assert await bot.send_message_draft(ada, 1, text="They")
