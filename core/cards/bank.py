@@ -118,6 +118,7 @@ class Card:
         own: replies that the community added, which come before all others.
         reviews: who read the card; nobody, where there are none.
         is_translated: whether the claim is in the card's language.
+        originals: the prepared texts of replies that call people by a name of the post's (``core.cards.naming``).
     """
 
     id: str
@@ -133,6 +134,7 @@ class Card:
     facets: tuple[Facet, ...] = ()
     own: Mapping[Intent, tuple[str, ...]] = field(default_factory=lambda: _NO_REPLIES)
     is_translated: bool = True
+    originals: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def target_group(self) -> TargetGroup:
@@ -192,7 +194,7 @@ def prepared_sentences(cards: Sequence[Card]) -> frozenset[str]:
 
 
 def prepared_in(text: str, cards: Sequence[Card]) -> tuple[str, ...]:
-    """The prepared texts of some cards that a text contains as a whole, sentence by sentence."""
+    """The prepared texts of some cards that a text contains as a whole, sentence by sentence, as they are shown."""
     said = set(sentences(text))
     return tuple(dict.fromkeys(own for card in cards for _, own in card.texts if said.issuperset(sentences(own))))
 

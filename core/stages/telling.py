@@ -43,6 +43,7 @@ class Teller:
     def draft(self, rank: int, candidate: Candidate) -> Draft:
         """The candidate as a moderator is shown it."""
         prepared = prepared_in(candidate.text, [*self.cards, *self.guesses])
+        originals = {said: text for card in (*self.cards, *self.guesses) for said, text in card.originals.items()}
         of = {sentence: Origin.EVIDENCE for passage in self.brief.evidence for sentence in sentences(passage.text)}
         of |= {sentence: Origin.PREPARED for text in prepared for sentence in sentences(text)}
         return Draft(
@@ -53,7 +54,7 @@ class Teller:
             candidate.receipts,
             candidate.warnings,
             origins=tuple(of.get(sentence, Origin.MODEL) for sentence in sentences(candidate.text)),
-            prepared=tuple(prepared_id(self.brief.language, text) for text in prepared),
+            prepared=tuple(prepared_id(self.brief.language, originals.get(text, text)) for text in prepared),
             read_by=candidate.read_by,
             answers=self._answers(candidate),
             caution=Sentence(candidate.card.caution) if candidate.card and candidate.card.caution else None,

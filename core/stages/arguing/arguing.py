@@ -13,6 +13,7 @@ from typing import Final
 
 from core.cards.bank import UNCHANGED, Card, Changes, cards_on, changed, general_cards
 from core.cards.facets import with_facets
+from core.cards.naming import NAMED, with_names
 from core.cards.own import OwnCard, with_own_cards
 from core.llm.budget import MeteredModel
 from core.llm.profiles import SearchKind
@@ -80,13 +81,17 @@ class Arguing:
         cards = changed([*found, *general_cards(group, language)], language, self.prepared)
         cards = with_own_cards(cards, self.own, reading.stereotypes, language)
         cards = await asyncio.to_thread(with_facets, cards, self.post.text, language, self.readers.embedder)
+        if language in NAMED:
+            cards = with_names(cards, self.post.text, group)
         return sorted(cards, key=lambda card: self.claim not in {card.claim, card.argument})
 
     def guesses(self, reading: Reading) -> list[Card]:
         """The cards on what the post may put forward, for drafts alone: no claim, fact or facet comes from a guess."""
         language = reading.language or "en"
         found = [card for name in reading.guesses for card in cards_on(name, language)]
-        return changed(found, language, self.prepared)
+        cards = changed(found, language, self.prepared)
+        group = reading.target_group
+        return with_names(cards, self.post.text, group) if group and language in NAMED else cards
 
     async def evidence(
         self, queries: Sequence[str], reading: Reading, claim: str, cards: Sequence[Card], limit: int = KEPT
