@@ -63,11 +63,12 @@ async def broken_row(database: Database, in_review: Case) -> AsyncIterator[Case]
 
 
 async def test_what_somebody_decides_is_shown_before_what_only_waits(
-    desk: Desk, queue: DraftQueue, board: ReviewBoard, surface: FakeSurface, post: FlaggedPost
+    desk: Desk, queue: DraftQueue, board: ReviewBoard, surface: FakeSurface, post: FlaggedPost, clock: FakeClock
 ) -> None:
     """A card that its platform has no room for keeps no other back, and comes once it has something to decide."""
     cases = [await desk.intake.flag(one) for one in posts_apart(post, 4)]
     taken = [await take(queue) for _ in cases[:2]]
+    clock.advance(1)  # the others have waited longer for their card
     await queue.store(taken[0], suggestion_for(taken[0].case.post))
     plain = surface.show
 

@@ -14,7 +14,9 @@ from adapters.telegram.connection.limiter import (
     IN_A_GROUP_PER_MINUTE,
     IN_ALL_PER_SECOND,
     KEPT_FOR_PEOPLE,
+    KEPT_FROM_PROGRESS,
     PATIENT,
+    PROGRESS,
     TelegramLimiter,
 )
 from tests.fakes.machine.clock import Seconds
@@ -33,14 +35,16 @@ class _Line:
             longest_wait_seconds=longest_wait_seconds, seconds_now=self.clock, sleep=self.clock.sleep
         )
 
-    def ask(self, chat: int, endpoint: str = "sendMessage", *, is_patient: bool = False) -> Awaitable[Any]:
+    def ask(
+        self, chat: int, endpoint: str = "sendMessage", *, is_patient: bool = False, is_progress: bool = False
+    ) -> Awaitable[Any]:
         async def telegram() -> bool:
             self.made.append((self.clock.now, endpoint, chat))
             if chat in self.pauses:
                 raise self.pauses.pop(chat)
             return True
 
-        how = PATIENT if is_patient else None
+        how = PROGRESS if is_progress else PATIENT if is_patient else None
         return self.limiter.process_request(telegram, (), {}, endpoint, {"chat_id": chat}, how)
 
 
@@ -87,6 +91,22 @@ async def test_cards_wait_where_people_use_the_minute() -> None:
     line.clock.now += 58
     await line.ask(GROUP, is_patient=True)
     assert line.clock.slept == [pytest.approx(2)]
+
+
+async def test_what_only_tells_of_progress_never_waits_for_its_turn() -> None:
+    """It would hold up what somebody must decide; a card that can be shown later waits the same few seconds."""
+    line = _Line()
+    for _ in range(IN_A_GROUP_PER_MINUTE - KEPT_FROM_PROGRESS):
+        await line.ask(GROUP, is_progress=True)
+    line.clock.now += 57
+    with pytest.raises(RetryAfter) as caught:
+        await line.ask(GROUP, is_progress=True)
+    assert caught.value.retry_after in (3, timedelta(seconds=3))
+    assert line.clock.slept == []
+    await line.ask(GROUP, is_patient=True)
+    line.clock.now += 3
+    await line.ask(GROUP, is_progress=True)
+    assert line.clock.slept == []
 
 
 async def test_persons_have_no_limit_of_a_group() -> None:
