@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from core.cards.bank import load_cards, prepared_sentences
+from core.cards.naming import NAMED, with_names
 from core.cards.routing import Router
 from core.engine import Engine
 from core.llm.profiles import PAPER
@@ -60,6 +61,10 @@ def helpful(**texts: Text) -> FakeModel:
 
 
 def clean_sentences(suggestion: Suggestion, language: str = "en") -> set[str]:
-    """The prepared sentences, and those of the evidence."""
-    prepared = set(prepared_sentences(load_cards(language)))
+    """The prepared sentences, as they are and with the people's own name, and those of the evidence."""
+    group = suggestion.reading.target_group
+    cards = load_cards(language)
+    prepared = set(prepared_sentences(cards))
+    if group and language in NAMED:
+        prepared |= prepared_sentences(with_names(cards, suggestion.post.text, group))
     return prepared | {sentence for passage in suggestion.evidence for sentence in sentences(passage.text)}
