@@ -89,6 +89,16 @@ async def test_a_card_that_lost_its_drafts_is_no_mere_progress(room: TelegramRoo
     assert "Approve draft 1…" not in labels_of(room.card)
 
 
+async def test_a_card_that_somebody_deleted_is_no_mere_progress(room: TelegramRoom) -> None:
+    """It stood there already, so it comes back while there is little room."""
+    shown = await room.show()
+    offered = await _change(room, shown, IN_A_GROUP_PER_MINUTE - KEPT_FOR_PEOPLE - _writes(room) - 4)
+    room.town.delete(room.card)
+    anew = replace(offered, version=offered.version + 1, state=CaseState.QUEUED, drafts=(), waiting=Waiting())
+    assert await room.client.surface.show(anew, str(room.chat), shown) != shown
+    assert len(room.cards) == 1
+
+
 @pytest.mark.parametrize("label", ["More…", "Approve draft 1…", "Edit draft 1…"])
 async def test_a_press_that_telegram_puts_off_says_for_how_long(room: TelegramRoom, label: str) -> None:
     """Over the chat, with the notice that was not used yet; pressed again later it does what it says."""
