@@ -89,6 +89,20 @@ def test_a_post_that_only_looks_foreign_is_still_looked_at_twice(monkeypatch: py
     assert len(asked) == 1
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("Islam is a cancer on our civilisation.", "en"),
+        ("They should ban their religion.", "en"),
+        ("J'ai vu hier au cinéma le film Their Finest avec ma sœur et mes cousins de Lyon.", "fr"),
+        ("I gay sono malati.", "it"),
+    ],
+)
+def test_words_that_one_language_alone_has_tell_it(text: str, told: str) -> None:
+    """Long loanwords make a short English post look French; a title in a foreign post makes it no English one."""
+    assert language_of_post(text, "en") == told
+
+
 @pytest.mark.parametrize("text", ["Send them back", "Pest control needed", "No more mosques here"])
 def test_a_short_text_is_told_by_the_large_detector(text: str) -> None:
     """Of two of these the small one thinks that they are Swedish and Dutch."""
