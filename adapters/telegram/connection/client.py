@@ -9,13 +9,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import ssl
-from collections import defaultdict
+from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 import httpx
 from telegram import Update
@@ -24,12 +24,51 @@ from telegram.ext import ExtBot
 from telegram.request import HTTPXRequest
 
 from adapters.common.desk import DeskAccess
+from adapters.common.words.languages import language_for
 from adapters.telegram.connection.error_meanings import FAULTS, of_connection
-from adapters.telegram.connection.languages import SharedLanguages
 from adapters.telegram.connection.limiter import TelegramLimiter
 from adapters.telegram.connection.refs import NAME
 from core.errors import BadSettings
 from core.moderation.desk_ports import Casework, Governance
+
+_MOST_CHATS: Final = 1000
+_MOST_PEOPLE: Final = 500
+_Kept = TypeVar("_Kept")
+
+
+class SharedLanguages:
+    """The languages of the apps of those who did something in a chat of late, as far as this process heard.
+
+    Telegram says a person's language only with what the person does. Nothing of it is kept beyond the process.
+    """
+
+    def __init__(self) -> None:
+        self._chats: OrderedDict[int, OrderedDict[int, str]] = OrderedDict()
+
+    def hear(self, chat: int, person: int, locale: str | None) -> None:
+        """Remember the language of the app of somebody who did something in a chat; ``None`` says nothing."""
+        if not locale:
+            return
+        people = self._chats.setdefault(chat, OrderedDict())
+        people[person] = language_for(locale, None)
+        _keep_latest(people, person, _MOST_PEOPLE)
+        _keep_latest(self._chats, chat, _MOST_CHATS)
+
+    def of(self, *chats: int) -> str | None:
+        """The language, one of ours, of most people in these chats together; ``None`` before anybody was heard.
+
+        Where two languages have as many, the one that comes first in the alphabet, so that a card does not change.
+        """
+        people = {person: spoken for chat in chats for person, spoken in self._chats.get(chat, {}).items()}
+        counted = Counter(people.values())
+        return min(counted, key=lambda spoken: (-counted[spoken], spoken), default=None)
+
+
+def _keep_latest(found: OrderedDict[int, _Kept], newest: int, most: int) -> None:
+    found.move_to_end(newest)
+    if len(found) > most:
+        found.popitem(last=False)
+
 
 _LOG = logging.getLogger(__name__)
 UNREADABLE: Final = "antiphon_unreadable"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adapters.telegram.connection.languages import SharedLanguages
+from adapters.telegram.connection.client import SharedLanguages
 
 
 def test_most_people_decide_and_each_is_counted_once() -> None:
