@@ -19,7 +19,7 @@ from bot.compose.application import open_database
 from bot.compose.engine import make_folder
 from bot.compose.settings.settings import Settings
 from bot.store.engine.database import check_there, connected, missing, translating
-from bot.store.engine.migrate import is_known, may_use, newest, of_later_version, revision_of, upgrade
+from bot.store.engine.migrate import is_known, may_use, newest, revision_of, unknown_revision, upgrade
 from bot.store.upkeep import backup as backups
 
 db = typer.Typer(help="The database with all cases.", no_args_is_help=True)
@@ -46,7 +46,7 @@ def upgrade_command(config: ConfigOption = None, folder: FolderOption = None) ->
             out().print(Text(f"The database is at revision {before} already."))
             return 0
         if not is_known(before):
-            raise of_later_version(before)
+            raise unknown_revision(before)
         if isinstance(place, Path):
             kept = await backups.backup(place, _folder(settings, folder))
             out().print(Text(f"Kept a backup of revision {before}: {kept}. It still holds names: delete it in time."))

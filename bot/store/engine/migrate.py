@@ -3,8 +3,8 @@
 Owns the calls of Alembic; the steps are in ``bot/store/migrations``. Each upgrade is one transaction: a database is at
 its old revision or at the new one, never between them.
 
-The name of a step says what it does to a version that does not know it. ``0013`` changes what that one uses: it must
-not run any more. ``0013.1``, ``0013.2`` and so on only add what it does not miss, so that it may go on.
+The name of a step says what it does to a version that does not know it. ``0017`` changes what that one uses: it must
+not run any more. ``0017.1``, ``0017.2`` and so on only add what it does not miss, so that it may go on.
 """
 
 from __future__ import annotations
@@ -24,6 +24,9 @@ from bot.store.engine import postgresql, sqlite
 from core.errors import StoreUnavailable
 
 _MIGRATIONS: Final = Path(__file__).parents[1] / "migrations"
+_OLDEST: Final = "0016"
+"""The revision of version 0.1.0, which is made whole; no step leads to it from the tables of earlier ones."""
+
 _BUSY_SECONDS: Final = 30.0
 _LOCK: Final = 7_266_742  # any number that no other program locks in our database
 
@@ -88,14 +91,16 @@ def check_revision(connection: Connection) -> None:
             remedy="Run: antiphon db upgrade. It keeps a backup of a SQLite database first; of PostgreSQL make one "
             "before: antiphon db backup.",
         )
-    raise of_later_version(found)
+    raise unknown_revision(found)
 
 
-def of_later_version(found: str | None) -> StoreUnavailable:
-    """The error for a database whose revision this version does not know."""
+def unknown_revision(found: str | None) -> StoreUnavailable:
+    """The error for a database whose revision this version does not know: it is of a later one, or older than all."""
     return StoreUnavailable(
         f"The database is at revision {found}, which this version does not know.",
-        remedy="A later version of Antiphon made it: install that one, or restore an older backup.",
+        remedy="A version before 0.1.0 made it: docs/running/upgrading.md says which one upgrades it."
+        if (found or "") < _OLDEST
+        else "A later version of Antiphon made it: install that one, or restore an older backup.",
     )
 
 
