@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from bot.compose.asking import check_reachable
 from bot.compose.settings.settings import Settings
-from bot.runtime import logs, metrics, tracing
+from bot.runtime import logs, metrics
 from bot.serving.status.conditions import Condition
 from bot.serving.status.endpoint import answering
 from bot.serving.status.status import Status
@@ -30,17 +30,16 @@ _MODEL_SECONDS: Final = 15.0
 
 @asynccontextmanager
 async def operated(settings: Settings) -> AsyncIterator[Status]:
-    """Write the log, answer for metrics and readiness, and send traces, within the block.
+    """Write the log, and answer for metrics and readiness, within the block.
 
     Raises:
-        BadSettings: the address cannot be listened to, or what makes traces is not installed.
+        BadSettings: the address cannot be listened to.
     """
     wanted = settings.operations
     logs.set_up(wanted.log_format, wanted.log_level)
     logs.hear_loop(asyncio.get_running_loop())
     status = Status()
     async with AsyncExitStack() as stack:
-        await stack.enter_async_context(tracing.exported(wanted.otlp_endpoint))
         if wanted.listen:
             port = await stack.enter_async_context(answering(wanted.listen, status))
             _LOG.info("metrics, health and readiness are answered at port %d", port)
@@ -61,14 +60,6 @@ def counted(settings: Settings) -> OnCall:
         server = names.get(call.server, _EMBEDDED)
         outcome = "answered" if call.failed is None else "away" if call.failed in _AWAY else "failed"
         metrics.MODEL_CALLS.labels(server, outcome).inc()
-        tracing.past(
-            "model call",
-            call.seconds,
-            error="" if call.failed is None else call.failed,
-            server=server,
-            prompt_tokens=call.prompt_tokens,
-            completion_tokens=call.answer_tokens,
-        )
         if call.failed is None:
             metrics.MODEL_SECONDS.labels(server).observe(call.seconds)
             metrics.MODEL_TOKENS.labels(server, "prompt").inc(call.prompt_tokens)

@@ -19,7 +19,7 @@ from typing import Any, Final, TypeVar
 from bot.drafting.precedence import BackgroundCase, Precedence
 from bot.drafting.queue import Backoff, DraftQueue, Taken
 from bot.drafting.request import DraftingRequest
-from bot.runtime import metrics, tracing
+from bot.runtime import metrics
 from bot.runtime.lease import give_back, while_held
 from bot.runtime.logs import about
 from bot.runtime.waiting import pause
@@ -37,12 +37,6 @@ class Attempt:
 
     def __init__(self) -> None:
         self.outcome = "failed"
-        self._seconds = 0.0
-
-    def hear(self, step: Progress) -> None:
-        """Note that a stage of the engine is over."""
-        tracing.past("stage", max(0.0, step.seconds - self._seconds), stage=step.stage)
-        self._seconds = step.seconds
 
     def drafted(self, suggestion: Suggestion) -> None:
         """Note what the engine said, once it is stored."""
@@ -60,7 +54,6 @@ def watched(taken: Taken, profile: str) -> Iterator[Attempt]:
     ref = case.post.ref
     with (
         about(case=case.id, platform=ref.platform, community=ref.community, worker=job.owner),
-        tracing.span("draft", case=case.id, platform=ref.platform, profile=profile, attempt=job.attempts),
         metrics.DRAFTING_NOW.track_inprogress(),
     ):
         _LOG.info("drafting begins, attempt %d", job.attempts)
@@ -220,7 +213,6 @@ class Worker:
 
         def on_progress(step: Progress) -> None:
             said.hear(step)
-            attempt.hear(step)
             self._on_progress(step)
 
         try:

@@ -7,7 +7,6 @@ moment, lets the desk decide, and reads the card again. Must never decide anythi
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -21,7 +20,7 @@ from bot.review.approvals import Approvals, AwaitsSecond
 from bot.review.cards import seen_after_flagging, seen_by
 from bot.review.decisions import Decisions
 from bot.review.proposals import Proposals
-from bot.runtime import metrics, tracing
+from bot.runtime import metrics
 from bot.runtime.logs import about
 from bot.sending.checks import CHANGED, GONE
 from bot.sending.outbox import Outbox
@@ -116,10 +115,9 @@ class FrontDesk:
 
     async def flag(self, post: FlaggedPost) -> Card:
         """Open the case of a post; committed when it returns. A post that was flagged before keeps its case."""
-        platform, user, began = post.ref.platform, post.flagged_by, time.monotonic()
+        platform, user = post.ref.platform, post.flagged_by
         case = await self._intake.flag(post)
         metrics.FLAGS.labels(platform, post.priority.name.lower()).inc()
-        tracing.past("flag", time.monotonic() - began, case=case.id, platform=platform)
         with about(case=case.id, platform=platform, community=post.ref.community):
             _LOG.info("flagged: the case is %s", case.state)
 
@@ -210,9 +208,7 @@ class FrontDesk:
 
     async def approve(self, proposal_id: str, by: Person) -> Approval:
         """Approve what ``propose`` kept and the person was shown; it is sent once the undo window is over."""
-        began = time.monotonic()
         outcome = await self._approvals.approve_shown(proposal_id, by)
-        tracing.past("decision", time.monotonic() - began, case=outcome.case_id, decision="approve")
         with about(case=outcome.case_id, platform=by.platform):
             _LOG.info("decided: %s", "approve-first" if isinstance(outcome, AwaitsSecond) else "approve")
         card = await self._seen(outcome.case_id, by)
@@ -298,7 +294,7 @@ class FrontDesk:
 
 @contextmanager
 def _watched(what: str, case_id: str, by: Person) -> Iterator[None]:
-    """Tell the log and the traces of a decision, and not whose it is."""
-    with about(case=case_id, platform=by.platform), tracing.span("decision", case=case_id, decision=what):
+    """Tell the log of a decision, and not whose it is."""
+    with about(case=case_id, platform=by.platform):
         yield
         _LOG.info("decided: %s", what)

@@ -16,7 +16,6 @@ from typing import Final
 
 from bot.runtime import metrics
 from bot.runtime.logs import about
-from bot.runtime.tracing import span
 from bot.runtime.waiting import pause
 from bot.sending.checks import CHANGED, GONE, SendLimits
 from bot.sending.gate import Gate, OnFault, cause, unheard
@@ -201,7 +200,7 @@ class Outbox:
         if not isinstance(seen, Entry) or not self._gate.serves(seen.case.post.ref):
             return None if isinstance(seen, Entry) else seen
         ref = seen.case.post.ref
-        with about(case=seen.case.id, community=ref.community), span("send", case=seen.case.id, platform=ref.platform):
+        with about(case=seen.case.id, community=ref.community):
             return await self._send_seen(seen)
 
     async def _send_seen(self, seen: Entry) -> Delivery | None:
@@ -275,10 +274,7 @@ class Outbox:
         if not isinstance(taken, SendLease):
             return taken
         ref = taken.reply.in_reply_to
-        with (
-            about(case=taken.case_id, community=ref.community),
-            span("recover", case=taken.case_id, platform=ref.platform),
-        ):
+        with about(case=taken.case_id, community=ref.community):
             return await self._resolve(taken, sentence("The send was interrupted, or had no answer."))
 
     async def _resolve(self, lease: SendLease, why: str) -> Delivery | None:

@@ -16,7 +16,6 @@ from sqlalchemy import select, update
 
 from bot.runtime import metrics
 from bot.runtime.logs import about
-from bot.runtime.tracing import span
 from bot.sending.gate import Gate, cause
 from bot.sending.outbox_rows import Delivery, Rules, end
 from bot.store.cases import sending as store
@@ -61,7 +60,7 @@ class Retractions:
         tried = set[str]()
         while kinds and (job := await self._take(kinds)) is not None and job.id not in tried:
             tried.add(job.id)
-            with about(case=job.case_id), span("retract", case=job.case_id):
+            with about(case=job.case_id):
                 await self._try(job)
 
     async def _ask(self, case_id: str, version: int, by: Person, reason: RetractReason, note: str) -> str:

@@ -22,7 +22,7 @@ from bot.compose.settings.settings import LlmSettings
 from core.llm.backends.weight_files import PACKAGED
 
 ROOT: Final = Path(__file__).parents[2]
-EXTRAS: Final = ("embedded", "qdrant", "scorers", "server", "tracing")
+EXTRAS: Final = ("embedded", "qdrant", "scorers", "server")
 _SPEC_VERSION: Final = "1.6"
 
 

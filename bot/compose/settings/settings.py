@@ -243,7 +243,6 @@ class OperationsSettings(Section):
     log_format: Literal["text", "json"] = "text"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     listen: Annotated[str, Field(pattern=r"^(\S+:[0-9]{1,5})?$")] = ""
-    otlp_endpoint: ServerAddress = ""
 
 
 class Settings(BaseSettings):

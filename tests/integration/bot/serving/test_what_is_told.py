@@ -1,10 +1,9 @@
-"""What log, metrics and traces tell of a case on its whole way: its id in each, and nobody's words or names in any."""
+"""What log and metrics tell of a case on its whole way: its id in each, and nobody's words or names in any."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-import sys
 from pathlib import Path
 from typing import Literal
 
@@ -14,12 +13,11 @@ from sqlalchemy import URL
 
 from adapters.sample.community import SampleCommunity
 from bot.compose.application import Application, admit, open_application
-from bot.runtime import logs, tracing
+from bot.runtime import logs
 from bot.runtime.metrics import REGISTRY
 from bot.serving.platforms import in_process
 from bot.serving.running import serve
 from core.engine import OnProgress
-from core.errors import BadSettings
 from core.models import Posted, Progress, Suggestion
 from core.moderation.approval import ApprovedReply, CaseState
 from core.moderation.closing import RetractReason
@@ -30,7 +28,6 @@ from tests.fakes.desk.people import COMMUNITY, PLATFORM
 from tests.fakes.desk.workers import ToldEngine
 from tests.fakes.engine.brief import PATIENT
 from tests.fakes.engine.readers import readers_saying
-from tests.fakes.machine.collector import Collector, collecting
 from tests.fakes.machine.installation import settings_of
 from tests.fakes.machine.logged import logged
 from tests.fakes.machine.patience import until
@@ -90,14 +87,6 @@ async def whole_way(application: Application, platform: SampleCommunity) -> str:
     return card.case_id
 
 
-def attributes(collector: Collector, name: str) -> list[dict[str, str]]:
-    """What the spans of a name say, without their case."""
-    return [
-        {one.key.removeprefix("antiphon."): one.value.string_value for one in span.attributes if "case" not in one.key}
-        for span in collector.named(name)
-    ]
-
-
 @pytest.mark.parametrize("database_server", ["sqlite"], indirect=True)
 @pytest.mark.parametrize("form", ["text", "json"])
 async def test_a_case_is_named_everywhere_and_quoted_nowhere(
@@ -108,8 +97,6 @@ async def test_a_case_is_named_everywhere_and_quoted_nowhere(
     with logged(form, "debug") as written:
         logs.hear_loop(asyncio.get_running_loop())
         async with (
-            collecting() as collector,
-            tracing.exported(collector.url),
             open_application(engine, settings, [in_process(platform)], PATIENT, undo_seconds=0) as application,
         ):
             await admit(application.database, PLATFORM, COMMUNITY, MODERATOR)
@@ -135,58 +122,3 @@ async def test_a_case_is_named_everywhere_and_quoted_nowhere(
         ]
         assert {(one["case"], one["platform"]) for one in of_case} == {(case_id, PLATFORM)}
         assert {one["worker"] for one in events if one["logger"].startswith(("bot.drafting", "bot.sending"))}
-
-
-@pytest.mark.parametrize("database_server", ["sqlite"], indirect=True)
-async def test_the_way_of_a_case_is_one_trace(place: Path | URL, tmp_path: Path) -> None:
-    """The flag, each attempt with its stages, each decision, the send and the retraction, under the case's own id."""
-    platform, engine, stop = QuotingCommunity(), QuotingEngine(), asyncio.Event()
-    settings = settings_of(place, tmp_path)
-    async with collecting() as collector:
-        async with (
-            tracing.exported(collector.url),
-            open_application(engine, settings, [in_process(platform)], PATIENT, undo_seconds=0) as application,
-        ):
-            await admit(application.database, PLATFORM, COMMUNITY, MODERATOR)
-            serving = asyncio.create_task(serve(application, stop, drain_seconds=20))
-            case_id = await whole_way(application, platform)
-            stop.set()
-            await serving
-        assert {span.trace_id.hex() for span in collector.spans} == {case_id}
-        assert CANARY.encode() not in collector.raw
-        assert attributes(collector, "flag") == [{"platform": PLATFORM}]
-        drafts = collector.named("draft")
-        assert len(drafts) == 2
-        stages = [(span.parent_span_id, span.attributes[0].value.string_value) for span in collector.named("stage")]
-        assert stages == [(drafts[0].span_id, "reading"), (drafts[1].span_id, "reading"), (drafts[1].span_id, "claims")]
-        decided = [one["decision"] for one in attributes(collector, "decision")]
-        assert decided == ["reopen", "approve", "retract"]
-        assert (len(collector.named("send")), len(collector.named("retract"))) == (1, 1)
-
-
-async def test_without_a_collector_nothing_is_made() -> None:
-    async with collecting() as collector:
-        async with tracing.exported(""):
-            with tracing.span("draft", case="ab" * 16):
-                tracing.past("stage", 1.0)
-        assert collector.spans == []
-
-
-async def test_without_the_extra_an_error_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before anything is loaded: it is the operator's settings that want it."""
-    monkeypatch.setitem(sys.modules, "opentelemetry.sdk.trace", None)
-    with pytest.raises(BadSettings, match=r"antiphon\[tracing\]"):
-        async with tracing.exported("http://127.0.0.1:9"):
-            pass
-
-
-async def test_an_error_is_told_by_its_kind(tmp_path: Path) -> None:
-    """And a collector that is not there holds nobody up."""
-    async with collecting() as collector, tracing.exported(collector.url):
-        with pytest.raises(ValueError, match=CANARY), tracing.span("draft", case="ab" * 16):
-            raise ValueError(CANARY)
-    async with tracing.exported("http://127.0.0.1:9"):
-        with tracing.span("draft"):
-            pass
-    (span,) = collector.spans
-    assert (span.status.message, list(span.events)) == ("ValueError", [])

@@ -80,7 +80,7 @@ def test_several_model_servers_are_refused_with_what_stands_before_them(load, to
     "key",
     [
         "llm.base_url", "judge.base_url", "kb.qdrant_url", "kb.un_url", "kb.eurlex_url", "kb.fra_url",
-        "telegram.api_url", "mastodon.url", "operations.otlp_endpoint",
+        "telegram.api_url", "mastodon.url",
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("login", ["user:S3cr3tpw@", "S3cr3tpw@", "user:S3cr3t@pw@", "user:S3/cr3tpw@"])
