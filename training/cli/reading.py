@@ -46,14 +46,14 @@ def reader(
     _refuse_few(most)
     from training.heads import readers
 
-    task = readers.task_of(which, most, goes_on=begun is not None)
-    values = changed_by((readers.VALUES_ON if begun else readers.VALUES)[which], set_)
-    refuse_unknown(set_, values)
     out = run / f"{which}.safetensors"
     if begun and not begun.is_file():
         raise BadInput(f"There are no weights at {begun}.", remedy="Name a file, such as one of core/scoring/readers.")
     if begun and begun.resolve() == out.resolve():
         raise BadInput(f"The weights would be written over {begun}.", remedy="Name another folder for the run.")
+    task = readers.task_of(which, most, goes_on=begun is not None)
+    values = changed_by((readers.VALUES_ON if begun else readers.VALUES)[which], set_)
+    refuse_unknown(set_, values)
     started = _start(run, f"reader of {which}", values, task.train, task.dev, begun)
     tuned, table = readers.train(task, out, values, started.note, save_steps=every, begun=begun)
     _finish(started, f"area under the curve, {task.main}", tuned, table)

@@ -19,9 +19,10 @@ from tests.fakes.training.command import train
 from tests.fakes.training.tiny import tiny_model, tiny_tokenizer, tiny_weights
 from training.heads import routing
 from training.heads.routing import Outputs
+from training.probe import texts as shipped
 from training.probe.adapting import Labelled, Reading, Values, adapt, collated, labelled
 from training.probe.learning import Fit
-from training.probe.texts import Learnt
+from training.probe.texts import Learnt, learnt
 from training.writer import base as bases
 from training.writer.base import Lora, with_adapter
 
@@ -143,7 +144,9 @@ def test_a_run_leaves_two_files_that_belong_together_and_to_the_weights(
         loaded.append(source)
         return tiny_model(tokenizer), tokenizer
 
+    few = learnt(12)  # all texts are looked through for them
     monkeypatch.setattr(bases, "load_base", load)
+    monkeypatch.setattr(shipped, "learnt", {12: few}.__getitem__)
     words = ["--base", weights, "--most", 12, "--set", "epochs=1", "--set", "sequences_a_step=64"]
     out = tmp_path / "run" / "probe.safetensors"
     train("probe", tmp_path / "run", *words)
