@@ -1,7 +1,7 @@
 """``python -m tools.pages.card`` draws docs/samples/card.svg: a card of the review channel, with its real words.
 
-The words come from the layout that is sent to Discord, for the invented case of docs/platforms/discord-cards.md. The
-look does not: no app was photographed.
+The words come from the layout that is sent to Discord, for an invented case. The look does not: no app was
+photographed.
 """
 
 from __future__ import annotations
