@@ -9,9 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from math import prod
 
-import numpy as np
 import sacrebleu
-from numpy.typing import NDArray
 
 from core.wording.text import words
 
@@ -71,19 +69,3 @@ def rouge_l(text: str, reference: str) -> float:
 def bleu_4(texts: Sequence[str], references: Sequence[str]) -> float | None:
     """BLEU-4 of all texts against one reference each, by sacrebleu with its defaults, in [0, 100]."""
     return float(sacrebleu.corpus_bleu(list(texts), [list(references)]).score) if texts else None
-
-
-def greedy_f1(left: NDArray[np.float32], right: NDArray[np.float32]) -> float:
-    """BERTScore's F1 (Zhang et al. 2020): every token matched with the closest of the other text.
-
-    Args:
-        left: the text's token vectors, shape (n, dimension), each of length 1.
-        right: the reference's, shape (m, dimension).
-
-    The score is neither weighted by rarity nor rescaled.
-    """
-    if not len(left) or not len(right):
-        return 0.0
-    cosines = left @ right.T
-    precision, recall = float(cosines.max(axis=1).mean()), float(cosines.max(axis=0).mean())
-    return 2 * precision * recall / (precision + recall) if precision + recall > 0 else 0.0

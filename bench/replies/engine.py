@@ -13,17 +13,15 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 from statistics import fmean, median
 
 from bench.measuring.metrics import bleu_4, distinct, novelty, repetition_rate, rouge_l
 from bench.measuring.output import Row, note, save, show
-from bench.measuring.plots import plot
 from bench.measuring.samples import Log, Sample, read_samples, spread
 from bench.measuring.significance import compare, percentile, signed_rank
-from bench.measuring.token_match import TokenMatcher
 from bench.replies.referee import Referee
 from bench.replies.runs import (
     DUEL,
@@ -45,7 +43,6 @@ from core.llm.profiles import LIVE, PAPER
 from core.wording.text import words
 
 POSTS = 8
-Likeness = Callable[[str, str], float]
 Rewards = Mapping[tuple[str, str], float]
 """The composite reward by system and post."""
 
@@ -92,9 +89,7 @@ def costs(system: str, outcomes: Sequence[SystemOutcome]) -> Row:
     }
 
 
-def texts(
-    system: str, outcomes: Sequence[SystemOutcome], rewards: Rewards, samples: Sequence[Sample], likeness: Likeness
-) -> Row:
+def texts(system: str, outcomes: Sequence[SystemOutcome], rewards: Rewards, samples: Sequence[Sample]) -> Row:
     """The first reply of one system; ``dropped`` counts the drafts that a gate stopped."""
     own = [outcome for outcome in outcomes if outcome.system == system]
     sample_of = {sample.id: sample for sample in samples}
@@ -113,7 +108,6 @@ def texts(
         "RR": repetition_rate(replies),
         "ROUGE-L": _mean([rouge_l(*pair) for pair in paired]),
         "BLEU-4": bleu_4([reply for reply, _ in paired], [reference for _, reference in paired]),
-        "token match": _mean([likeness(*pair) for pair in paired]),
         "novelty, post": _mean([novelty(reply, [sample.post]) for reply, sample in said]),
         "novelty, human": _mean([novelty(text, human) for text in replies]),
     }
@@ -172,7 +166,7 @@ def failures(outcomes: Sequence[SystemOutcome]) -> list[Row]:
     ]
 
 
-def results(systems: Sequence[str], samples: Sequence[Sample], log: Log, likeness: Likeness) -> dict[str, list[Row]]:
+def results(systems: Sequence[str], samples: Sequence[Sample], log: Log) -> dict[str, list[Row]]:
     """All tables."""
     outcomes, rewards = [o for o in outcomes_of(log) if o.system in systems], rewards_of(log)
     composite = {
@@ -181,22 +175,11 @@ def results(systems: Sequence[str], samples: Sequence[Sample], log: Log, likenes
     seconds = {system: column(outcomes, system, "seconds") for system in systems}
     return {
         "costs": [costs(system, outcomes) for system in systems],
-        "first replies": [texts(system, outcomes, rewards, samples, likeness) for system in systems],
+        "first replies": [texts(system, outcomes, rewards, samples) for system in systems],
         f"beside {PAPER.name}": ratios(systems, outcomes),
         "duels": duels(systems, log),
         "tests": [*compare("seconds", seconds), *compare("composite", composite)],
         "failures": failures(outcomes),
-    }
-
-
-def panels(systems: Sequence[str], log: Log) -> dict[str, dict[str, list[float]]]:
-    """What the plot shows."""
-    outcomes, rewards = outcomes_of(log), rewards_of(log)
-    return {
-        "seconds a post": {name: [*column(outcomes, name, "seconds").values()] for name in systems},
-        "model calls a post": {name: [*column(outcomes, name, "calls").values()] for name in systems},
-        "tokens read a post": {name: [*column(outcomes, name, "prompt_tokens").values()] for name in systems},
-        "composite reward": {name: [share for (own, _), share in rewards.items() if own == name] for name in systems},
     }
 
 
@@ -233,13 +216,12 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--resume", type=Path, help="a log that is added to, and gone on from")
     parser.add_argument("--seed", type=int, default=0, help="draws the posts and the referee's names")
     parser.add_argument("--failures", action="store_true", help="list the first replies that a person should look at")
-    parser.add_argument("--plot", type=Path, help="write a picture here: .svg or .png")
     parser.add_argument("--out", type=Path, help="write the JSON here instead of standard output")
     return parser.parse_args()
 
 
 def main() -> None:
-    """Run, print the tables, and write JSON and picture."""
+    """Run, print the tables, and write the JSON."""
     options = _options()
     try:
         limits = limits_of(options.profiles, options.limit, options.limits)
@@ -248,12 +230,10 @@ def main() -> None:
         asyncio.run(run(samples, limits, log, options.seed, options.at_once))
     except AntiphonError as err:
         raise SystemExit(str(err)) from err
-    found = results(list(limits), samples, log, TokenMatcher().f1)
+    found = results(list(limits), samples, log)
     for title, rows in found.items():
         if title != "failures" or options.failures:
             show(title, rows)
-    if options.plot:
-        plot(options.plot, panels(list(limits), log))
     save(options.out, {**found, "outcomes": log.rows})
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
-from bench.measuring.metrics import bleu_4, distinct, greedy_f1, novelty, repetition_rate, rouge_l
+from bench.measuring.metrics import bleu_4, distinct, novelty, repetition_rate, rouge_l
 
 
 def test_rouge_l_is_the_longest_common_subsequence() -> None:
@@ -52,12 +51,3 @@ def test_bleu_of_the_reference_itself_is_full() -> None:
     assert bleu_4([text], [text]) == pytest.approx(100)
     assert bleu_4([text], ["nothing of this kind was ever said by any of us"]) < 5  # type: ignore[operator]
     assert bleu_4([], []) is None
-
-
-def test_token_match_pairs_each_token_with_the_closest() -> None:
-    """Of two tokens one is found: precision 1/2, recall 1, so F1 is 2/3."""
-    axes = np.eye(3, dtype=np.float32)
-    assert greedy_f1(axes[:2], axes[:1]) == pytest.approx(2 / 3)
-    assert greedy_f1(axes[:2], axes[1::-1]) == pytest.approx(1)
-    assert greedy_f1(axes[:1], axes[1:2]) == 0
-    assert greedy_f1(axes[:0], axes) == 0

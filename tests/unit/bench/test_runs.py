@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from bench.measuring.meter import Meter, seconds_of, watched_memory
-from bench.measuring.metrics import rouge_l
 from bench.measuring.samples import Log, Sample
-from bench.replies.engine import costs, duels, failures, limits_of, panels, ratios, results
+from bench.replies.engine import costs, duels, failures, limits_of, ratios, results
 from bench.replies.referee import Referee
 from bench.replies.runs import ANSWER, REWARD, answer_all, duel_all, outcomes_of, referee_all, rewards_of
 from bench.replies.systems import FIGURE, SLUR, SystemOutcome, answer, flags_of, plain, strange_figures, under
@@ -228,20 +227,19 @@ def test_the_engine_s_own_time_is_what_no_call_explains() -> None:
     assert (row["s p50"], row["calls"], row["tokens in"]) == (4.0, 10, 900)
 
 
-def test_all_tables_and_the_panels_come_from_the_log_alone() -> None:
+def test_all_tables_come_from_the_log_alone() -> None:
     """So that a finished log can be shown again without a model; flagged replies are listed by id, without text."""
     samples, log = samples_of(4), Log(None, {})
     for outcome in [*_paired(), replace(OUTCOME, id="0", flags=["slur", "gate: empty"])]:
         log.add({"kind": ANSWER, **asdict(outcome)})
     log.add({"kind": REWARD, "id": "1", "reply": REPLY, "share": 0.75})
-    found = results(["live", "paper"], samples, log, rouge_l)
+    found = results(["live", "paper"], samples, log)
     live, paper = found["first replies"]
     assert (live["composite"], paper["composite"]) == (0.75, 0.75)
     assert (live["replies"], live["flagged"], paper["replies"]) == (4, 0.25, 1)
     assert (
         found["failures"] == failures(outcomes_of(log)) == [{"id": "0", "system": "live", "flags": "slur; gate: empty"}]
     )
-    assert panels(["live", "paper"], log)["composite reward"] == {"live": [0.75], "paper": [0.75]}
 
 
 def test_flags_name_what_a_person_should_look_at() -> None:
