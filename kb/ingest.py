@@ -152,12 +152,8 @@ class Ingest:
         return DocumentOutcome.CHANGED if before else DocumentOutcome.NEW
 
     async def _unchanged(self, listed: Listed, before: Sequence[Revision], fetched: Fetched) -> None:
-        """Note how it is listed now. A file that an older Antiphon kept is asked what it says about itself."""
-        newest = None
-        if before[0].says is None and not (listed.title and listed.publisher and listed.language):
-            newest = self._with_language(listed, await self.parse(fetched, listed.language))
-            await asyncio.to_thread(self.library.note_says, before[0].revision, newest)
-        await asyncio.to_thread(self._note, listed, before, newest)
+        """Note how it is listed now."""
+        await asyncio.to_thread(self._note, listed, before)
         await asyncio.to_thread(self.library.refuse, listed.id, None)
 
     def _note(self, listed: Listed, before: Sequence[Revision], newest: Parsed | None = None) -> None:
@@ -173,11 +169,7 @@ class Ingest:
         """What is known from the file of the revision that is served, or of the newest one."""
         if not before:
             return Says()
-        shown = next((one for one in before if one.state is State.ACCEPTED), before[0])
-        if shown.says is not None:
-            return shown.says
-        kept, _ = self.library.document(listed.id)
-        return Says(kept.title, kept.publisher, kept.year, kept.language)
+        return next((one for one in before if one.state is State.ACCEPTED), before[0]).says
 
     def _refuse(self, listed: Listed, before: Sequence[Revision], reason: str) -> None:
         if not before:

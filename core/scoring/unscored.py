@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
 
 from core.i18n.sentences import Sentence, listed, sentence
 from core.llm.budget import Budget
@@ -29,27 +28,6 @@ class Missing(StrEnum):
     FAILED = "scorer_failed"
     UNCHECKED = "fact_not_checked"
     NOT_APPLICABLE = "not_applicable"
-
-    @classmethod
-    def _missing_(cls, value: object) -> Missing | None:
-        """The reason that a code of earlier versions stands for, which kept suggestions still hold."""
-        return _EARLIER.get(str(value))
-
-
-_EARLIER: Final = {
-    "time_over": Missing.NOT_REACHED,
-    "limit_reached": Missing.NOT_REACHED,
-    "no_judge_in_profile": Missing.NOT_REACHED,
-    "not_compared": Missing.NOT_REACHED,
-    "compared_in_one_order": Missing.NOT_REACHED,
-    "no_reward": Missing.NOT_REACHED,
-    "not_scored": Missing.NOT_REACHED,
-    "no_answer": Missing.FAILED,
-    "reader_overruled": Missing.NOT_APPLICABLE,
-    "states_no_fact": Missing.NOT_APPLICABLE,
-    "no_claim": Missing.NOT_APPLICABLE,
-    "no_evidence": Missing.NOT_APPLICABLE,
-}
 
 
 def why_in_words(why: Missing) -> Sentence:

@@ -70,8 +70,7 @@ class Folders:
     async def name_of(self, folder: Path, holds: Holds) -> str:
         """The name of a folder, chosen and stored where it has none.
 
-        A folder that was moved or renamed takes the name that it had: it is known by a document that it still holds. So
-        is the folder of a library that an older Antiphon made without these names.
+        A folder that was moved or renamed takes the name that it had: it is known by a document that it still holds.
         """
         known = self._known()
         for name, path in known.items():
@@ -223,12 +222,6 @@ class Library:
             )
             database.execute("UPDATE documents SET refused = NULL WHERE id = ?", (document,))
         return revision
-
-    def note_says(self, revision: int, parsed: Parsed) -> None:
-        """Note what the file of a revision says about itself, for one that an older Antiphon kept."""
-        with self.store.writing() as database:
-            said = json.dumps(asdict(_says(parsed)))
-            database.execute("UPDATE revisions SET says = ? WHERE revision = ?", (said, revision))
 
     def _keep(self, fetched: Fetched) -> str:
         """Store the file under its hash; written beside its place and then moved, so that no half file appears."""

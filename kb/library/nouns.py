@@ -52,7 +52,7 @@ class Revision:
     """One version of a document's file, which is at ``file`` below the folder.
 
     ``decided_by`` names the person who accepted or rejected it; ``None`` where its source is trusted, or nobody decided
-    yet. ``says`` is ``None`` where an older Antiphon did not ask the file.
+    yet. ``says`` is what the file says about itself.
     """
 
     revision: int
@@ -64,7 +64,7 @@ class Revision:
     fetched_at: datetime
     notes: tuple[str, ...]
     decided_by: str | None
-    says: Says | None = None
+    says: Says = Says()
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,5 +121,5 @@ def revision_in(row: sqlite3.Row) -> Revision:
         fetched_at=datetime.fromisoformat(row["fetched_at"]),
         notes=tuple(json.loads(row["notes"])),
         decided_by=row["decided_by"],
-        says=Says(**json.loads(row["says"])) if row["says"] else None,
+        says=Says(**json.loads(row["says"] or "{}")),
     )

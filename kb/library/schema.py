@@ -11,7 +11,7 @@ from pathlib import Path
 
 from core.errors import IndexUnavailable
 from core.i18n.sentences import sentence
-from kb.library.private import close_to_others, make_private
+from kb.library.private import make_private, touch_private
 
 VERSION = 3
 FILE = "library.sqlite"
@@ -110,27 +110,19 @@ WORDS = (
     " INSERT INTO words (words, rowid, stems) VALUES ('delete', old.row, old.stems); END",
 )
 """The index of the words, which holds what ``entries`` holds."""
-_STEPS = {
-    1: (
-        "ALTER TABLE revisions ADD COLUMN says TEXT",
-        "CREATE TABLE folders (name TEXT PRIMARY KEY, path TEXT NOT NULL UNIQUE) WITHOUT ROWID",
-    ),
-    2: ("DROP TABLE indexed", *_INDEX, *WORDS),
-}
-"""What brings a library from one version to the next. Documents keep their ids and their text."""
 
 
 def connect(folder: Path) -> sqlite3.Connection:
     """The library's database in ``folder``; autocommit, safe to share under a lock.
 
-    Made if it is not there, for its owner alone; an older one is closed to others.
+    Made if it is not there, for its owner alone.
 
     Raises:
-        IndexUnavailable: it cannot be made or opened, is damaged, or was made by a newer Antiphon.
+        IndexUnavailable: it cannot be made or opened, is damaged, or was made by another Antiphon.
     """
     try:
         make_private(folder)
-        close_to_others(folder, FILE)
+        touch_private(folder / FILE)
         connection = sqlite3.connect(folder / FILE, isolation_level=None, check_same_thread=False)
         connection.row_factory = sqlite3.Row
         connection.execute(f"PRAGMA busy_timeout = {_BUSY_MILLISECONDS}")
@@ -152,18 +144,14 @@ def _create_or_check(connection: sqlite3.Connection, folder: Path) -> None:
     try:
         (found,) = connection.execute("PRAGMA user_version").fetchone()
         if found == 0:
-            statements = [*filter(str.strip, _TABLES.split(";\n")), *_INDEX, *WORDS]
-        else:
-            statements = [statement for step in range(found, VERSION) for statement in _STEPS[step]]
-        for statement in statements:
-            connection.execute(statement)
-        if statements:
+            for statement in (*filter(str.strip, _TABLES.split(";\n")), *_INDEX, *WORDS):
+                connection.execute(statement)
             connection.execute(f"PRAGMA user_version = {VERSION}")
         connection.execute("COMMIT")
     except BaseException:
         connection.execute("ROLLBACK")
         raise
-    if found > VERSION:
+    if found not in (0, VERSION):
         connection.close()
         raise IndexUnavailable(
             f"The library in {folder} has the form {found}; this Antiphon reads form {VERSION}.",

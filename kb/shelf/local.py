@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 import sqlite3
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -38,7 +37,6 @@ OnProgress = Callable[[str, int, int], None]
 """Called at each step: what is made, how many paragraphs are done, and how many there are."""
 
 _LOCK: Final = ".embedding.lock"
-_OLDER: Final = "index"  # the folder that held the index of an older Antiphon
 _NO_STEMMER: Final = "xx"
 _MAX_QUERY_STEMS = 64  # more words of a post only take more time
 _PARAGRAPHS_AT_ONCE = 1000  # so many enter the index in one transaction
@@ -182,7 +180,6 @@ class LocalShelf:
                 database.execute("DELETE FROM indexed WHERE revision = ?", (revision,))
             if not database.execute("SELECT is_built FROM shelf").fetchone()[0]:
                 database.execute("UPDATE shelf SET is_built = 1, edition = edition + 1")
-        shutil.rmtree(self.library.folder / _OLDER, ignore_errors=True)
         return Indexed(total, removed, self._version(served))
 
     def behind(self) -> int:

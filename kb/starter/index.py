@@ -5,7 +5,6 @@ Owns the two rankings of one set of facts. It does not know posts or claims.
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -96,8 +95,6 @@ class KnowledgeIndex:
                 vectors = faiss.IndexFlatIP(entries.shape[1])
                 vectors.add(entries)
                 self._loaded = _Loaded(Words(tokens(fact.searchable) for fact in self._facts), vectors, starts)
-                for older in self._cache.glob("*/"):  # indexes of an Antiphon that kept them in folders
-                    shutil.rmtree(older, ignore_errors=True)
             return self._loaded
 
     def _entries(self) -> tuple[NDArray[np.float32], NDArray[np.int64]]:

@@ -130,7 +130,7 @@ def check_private(place: Path) -> None:
     if place.exists() and sqlite.is_open_to_all(place):
         raise StoreUnavailable(
             f"Everybody with an account on this machine may read {place}.",
-            remedy=f"Run: chmod 600 {place}* (a version before this one made it so).",
+            remedy=f"Run: chmod 600 {place}*.",
         )
 
 

@@ -157,37 +157,6 @@ async def test_a_changed_file_does_not_change_the_citation_before_it_is_accepted
     assert library.document("fake:1")[0].title == "Report: Two."
 
 
-async def test_a_library_of_the_form_before_is_brought_up_to_date(tmp_path: Path) -> None:
-    """Protects libraries that are there: every row stays, and the next build asks the file its name."""
-    old = Library(tmp_path)
-    source = FakeSource({"all": [[listed(1)]]}, TEXTS)
-    await ingest(old, source).build(Wanted())
-    old.decide(old.waiting()[0].revision, State.ACCEPTED, "Ada")
-    kept, before = served(old), old.document("fake:1")
-    old.close()
-    with sqlite3.connect(tmp_path / FILE) as database:
-        database.execute("ALTER TABLE revisions DROP COLUMN says")
-        for what in (
-            "TABLE folders", "TABLE words", "TABLE entries", "TABLE vectors", "TABLE neighbours", "TABLE indexed",
-            "TABLE shelf", "TRIGGER edition_document", "TRIGGER edition_state",
-        ):  # fmt: skip
-            database.execute(f"DROP {what}")
-        database.execute("CREATE TABLE indexed (revision INTEGER PRIMARY KEY, kept TEXT NOT NULL)")
-        database.execute("PRAGMA user_version = 1")
-    new = Library(tmp_path)
-    assert (served(new), new.document("fake:1")) == (kept, before)
-    assert new.revisions("fake:1")[0].says is None
-
-    async def says(fetched: Fetched, language: str | None) -> Parsed:
-        return replace(await parse(fetched, language), title="What the file says")
-
-    silent = FakeSource({"all": [[listed(1, title="")]]}, TEXTS)
-    found = await Ingest(silent, new, says, cut, refetch=True).build(Wanted())
-    assert found.outcomes == {DocumentOutcome.UNCHANGED: 1}
-    assert new.document("fake:1")[0].title == "What the file says"
-    new.close()
-
-
 async def test_a_build_goes_on_where_it_stopped(tmp_path: Path) -> None:
     """Whatever request is the last that the source answers, the library ends the same, row by row."""
     whole = Library(tmp_path / "whole")

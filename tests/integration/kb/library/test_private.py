@@ -30,17 +30,6 @@ def _opened(folder: Path) -> None:
     Library(folder).close()
 
 
-def _older(folder: Path) -> Path:
-    """A library as an older Antiphon left it."""
-    _opened(folder)
-    for place in (folder / "files", folder / "index", folder / "local"):
-        place.mkdir()
-        place.chmod(0o755)
-    (folder / FILE).chmod(0o644)
-    folder.chmod(0o755)
-    return folder
-
-
 def test_a_new_library_is_its_owners_alone(tmp_path: Path) -> None:
     """With the parents that it made, the log beside the database, and the folder of files that people added."""
     folder, paper = tmp_path / "data" / "kb", tmp_path / "paper.txt"
@@ -54,29 +43,10 @@ def test_a_new_library_is_its_owners_alone(tmp_path: Path) -> None:
     assert _rights(keep_file(folder, paper, Metadata()).parent) == 0o700
 
 
-def test_an_older_library_is_closed_when_it_is_opened(tmp_path: Path) -> None:
-    """Nothing has to be typed for it, and what it holds does not count as changed."""
-    folder = _older(tmp_path / "kb")
-    changed = (folder / FILE).stat().st_mtime_ns
+def test_what_is_there_keeps_its_rights(tmp_path: Path) -> None:
+    """A folder that is used for other things, too, stays open to those who use it; the library in it is not."""
+    folder = tmp_path / "shared"
+    folder.mkdir()
+    folder.chmod(0o755)
     _opened(folder)
-    assert {_rights(folder / name) for name in ("files", "index", "local", ".")} == {0o700}
-    assert _rights(folder / FILE) == 0o600
-    assert (folder / FILE).stat().st_mtime_ns == changed
-
-
-def test_what_is_not_the_librarys_is_left(tmp_path: Path) -> None:
-    """A folder that is used for other things, too, stays open to those who use it; the library in it does not."""
-    folder = _older(tmp_path / "shared")
-    (folder / "minutes.txt").write_text("Everybody's.", "utf-8")
-    (folder / "minutes.txt").chmod(0o644)
-    _opened(folder)
-    assert (_rights(folder), _rights(folder / "minutes.txt")) == (0o755, 0o644)
-    assert (_rights(folder / FILE), _rights(folder / "files")) == (0o600, 0o700)
-
-
-def test_a_group_that_was_let_in_stays_in(tmp_path: Path) -> None:
-    """Somebody chose that; no default makes it so."""
-    folder = _older(tmp_path / "kb")
-    folder.chmod(0o750)
-    _opened(folder)
-    assert _rights(folder) == 0o750
+    assert (_rights(folder), _rights(folder / FILE)) == (0o755, 0o600)

@@ -1,4 +1,4 @@
-"""The index in the library's file with the real engines: what is found, and what becomes of damage and older forms."""
+"""The index in the library's file with the real engines: what is found, and what becomes of damage."""
 
 from __future__ import annotations
 
@@ -195,30 +195,6 @@ def test_a_vector_is_made_once_and_kept(shelf: LocalShelf) -> None:
     assert np.array_equal(again(shelf).vectors([302]), found[:1])
     with pytest.raises(IndexUnavailable, match="not in the index"):
         shelf.vectors([5, 100_000])
-
-
-def test_a_library_of_an_older_form_is_built_anew_by_the_command_that_the_error_names(shelf: LocalShelf) -> None:
-    """Protects whoever updates: nothing of the documents is lost, and the remedy is one command."""
-    folder = shelf.library.folder
-    shelf.library.close()
-    with closing(sqlite3.connect(folder / FILE)) as database:
-        tables = ("words", "entries", "vectors", "neighbours", "indexed", "shelf")
-        for what in (*(f"TABLE {one}" for one in tables), "TRIGGER edition_document", "TRIGGER edition_state"):
-            database.execute(f"DROP {what}")
-        database.execute("CREATE TABLE indexed (revision INTEGER PRIMARY KEY, kept TEXT NOT NULL)")
-        database.execute("INSERT INTO indexed VALUES (1, 'abc')")
-        database.execute("PRAGMA user_version = 2")
-        database.commit()
-    (folder / "index" / "versions" / "abc").mkdir(parents=True)
-    library = Library(folder)
-    older = LocalShelf(library, TextEmbedder(), exact_up_to=FEW)
-    with pytest.raises(IndexUnavailable, match="never indexed") as caught:
-        older.bm25("own5x", 3)
-    assert "antiphon kb verify --repair" in caught.value.remedy
-    assert older.faults() == ["The library was never indexed."]
-    older.rebuild()
-    assert (older.bm25("own5x", 3)[0][0], older.faults(), (folder / "index").exists()) == (5, [], False)
-    library.close()
 
 
 @pytest.mark.parametrize("damage", ["stems", "words", "vector", "long vector", "file", "no file"])

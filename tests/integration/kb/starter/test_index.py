@@ -44,8 +44,7 @@ def test_cache_is_reused(facts: tuple[Fact, ...], embedder: SentenceEmbedder, tm
 def test_a_damaged_or_missing_file_is_made_again(
     facts: tuple[Fact, ...], embedder: SentenceEmbedder, tmp_path: Path
 ) -> None:
-    """Protects that no damaged vectors are served, whichever byte is damaged, nor folders of an older form kept."""
-    (tmp_path / "kb" / "older" / "words").mkdir(parents=True)
+    """Protects that no damaged vectors are served, whichever byte is damaged."""
     first = KnowledgeIndex(facts[:5], embedder, tmp_path)
     vector = embedder.encode(["women lead"])[0]
     wanted = first.dense(vector, 5)

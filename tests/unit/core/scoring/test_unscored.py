@@ -96,23 +96,6 @@ def test_where_each_score_is_there_nothing_is_noted() -> None:
     assert note_of_missing([]) is None
 
 
-def test_a_suggestion_of_an_earlier_version_is_read() -> None:
-    """It may name one of the sixteen reasons of before; each stands for one of today's."""
-    sixteen = {
-        "no_scorer_for_language": Missing.LANGUAGE, "scorer_not_installed": Missing.NOT_INSTALLED,
-        "time_over": Missing.NOT_REACHED, "limit_reached": Missing.NOT_REACHED, "no_answer": Missing.FAILED,
-        "scorer_failed": Missing.FAILED, "reader_overruled": Missing.NOT_APPLICABLE,
-        "states_no_fact": Missing.NOT_APPLICABLE, "fact_not_checked": Missing.UNCHECKED,
-        "no_claim": Missing.NOT_APPLICABLE, "no_evidence": Missing.NOT_APPLICABLE,
-        "no_judge_in_profile": Missing.NOT_REACHED, "not_compared": Missing.NOT_REACHED,
-        "compared_in_one_order": Missing.NOT_REACHED, "no_reward": Missing.NOT_REACHED,
-        "not_scored": Missing.NOT_REACHED,
-    }  # fmt: skip
-    assert {code: Missing(code) for code in sixteen} == sixteen
-    with pytest.raises(ValueError, match="none_such"):
-        Missing("none_such")
-
-
 def test_the_page_explains_every_reason() -> None:
     """A code that no page explains helps no program."""
     page = PAGE.read_text(encoding="utf-8")
