@@ -25,8 +25,7 @@ METHODS: Final = tuple(
     answerCallbackQuery copyMessage deleteMessage deleteMessageReaction deleteMessages deleteMyCommands deleteWebhook
     editMessageReplyMarkup editMessageText forwardMessage getChat getChatAdministrators getChatMember getChatMemberCount
     getMe getMyCommands getUpdates getWebhookInfo leaveChat pinChatMessage sendChatAction sendDocument sendMessage
-    sendMessageDraft setMessageReaction setMyCommands setMyDescription setMyShortDescription setWebhook
-    unpinChatMessage
+    setMessageReaction setMyCommands setMyDescription setMyShortDescription setWebhook unpinChatMessage
     """.split()
 )
 """What Antiphon asks of Telegram, and a little more."""

@@ -79,14 +79,6 @@ def _too_long(locale: str) -> str:
     return gettext("They are too long for one message; moderators see them on the card.", locale)
 
 
-def so_far(card: Card, reader: Reader, limit: int) -> str:
-    """The best draft of a preview, without its sources; "" where it has more than ``limit`` characters."""
-    title = gettext("Drafts for case {case}:", reader.locale, case=short_number(card.case_id))
-    better = gettext("These are first drafts; better ones may come.", reader.locale)
-    text = "\n".join((title, _words(card.drafts[0], reader), better))
-    return text if len(text) <= limit else ""
-
-
 def too_late(card: Card, locale: str) -> str:
     """What is said when this answer can no longer be changed."""
     return gettext(

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from datetime import datetime
 from functools import partial
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
-from adapters.common.capture.answers import counted, ended, is_decided, so_far, taken_in, too_late, with_drafts
+from adapters.common.capture.answers import counted, ended, is_decided, taken_in, too_late, with_drafts
 from adapters.common.capture.following import Following
 from adapters.common.capture.known_posts import KnownPosts
 from adapters.common.desk import DeskAccess
@@ -57,15 +57,6 @@ class PrivateAnswer(Protocol):
         ...
 
 
-@runtime_checkable
-class StreamedAnswer(PrivateAnswer, Protocol):
-    """An answer below which drafts can be shown while they become better, until it is changed."""
-
-    async def preview(self, text: str) -> bool:
-        """Show what there is so far, which counts as nothing said; ``False`` once no more of it is shown."""
-        ...
-
-
 class Asking:
     """Takes in the posts that people ask about, and follows those that wait for drafts."""
 
@@ -110,14 +101,7 @@ class Asking:
         channel, promise = answer.review_channel, answer.promise if is_followed else ""
         await answer.give(taken_in(card, answer.reader.locale, answer.limit, channel=channel, promise=promise))
         if is_followed:
-            preview = partial(_show_so_far, answer) if isinstance(answer, StreamedAnswer) else None
-            self._following.follow(card, by, answer.until, partial(_show_last, answer), preview)
-
-
-async def _show_so_far(answer: StreamedAnswer, card: Card) -> bool:
-    """Show the best draft so far; one that is too long is left out."""
-    text = so_far(card, answer.reader, answer.limit)
-    return not text or await answer.preview(text)
+            self._following.follow(card, by, answer.until, partial(_show_last, answer))
 
 
 async def _show_last(answer: PrivateAnswer, card: Card) -> None:

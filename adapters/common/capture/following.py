@@ -1,7 +1,7 @@
 """Brings the drafts to the person who asked for them, in the answer that they are looking at.
 
-Owns the wait. While it lasts only the desk is asked, and before drafts are shown the platform, for their rights: once,
-and once for each better draft where the answer can show a preview. An answer is changed once, and never after the time
+Owns the wait. While it lasts only the desk is asked, and before drafts are shown the platform, once, for their rights.
+An answer is changed once, and never after the time
 that the platform allows: the lasting place is the card in the review channel. The waits are forgotten when the process
 ends; asked again, a case shows its drafts at once.
 """
@@ -18,7 +18,6 @@ from adapters.common.capture.answers import is_decided
 from adapters.common.desk import DeskAccess
 from adapters.common.words.errors import log_failure
 from core.errors import AntiphonError, Unavailable
-from core.moderation.approval import CaseState
 from core.moderation.cards import Card
 from core.moderation.roles import Person
 
@@ -27,13 +26,9 @@ MOST_FOLLOWED: Final = 200
 _SHORTEST_PAUSE_SECONDS: Final = 2.0
 _USUAL_PAUSE_SECONDS: Final = 8.0
 _LONGEST_PAUSE_SECONDS: Final = 15.0
-_PREVIEW_PAUSE_SECONDS: Final = 3.0
-"""How long to wait between two looks at drafts that are shown while they become better."""
 
 ShowTo: TypeAlias = Callable[[Card], Awaitable[None]]
 """Changes the answer of the person who asked."""
-PreviewTo: TypeAlias = Callable[[Card], Awaitable[bool]]
-"""Shows the person who asked the drafts so far; ``False`` once that is not possible any more."""
 
 
 class Following:
@@ -53,13 +48,9 @@ class Following:
         """Whether one more can be waited for."""
         return len(self._tasks) < MOST_FOLLOWED
 
-    def follow(self, card: Card, by: Person, until: datetime, show: ShowTo, preview: PreviewTo | None = None) -> None:
-        """Show the case once: when it has drafts, or else just before ``until``.
-
-        Args:
-            preview: is shown each better draft until then; ``None`` where nothing is shown before the end.
-        """
-        task = asyncio.create_task(self._follow(card, by, until, show, preview))
+    def follow(self, card: Card, by: Person, until: datetime, show: ShowTo) -> None:
+        """Show the case once: when it has drafts, or else just before ``until``."""
+        task = asyncio.create_task(self._follow(card, by, until, show))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
@@ -69,38 +60,26 @@ class Following:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def _follow(self, card: Card, by: Person, until: datetime, show: ShowTo, preview: PreviewTo | None) -> None:
+    async def _follow(self, card: Card, by: Person, until: datetime, show: ShowTo) -> None:
         try:
-            await show(await self._awaited(card, by, until, preview))
+            await show(await self._awaited(card, by, until))
         except AntiphonError as err:
             _LOG.warning("The drafts of a case could not be shown to who asked: %s", err.message)
         except Exception as err:
             log_failure("showing the drafts to who asked", err)
 
-    async def _awaited(self, card: Card, by: Person, until: datetime, preview: PreviewTo | None) -> Card:
+    async def _awaited(self, card: Card, by: Person, until: datetime) -> Card:
         """The case once it is decided, or as it is at the end of the wait."""
         casework = self._desk.casework
-        shown = card
-        while self._now() + timedelta(seconds=(pause := _pause_before(card, preview))) < until:
+        while self._now() + timedelta(seconds=(pause := _pause_seconds(card))) < until:
             await asyncio.sleep(pause)
             try:
                 card = await casework.look(card.case_id, by)
                 if is_decided(card):
                     return await casework.card(card.case_id, by)
-                if preview is not None and card.is_preview:
-                    if card.drafts != shown.drafts:
-                        shown = await casework.card(card.case_id, by)
-                    if shown.is_preview and not await preview(shown):
-                        preview = None
             except Unavailable as err:
                 _LOG.warning("A case could not be read yet: %s", err.message)
         return await casework.card(card.case_id, by)
-
-
-def _pause_before(card: Card, preview: PreviewTo | None) -> float:
-    """When to look again; sooner where a case is being drafted and each better draft is shown."""
-    pause = _pause_seconds(card)
-    return min(pause, _PREVIEW_PAUSE_SECONDS) if preview and card.state is CaseState.DRAFTING else pause
 
 
 def _pause_seconds(card: Card) -> float:

@@ -9,15 +9,13 @@ from __future__ import annotations
 import asyncio
 import html
 import logging
-import time
 from collections import OrderedDict
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from telegram import LinkPreviewOptions
 from telegram.constants import ParseMode
-from telegram.error import BadRequest, EndPointNotFound, Forbidden, InvalidToken
+from telegram.error import BadRequest, Forbidden
 
 from adapters.common.words.fitting import shortened
 from adapters.common.words.markup import Reader
@@ -27,59 +25,6 @@ from adapters.telegram.speech.exact_text import MAX_CHARACTERS
 from adapters.telegram.speech.markup import reader_of
 from adapters.telegram.speech.whispers import Whispered
 from core.i18n.catalogs import gettext
-
-_SHORTEST_PAUSE_SECONDS: Final = 1.0
-_KEPT_SECONDS: Final = 20.0
-"""After which a text that did not change is streamed again: Telegram shows one for 30 seconds."""
-_NOT_OFFERED: Final = (BadRequest, EndPointNotFound, Forbidden, InvalidToken)
-"""How Telegram refuses for good. A server that does not know the method answers as if the token were wrong."""
-
-
-class StreamedText:
-    """One text in one private chat, each time as far as it is.
-
-    Args:
-        chat: the person's id, which is that of their private chat.
-        number: names the text in this chat; not 0.
-        seconds_now: seconds that only grow.
-
-    Raises:
-        ValueError: ``chat`` is a group or a channel, or ``number`` is 0.
-    """
-
-    def __init__(
-        self, client: TelegramClient, chat: int, number: int, *, seconds_now: Callable[[], float] = time.monotonic
-    ) -> None:
-        if chat <= 0 or number == 0:
-            raise ValueError("A text is streamed into a private chat, under a number.")
-        self.was_seen = False
-        """Whether Telegram took any of it."""
-        self._client, self._chat, self._number = client, chat, number
-        self._seconds_now = seconds_now
-        self._is_offered = True
-        self._shown = ""
-        self._shown_at = float("-inf")
-
-    async def show(self, text: str) -> bool:
-        """Show the text as it is now, in Telegram's HTML; whether a further one may be shown.
-
-        One that comes too soon after another, or that is lost on the way, is left out.
-        """
-        age = self._seconds_now() - self._shown_at
-        if not self._is_offered or age < (_KEPT_SECONDS if text == self._shown else _SHORTEST_PAUSE_SECONDS):
-            return self._is_offered
-        self._shown_at = self._seconds_now()
-        try:
-            await self._client.bot.send_message_draft(self._chat, self._number, text, parse_mode=ParseMode.HTML)
-        except _NOT_OFFERED as err:
-            _LOG.info("Drafts are not streamed into a private chat: %s.", type(err).__name__)
-            self._is_offered = False
-        except FAULTS as err:
-            _LOG.info("A draft was not streamed: %s.", type(err).__name__)
-        else:
-            self._shown, self.was_seen = text, True
-        return self._is_offered
-
 
 _LOG = logging.getLogger(__name__)
 _WHISPERED_WITHIN: Final = timedelta(seconds=15)
@@ -92,7 +37,7 @@ _MOST_REMEMBERED: Final = 1000
 
 
 class TelegramAnswer:
-    """Implements ``adapters.common.capture.asking.StreamedAnswer``. What Telegram refuses is logged and raises nothing.
+    """Implements ``adapters.common.capture.asking.PrivateAnswer``. What Telegram refuses is logged and raises nothing.
 
     Args:
         to: the person's id; ``None`` where Telegram hides who asked, so that nobody is answered.
@@ -125,7 +70,6 @@ class TelegramAnswer:
         self._command = command
         self._shown = shown
         self._whisper: int | None = None
-        self._stream: StreamedText | None = None
 
     @property
     def until(self) -> datetime:
@@ -160,20 +104,8 @@ class TelegramAnswer:
             await self._write(text)
 
     async def change(self, text: str) -> None:
-        """Say something else in its place; where drafts were streamed below it, in a message that ends the stream."""
-        if self._stream is None or not self._stream.was_seen or not await self._write(self._prefaced(text)):
-            await self.give(text)
-
-    async def preview(self, text: str) -> bool:
-        """Stream a text that is still being made, where the answer stands in the private chat; ``change`` ends it.
-
-        Returns:
-            Whether a further one may be streamed.
-        """
-        if self._to is None or self._shown is None or self._whisper is not None:
-            return False
-        self._stream = self._stream or StreamedText(self._client, self._to, self._shown)
-        return await self._stream.show(text)
+        """Say something else in its place."""
+        await self.give(text)
 
     def _prefaced(self, text: str) -> str:
         return f"{self.preface}\n{text}" if self.preface else text

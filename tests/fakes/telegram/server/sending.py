@@ -247,24 +247,10 @@ def _source(state: TelegramState, asked: JSON) -> JSON:
     return message
 
 
-def send_message_draft(state: TelegramState, asked: JSON) -> bool:
-    """Show a private chat what is being written."""
-    chat = open_chat(state, asked["chat_id"])
-    if chat.kind != "private":
-        raise refused(400, "drafts can be sent to private chats only")
-    if asked["draft_id"] == 0:
-        raise refused(400, "draft_id must be non-zero")
-    if not state.offers_drafts:
-        raise refused(404)
-    state.drafts.append(asked | parsed(asked["text"], asked.get("parse_mode"), asked.get("entities")))
-    return True
-
-
 Method = Callable[[TelegramState, JSON], Any]
 SENDING: Final[dict[str, Method]] = {
     "sendMessage": send_message,
     "sendDocument": send_document,
-    "sendMessageDraft": send_message_draft,
     "editMessageText": edit_message_text,
     "editMessageReplyMarkup": edit_message_reply_markup,
     "deleteMessage": delete_message,

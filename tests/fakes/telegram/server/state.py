@@ -88,7 +88,6 @@ class TelegramState:
         privacy: the bot's privacy mode, on as @BotFather leaves it; ``guest_mode`` is off.
         offers_ephemeral: whether the server knows Bot API 10.2 and 10.3; without it the fields are not understood,
             which a real server of an older version answers by doing without them.
-        offers_drafts: whether the server knows ``sendMessageDraft``.
         group_limit: how many messages a minute a group takes of the bot before it is asked to wait; ``None`` for any
             number.
         blocked: users who blocked the bot.
@@ -98,7 +97,6 @@ class TelegramState:
         prompts: chat and message of each message that asked for an answer (ForceReply).
         reactions: who reacted to a message (chat and number) in which way.
         files: the contents of files that were sent.
-        drafts: the previews that were streamed into private chats, in order: what was asked, with the text as shown.
     """
 
     def __init__(self, clock: Callable[[], datetime] | None = None) -> None:
@@ -108,7 +106,7 @@ class TelegramState:
         self.users: dict[int, JSON] = {}
         self.chats: dict[int, KnownChat] = {}
         self.privacy, self.guest_mode = True, False
-        self.offers_ephemeral, self.offers_drafts = True, True
+        self.offers_ephemeral = True
         self.group_limit: int | None = None
         self.blocked: set[int] = set()
         self.queries: dict[str, JSON] = {}
@@ -117,7 +115,6 @@ class TelegramState:
         self.prompts: set[tuple[int, int]] = set()
         self.reactions: dict[tuple[int, int], dict[int, list[JSON]]] = {}
         self.files: dict[str, bytes] = {}
-        self.drafts: list[JSON] = []
         self.users[BOT_ID] = {"id": BOT_ID, "is_bot": True, "first_name": "Antiphon", "username": BOT_NAME}
         self.users[ANONYMOUS_ADMIN] = {
             "id": ANONYMOUS_ADMIN,

@@ -190,11 +190,9 @@ async def test_ephemeral_messages_are_as_it_knows_them(server: TelegramServer, b
     assert server.town.of_bot(group) == []
 
 
-async def test_a_file_and_a_draft_arrive(server: TelegramServer, bot: aiogram.Bot) -> None:
+async def test_a_file_arrives(server: TelegramServer, bot: aiogram.Bot) -> None:
     ada = server.town.add_user("Ada")
     server.town.start(ada)
     sent = await bot.send_document(ada, aiogram.types.BufferedInputFile(b"a,b\n", "stats.csv"), caption="Here")
     assert sent.document is not None
     assert (sent.document.file_name, server.state.files[sent.document.file_id]) == ("stats.csv", b"a,b\n")
-    assert await bot.send_message_draft(ada, 1, text="They")
-    assert [draft["text"] for draft in server.state.drafts] == ["They"]

@@ -57,7 +57,6 @@ LOOKED_AT: Final = {
     ("private_chat.py", "PrivateChat.ask", "send_message"): "a manager, in their private chat",
     ("private_chat.py", "PrivateChat.put", "send_message"): "a manager, in their private chat",
     ("private_chat.py", "PrivateChat.send", "send_document"): "a manager, in their private chat",
-    ("private_answers.py", "StreamedText.show", "send_message_draft"): "who asked, in their private chat",
     ("surface.py", "TelegramReviewSurface._edit", "edit_message_text"): "moderators, on a card in their group",
     ("surface.py", "TelegramReviewSurface._send", "send_message"): "moderators, as a card in their group",
 }
