@@ -326,11 +326,9 @@ class _Run:
         return await self._with_own(self._noting(noted))
 
     async def _read(self) -> Reading:
-        """The reading, without the model in the profile that asks it only once; at once by a larger model."""
+        """The reading; at once by a larger model."""
         if self.larger.pooling.is_larger:
             return await self._read_at_once()
-        if self.request.profile.search is SearchKind.ONE_CALL:
-            return await self._with_gist(decide(self.signals, {}))
         reading = self._noting(await read_post(self.open_post, self.signals, self.model, self.larger))
         return await self._with_gist(reading)
 

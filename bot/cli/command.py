@@ -44,8 +44,7 @@ ProfileOption = Annotated[
         "--profile",
         metavar="NAME",
         help="How long a suggestion may take: quick (45 s), live (90 s), standard (3 min, with a judge), thorough "
-        "(10 min), paper (1 h, the loop as published) or one-call (60 s, the model asked once). If not given, profile "
-        "of config.toml, which describes them.",
+        "(10 min) or paper (1 h, the loop as published). If not given, profile of config.toml, which describes them.",
     ),
 ]
 LanguageOption = Annotated[

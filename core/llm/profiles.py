@@ -1,9 +1,8 @@
-"""How much a suggestion may cost, as data: the six profiles and the rules that every profile keeps.
+"""How much a suggestion may cost, as data: the five profiles and the rules that every profile keeps.
 
-Owns the values of ``quick``, ``live``, ``standard``, ``thorough``, ``paper`` and ``one-call``. ``quick``, ``standard``,
-``thorough`` and ``paper`` take their rounds and proposals from published presets (CODEOFCONDUCT, Table 1: 4 of 2, 4 of
-4, 8 of 6). Knows neither config.toml nor the engine: ``bot.compose.settings`` builds a profile, and the engine keeps to
-it.
+Owns the values of ``quick``, ``live``, ``standard``, ``thorough`` and ``paper``. All but ``live`` take their rounds and
+proposals from published presets (CODEOFCONDUCT, Table 1: 4 of 2, 4 of 4, 8 of 6). Knows neither config.toml nor the
+engine: ``bot.compose.settings`` builds a profile, and the engine keeps to it.
 """
 
 from __future__ import annotations
@@ -30,13 +29,11 @@ class SearchKind(StrEnum):
     """How drafts are searched for.
 
     ``DRAFTS``: prepared ones and what the model writes, improved by rounds. ``PUBLISHED``: CODEOFCONDUCT's Algorithm 1
-    as it was published. ``ONE_CALL``: the model is asked once, with all knowledge in the prompt: the baseline that all
-    other work has to beat.
+    as it was published.
     """
 
     DRAFTS = "drafts"
     PUBLISHED = "published"
-    ONE_CALL = "one-call"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,21 +181,4 @@ PAPER: Final = Profile(
     target_score=9.0,
     is_round_robin=True,
 )
-ONE_CALL: Final = Profile(
-    name="one-call",
-    deadline_seconds=60,
-    claims=3,
-    rounds=0,
-    proposals=1,
-    max_model_calls=8,
-    max_tokens=8_000,
-    judge_candidates=4,
-    verdicts=0,
-    drafts_each=4,
-    writes_queries=False,
-    extracts_triplets=False,
-    search=SearchKind.ONE_CALL,
-)
-PROFILES: Final[Mapping[str, Profile]] = MappingProxyType(
-    {p.name: p for p in (QUICK, LIVE, STANDARD, THOROUGH, PAPER, ONE_CALL)}
-)
+PROFILES: Final[Mapping[str, Profile]] = MappingProxyType({p.name: p for p in (QUICK, LIVE, STANDARD, THOROUGH, PAPER)})

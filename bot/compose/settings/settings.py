@@ -14,7 +14,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from core.errors import BadInput
-from core.llm.profiles import LIVE, ONE_CALL, PAPER, PROFILES, QUICK, STANDARD, THOROUGH, Profile
+from core.llm.profiles import LIVE, PAPER, PROFILES, QUICK, STANDARD, THOROUGH, Profile
 from core.models import Intent
 from core.stages.judging.judge_formats import JudgeFormat
 
@@ -183,7 +183,6 @@ class ProfilesSettings(Section):
     standard: Profile = STANDARD
     thorough: Profile = THOROUGH
     paper: Profile = PAPER
-    one_call: Profile = ONE_CALL
 
 
 class DeskSettings(Section):
@@ -256,7 +255,7 @@ class Settings(BaseSettings):
         frozen=True, extra="forbid", hide_input_in_errors=True,
     )  # fmt: skip
 
-    profile: Literal["quick", "live", "standard", "thorough", "paper", "one-call"] = "live"
+    profile: Literal["quick", "live", "standard", "thorough", "paper"] = "live"
     llm: LlmSettings = LlmSettings()
     judge: JudgeSettings = JudgeSettings()
     kb: KbSettings = KbSettings()

@@ -16,7 +16,6 @@ from core.cards.facets import with_facets
 from core.cards.naming import NAMED, with_names
 from core.cards.own import OwnCard, with_own_cards
 from core.llm.budget import MeteredModel
-from core.llm.profiles import SearchKind
 from core.models import Brief, Claim, Evidence, FlaggedPost, Reading, TargetGroup
 from core.ports import EvidenceSource
 from core.scoring.readers.pooling import Pooling
@@ -146,7 +145,6 @@ class Arguing:
         profile = self.model.budget.profile
         is_answered = any(not card.stereotype.is_general for card in cards)
         asks_model = self.writer.is_larger or bool(profile.verdicts) or not is_answered
-        asks_model = asks_model and profile.search is not SearchKind.ONE_CALL
         proposed = await propose_claims(
             self.post, language, cards, self.model, self.readers, profile.claims, asks_model=asks_model
         )

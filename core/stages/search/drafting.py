@@ -170,24 +170,6 @@ async def write(
     return Noted(list(drafts.values()), [note])
 
 
-async def write_at_once(
-    brief: Brief, knowledge: Sequence[str], model: MeteredModel, *, style: str, temperature: float, count: int
-) -> Noted[list[str]]:
-    """``count`` replies from one prompt with all knowledge, without duplicates, and why there are none."""
-    prompt = load_prompt("one_call").fill(
-        post=quoted(brief.post.text),
-        knowledge="\n".join(f"- {text}" for text in knowledge) or "- none",
-        style=style,
-        language=name_of(brief.language),
-    )
-    how = Generation(max_tokens=_MAX_TOKENS, temperature=temperature, n=count, seed=0)
-    try:
-        answer = await model.generate(prompt, how)
-    except ModelUnavailable as err:
-        return Noted([], [sentence("drafts: the model wrote no draft ({why})", why=err.message)])
-    return Noted([text for text in dict.fromkeys(map(tidy, answer.texts)) if text], [])
-
-
 def _fitting(cards: Sequence[Card], intent: Intent) -> list[str]:
     """A prepared reply of each of the first cards."""
     told = (card for card in cards if not card.stereotype.is_general)

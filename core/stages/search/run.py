@@ -26,7 +26,7 @@ from core.stages.judging.judge_formats import Judge
 from core.stages.outcomes import Noted, Search
 from core.stages.search.anneal import anneal
 from core.stages.search.codeofconduct import search, word_list
-from core.stages.search.drafting import compose, weakest, write, write_at_once
+from core.stages.search.drafting import compose, weakest, write
 from core.wording.counting import counted
 from core.wording.text import join
 
@@ -160,26 +160,6 @@ class DraftSearch:
         return noted.value
 
 
-class OneCallSearch(DraftSearch):
-    """The baseline: one prompt with all knowledge writes the drafts, and nothing is improved."""
-
-    async def run(self) -> Search[Candidate]:
-        """The drafts of one answer that pass the gates; the prepared ones where none does."""
-        start = await self._prepared()
-        await self.show(start)
-        brief, cards, model = self.assessor.brief, self.assessor.cards, self.assessor.model
-        knowledge = [*(card.argument for card in cards), *(passage.summary for passage in brief.evidence)]
-        written = await write_at_once(
-            brief,
-            knowledge,
-            model,
-            style=self.style,
-            temperature=self._profile.temperature,
-            count=self._profile.drafts_each,
-        )
-        return Search(await self._passing(self._noting(written)) or start, 0, sentence("one call"))
-
-
 class PublishedSearch(DraftSearch):
     """The search of CODEOFCONDUCT as it was published (``core.stages.search.codeofconduct``)."""
 
@@ -202,7 +182,6 @@ class PublishedSearch(DraftSearch):
 SEARCHES: Final[Mapping[SearchKind, type[DraftSearch]]] = MappingProxyType(
     {
         SearchKind.DRAFTS: DraftSearch,
-        SearchKind.ONE_CALL: OneCallSearch,
         SearchKind.PUBLISHED: PublishedSearch,
     }
 )

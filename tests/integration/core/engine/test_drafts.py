@@ -10,7 +10,7 @@ from core.cards.bank import Changes, cards_on, general_cards, load_cards, load_s
 from core.cards.routing import Router
 from core.engine import Engine
 from core.errors import ModelUnavailable
-from core.llm.profiles import LIVE, PROFILES
+from core.llm.profiles import LIVE
 from core.models import Intent, Kind, Origin, Progress, ReadBy, TargetGroup
 from core.ports import EvidenceSource
 from core.request import Request, Voice
@@ -255,18 +255,6 @@ async def test_without_a_route_the_gist_is_absent_and_the_drafts_are_general(
     assert used
     assert used <= general
     assert {draft.answers for draft in suggestion.drafts} == {None}
-
-
-async def test_the_baseline_asks_the_model_once(lenient: Readers, knowledge: EvidenceSource) -> None:
-    """One prompt with the arguments and the facts; nothing is explained, searched for with the model or judged."""
-    model = helpful(one_call=GOOD)
-    profile = PROFILES["one-call"]
-    suggestion, _ = await suggest(lenient, knowledge, model, router=router_to("migrants/benefits"), profile=profile)
-    assert set(model.calls) <= {"one_call", "hateful", "violent", "personal"}
-    assert model.calls["one_call"] == 1
-    assert suggestion.drafts[0].text == GOOD
-    (asked,) = [messages for kind, messages, _ in model.asked if kind == "one_call"]
-    assert all(card.argument in asked[-1].content for card in cards_on("migrants/benefits", "en"))
 
 
 async def test_cards_that_were_said_already_give_way_to_the_next(readers: Readers, knowledge: EvidenceSource) -> None:

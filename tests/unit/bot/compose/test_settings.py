@@ -149,7 +149,7 @@ def test_other_variables_are_left_alone(load):
         ("[llm]\nbackend = 'server'\nbase_url = 'http://localhost:8000/v1'", "llm", "Set llm.model"),
         ("[judge]\nbase_url = 'http://localhost:8000/v1'", "judge", "localhost:8000/v1/models lists it"),
         ("llm = 3", "llm", "table"),
-        ("profile = 'fast'", "profile", "'quick', 'live', 'standard', 'thorough', 'paper' or 'one-call'"),
+        ("profile = 'fast'", "profile", "'quick', 'live', 'standard', 'thorough' or 'paper'"),
         ("[profiles.live]\nt0 = 1.0", "profiles.live.t0", "more than 1"),
         ("[profiles.live]\nrounds = 'two'", "profiles.live.rounds", "a whole number"),
         ("[community]\nintents = ['bold']", "community.intents.0", "'informative'"),

@@ -8,13 +8,13 @@ from dataclasses import asdict, replace
 import pytest
 
 from core.errors import BadInput
-from core.llm.profiles import LIVE, ONE_CALL, PAPER, PROFILES, Profile, SearchKind
+from core.llm.profiles import LIVE, PAPER, PROFILES, Profile
 
 
 def test_names_and_deadlines():
     """Each profile stands under its own name, and the default is fast enough for a running conversation."""
     assert [(name, profile.name) for name, profile in PROFILES.items()] == [(name, name) for name in PROFILES]
-    assert list(PROFILES) == ["quick", "live", "standard", "thorough", "paper", "one-call"]
+    assert list(PROFILES) == ["quick", "live", "standard", "thorough", "paper"]
     assert LIVE.deadline_seconds == 90
 
 
@@ -31,21 +31,14 @@ def test_only_slow_profiles_take_facts_apart():
         "standard": True,
         "thorough": True,
         "paper": True,
-        "one-call": False,
     }
 
 
 def test_who_waits_is_not_kept_by_a_judge_or_a_loop():
     """In a running conversation a reply counts for as long as the post is read: one look at each draft is enough."""
     assert (LIVE.rounds, LIVE.verdicts) == (0, 0)
-    others = [profile for profile in PROFILES.values() if profile not in (LIVE, ONE_CALL)]
+    others = [profile for profile in PROFILES.values() if profile is not LIVE]
     assert all(profile.rounds and profile.verdicts for profile in others)
-
-
-def test_one_profile_asks_the_model_once():
-    """The baseline that all other work has to beat: several replies from one prompt, and nothing after it."""
-    assert [profile for profile in PROFILES.values() if profile.search is SearchKind.ONE_CALL] == [ONE_CALL]
-    assert (ONE_CALL.rounds, ONE_CALL.verdicts, ONE_CALL.drafts_each) == (0, 0, 4)
 
 
 @pytest.mark.parametrize(

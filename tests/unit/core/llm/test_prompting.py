@@ -128,7 +128,7 @@ def test_exemplars_leave_the_kept_beginning_of_a_draft_as_it_is() -> None:
     assert len(kept) > 900
 
 
-@pytest.mark.parametrize("name", ["draft", "one_call", "rewrite"])
+@pytest.mark.parametrize("name", ["draft", "rewrite"])
 def test_whoever_writes_a_reply_is_asked_to_write_plainly(name: str) -> None:
     """Those who read along in a channel left school early or late."""
     filled = load_prompt(name).fill(**dict.fromkeys(blanks(name), "something"))

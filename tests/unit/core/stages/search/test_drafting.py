@@ -12,7 +12,7 @@ from core.llm.profiles import QUICK
 from core.models import Evidence, Intent, Receipt, Scores, Verdict
 from core.stages.arguing.evidence import NEAR
 from core.stages.candidates import Candidate
-from core.stages.search.drafting import compose, tidy, weakest, write, write_at_once
+from core.stages.search.drafting import compose, tidy, weakest, write
 from tests.fakes.engine.arguments import card_of
 from tests.fakes.engine.brief import CLAIM, HARBOUR, POST, brief_of, metered, passage
 from tests.fakes.engine.model import FakeModel
@@ -266,24 +266,3 @@ def test_a_candidate_without_a_full_receipt_is_unsupported() -> None:
     for verdict in Verdict:
         checked = replace(candidate, receipts=(Receipt("x", None, verdict, None),))
         assert checked.is_unsupported == (verdict is not Verdict.SUPPORTED)
-
-
-async def test_all_replies_can_be_asked_for_at_once() -> None:
-    """The baseline that all other work has to beat: one request, with all knowledge, and no reply twice or empty."""
-    model = FakeModel(texts={"one_call": "Reply: We all belong here. They work. They"})
-    replies, notes = await write_at_once(
-        brief_of(language="eu"), [HARBOUR, SCHOOL], metered(model), style="dry and calm", temperature=0.25, count=4
-    )
-    assert (replies, notes) == (["We all belong here. They work."], [])
-    [(_, messages, how)] = model.asked
-    told = "\n".join(message.content for message in messages)
-    assert all(part in told for part in (f"<post>{POST}</post>", HARBOUR, SCHOOL, "dry and calm", "Basque"))
-    assert how is not None
-    assert (how.n, how.temperature) == (4, 0.25)
-
-
-async def test_a_model_that_is_gone_writes_nothing_at_once() -> None:
-    """Why there is no reply is told; nothing is made up, and an empty answer is none."""
-    for model, said in ((FakeModel(down=True), "The fake model is down."), (FakeModel(), "")):
-        replies, notes = await write_at_once(brief_of(), [], metered(model), style="", temperature=0, count=2)
-        assert (replies, list(notes)) == ([], [f"drafts: the model wrote no draft ({said})"] if said else [])
