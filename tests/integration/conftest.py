@@ -45,7 +45,7 @@ from tests.fakes.ports.surface import FakeSurface
 
 share_compiled_statements()
 
-_ON_BOTH: Final = ("bot/drafting", "bot/intake", "bot/invariants", "bot/sending", "bot/store", "torture")
+_ON_BOTH: Final = ("bot/intake", "bot/invariants", "bot/store", "torture")
 """The folders whose tests run on SQLite and on PostgreSQL: what a transaction, a lock or a lease does is theirs.
 
 Elsewhere those do that have the marker ``both_databases``: what races, and what asks something of the database that

@@ -28,6 +28,9 @@ from tests.fakes.engine.suggestions import suggestion_for
 from tests.fakes.machine.clock import FakeClock
 from tests.fakes.machine.patience import GUARD_SECONDS, until
 
+pytestmark = pytest.mark.both_databases
+
+
 CALLS = 3
 
 

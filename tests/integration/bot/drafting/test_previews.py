@@ -33,6 +33,8 @@ from tests.fakes.engine.suggestions import suggestion_for
 from tests.fakes.machine.clock import FakeClock
 from tests.fakes.machine.patience import GUARD_SECONDS
 
+pytestmark = pytest.mark.both_databases
+
 
 def _draft(post: FlaggedPost, text: str) -> tuple[Draft, Suggestion]:
     made = suggestion_for(post, (text,))

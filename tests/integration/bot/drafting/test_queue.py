@@ -23,6 +23,8 @@ from tests.fakes.desk.people import COMMUNITY, MODERATOR, PLATFORM, VOLUNTEER
 from tests.fakes.engine.suggestions import suggestion_for
 from tests.fakes.machine.clock import FakeClock
 
+pytestmark = pytest.mark.both_databases
+
 LAPSED = 61.0  # seconds after which a lease is over
 
 

@@ -18,6 +18,8 @@ from tests.fakes.desk.people import MODERATOR, OTHER_MODERATOR
 from tests.fakes.engine.suggestions import suggestion_for
 from tests.fakes.machine.clock import FakeClock
 
+pytestmark = pytest.mark.both_databases
+
 
 async def test_another_claim_brings_other_drafts(
     desk: Desk, queue: DraftQueue, in_review: Case, clock: FakeClock, database: Database

@@ -201,6 +201,7 @@ async def test_a_server_that_refuses_everybody_costs_no_case(
     assert stored is not None and stored.suggestion.drafts and stored.suggestion.cost.prompt_tokens
 
 
+@pytest.mark.both_databases
 async def test_a_server_that_is_busy_without_end_costs_no_prepared_reply(
     front: Casework, queue: DraftQueue, desk: Desk, case: Case, clock: FakeClock
 ) -> None:
@@ -260,6 +261,7 @@ async def test_new_drafts_that_fail_leave_those_of_before(
 # Databases that are away
 
 
+@pytest.mark.both_databases
 async def test_the_worker_outlives_a_database_that_is_away(
     engine: ToldEngine, post: FlaggedPost, tmp_path: Path, clock: FakeClock, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -300,6 +302,7 @@ async def test_a_draft_waits_for_a_database_that_is_away(
     assert len(engine.claims) == 1
 
 
+@pytest.mark.both_databases
 async def test_a_draft_whose_commit_was_not_answered_is_kept_once(
     worker: Worker, desk: Desk, case: Case, engine: ToldEngine
 ) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from bot.compose.desk import Desk
 from bot.drafting.queue import DraftQueue, Taken
 from bot.drafting.worker import Worker, unheard
@@ -22,6 +24,9 @@ from tests.fakes.desk.workers import OTHER_CLAIM, Counted, ToldEngine, drafting,
 from tests.fakes.engine.suggestions import suggestion_for
 from tests.fakes.machine.clock import FakeClock
 from tests.fakes.machine.patience import GUARD_SECONDS, until
+
+pytestmark = pytest.mark.both_databases
+
 
 # One case
 

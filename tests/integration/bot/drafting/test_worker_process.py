@@ -24,6 +24,9 @@ from tests.fakes.desk.people import SECRET, settle
 from tests.fakes.machine.heard import OPERATED, heard, port_of, told
 from tests.fakes.machine.patience import GUARD_SECONDS, until
 
+pytestmark = pytest.mark.both_databases
+
+
 ONE_DATABASE = pytest.mark.parametrize("database_server", ["sqlite"], indirect=True)
 """What a process does at a signal does not depend on the database; how its lease is taken does."""
 

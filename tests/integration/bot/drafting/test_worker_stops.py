@@ -37,6 +37,7 @@ async def test_a_cancelled_worker_releases_its_case(worker: Worker, desk: Desk, 
     assert await state_of(desk, case) is CaseState.IN_REVIEW
 
 
+@pytest.mark.both_databases
 async def test_a_stop_at_any_moment_leaves_nothing_in_drafting(worker: Worker, desk: Desk, case: Case) -> None:
     """Also while the case is just being taken, or its suggestion stored."""
     for turns in range(0, 400, 7):
@@ -51,6 +52,7 @@ async def test_a_stop_at_any_moment_leaves_nothing_in_drafting(worker: Worker, d
             return
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("reason", [CloseReason.MISTAKE, CloseReason.NOT_HATEFUL])
 async def test_a_cancellation_passes_even_if_the_case_was_moved(
     queue: DraftQueue, desk: Desk, case: Case, engine: ToldEngine, reason: CloseReason

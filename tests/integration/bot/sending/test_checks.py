@@ -133,6 +133,7 @@ async def test_a_second_approver_who_may_still_approve_is_no_obstacle(scene: Sen
     assert [delivery.state for delivery in await scene.outbox.send_due()] == [CaseState.POSTED]
 
 
+@pytest.mark.both_databases
 async def test_what_no_reply_hangs_on_is_no_obstacle(scene: SendingScene) -> None:
     """A setting of how drafts sound, and roles that others get or lose on the platform, end nobody's approval."""
     await scene.approve()
@@ -197,6 +198,7 @@ async def test_nothing_is_posted_while_posting_is_paused(scene: SendingScene, sc
     assert await check(scene.database) == {}
 
 
+@pytest.mark.both_databases
 async def test_what_waited_for_the_end_of_a_pause_is_checked_as_usual(scene: SendingScene) -> None:
     """Rules that were changed meanwhile end the approval, and so does its time."""
     first, second = await scene.approve(), await scene.approve("104")
@@ -265,6 +267,7 @@ async def test_two_posts_of_nobody_known_are_not_one_author_s(scene: SendingScen
         assert [delivery.state for delivery in await scene.outbox.send_due()] == [CaseState.POSTED]
 
 
+@pytest.mark.both_databases
 async def test_two_outboxes_do_not_answer_one_author_twice(scene: SendingScene) -> None:
     """The limits are counted under the community's lock: of two replies at once, one is the second."""
     for _ in range(2):
@@ -306,6 +309,7 @@ async def test_a_community_of_another_name_has_its_ids_anew(scene: SendingScene)
     assert [delivery.state for delivery in await scene.outbox.send_due()] == [CaseState.POSTED]
 
 
+@pytest.mark.both_databases
 async def test_the_platform_is_asked_again_what_the_approver_may_do(scene: SendingScene) -> None:
     """Who lost their rights on the platform has not approved, even where nobody told Antiphon (invariant I7)."""
     await scene.database.run("grant", _native_only)
@@ -359,6 +363,7 @@ async def one_each(scene: SendingScene) -> list[CaseState]:
     return [delivery.state for result in results for delivery in result]
 
 
+@pytest.mark.both_databases
 async def test_what_one_community_is_told_of_a_reply_in_another(scene: SendingScene) -> None:
     """The rule, and neither that there was one nor when; only of a reply here is told when the time is over."""
     await scene.approve_post_of("slate_roof")
@@ -375,6 +380,7 @@ async def test_what_one_community_is_told_of_a_reply_in_another(scene: SendingSc
     assert caught.value.remedy == "Close the case, or approve a reply tomorrow."
 
 
+@pytest.mark.both_databases
 async def test_what_only_delays_a_reply_is_said_when_it_is_proposed_and_approved(scene: SendingScene) -> None:
     """The cap with its time, and a pause without one; the card of an approved reply says why it waits (F8, F9)."""
     limits = SendLimits(per_hour=1)

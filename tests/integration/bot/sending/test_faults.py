@@ -25,6 +25,8 @@ from tests.fakes.desk.people import COMMUNITY_ID, MODERATOR, STRANGER
 from tests.fakes.desk.sending import LEASE_SECONDS, REPLY, FaultyCommunity, SendingScene
 from tests.fakes.machine.clock import FakeClock
 
+pytestmark = pytest.mark.both_databases
+
 SCALE = int(os.environ.get("ANTIPHON_TEST_SCALE", "1"))
 """How much longer than usual the long tests run; ``make torture`` sets it."""
 SENDS, RACES = 24 * SCALE, 60 * SCALE

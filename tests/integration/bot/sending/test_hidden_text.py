@@ -44,6 +44,7 @@ async def test_an_edited_post_is_not_answered(scene: SendingScene) -> None:
     assert scene.community.sends == 0
 
 
+@pytest.mark.both_databases
 async def test_a_post_of_unknown_revision_is_not_answered(scene: SendingScene) -> None:
     """Flagged where nobody looked at its edits, it cannot be told; it waits, and then a person is asked."""
     await _approve(scene, "")

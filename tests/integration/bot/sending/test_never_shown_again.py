@@ -38,6 +38,7 @@ async def test_a_post_of_which_nothing_was_heard_is_answered(scene: SendingScene
     assert [delivery.state for delivery in await scene.outbox.send_due()] == [CaseState.POSTED]
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(("heard", "words"), [(EDITED, "changed"), (None, "gone")])
 async def test_what_was_heard_before_the_approval_stops_the_send(
     scene: SendingScene, heard: str | None, words: str
@@ -59,6 +60,7 @@ async def test_what_was_heard_before_the_approval_stops_the_send(
     assert scene.community.sends == 0
 
 
+@pytest.mark.both_databases
 async def test_an_edit_that_is_heard_while_the_send_begins_stops_it(scene: SendingScene) -> None:
     """The approved case is drafted anew, and the send that was under way gets no lease."""
     ref, _ = await _drafted(scene)

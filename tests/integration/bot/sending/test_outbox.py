@@ -61,6 +61,7 @@ async def test_a_posted_reply_cannot_be_undone(scene: SendingScene) -> None:
     assert await scene.state() is CaseState.POSTED
 
 
+@pytest.mark.both_databases
 async def test_an_undo_during_the_last_check_wins(scene: SendingScene) -> None:
     """The intent is committed by compare-and-set: an undo that came first is not overrun."""
     case = await scene.approve()
@@ -71,6 +72,7 @@ async def test_an_undo_during_the_last_check_wins(scene: SendingScene) -> None:
     assert (await scene.row())[0] == "cancelled"
 
 
+@pytest.mark.both_databases
 async def test_a_row_cancelled_during_the_last_check_is_not_sent(scene: SendingScene) -> None:
     """The row must still be queued in the very transaction that commits the intent."""
     await scene.approve()
@@ -79,6 +81,7 @@ async def test_a_row_cancelled_during_the_last_check_is_not_sent(scene: SendingS
     assert scene.community.sends == 0
 
 
+@pytest.mark.both_databases
 async def test_two_outboxes_send_once(scene: SendingScene) -> None:
     """Two processes, or two ticks of a schedule, may run at once (invariant I2)."""
     await scene.approve()
@@ -97,6 +100,7 @@ async def test_only_the_last_approval_is_sent(scene: SendingScene) -> None:
     assert scene.community.replies() == [("103", other.text)]
 
 
+@pytest.mark.both_databases
 async def test_the_intent_is_committed_before_the_call(scene: SendingScene) -> None:
     """A process that dies in the call leaves ``sending`` behind, in the case and in the row, with its lease."""
     await scene.approve()
@@ -105,6 +109,7 @@ async def test_the_intent_is_committed_before_the_call(scene: SendingScene) -> N
     assert await scene.row("state, lease_until > first_sent_at") == ("sending", True)
 
 
+@pytest.mark.both_databases
 async def test_a_row_without_an_approved_case_is_cancelled(scene: SendingScene) -> None:
     """A queued row is no permission by itself: the case must be approved."""
     await scene.approve()
@@ -208,6 +213,7 @@ async def test_a_busy_reply_can_be_undone(scene: SendingScene) -> None:
     assert scene.community.replies() == []
 
 
+@pytest.mark.both_databases
 async def test_a_sender_that_was_stopped_past_its_lease_sends_nothing(scene: SendingScene) -> None:
     """A process that slept between its intent and the call must not post what another one settled meanwhile."""
     await scene.approve()

@@ -39,6 +39,7 @@ async def test_where_places_are_asked_first_nothing_is_posted_without_a_yes(
     assert scene.community.sends == is_posted
 
 
+@pytest.mark.both_databases
 async def test_a_yes_that_is_taken_back_while_the_reply_waits_holds_it_back(scene: SendingScene) -> None:
     """It is read at the moment of the send."""
     outbox = scene.started(limits=SendLimits(asked_first=frozenset({PLATFORM})))

@@ -14,6 +14,8 @@ from tests.fakes.desk.decisions import execute, one_row
 from tests.fakes.desk.people import AUDITOR, MODERATOR, OTHER_MODERATOR, VOLUNTEER
 from tests.fakes.desk.sending import LEASE_SECONDS, SendingScene
 
+pytestmark = pytest.mark.both_databases
+
 NOTE = "The person asked us to."
 
 

@@ -172,6 +172,7 @@ async def test_an_unreadable_platform_is_read_again_before_anything_is_sent_agai
     assert scene.community.sends == 1
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("arrives", [True, False])
 @pytest.mark.parametrize("resend", [None, 0.0], ids=["keys", "no keys"])
 async def test_an_interrupted_send_is_settled_when_its_lease_is_over(
@@ -191,6 +192,7 @@ async def test_an_interrupted_send_is_settled_when_its_lease_is_over(
     assert len(scene.community.replies()) == int(delivery.state is CaseState.POSTED)
 
 
+@pytest.mark.both_databases
 async def test_two_processes_recover_a_send_once(scene: SendingScene) -> None:
     """Who takes it over first brings it to its end; the other leaves it alone."""
     await scene.approve()
@@ -210,6 +212,7 @@ async def test_a_crash_while_the_fate_is_unknown_is_settled_too(scene: SendingSc
     assert [delivery.state for delivery in await scene.started().recover()] == [CaseState.POSTED]
 
 
+@pytest.mark.both_databases
 async def test_a_late_answer_of_a_lost_sender_is_still_believed(scene: SendingScene) -> None:
     """Where another process gave up, who hears at last that the reply stands says so."""
     await scene.approve()
@@ -244,6 +247,7 @@ async def test_nothing_else_that_a_lost_sender_says_is_kept(scene: SendingScene)
     assert await scene.state() is CaseState.SENDING
 
 
+@pytest.mark.both_databases
 async def test_a_tampered_text_is_not_even_read_back(scene: SendingScene) -> None:
     """Whose words they are is not known any more: a person looks."""
     await scene.approve()
@@ -274,6 +278,7 @@ async def _parked(scene: SendingScene) -> int:
     return (await scene.desk.queries.case(scene.case_id)).version
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(("stands", "state"), [(True, CaseState.POSTED), (False, CaseState.FAILED)])
 async def test_a_person_settles_what_nobody_knows(scene: SendingScene, stands: bool, state: CaseState) -> None:
     """Who looked on the platform says whether the reply stands; the audit log says who that was, and why."""
