@@ -115,11 +115,7 @@ async def test_a_long_text_comes_in_parts_and_only_the_last_one_can_be_confirmed
 @pytest.mark.parametrize(
     ("typed", "reason", "note"),
     [
-        ("decline: preachy", CloseReason.PREACHY, ""),
-        ("Decline preachy.", CloseReason.PREACHY, ""),
         ("close: The drafts: the tone does not fit", CloseReason.OFF_TONE, ""),
-        ("not hateful", CloseReason.NOT_HATEFUL, ""),
-        ("no es de odio", CloseReason.NOT_HATEFUL, ""),
         ("ez da gorrotozkoa", CloseReason.NOT_HATEFUL, ""),
         ("decline: they miss the point", CloseReason.OTHER, "they miss the point"),
     ],
@@ -157,10 +153,7 @@ async def test_a_case_is_held_and_released(room: MastodonRoom) -> None:
     assert [what for what, _, _ in room.casework.decided] == ["hold", "release"]
 
 
-@pytest.mark.parametrize(
-    ("typed", "intent"),
-    [("redraft", None), ("redraft facts", Intent.INFORMATIVE), ("redraft: empathy", Intent.EMPATHETIC)],
-)
+@pytest.mark.parametrize(("typed", "intent"), [("redraft", None), ("redraft: empathy", Intent.EMPATHETIC)])
 async def test_other_drafts_are_asked_for(room: MastodonRoom, typed: str, intent: Intent | None) -> None:
     """Of one kind, or of any."""
     await room.show()
@@ -260,6 +253,7 @@ async def test_the_drafts_take_as_few_messages_as_they_need(room: MastodonRoom) 
     assert answer == "approve 1 · edit 1: … · show 1 · approve 2 · approve 3 · approve 4"
     one = all_in(await room.write("second", "show 2", told[-1]))
     assert "Check: The second source covers some countries only." in one
+    assert REALISTIC.drafts[1].text in one and REALISTIC.drafts[0].text not in one
     assert "OECD, International Migration Outlook, 2021" in one
 
 
@@ -318,11 +312,3 @@ async def test_a_post_of_an_instance_that_did_not_agree(room: MastodonRoom) -> N
     room.governance.policies[room.community] = replace(policy, places={})
     await room.show()
     assert f"Nobody who runs {AUTHORS} has agreed to replies there." in text_in(await room.card())
-
-
-async def test_one_draft_is_shown_by_its_number(room: MastodonRoom) -> None:
-    """Without the post, the others and the evidence."""
-    await room.show()
-    said = all_in(await room.write("moderator", "show 2", await room.card()))
-    assert DRAFTS[1].text in said
-    assert DRAFTS[0].text not in said
