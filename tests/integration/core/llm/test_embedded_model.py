@@ -13,6 +13,7 @@ import pytest
 
 from core.errors import ModelUnavailable
 from core.llm.backends.llamacpp import EmbeddedServer
+from core.llm.backends.prompt_cache import warm
 from core.llm.backends.servers.chat import ChatModel
 from core.ports import Generation, Message
 
@@ -102,6 +103,11 @@ async def test_other_processes_cannot_use_it(server: EmbeddedServer):
             await asyncio.to_thread(urllib.request.urlopen, f"{server.base_url.removesuffix('/v1')}/{path}")
         caught.value.close()
         assert caught.value.code in (401, 501)
+
+
+def test_without_a_folder_no_prompt_is_kept(server: EmbeddedServer, weights: Path):
+    """A server that was given none is left as it is."""
+    assert warm(server, weights, [QUESTION]) == 0
 
 
 def test_file_that_is_no_model(tmp_path: Path, capfd: pytest.CaptureFixture[str]):

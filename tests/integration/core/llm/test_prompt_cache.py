@@ -20,7 +20,7 @@ WISHES = [Message("system", "You name three fruits, in one line, with commas bet
 ASKED = [*RULES, Message("user", "Go.")]
 
 
-def _server(weights: Path, folder: Path | None) -> EmbeddedServer:
+def _server(weights: Path, folder: Path) -> EmbeddedServer:
     return EmbeddedServer(weights, context_tokens=1024, parallel=2, threads=1, slots_folder=folder)
 
 
@@ -78,9 +78,3 @@ def test_a_folder_that_is_gone_costs_only_time(weights: Path, tmp_path: Path, ca
             assert warm(server, weights, [RULES]) == 0
         assert _says(server)
     assert "the first post will wait" in caplog.text
-
-
-def test_without_a_folder_nothing_is_kept(weights: Path):
-    """A server that was given no folder is left as it is."""
-    with _server(weights, None) as server:
-        assert warm(server, weights, [RULES]) == 0
