@@ -117,12 +117,12 @@ class PostDetector:
     @property
     def languages(self) -> frozenset[str]:
         """The ISO 639-1 codes of the languages that it reads."""
-        return self._posts.languages
+        return self._posts.watched
 
     async def language_of(self, text: str, expected: str | None) -> str | None:
         """The language of a text, if the reader knows it."""
         found = await asyncio.to_thread(language.detect, text, expected or self._expected)
-        return found if self._posts.knows(found) else None
+        return found if found in self._posts.watched else None
 
     async def score(self, text: str, language: str) -> float:
         """How likely a text is hateful, in [0, 1]."""

@@ -244,7 +244,7 @@ def _signals(text: str, reader: PostReader, expected: str, named: str | None, al
         unlikely_groups=frozenset(other for other, share in signs.groups.items() if share < _GROUP_IS_UNLIKELY)
         - hinted,
         signs=signs,
-        is_sure=reader.sureness(signs.hateful) is not Sureness.NOT_SURE,
+        is_sure=reader.sureness(signs.hateful, language) is not Sureness.NOT_SURE,
         read_by=ReadBy.SMALL,
     )
 

@@ -19,11 +19,11 @@ from training.cli.values import changed_by, refuse_unknown
 from training.recipes import OWN
 
 if TYPE_CHECKING:
+    from training.heads.network import Base as Encoder
     from training.runs.run import Run
 
 LEAST: Final = 12
 """How many texts of each language and split there must be, so that each has some of both answers."""
-_ENCODER: Final = "all-MiniLM-L6-v2"
 _DEVELOPMENT: Final = "the development split, by which the epoch was chosen"
 
 Most = Annotated[
@@ -32,7 +32,7 @@ Most = Annotated[
 
 
 def reader(
-    which: Annotated[str, typer.Argument(metavar="READER", help="posts or drafts.")],
+    which: Annotated[str, typer.Argument(metavar="READER", help="posts, abroad or drafts.")],
     run: Folder,
     begun: Annotated[
         Path | None, typer.Option("--from", metavar="FILE", help="A reader's weights to go on from, in fewer steps.")
@@ -116,11 +116,17 @@ def _start(
     run: Path, stage: str, values: Any, learnt: Sequence[Any], others: Sequence[Any], begun: Path | None = None
 ) -> Run:
     """The run of a small encoder, known by the rows that it learns and those it is fitted on, with their labels."""
-    from core.llm.backends.minilm import packaged_folder
-
-    base, name = (str(begun), begun.name) if begun else (str(packaged_folder()), _ENCODER)
+    base, name = (str(begun), begun.name) if begun else (str(_packaged(values.base)), values.base.value)
     known = map(repr, (*learnt, *others))
     return start(run, stage, OWN, asdict(values), base, {"texts": len(learnt)}, known, name=name)
+
+
+def _packaged(base: Encoder) -> Path:
+    """Where a package has what a small encoder begins with."""
+    from core.llm.backends.minilm import packaged_folder
+    from training.heads import e5, network
+
+    return packaged_folder() if base is network.Base.MINILM else e5.packaged().parent
 
 
 def _finish(started: Run, score: str, tuned: Any, table: Any) -> None:

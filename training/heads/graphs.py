@@ -1,6 +1,6 @@
 """Writes the graphs of ``core/llm/backends``, which hold no weights: ``python -m training.heads.graphs``.
 
-Owns how the six layers compute. ONNX Runtime folds what turns weights into floats once, where it loads a graph. The
+Owns how the layers compute. ONNX Runtime folds what turns weights into floats once, where it loads a graph. The
 products are of floats: of vectors in eight bits they take a fifth less time, but then a text's outputs differ by .05 on
 average from one library and processor to the next.
 """
@@ -15,10 +15,12 @@ from numpy.typing import NDArray
 from onnx import NodeProto, TensorProto, helper, numpy_helper
 from safetensors.numpy import load_file, save
 
+from core.llm.backends.e5 import LAYERS, SHARED_LAYERS
 from core.llm.backends.minilm import FOLDER, SHIPPED, TOKENIZER, WIDTH, Form, packaged_folder
 
 _WORDS: Final = "embeddings.word_embeddings.weight"
-_LAYERS: Final = 6
+_LAYERS: Final = {Form.EIGHT_BITS: 6, Form.SIXTEEN_BITS: 6, Form.E5: LAYERS}
+_SHARED: Final = tuple(f"encoder.layer.{at}." for at in range(SHARED_LAYERS))
 _INNER: Final = 4 * WIDTH
 _ATTENTION: Final = ("attention.self.query", "attention.self.key", "attention.self.value")
 _HEADS: Final = 12
@@ -40,9 +42,8 @@ class _Graph:
 
     def weight(self, name: str, *shape: int) -> str:
         """A weight that is filled in where the graph is loaded, as floats."""
-        is_matrix = len(shape) > 1
-        if self._form is Form.SIXTEEN_BITS:
-            is_matrix = False
+        is_shared = self._form is Form.E5 and name.startswith(_SHARED)
+        is_matrix = len(shape) > 1 and not (is_shared or self._form is Form.SIXTEEN_BITS)
         given = self._filled(name, TensorProto.INT8 if is_matrix else TensorProto.FLOAT16, *shape)
         floats = self.put("Cast", [given], f"{name}.floats", to=TensorProto.FLOAT)
         if not is_matrix:
@@ -75,12 +76,12 @@ class _Graph:
 
 
 def graph_of(form: Form) -> bytes:
-    """The six layers as an ONNX model, from word vectors with their places to what is made of them."""
+    """The layers as an ONNX model, from word vectors with their places to what is made of them."""
     graph = _Graph(form)
     first = "embeddings.LayerNorm"
     norm = [graph.weight(f"{first}.{part}", WIDTH) for part in ("weight", "bias")]
     vectors = graph.put("LayerNormalization", ["vectors", *norm], f"{first}.output", axis=-1, epsilon=_EPSILON)
-    for at in range(_LAYERS):
+    for at in range(_LAYERS[form]):
         layer = f"encoder.layer.{at}."
         sides = [f"{layer}{one}" for one in _ATTENTION]
         product, bias = graph.product(vectors, layer, _ATTENTION, WIDTH, WIDTH)

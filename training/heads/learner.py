@@ -1,7 +1,7 @@
 """One small encoder as it learns, and the whole of its state: a run that was killed goes on to the same result.
 
-Owns a step of training. A word vector changes only where its word occurs; the others come with the package and are not
-shipped again.
+Owns a step of training. Where word vectors learn, one changes only where its word occurs; the others come with the
+package and are not shipped again.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
-from training.heads.network import new_network, unpacked
+from training.heads.network import Base, new_network, unpacked
 
 _WARM: Final = 0.1
 _DECAY: Final = 0.01
@@ -36,24 +36,33 @@ class Learner:
         rate: of learning, of the encoder.
         faster: how many times the rate what stands over the encoder learns with.
         seed: of the fresh outputs, and of chance.
-        begun: the file of weights to go on from, instead of fresh outputs over all-MiniLM-L6-v2.
+        base: what fresh outputs stand over.
+        begun: the file of weights to go on from, instead of fresh outputs.
     """
 
     def __init__(
-        self, outputs: int, steps: int, *, rate: float, faster: float, seed: int, begun: Path | None = None
+        self,
+        outputs: int,
+        steps: int,
+        *,
+        rate: float,
+        faster: float,
+        seed: int,
+        base: Base = Base.MINILM,
+        begun: Path | None = None,
     ) -> None:
         torch.manual_seed(seed)
-        self._network = unpacked(begun) if begun else new_network(outputs)
+        self._network = unpacked(begun) if begun else new_network(outputs, base)
         self._mean = AveragedModel(self._network, multi_avg_fn=get_ema_multi_avg_fn(_KEPT))  # type: ignore[no-untyped-call]
-        vectors, *_ = self._network.parameters()
-        self._network.encoder.embeddings.word_embeddings.sparse = True  # a step touches few rows of a large table
-        inside = [one for one in self._network.encoder.parameters() if one is not vectors]
+        words = self._network.encoder.embeddings.word_embeddings
+        words.sparse = words.weight.requires_grad  # a step touches few rows of a large table
+        inside = [one for one in self._network.encoder.parameters() if one.requires_grad and one is not words.weight]
         over = [one for name, one in self._network.named_parameters() if not name.startswith("encoder.")]
         self._clipped = [*inside, *over]
         parts: list[dict[str, Any]] = [{"params": inside}, {"params": over, "lr": rate * faster}]
         self._optimizers: tuple[torch.optim.Optimizer, ...] = (
             torch.optim.AdamW(parts, lr=rate, weight_decay=_DECAY, fused=True),
-            torch.optim.SparseAdam([vectors], lr=rate),
+            *([torch.optim.SparseAdam([words.weight], lr=rate)] if words.sparse else ()),
         )
         self._schedules = [
             torch.optim.lr_scheduler.LambdaLR(one, lambda step: _share(step, steps)) for one in self._optimizers

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from rich.progress import Progress
 
 from core.errors import BadInput
-from training.heads.network import new_network
+from training.heads.network import Base
 
 if TYPE_CHECKING:
     import torch
@@ -33,12 +33,16 @@ Example = tuple[Texts, NDArray[np.float32]]
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """How a small encoder learns. ``faster``: how many times the rate what stands over the encoder learns with."""
+    """How a small encoder learns. ``faster``: how many times the rate what stands over the encoder learns with.
+
+    ``base``: what it begins with, where it does not go on from weights.
+    """
 
     epochs: int
     learning_rate: float = 1.5e-4
     faster: float = 1.0
     seed: int = SEED
+    base: Base = Base.MINILM
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +110,8 @@ def fine_tuned(
     chance = _chance(values.seed)
     steps = values.epochs * -(-len(shown(_chance(values.seed))) // BATCH)  # an epoch may show some texts more or fewer
     rates = {"rate": values.learning_rate, "faster": values.faster}
-    learner, file = Learner(outputs, steps, **rates, seed=values.seed, begun=begun), folder / _CHECKPOINT
+    learner = Learner(outputs, steps, **rates, seed=values.seed, base=values.base, begun=begun)
+    file = folder / _CHECKPOINT
     if file.exists():
         saved = torch.load(file, weights_only=True)
         place = _Place(**saved["place"])
@@ -139,9 +144,9 @@ def fine_tuned(
                 place.kept = {name: tensor.clone() for name, tensor in learner.mean.state_dict().items()}
             place.epoch, place.batch, place.chance = place.epoch + 1, 0, chance.getstate()
             save()
-    network = new_network(outputs)
+    network = learner.mean
     network.load_state_dict(place.kept)
-    return Tuned(network.eval(), place.before, place.best)
+    return Tuned(network, place.before, place.best)
 
 
 def logits_of(network: Any, texts: Sequence[Texts]) -> NDArray[np.float32]:

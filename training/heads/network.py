@@ -4,47 +4,56 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from core.llm.backends.e5 import LAYERS, SHARED_LAYERS, WORDS
+from core.llm.backends.e5 import tokenizer as tokenizer_of_e5
 from core.llm.backends.encoders import ABOUT, ROWS, SCALE, WORD_VECTORS
-from core.llm.backends.minilm import MAX_TOKENS, packaged_folder
+from core.llm.backends.minilm import MAX_TOKENS, WIDTH, packaged_folder
+from core.llm.backends.minilm import tokenizer as tokenizer_of_minilm
 from core.llm.backends.quiet import quiet
 
 if TYPE_CHECKING:
     import torch
-    from transformers import BertModel, PreTrainedTokenizerBase
+    from tokenizers import Tokenizer
+    from transformers import BertModel
 
 
-def new_network(outputs: int) -> Any:
-    """all-MiniLM-L6-v2 with fresh outputs over the mean of the last text's vectors and the whole input's mean.
+class Base(StrEnum):
+    """What a network begins with: six layers that all learn, or eight, of which the lower four are kept."""
+
+    MINILM = "all-MiniLM-L6-v2"
+    E5 = "multilingual-e5-small"
+
+
+def new_network(outputs: int, base: Base = Base.MINILM) -> Any:
+    """A small encoder with fresh outputs over the mean of the last text's vectors and the whole input's mean.
 
     Returns:
-        A ``torch.nn.Module`` that takes what its ``tokenized`` gives and returns logits of shape (n, outputs).
+        A ``torch.nn.Module`` that takes what its ``tokenized`` gives and returns logits of shape (n, outputs). What
+        stays as it is needs no gradient.
     """
     import torch
-    from transformers import AutoModel
 
     class Network(torch.nn.Module):
         encoder: BertModel
 
         def __init__(self) -> None:
             super().__init__()
-            folder = str(packaged_folder())
-            self.encoder = AutoModel.from_pretrained(  # nosec B615 # a folder on this machine
-                folder, local_files_only=True, add_pooling_layer=False
-            )
+            self.encoder = _minilm() if base is Base.MINILM else _e5()
             width = self.encoder.config.hidden_size
             self.dense = torch.nn.Linear(3 * width, width)
             self.dropout = torch.nn.Dropout(0.1)
             self.outputs = torch.nn.Linear(width, outputs)
 
         def tokenized(self, texts: Sequence[tuple[str, ...]]) -> Mapping[str, torch.Tensor]:
-            columns = list(zip(*texts, strict=True))
-            how = {"padding": True, "truncation": True, "max_length": MAX_TOKENS, "return_tensors": "pt"}
-            found: Mapping[str, torch.Tensor] = _tokenizer()(*map(list, columns), **how)
-            return found
+            pieces = _tokenizer(base).encode_batch([text if len(text) > 1 else text[0] for text in texts])
+            found = {"input_ids": [one.ids for one in pieces], "attention_mask": [one.attention_mask for one in pieces]}
+            found["token_type_ids"] = [one.type_ids for one in pieces]
+            return {name: torch.tensor(rows) for name, rows in found.items()}
 
         def forward(self, tokens: Mapping[str, torch.Tensor]) -> torch.Tensor:
             vectors = self.encoder(**tokens).last_hidden_state
@@ -60,13 +69,50 @@ def new_network(outputs: int) -> Any:
         return Network().eval()
 
 
+def _minilm() -> BertModel:
+    from transformers import AutoModel
+
+    found: BertModel = AutoModel.from_pretrained(  # nosec B615 # a folder on this machine
+        str(packaged_folder()), local_files_only=True, add_pooling_layer=False
+    )
+    return found
+
+
+def _e5() -> BertModel:
+    import torch
+    from transformers import BertConfig, BertModel
+
+    from training.heads.e5 import INNER, floats
+
+    weights = {name: torch.tensor(array) for name, array in floats(LAYERS).items()}
+    shape = BertConfig(
+        vocab_size=len(weights[WORDS]),
+        hidden_size=WIDTH,
+        num_hidden_layers=LAYERS,
+        num_attention_heads=12,
+        intermediate_size=INNER,
+        max_position_embeddings=MAX_TOKENS,
+        pad_token_id=tokenizer_of_e5().token_to_id("<pad>"),
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+    )
+    found = BertModel(shape, add_pooling_layer=False)
+    found.load_state_dict(weights)
+    for kept in (found.embeddings, *found.encoder.layer[:SHARED_LAYERS]):
+        kept.requires_grad_(False)
+    return found
+
+
 def pack(network: Any, about: Mapping[str, Any], file: Path) -> None:
     """Write what the training changed: matrices in eight bits for each row's scale, the rest in sixteen."""
     import torch
     from safetensors.torch import save_file
 
+    learnt = {name for name, parameter in network.named_parameters() if parameter.requires_grad}
     packed = dict[str, torch.Tensor]()
     for name, tensor in network.state_dict().items():
+        if name not in learnt:
+            continue
         matrix = tensor
         if name == WORD_VECTORS:
             rows = (tensor != new_network(1).state_dict()[name]).any(dim=1).nonzero().squeeze(1)
@@ -83,7 +129,7 @@ def unpacked(file: Path) -> Any:
     from safetensors.torch import load_file
 
     packed = load_file(file)
-    network = new_network(len(packed["outputs.bias"]))
+    network = new_network(len(packed["outputs.bias"]), Base.MINILM if WORD_VECTORS in packed else Base.E5)
     weights = network.state_dict()
     for name in weights.keys() & packed.keys():
         given = packed[name].float()
@@ -104,9 +150,12 @@ def _eight_bits(matrix: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 @cache
-def _tokenizer() -> PreTrainedTokenizerBase:
-    from transformers import AutoTokenizer
+def _tokenizer(base: Base) -> Tokenizer:
+    """The one that the network is read with in use, and fills up a batch to its longest text."""
+    from tokenizers import Tokenizer
 
-    return AutoTokenizer.from_pretrained(  # nosec B615 # a folder on this machine
-        str(packaged_folder()), local_files_only=True
-    )
+    shared = tokenizer_of_minilm() if base is Base.MINILM else tokenizer_of_e5()
+    found = Tokenizer.from_str(shared.to_str())
+    pad = "[PAD]" if base is Base.MINILM else "<pad>"
+    found.enable_padding(pad_id=found.token_to_id(pad), pad_token=pad)
+    return found

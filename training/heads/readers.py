@@ -1,6 +1,7 @@
-"""Trains the two small readers of ``core/scoring/readers`` on the texts of ``training/data``.
+"""Trains the small readers of ``core/scoring/readers`` on the texts of ``training/data``.
 
     antiphon train reader posts runs/posts
+    antiphon train reader abroad runs/abroad
     antiphon train reader drafts runs/drafts
 
 Each reads the training split, keeps the epoch that does best on the development split, brings the weights to eight
@@ -37,12 +38,16 @@ from training.heads.fitting import (
     unsure_between,
 )
 from training.heads.learning import SEED, Tuned, Values, fine_tuned, logits_of
-from training.heads.network import pack
+from training.heads.network import Base, pack
 from training.heads.tasks import Task, task_of_drafts, task_of_posts
 
-VALUES: Final = {"posts": Values(epochs=5), "drafts": Values(epochs=4)}
+VALUES: Final = {
+    "posts": Values(epochs=5),
+    "abroad": Values(epochs=2, learning_rate=3e-4, faster=4.0, base=Base.E5),
+    "drafts": Values(epochs=4),
+}
 """How a reader begins."""
-VALUES_ON: Final = {"posts": Values(epochs=3, learning_rate=1e-4), "drafts": Values(epochs=2, learning_rate=1e-4)}
+VALUES_ON: Final = {name: Values(epochs=2 + (name == "posts"), learning_rate=1e-4) for name in VALUES}
 """How one goes on from weights that were trained."""
 _OWN_WEIGHTS: Final = "Name what `antiphon train reader` left for this reader, or a file of core/scoring/readers."
 _LINES: Final = 20
@@ -60,7 +65,7 @@ def task_of(which: str, most: int = 0, *, goes_on: bool = False) -> Task:
     """What a reader learns.
 
     Args:
-        which: ``posts`` or ``drafts``.
+        which: ``posts``, ``abroad`` (posts in Spanish, Italian and Basque) or ``drafts``.
         most: texts of each language and split, at most; 0 takes all.
         goes_on: whether it goes on from weights that know most of the texts.
 
@@ -68,8 +73,10 @@ def task_of(which: str, most: int = 0, *, goes_on: bool = False) -> Task:
         BadInput: there is no such reader.
     """
     if which not in VALUES:
-        raise BadInput(f"There is no reader of {which}.", remedy="Choose posts or drafts.")
-    return task_of_posts(most, goes_on=goes_on) if which == "posts" else task_of_drafts(most)
+        raise BadInput(f"There is no reader of {which}.", remedy="Choose posts, abroad or drafts.")
+    if which == "drafts":
+        return task_of_drafts(most)
+    return task_of_posts(most, goes_on=goes_on, is_abroad=which == "abroad")
 
 
 def train(
@@ -143,6 +150,7 @@ def measured(task: Task, out: Path, about: dict[str, Any]) -> list[dict[str, Any
     said, spoken = targets[:, at] > 0.5, np.array([row.language for row in task.dev])
     about["calibration"] = calibration(logits, targets)
     table = by_language(spoken, said, _probabilities(logits[:, at], about["calibration"][at]))
+    about["spoken"] = [row["language"] for row in table]
     about["languages"] = [row["language"] for row in table if row["known"]]
     mine = np.isin(spoken, about["languages"] or spoken)  # in the others its word does not count
     about["calibration"] = calibration(logits[mine], targets[mine])

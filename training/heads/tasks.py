@@ -68,6 +68,7 @@ RESTATEMENTS: Final = (
 _WORDS_TO_RESTATE: Final = 8
 _REPLIES_AS_POSTS: Final = 1500
 """Good replies that an epoch shows by themselves, others in each; of ordinary talk it shows every second line."""
+_REPLIES_ABROAD: Final = 1000
 _SHOWN_AGAIN: Final = 0.25
 _OF_SEVERITY: Final = POST_OUTPUTS.index("severity")
 _MOST_SEVERE: Final = 5
@@ -103,17 +104,23 @@ def scaled(targets: NDArray[np.float32]) -> NDArray[np.float32]:
     return found
 
 
-def task_of_posts(most: int = 0, *, goes_on: bool = False) -> Task:
+def task_of_posts(most: int = 0, *, goes_on: bool = False, is_abroad: bool = False) -> Task:
     """Posts: hateful or not, how, and whom; at most ``most`` of each language and split, if not 0.
 
     Args:
         goes_on: whether the weights know the texts already: then an epoch shows a quarter of them, drawn anew each
             time, beside all those of the kinds that the reader erred on.
+        is_abroad: whether the other languages are what matters: they are shown twice, ordinary talk and replies less,
+            and theirs alone are the texts of the development split.
     """
     share = _SHOWN_AGAIN if goes_on else 1.0
     rows = [*spread(posts(), most, _kind), *spread(kinds(), most, _kind)]
     train, dev = _split(rows, "train"), _split(rows, "dev")
-    known, talk, replies = scaled(post_targets(train)), list(ordinary("train")), _good_replies()
+    talk, replies, most_replies = list(ordinary("train")), _good_replies(), _REPLIES_AS_POSTS
+    if is_abroad:
+        train, dev = [*train, *(row for row in train if row.language != "en")], [r for r in dev if r.language != "en"]
+        talk, most_replies = talk[::2], _REPLIES_ABROAD
+    known = scaled(post_targets(train))
     others = list(ordinary("heldout"))
     if most:
         talk, others, replies = talk[: 2 * most], others[: 20 * most], replies[:most]
@@ -142,7 +149,7 @@ def task_of_posts(most: int = 0, *, goes_on: bool = False) -> Task:
             found.append(((readable(text, row.language),), target))
         found += [((readable(text),), nothing) for text in chance.sample(talk, round(share * len(talk) / 2))]
         found += [((readable(_stretch(talk, chance)),), nothing) for _ in range(round(share * len(talk) / 7))]
-        chosen = chance.sample(replies, min(round(share * _REPLIES_AS_POSTS), len(replies)))
+        chosen = chance.sample(replies, min(round(share * most_replies), len(replies)))
         found += [((readable(row.text, row.language),), nothing) for row in chosen]
         return shuffled(found, chance)
 

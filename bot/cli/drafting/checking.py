@@ -137,10 +137,12 @@ def _read(job: Job) -> dict[str, Any]:
     read_by = ReadBy.RULES if scores is None else ReadBy.SMALL
     return {
         "id": job.id,
-        "verdict": None if scores is None else _posts().sureness(scores["hateful"]),
+        "verdict": None if scores is None else _posts().sureness(scores["hateful"], language),
         "language": language,
         "read_by": read_by,
-        "why": [_post_in_words(scores), *_unread(read_by, language)] if scores else _unread(read_by, language),
+        "why": [_post_in_words(scores, language), *_unread(read_by, language)]
+        if scores
+        else _unread(read_by, language),
         "scores": scores,
         "groups_named": sorted(groups_named(job.post, language)),
         "slurs": sorted(slurs_in(job.post, language)),
@@ -180,8 +182,8 @@ def _post_scores(post: str, language: str) -> dict[str, Any] | None:
     }
 
 
-def _post_in_words(scores: Mapping[str, Any]) -> str:
-    verdict = _posts().sureness(scores["hateful"])
+def _post_in_words(scores: Mapping[str, Any], language: str) -> str:
+    verdict = _posts().sureness(scores["hateful"], language)
     if verdict == "not hateful":
         return "The post does not attack a group of people."
     begin = "The post attacks" if verdict == "hateful" else "It is not sure whether the post attacks"

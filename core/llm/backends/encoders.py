@@ -1,14 +1,15 @@
 """Small encoders that classify one text or a pair of texts on one processor core, behind ``core.ports.TextClassifier``.
 
 Owns the form of the shipped weights and how a classifier is built from them. An encoder is all-MiniLM-L6-v2
-(Apache-2.0) with six layers of its own. Of the table of word vectors the shipped file holds the rows that the training
-changed; the others are those of the model. A weight of a matrix has eight bits in the file.
+(Apache-2.0) with six layers of its own, and of the table of word vectors its file holds the rows that the training
+changed; or it is multilingual-e5-small (MIT) with four layers of its own over four that it shares with others like it,
+and no word vector is its own. A weight of a matrix has eight bits in the file.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from math import erf, sqrt
 from pathlib import Path
@@ -20,7 +21,8 @@ from numpy.typing import NDArray
 
 from core.errors import IndexUnavailable
 from core.i18n.sentences import sentence
-from core.llm.backends.minilm import REMEDY, Form, Layers, count_of_words, shared_words, tokenizer
+from core.llm.backends import e5, minilm
+from core.llm.backends.minilm import REMEDY, Form, Layers, count_of_words, shared_words
 
 ABOUT: Final = "about"
 WORD_VECTORS: Final = "encoder.embeddings.word_embeddings.weight"
@@ -86,16 +88,17 @@ class _Network:
 
     def __init__(self, packed: Mapping[str, NDArray[Any]]) -> None:
         inside = {name.removeprefix(_ENCODER): array for name, array in packed.items() if name.startswith(_ENCODER)}
-        self._layers = Layers(inside, Form.EIGHT_BITS)
-        self._own, self._scales = packed[WORD_VECTORS], packed[WORD_VECTORS + SCALE]
-        self._places = np.full(count_of_words(), -1, dtype=np.int32)
-        self._places[packed[ROWS]] = np.arange(len(self._own), dtype=np.int32)
+        if WORD_VECTORS in packed:
+            self._layers, self._tokenizer = Layers(inside, Form.EIGHT_BITS), minilm.tokenizer()
+            self._words: Callable[[NDArray[np.int64]], NDArray[np.float32]] = _ChangedWords(packed)
+        else:
+            self._layers, self._tokenizer = Layers(e5.shared_layers() | inside, Form.E5), e5.tokenizer()
+            self._words = e5.words
         self._dense, self._dense_bias = _floats(packed, "dense.weight"), packed["dense.bias"].astype(np.float32)
         self._outputs, self._bias = _floats(packed, "outputs.weight"), packed["outputs.bias"].astype(np.float32)
-        tokenizer()
 
     def logits(self, text: tuple[str, ...]) -> NDArray[np.float32]:
-        pieces = tokenizer().encode(text[0], text[1] if len(text) > 1 else None)
+        pieces = self._tokenizer.encode(text[0], text[1] if len(text) > 1 else None)
         kinds = np.array(pieces.type_ids, dtype=np.int64)
         vectors = self._layers.read(self._words(np.array(pieces.ids)), kinds)
         last = vectors[kinds == kinds.max()]
@@ -104,8 +107,16 @@ class _Network:
         bent = np.array([one * (1 + erf(one / sqrt(2))) / 2 for one in hidden.tolist()], dtype=np.float32)
         return self._outputs @ bent + self._bias
 
-    def _words(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
-        """The model's word vectors, with the changed ones in their places."""
+
+class _ChangedWords:
+    """The word vectors of all-MiniLM-L6-v2, with the changed ones in their places."""
+
+    def __init__(self, packed: Mapping[str, NDArray[Any]]) -> None:
+        self._own, self._scales = packed[WORD_VECTORS], packed[WORD_VECTORS + SCALE]
+        self._places = np.full(count_of_words(), -1, dtype=np.int32)
+        self._places[packed[ROWS]] = np.arange(len(self._own), dtype=np.int32)
+
+    def __call__(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
         words = shared_words(ids)
         places = self._places[ids]
         is_own = places >= 0

@@ -47,10 +47,12 @@ class Form(StrEnum):
 
     EIGHT_BITS = "eight_bits.onnx"
     SIXTEEN_BITS = "sixteen_bits.onnx"
+    E5 = "e5.onnx"
+    """Eight layers: the lower four, which all networks share, in sixteen bits, the others in eight."""
 
 
 class Layers:
-    """The six layers with weights of somebody's. Safe to share between threads, each of which keeps one core busy.
+    """The layers with weights of somebody's. Safe to share between threads, each of which keeps one core busy.
 
     Args:
         weights: arrays by the names of BERT, a matrix of shape (out, in), in sixteen bits. In eight bits a matrix is

@@ -109,15 +109,31 @@ class DraftSigns:
 
 
 class PostReader:
-    """Reads posts. Blocking: call it in a thread."""
+    """Reads posts. Blocking: call it in a thread.
 
-    def __init__(self, classifier: TextClassifier) -> None:
-        self._classifier = classifier
+    Args:
+        classifier: reads English, and what nobody else reads.
+        abroad: reads the languages that it names as ``spoken``.
+    """
+
+    def __init__(self, classifier: TextClassifier, abroad: TextClassifier | None = None) -> None:
+        self._classifier, self._abroad = classifier, abroad
 
     @property
     def languages(self) -> frozenset[str]:
         """The ISO 639-1 codes of the languages in which it was measured and found good enough."""
+        return self.watched | frozenset(_told(self._abroad, "languages") if self._abroad else ())
+
+    @property
+    def watched(self) -> frozenset[str]:
+        """Those in which its false alarms on ordinary talk were measured, too."""
         return frozenset(_told(self._classifier, "languages"))
+
+    def _of(self, language: str | None) -> TextClassifier:
+        """Who reads a language."""
+        if self._abroad is None or language in {None, "en"} or language not in _told(self._abroad, "spoken"):
+            return self._classifier
+        return self._abroad
 
     def knows(self, language: str | None) -> bool:
         """Whether its word counts in a language."""
@@ -134,13 +150,13 @@ class PostReader:
         shown = [readable(text, language) for text in texts]
         standard = [in_standard_words(text) if language in {None, "en"} else text for text in shown]
         others = [at for at, text in enumerate(standard) if text != shown[at]]
-        signs = self._read_by_network([*shown, *(standard[at] for at in others)])
+        signs = self._read_by_network([*shown, *(standard[at] for at in others)], language)
         signs, again = signs[: len(shown)], signs[len(shown) :]
         for at, milder in zip(others, again, strict=True):
             signs[at] = min(signs[at], milder, key=lambda one: one.hateful)
         named = [with_neutral_names(text) if language in {None, "en"} else text for text in standard]
         others = [at for at, text in enumerate(named) if text != standard[at]]
-        for at, neutral in zip(others, self._read_by_network([named[at] for at in others]), strict=True):
+        for at, neutral in zip(others, self._read_by_network([named[at] for at in others], language), strict=True):
             signs[at] = self._without_name(signs[at], neutral)
         return [
             self._joined(one, text, read, plain, language)
@@ -156,7 +172,7 @@ class PostReader:
 
     def _joined(self, signs: PostSigns, text: str, shown: str, plain: str, language: str | None) -> PostSigns:
         """What the network says of a text, with what its words tell: as it was written, as shown, in standard words."""
-        low, high = _told(self._classifier, "unsure")
+        low, high = _told(self._of(language), "unsure")
         if is_coded(text) or is_coded(plain) or latin_share(plain) < _LEAST_LATIN:
             return replace(signs, hateful=max(signs.hateful, (low + high) / 2))
         if language in {None, "en"} and is_slogan(plain):
@@ -169,17 +185,18 @@ class PostReader:
         is_kind = signs.hateful < high and is_friendly(plain)
         return replace(signs, hateful=low * _BELOW) if is_mild or is_kind else signs
 
-    def _read_by_network(self, texts: Sequence[str]) -> list[PostSigns]:
+    def _read_by_network(self, texts: Sequence[str], language: str | None) -> list[PostSigns]:
+        classifier = self._of(language)
         pieces = [pieces_of(text) for text in texts]
         flat = [(piece,) for of_text in pieces for piece in of_text]
-        found = _probabilities(self._classifier.logits(flat), _told(self._classifier, "calibration"))
-        outputs = _told(self._classifier, "outputs")
+        found = _probabilities(classifier.logits(flat), _told(classifier, "calibration"))
+        outputs = _told(classifier, "outputs")
         signs, start, at = [], 0, outputs.index("hateful")
         for of_text in pieces:
             rows = found[start : start + len(of_text)]
             start += len(of_text)
             worst = rows[int(rows[:, at].argmax())].copy()
-            worst[at] = _probability(_logit(worst[at]) - _told(self._classifier, "long") * np.log(len(rows)))
+            worst[at] = _probability(_logit(worst[at]) - _told(classifier, "long") * np.log(len(rows)))
             signs.append(_post_signs(by_name(outputs, worst)))
         return signs
 
@@ -187,15 +204,15 @@ class PostReader:
         """The probability, shape (n,), that each text attacks a group of people."""
         return np.array([signs.hateful for signs in self.read(texts, language)], dtype=np.float64)
 
-    def sureness(self, hateful: float) -> Sureness:
-        """What a probability means: hateful, not, or not sure in between."""
-        low, high = _told(self._classifier, "unsure")
+    def sureness(self, hateful: float, language: str | None = None) -> Sureness:
+        """What a probability of a post in a language means: hateful, not, or not sure in between."""
+        low, high = _told(self._of(language), "unsure")
         if hateful >= high:
             return Sureness.HATEFUL
         return Sureness.NOT_HATEFUL if hateful < low else Sureness.NOT_SURE
 
     def threshold(self, one_in: float) -> float:
-        """The probability that one of ``one_in`` ordinary messages exceeds, as measured on such messages."""
+        """The probability that one of ``one_in`` ordinary messages exceeds, as measured on such messages in English."""
         rates, thresholds = _told(self._classifier, "false_alarms")
         wanted = np.log10(max(one_in, 1.0))
         return float(_probability(np.interp(wanted, rates, thresholds)))
@@ -286,7 +303,7 @@ def shipped_posts() -> PostReader:
     Raises:
         IndexUnavailable: at the first use, if the weights are missing or damaged.
     """
-    return PostReader(_shipped("posts"))
+    return PostReader(_shipped("posts"), _shipped("abroad"))
 
 
 def shipped_drafts() -> DraftReader:

@@ -62,7 +62,7 @@ def test_a_reader_leaves_weights_that_say_what_they_know(
     ("words", "remedy"),
     [
         (["heads", "RUN", "--most", 3], "Take 12 or more for a try, or all."),
-        (["reader", "poems", "RUN"], "Choose posts or drafts."),
+        (["reader", "poems", "RUN"], "Choose posts, abroad or drafts."),
         (["reader", "posts", "RUN", "--from", "nowhere.safetensors"], "Name a file, such as one of"),
         (["reader", "posts", "RUN", "--from", "RUN/posts.safetensors"], "There are no weights at"),
         (["heads", "RUN", "--set", "colour=red"], "These can be set: "),

@@ -115,6 +115,27 @@ def test_the_worst_fault_is_named_unless_the_draft_agrees() -> None:
     assert agreeing.read("post", ["a"])[0].worst is None
 
 
+@dataclass(frozen=True)
+class Abroad(ByText):
+    """Reads Spanish and Basque, the first well enough, and is surer of what it says."""
+
+    @property
+    def about(self) -> Mapping[str, Any]:
+        """As the fake classifier's, but for languages and limits."""
+        return {**super().about, "spoken": ["es", "eu"], "languages": ["es"], "unsure": (0.45, 0.55)}
+
+
+def test_each_language_is_read_by_its_network() -> None:
+    """Its own numbers and limits count; only where false alarms were measured are channels watched."""
+    reader = PostReader(ByText(lambda _: 0.1), Abroad(lambda _: 0.6))
+    read = {language: float(reader.hateful(["x"], language)[0]) for language in ("en", "es", "eu", "fr", None)}
+    assert read == pytest.approx({"en": 0.1, "es": 0.6, "eu": 0.6, "fr": 0.1, None: 0.1})
+    assert reader.languages == {"en", "es"}
+    assert reader.watched == {"en"}
+    assert reader.sureness(0.6, "es") is Sureness.HATEFUL
+    assert reader.sureness(0.6, "en") is reader.sureness(0.6) is Sureness.NOT_SURE
+
+
 def test_weights_that_lack_something_are_named() -> None:
     """Weights of another version are as useless as damaged ones, and the remedy is the same."""
 
