@@ -260,7 +260,7 @@ class _Run:
     async def _by_larger(self) -> Suggestion:
         """The suggestion of a larger model: one reading, the plain question, one with evidence, and one review."""
         request, voice = self.request, self.request.voice
-        reading = await self._read_at_once()
+        reading, meaning = await self._read_at_once()
         self._report("reading", reading.implied_meaning or reading.reason, reading)
         support = await self._support(reading)
         if not request.wants_drafts(reading, self.signals):
@@ -271,7 +271,7 @@ class _Run:
         aimed = [card for card in cards if not card.stereotype.is_general] or cards
         told = dict.fromkeys(card.claim for card in aimed if card.claim)
         claims = [request.claim] if request.claim else list(told)
-        said = (self.open_post.text, reading.implied_meaning, request.claim, *claims)
+        said = (self.open_post.text, meaning, reading.implied_meaning, request.claim, *claims)
         queries = list(dict.fromkeys(str(text) for text in said if text))
         claim = request.claim or next(iter(claims), "")
         passages = self._noting(await self.arguing.evidence(queries, reading, claim, cards, PASSAGES))
@@ -308,6 +308,10 @@ class _Run:
         notice = voice.notice_in(brief.language)
         drafts = self._noting(with_notice(drafts, found.found, reading, notice, self.engine.writer))
         used = [*assessor.brief.evidence, *(one for one in passages if one not in assessor.brief.evidence)]
+        beside = far_from(used) - {passage.id for passage in assessor.brief.evidence} - {card.fact for card in aimed}
+        used = [passage for passage in used if passage.id not in beside]
+        if not used:
+            self.degraded.append(sentence("evidence: no passage bears on the claim; the drafts state no facts"))
         shown = replace(assessor.brief, evidence=tuple(used[:KEPT]))
         argument = Argument(shown, [Claim(text, None) for text in claims], queries, cards)
         return self._suggestion(
@@ -319,16 +323,17 @@ class _Run:
         groups = (sure,) if sure else ()
         return await asyncio.to_thread(with_own_stereotypes, reading, text, own, self.engine.readers.embedder, groups)
 
-    async def _read_at_once(self) -> Reading:
+    async def _read_at_once(self) -> tuple[Reading, str]:
         noted = await read_at_once(
             self.open_post, self.signals, self.engine.router, self.larger.model, self.larger.pooling
         )
-        return await self._with_own(self._noting(noted))
+        reading, meaning = self._noting(noted)
+        return await self._with_own(reading), meaning
 
     async def _read(self) -> Reading:
         """The reading; at once by a larger model."""
         if self.larger.pooling.is_larger:
-            return await self._read_at_once()
+            return (await self._read_at_once())[0]
         reading = self._noting(await read_post(self.open_post, self.signals, self.model, self.larger))
         return await self._with_gist(reading)
 

@@ -107,6 +107,8 @@ class EvidenceQuery:
     """A search for at most ``limit`` passages: several queries at once, of which the first is the post itself.
 
     The passages are ranked by closeness to the claim and the first query; the other queries widen the coarse search.
+    Where ``is_offered``, somebody chooses among the passages: the nearest of the other queries counts as much as the
+    first, they raise accusations as the post does, and nothing is left out for being far, or for a gap in the facts.
     Passages about ``target_group`` are preferred. ``groups``, ``since``, ``publishers`` and ``languages`` are filters
     where they are given: a passage must be about one of the groups, published in ``since`` or later, by one of the
     publishers, and in one of the languages. ``named`` are the ids of facts that come before all others, as far as the
@@ -122,6 +124,7 @@ class EvidenceQuery:
     publishers: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()
     named: tuple[str, ...] = ()
+    is_offered: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from kb.starter.index import KnowledgeIndex
 from kb.starter.vector_cache import KeptVectors
 
 _EACH_SOURCE = 2  # of three passages, so that no source answers everything
+_EACH_DOCUMENT = 3  # of those that are offered; else one
 _RERANKED = 20  # a cross-encoder reads some 20 pairs a second on two cores
 _LEAST_RELEVANCE = 0.5  # a cross-encoder's score for a passage that may or may not bear on the claim
 
@@ -94,19 +95,26 @@ class HybridSearch:
             return Found()
         found, notes = await asyncio.to_thread(self._ranked, wanted, query)
         if self._reranker and (wanted.known or wanted.claim):
-            found, unranked = await self._reranked(found, wanted, self._reranker)
+            found, unranked = await self._reranked(found, wanted, self._reranker, is_offered=query.is_offered)
             notes += unranked
         first = await asyncio.to_thread(self._norms.chosen, wanted, query) if query.named else []
-        kept = distinct(_joined(first, found), query.limit, _EACH_SOURCE)
+        each = (query.limit // 2, _EACH_DOCUMENT) if query.is_offered else (_EACH_SOURCE, 1)
+        kept = distinct(_joined(first, found), query.limit, *each)
         if not kept and not wanted.known and wanted.claim is None:
             norms = await asyncio.to_thread(self._norms.norms, query.target_group)
-            kept = distinct(norms, query.limit, _EACH_SOURCE)
+            kept = distinct(norms, query.limit, *each)
         return Found(tuple(one.evidence for one in kept), tuple(notes))
 
     def _ranked(self, wanted: Asked, query: EvidenceQuery) -> tuple[list[Ranked], list[str]]:
         gap = self._gaps.nearest(wanted.known[0], query.target_group) if self._gaps and wanted.known else None
-        notes: list[str] = [Sentence(_SAID[gap.instead].template, {"why": Sentence(gap.why)})] if gap else []
-        found = self._norms.named(gap.norms) if gap else self._norms.ranked(wanted, query)
+        norms = self._norms.named(gap.norms) if gap else []
+        notes: list[str] = []
+        if gap and not query.is_offered:
+            found, notes = norms, [Sentence(_SAID[gap.instead].template, {"why": Sentence(gap.why)})]
+        else:
+            found = self._norms.ranked(wanted, query)
+            known = {one.evidence.id for one in found}
+            found += [one for one in norms if one.evidence.id not in known]
         for part in self._parts:
             try:
                 found += part.ranked(wanted, query)
@@ -115,9 +123,9 @@ class HybridSearch:
         return found, notes
 
     async def _reranked(
-        self, found: Sequence[Ranked], wanted: Asked, reranker: Reranker
+        self, found: Sequence[Ranked], wanted: Asked, reranker: Reranker, *, is_offered: bool
     ) -> tuple[list[Ranked], list[str]]:
-        """The best candidates in the cross-encoder's order, without those that it finds beside the point."""
+        """The best candidates in its order, without those beside the point, unless somebody chooses among them."""
         best = sorted(found, key=lambda one: -one.order)[:_RERANKED]
         claim = wanted.claim or wanted.known[0]
         try:
@@ -131,7 +139,7 @@ class HybridSearch:
         return [
             replace(one, order=share, evidence=replace(one.evidence, scores={**one.evidence.scores, "claim": share}))
             for one, share in zip(best, (round(share, 4) for share in relevance), strict=True)
-            if share >= _LEAST_RELEVANCE
+            if share >= _LEAST_RELEVANCE or is_offered
         ], []
 
 

@@ -126,14 +126,16 @@ def preference(groups: frozenset[TargetGroup], group: TargetGroup | None, *, is_
     return 0.0 if is_universal else _OTHER_GROUP
 
 
-def distinct(ranked: Sequence[Ranked], limit: int, each_source: int) -> list[Ranked]:
-    """The best ``limit``: one for each document, none that repeats another, at most ``each_source`` of one source."""
+def distinct(ranked: Sequence[Ranked], limit: int, each_source: int, each_document: int = 1) -> list[Ranked]:
+    """The best ``limit``: none that repeats another, and so many at most of one source and of one document."""
     kept: list[Ranked] = []
     for one in sorted(ranked, key=lambda one: -one.order):
         if len(kept) >= limit:
             break
         of_source = sum(bool(one.source) and other.source == one.source for other in kept)
-        if of_source < each_source and not any(_repeats(one, other) for other in kept):
+        of_document = sum(other.document == one.document for other in kept)
+        is_free = of_source < each_source and of_document < each_document
+        if is_free and not any(_repeats(one, other) for other in kept):
             kept.append(one)
     return kept
 
@@ -145,8 +147,6 @@ def first_sentences(text: str, count: int) -> str:
 
 
 def _repeats(one: Ranked, other: Ranked) -> bool:
-    if one.document == other.document:
-        return True
     return one.vector is not None and other.vector is not None and float(one.vector @ other.vector) > _SAME_WORDS
 
 

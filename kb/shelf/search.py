@@ -108,11 +108,11 @@ class LibrarySearch:
             paragraph, vector = paragraphs[one.row], vectors.get(one.row)
             if directions is not None and vector is not None:
                 near: float | None = _nearness(vector, directions)
-                order = near or 0.0
+                order = _offered(vector, directions) if query.is_offered else near or 0.0
             else:
                 near, order = None, _by_words(paragraph, wanted)
             order += _worth(paragraph, query.target_group)
-            if order >= THRESHOLD:
+            if order >= THRESHOLD or (query.is_offered and near is not None):
                 found.append(_ranked(one, paragraph, vector, near, order, query.target_group))
         return sorted(found, key=lambda one: -one.order)
 
@@ -145,6 +145,11 @@ class LibrarySearch:
         languages = {one.row: paragraphs[one.row].document.language for one in pool}
         rows = [row for row, language in languages.items() if language is None or language in self._embedder.languages]
         return dict(zip(rows, self._shelf.vectors(rows), strict=True)) if rows else {}
+
+
+def _offered(vector: NDArray[np.float32], directions: Directions) -> float:
+    to_post, *to_others = (float(vector @ query) for query in directions.queries)
+    return directions.offered(to_post, to_others)
 
 
 def _nearness(vector: NDArray[np.float32], directions: Directions) -> float:

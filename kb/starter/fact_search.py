@@ -60,8 +60,9 @@ class FactSearch:
             if not _is_wanted(self._facts[one.row], query) or not self._says[one.row] <= allowed:
                 continue
             near = self._nearness(one.row, directions)
-            order = near + self._preference(one.row, query.target_group)
-            if order >= THRESHOLD:
+            closeness = self._offered(one.row, directions) if query.is_offered else near
+            order = closeness + self._preference(one.row, query.target_group)
+            if query.is_offered or order >= THRESHOLD:
                 found.append((one, near, order))
         return self._of_today(sorted(found, key=lambda part: (-part[2], part[0].row)))
 
@@ -104,14 +105,23 @@ class FactSearch:
         return self._of_today((one, None, one.fused) for one in found)
 
     def _raised(self, wanted: Asked, query: EvidenceQuery) -> frozenset[str]:
-        """The accusations that facts may speak of: those that the post (the first query) raises or the claim names."""
+        """The accusations that facts may speak of: those that the post (the first query) raises or the claim names.
+
+        Where passages are offered, also those that the other queries raise: a reader said that the post means them.
+        """
         said = said_of(wanted.claim or "", query.target_group)
+        if query.is_offered:
+            return said | raised_in(*wanted.texts)
         return said | raised_in(*query.queries[:1], *wanted.known[:1])
 
     def _nearness(self, row: int, directions: Directions) -> float:
         claim = directions.claim
         to_claim = None if claim is None else self._index.closeness(claim, row)
         return directions.nearness(self._index.closeness(directions.queries[0], row), to_claim)
+
+    def _offered(self, row: int, directions: Directions) -> float:
+        to_post, *to_others = (self._index.closeness(vector, row) for vector in directions.queries)
+        return directions.offered(to_post, to_others)
 
     def _preference(self, row: int, group: TargetGroup | None) -> float:
         fact = self._facts[row]

@@ -5,7 +5,7 @@ Owns the command and what it shows; ``bot.trial`` has the questions and the verd
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, Final, cast
@@ -24,6 +24,7 @@ from bot.trial.trying import Tried, sample_posts, trial_of, try_drafts, try_pair
 from bot.trial.verdicts import Share, Trial, keep
 from core.errors import BadInput
 from core.llm.backends.servers.protocol import ChatProtocol
+from core.wording.language import name_of
 
 POSTS: Final = 8
 
@@ -59,13 +60,19 @@ def try_model(
 
     It reads 40 invented posts in four languages whose answers are known, compares 8 pairs of replies, and drafts posts.
 
-    What it is fit for is kept, and doctor shows it. Where it is unfit to read, the small readers read alone.
+    Each part is told as it is found. What the model is fit for is kept, and doctor shows it. Where it is unfit to read,
+    the small readers read alone.
     """
     own = readings_of(readings) if readings else ()
     samples = sample_posts(own)
     most = len(samples)
     if posts > most:
         raise BadInput(f"There are {most} sample posts.", remedy=f"Give --posts a number up to {most}.")
+
+    def tell(*lines: str) -> None:
+        if not as_json:
+            for line in lines:
+                _print(line)
 
     async def work() -> int:
         settings = load_settings(config)
@@ -76,53 +83,51 @@ def try_model(
             chat, writer = cast("ChatProtocol", engine.model), writer_of(settings)
             _say(f"{writer.model}, {server}")
             lacking = await try_server(chat)
-            asked = [*known_readings(), *own]
-            _say(f"The server is asked; now {len(asked)} readings.")
-            read = await try_readings(chat, writer, asked)
+            tell(f"Server: {'; '.join(lacking) or 'it takes all that is asked of it'}.")
+            asked, read = [*known_readings(), *own], dict[str, Share]()
+            for language in dict.fromkeys(known.language for known in asked):
+                _say(f"Now the readings in {name_of(language)}.")
+                read |= await try_readings(chat, writer, [known for known in asked if known.language == language])
+                tell(f"Read rightly in {name_of(language)}: {read[language]}.")
             _say("Now 8 comparisons.")
             pairs = await try_pairs(chat, writer)
-            _say(f"Now {posts} sample posts.")
-            tried = await try_drafts(engine, samples[:posts], settings.profile_named(), voice_of(settings))
+            tell(f"Compared rightly: {pairs}.")
+            profile, voice, tried = settings.profile_named(), voice_of(settings), list[Tried]()
+            for number, sample in enumerate(samples[:posts], start=1):
+                _say(f"Now sample post {number} of {posts}.")
+                tried += await try_drafts(engine, [sample], profile, voice)
+                tell(*_told_of(tried[-1]))
             told = trial_of(server, writer.model, chat.abilities.lacking() or lacking, read, pairs, tried)
         keep(settings.trials_file, told)
         if as_json:
             print_document(_document(told, tried))
-        else:
-            _show(told, tried, price_in, price_out)
-            _print(f"Kept in {settings.trials_file}.")
+        tell("", *_summary(told, tried, price_in, price_out), f"Kept in {settings.trials_file}.")
         return 0 if told.writes or not posts else EXIT_NO_DRAFT
 
     run_to_exit(work)
 
 
-def _show(told: Trial, tried: Sequence[Tried], price_in: float | None, price_out: float | None) -> None:
-    lacking = "; ".join(told.lacking)
-    _print(f"Server: {lacking or 'it takes all that is asked of it'}.")
-    _print(f"Read rightly: {_by_language(told.readings)}. Compared rightly: {told.pairs}.")
-    for one in tried:
-        cost = one.suggestion.cost
-        _print("")
-        _print(f"[{one.language}] {one.post}")
-        if one.draft is None:
-            _print(f"  None of the {len(one.suggestion.drafts)} drafts that would be shown is its own.")
-        else:
-            _print(f"  {one.draft.text}")
-            for warning in one.draft.warnings:
-                _print(f"  Check: {warning}")
-        _print(
-            f"  {cost.seconds:.1f} s, {cost.model_calls} calls, {cost.prompt_tokens:,} tokens read, "
-            f"{cost.completion_tokens:,} written"
-        )
-    _print("")
+def _told_of(one: Tried) -> Iterator[str]:
+    cost = one.suggestion.cost
+    yield ""
+    yield f"[{one.language}] {one.post}"
+    if one.draft is None:
+        yield f"  None of the {len(one.suggestion.drafts)} drafts that would be shown is its own."
+        yield from (f"  {note}" for note in one.suggestion.degraded)
+    else:
+        yield f"  {one.draft.text}"
+        yield from (f"  Check: {warning}" for warning in one.draft.warnings)
+    yield (
+        f"  {cost.seconds:.1f} s, {cost.model_calls} calls, {cost.prompt_tokens:,} tokens read, "
+        f"{cost.completion_tokens:,} written"
+    )
+
+
+def _summary(told: Trial, tried: Sequence[Tried], price_in: float | None, price_out: float | None) -> Iterator[str]:
     if tried:
-        _print(f"A post takes {told.seconds:.1f} s and {told.calls:.1f} calls. {told.thousand(price_in, price_out)}")
-    for sentence in told.verdict():
-        _print(sentence)
-    _print("What it writes was checked as every draft is. Whether it reads well, only people can say: read it.")
-
-
-def _by_language(shares: Mapping[str, Share]) -> str:
-    return ", ".join(f"{language} {share}" for language, share in shares.items())
+        yield f"A post takes {told.seconds:.1f} s and {told.calls:.1f} calls. {told.thousand(price_in, price_out)}"
+    yield from told.verdict()
+    yield "What it writes was checked as every draft is. Whether it reads well, only people can say: read it."
 
 
 def _document(told: Trial, tried: Sequence[Tried]) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from core.ports import EvidenceSource
 from core.scoring.readers.pooling import Pooling
 from core.scoring.readers.readers import Readers
 from core.stages.arguing.claims import propose_claims, vote
-from core.stages.arguing.evidence import ANY_SOURCES, KEPT, Sources, find_evidence, summarise, write_queries
+from core.stages.arguing.evidence import ANY_SOURCES, Sources, find_evidence, summarise, write_queries
 from core.stages.outcomes import Noted
 
 MOST_CHARACTERS_BESIDE: Final = 1_000
@@ -93,11 +93,11 @@ class Arguing:
         return with_names(cards, self.post.text, group) if group and language in NAMED else cards
 
     async def evidence(
-        self, queries: Sequence[str], reading: Reading, claim: str, cards: Sequence[Card], limit: int = KEPT
+        self, queries: Sequence[str], reading: Reading, claim: str, cards: Sequence[Card], offered: int = 0
     ) -> Noted[list[Evidence]]:
-        """The facts that the cards rest on, and what else bears on the claim; ``limit`` passages at most."""
+        """The facts that the cards rest on, and what else bears on the claim; ``offered`` as in ``find_evidence``."""
         named = list(dict.fromkeys(card.fact for card in cards if card.fact))
-        return await find_evidence(queries, reading, claim, self.source, self.sources, named, limit)
+        return await find_evidence(queries, reading, claim, self.source, self.sources, named, offered)
 
     async def early(self, likely: Reading | None) -> EarlyClaims | None:
         """Write claims while the post is read.

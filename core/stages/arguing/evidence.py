@@ -77,17 +77,26 @@ async def find_evidence(
     source: EvidenceSource,
     wanted: Sources = ANY_SOURCES,
     named: Sequence[str] = (),
-    limit: int = KEPT,
+    offered: int = 0,
 ) -> Noted[list[Evidence]]:
-    """At most ``limit`` passages that bear on the claim, best first, and notes on what was dropped.
+    """At most three passages that bear on the claim, best first, and notes on what was dropped.
 
     If nothing by the preferred publishers bears on the claim, all publishers are searched and a note says so. A passage
     that speaks to a language model instead of to people is dropped: its author did not mean to inform.
 
     Args:
         named: the ids of facts that the arguments rest on, which come first.
+        offered: so many passages are found, near or not, for somebody who chooses among them.
     """
-    query = EvidenceQuery(tuple(queries), claim, reading.target_group, limit, since=wanted.since, named=tuple(named))
+    query = EvidenceQuery(
+        tuple(queries),
+        claim,
+        reading.target_group,
+        offered or KEPT,
+        since=wanted.since,
+        named=tuple(named),
+        is_offered=offered > 0,
+    )
     try:
         found = await _by_preference(query, wanted.publishers, source)
     except IndexUnavailable as err:

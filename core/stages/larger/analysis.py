@@ -127,10 +127,11 @@ async def analyse(post: FlaggedPost, routes: Sequence[Route], model: MeteredMode
 
 async def read_at_once(
     post: FlaggedPost, signals: Signals, router: Router, model: MeteredModel, pooling: Pooling
-) -> Noted[Reading]:
+) -> Noted[tuple[Reading, str]]:
     """The reading of a post by the small readers and one call of a larger model, and notes on what is missing.
 
-    Without an answer of the model, or where it is unfit to read the language, the small readers' reading stands.
+    Beside it stands what the post says in the model's own English words; "" without an answer of the model. Without
+    an answer of the model, or where it is unfit to read the language, the small readers' reading stands.
 
     Raises:
         ModelAway: nobody gets an answer, no call was ever answered, and the request waits for the model.
@@ -138,7 +139,7 @@ async def read_at_once(
     """
     unread = decide(replace(signals, is_models_alone=False), {})
     if not pooling.counts(Question.HATEFUL, is_alone=signals.hateful is None):
-        return Noted(unread, [])
+        return Noted((unread, ""), [])
     routes = await asyncio.to_thread(offered, post.text, signals.language, router, signals)
     try:
         said = await analyse(post, routes, model)
@@ -146,7 +147,7 @@ async def read_at_once(
         if model.budget.ends_without(err):
             raise
         note = sentence("reading: the model did not read the post ({why}); the small readers read it", why=err.message)
-        return Noted(unread, [note])
+        return Noted((unread, ""), [note])
     signs, chances = signals.signs, said.chances
     hateful = pooling.pooled(Question.HATEFUL, signals.hateful, chances[Question.HATEFUL])
     threat = pooling.pooled(Question.THREAT, signs.threat if signs else None, chances[Question.THREAT])
@@ -161,20 +162,23 @@ async def read_at_once(
     reading = decide(signals, answer if said.advice else {}, violent=is_violent, personal=is_personal)
     is_told = said.stereotype is not None and (group is None or said.stereotype.stereotype.target_group is group)
     note = sentence("reading: how sure the model is, it says itself; no probabilities were read")
-    return Noted(
-        replace(
-            reading,
-            severity=5 if is_violent else said.severity,
-            stereotypes=(said.stereotype.stereotype.id,) if said.stereotype and is_told else (),
-            guesses=(),
-            implied_meaning=_gist(said, is_told=is_told, language=signals.language),
-        ),
-        [note] if said.is_stated else [],
+    reading = replace(
+        reading,
+        severity=5 if is_violent else said.severity,
+        stereotypes=(said.stereotype.stereotype.id,) if said.stereotype and is_told else (),
+        guesses=(),
+        implied_meaning=_gist(said, is_told=is_told, language=signals.language),
     )
+    return Noted((reading, said.gist), [note] if said.is_stated else [])
 
 
 def _group(signals: Signals, said: Analysis) -> TargetGroup | None:
-    """The group: the first that the model names, where it names one of ours; else the small reader's."""
+    """The group of the stereotype that the model chooses, if it names that group, too; else the first that it names.
+
+    Where it names none of ours it is the small reader's.
+    """
+    if said.stereotype and said.stereotype.stereotype.target_group in said.groups:
+        return said.stereotype.stereotype.target_group
     named = [group for group in said.groups if group is not TargetGroup.OTHER]
     return named[0] if named else (signals.target_group or (said.groups[0] if said.groups else None))
 

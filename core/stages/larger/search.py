@@ -49,7 +49,7 @@ class LargerSearch:
         writer: writes.
         reviewer: the model that reviews; another one than the writer's where there is one.
         judge: compares a mended draft with the one before it.
-        passages: what may answer the post, eight at most.
+        passages: what may answer the post, ``PASSAGES`` at most.
         assess: an assessor for a brief, with the gates, the readers and the rewards that ask no model.
         brief: the post and its reading; its evidence is the passage that answers, once that is known.
         cards: the arguments that answer the post, with prepared replies.

@@ -22,7 +22,7 @@ from core.stages.larger.questions import ask, conversation
 from core.stages.outcomes import Noted
 from core.wording.language import name_of
 
-PASSAGES: Final = 8
+PASSAGES: Final = 12
 """How many passages the model looks at."""
 _MOST_TOKENS: Final = 220
 _TEMPERATURE: Final = 0.8
@@ -146,4 +146,5 @@ def _named(passage: Evidence) -> str:
 def _shown(letter: str, passage: Evidence) -> str:
     text = " ".join(passage.text.split()).replace("<", "‹").replace(">", "›")
     cut = text if len(text) <= _PASSAGE_CHARACTERS else f"{text[:_PASSAGE_CHARACTERS].rsplit(' ', 1)[0]} ..."
-    return f"{letter} ({_named(passage)}): {cut}"
+    whose = " ".join(str(part) for part in (passage.source.publisher, passage.source.year) if part)
+    return f"{letter} ({whose}): {cut}"

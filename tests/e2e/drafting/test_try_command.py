@@ -11,7 +11,8 @@ def test_a_model_is_tried_and_doctor_shows_what_it_is_fit_for(drafter: Antiphon)
     """This one takes every post for hateful and writes nothing to the plain question, so that it is fit for nothing."""
     done = drafter("model", "try", "--posts", "1", "--price-in", "1", "--price-out", "2")
     assert done.code == 1, done
-    assert "Read rightly: en 0 of 10, es 0 of 10, it 0 of 10, eu 0 of 10. Compared rightly: 0 of 8." in done.out
+    assert all(f"Read rightly in {name}: 0 of 10." in done.out for name in ("English", "Spanish", "Italian", "Basque"))
+    assert "Compared rightly: 0 of 8." in done.out
     assert "[en] Enjoy the market while it lasts." in done.out
     assert " at 1 and 2 a million." in done.out
     assert "The small readers read alone in English, Spanish, Italian and Basque." in done.out

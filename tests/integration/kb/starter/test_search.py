@@ -105,6 +105,42 @@ async def test_a_fact_brings_up_no_more_than_the_post(
     assert any(word in evidence.text for evidence in raised)
 
 
+@pytest.mark.parametrize(
+    ("post", "meaning", "group", "wanted"),
+    [
+        ("Strange how the cable goes missing whenever the caravans are here.", "Roma people are thieves",
+         TargetGroup.OTHER, "other-018"),
+        ("They all forgot the wife but kept the iphone. Funny.", "migrants are young men who are not in need",
+         TargetGroup.MIGRANTS, "migrants-009"),
+        ("Since they moved into the old school my daughter takes no bus.", "migrants are rapists",
+         TargetGroup.MIGRANTS, "migrants-017"),
+        ("Otra que denuncia por dinero y otro con la vida rota.", "women accuse men of rape falsely",
+         TargetGroup.WOMEN, "women-020"),
+    ],
+)  # fmt: skip
+async def test_who_chooses_is_offered_what_answers_the_meaning_of_a_hint(
+    search: EvidenceSource, post: str, meaning: str, group: TargetGroup, wanted: str
+) -> None:
+    """Protects that what a reader says of a post finds its fact, which the post's own words do not."""
+    query = EvidenceQuery((post, meaning), "", group, 12, is_offered=True)
+    found = await search.search(query)
+    assert wanted in [passage.id for passage in found.passages]
+    assert len(found.passages) == 12
+    assert not found.notes
+    alone = await passages(search, EvidenceQuery((post,), "", group, 12))
+    assert wanted not in [passage.id for passage in alone]
+
+
+async def test_who_chooses_is_offered_the_norms_of_a_gap_and_facts_beside(search: EvidenceSource) -> None:
+    """Protects that one word which recalls a gap takes no fact away: whoever chooses says what answers."""
+    words = "They are all gold-diggers who want a man's money and accuse him."
+    plain = await search.search(EvidenceQuery((words,), "", TargetGroup.WOMEN))
+    assert [note.split(" (")[0] for note in plain.notes] == ["evidence: no fact answers this, a question may"]
+    offered = await passages(search, EvidenceQuery((words,), "", TargetGroup.WOMEN, 12, is_offered=True))
+    assert {passage.id for passage in plain.passages} < {passage.id for passage in offered}
+    assert {"women-020", "women-021"} & {passage.id for passage in offered}
+
+
 async def test_evidence_carries_all_that_is_shown(search: EvidenceSource, facts: tuple[Fact, ...]) -> None:
     """Protects that the passage is word for word the fact, with source, caution and scores, stereotypes unseen."""
     found = (await passages(search, about("Immigrants steal our jobs", TargetGroup.MIGRANTS)))[0]
