@@ -24,8 +24,8 @@ from sqlalchemy import or_, select
 
 from bot.store.cases.documents import suggestion_from_json
 from bot.store.engine.database import Database, Session
+from bot.store.people.audit import write
 from bot.store.people.communities import load
-from bot.store.people.journal import write
 from bot.store.people.people import name_of, require_on_community
 from bot.store.schema import ApprovalRow, CaseRow, OutboxRow, PersonRow, SuggestionRow
 from core.errors import BadInput, StoreUnavailable

@@ -13,8 +13,8 @@ from sqlalchemy import func, select
 
 from bot.store.cases.documents import suggestion_from_json
 from bot.store.engine.database import Database, Session
+from bot.store.people.audit import write
 from bot.store.people.communities import load, policy_of
-from bot.store.people.journal import write
 from bot.store.schema import ApprovalRow, CaseRow, PersonRow, SuggestionRow
 from core.errors import BadInput, StoreUnavailable
 from core.models import Kind

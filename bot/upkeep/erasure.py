@@ -18,7 +18,7 @@ from bot.store.cases.cases import draft_anew, load, touch, transition
 from bot.store.cases.suggestions import cases_with_prepared
 from bot.store.engine.database import Database, Session
 from bot.store.people import communities, own_cards, prepared
-from bot.store.people.journal import write
+from bot.store.people.audit import write
 from bot.store.people.people import known_pseudonym, require_on_community
 from bot.store.schema import (
     AuditRow,

@@ -16,6 +16,7 @@ import tempfile
 import unicodedata
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict
+from difflib import unified_diff
 from pathlib import Path
 from typing import Final
 
@@ -25,6 +26,21 @@ from kb.documents import Fetched, Listed, Page, Parsed, Span
 from kb.library.nouns import Paragraph, Revision, Says, State, Trust, groups_in, listed_in, revision_in
 from kb.library.private import make_private
 from kb.library.store import Store
+
+
+def changes(library: Library, document: str) -> list[str]:
+    """The paragraphs that a document's waiting revision adds ("+ ") and drops ("- "), with a neighbour of each change.
+
+    For a new document every paragraph is added. If no revision waits, there are no changes.
+    """
+    revisions = library.revisions(document)
+    waiting = next((one for one in revisions if one.state is State.QUARANTINED), None)
+    served = next((one for one in revisions if one.state is State.ACCEPTED), None)
+    if waiting is None:
+        return []
+    before = library.texts(served.revision) if served else []
+    lines = list(unified_diff(before, library.texts(waiting.revision), lineterm="", n=1))
+    return [f"{line[0]} {line[1:]}" for line in lines[2:] if not line.startswith("@@")]
 
 
 class Walks:

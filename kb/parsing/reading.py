@@ -9,9 +9,8 @@ from dataclasses import replace
 from itertools import zip_longest
 
 from core.errors import DocumentRefused
-from kb.parsing.cleaning import clean_line, cleaned
+from kb.parsing.cleaning import author_in, clean_line, cleaned, heading_in, title_in, year_in
 from kb.parsing.formats.kinds import FileKind, kind_of
-from kb.parsing.headings import author_in, heading_in, title_in, year_in
 from kb.parsing.limits import ParsingLimits
 from kb.parsing.raw import Raw
 

@@ -21,8 +21,7 @@ from typing import Any, Final
 
 import pytest
 
-from adapters.common.capture.keywords import has_keyword
-from adapters.common.capture.watching import is_about
+from adapters.common.capture.watching import has_keyword, is_about
 from adapters.common.capture.wishes import wish_in
 from adapters.common.words.fitting import shortened
 from adapters.common.words.markup import hidden_in

@@ -185,13 +185,13 @@ def reranker(
 ) -> None:
     """Train a cross-encoder that orders passages for a claim (F2RL: InfoNCE over hard negatives)."""
     need_extra()
-    from training.reranker import infonce, learning
+    from training.reranker import infonce
     from training.runs.card import plot, write_card
 
     values = changed_by(by_recipe(recipe, "reranker", infonce.Values()), set_)
     refuse_unknown(set_, values)
-    model = learning.open_base(base)
-    learnt, held_out = learning.texts(values.hard_negatives)
+    model = infonce.open_base(base)
+    learnt, held_out = infonce.texts(values.hard_negatives)
     started = start(
         run, "reranker", recipe, asdict(values), base, {"pairs": len(learnt)}, (row.question for row in learnt)
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from datasets import Dataset
 from sentence_transformers.cross_encoder import CrossEncoder
@@ -18,8 +18,30 @@ from sentence_transformers.cross_encoder.losses import MultipleNegativesRankingL
 from sentence_transformers.cross_encoder.trainer import CrossEncoderTrainer
 from sentence_transformers.cross_encoder.training_args import CrossEncoderTrainingArguments
 
-from training.reranker.examples import Ranked, columns
+from core.llm.backends.embeddings import SentenceEmbedder
+from training.reranker.examples import Ranked, columns, questions, ranked, split_by_stereotype
+from training.runs.base import folder_of_base
 from training.runs.following import Note, Notes, last_checkpoint, shared_arguments
+
+_AGAINST: Final = 9
+"""Hard negatives among which an answer is looked for when it is measured."""
+
+
+def texts(hard_negatives: int) -> tuple[list[Ranked], list[Ranked]]:
+    """What is learnt, and what is measured on: other stereotypes."""
+    learnt, held_out = split_by_stereotype(questions())
+    embedder = SentenceEmbedder()
+    return ranked(learnt, embedder, negatives=hard_negatives), ranked(held_out, embedder, negatives=_AGAINST)
+
+
+def open_base(base: str) -> CrossEncoder:
+    """A cross-encoder with one output, from a folder or ``name@commit``; an encoder gets a fresh output.
+
+    Raises:
+        BadInput: the model cannot be fetched.
+    """
+    model: CrossEncoder = CrossEncoder(str(folder_of_base(base)), num_labels=1, local_files_only=True)
+    return model
 
 
 @dataclass(frozen=True, slots=True)

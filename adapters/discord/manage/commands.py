@@ -22,11 +22,12 @@ from adapters.common.manage import cases, setup, targets
 from adapters.common.manage.managers import require
 from adapters.common.manage.reports import Watch, lately_text, statistics_text, status_text
 from adapters.discord.connection.client import IN_SERVERS, INSTALLED_IN_SERVERS, AntiphonClient
+from adapters.discord.connection.events import listen
 from adapters.discord.connection.refs import NAME
 from adapters.discord.manage.panel_actions import PanelActions
 from adapters.discord.manage.servers import Server, ServerManager, manager_of
 from adapters.discord.speech.exact_text import MAX_CHARACTERS
-from adapters.discord.speech.private_answers import Interaction, answer, defer
+from adapters.discord.speech.private_answers import Interaction, answer, answer_command_errors, defer
 from core.errors import BadInput
 from core.i18n.catalogs import gettext
 from core.moderation.cards import Card
@@ -277,3 +278,27 @@ def _add_reports(group: app_commands.Group, commands: Commands) -> None:
     @group.command(name=locale_str("help"), description=locale_str("What Antiphon does, and how"))
     async def show_help(interaction: _In) -> None:
         await commands.help(interaction)
+
+
+def _nothing() -> int:
+    return 0
+
+
+def install(
+    client: AntiphonClient,
+    *,
+    card_view: CardView,
+    left_out: Callable[[], int] = _nothing,
+    detector: HateDetector | None = None,
+) -> None:
+    """Add the commands and the panels to a client that is about to connect.
+
+    Args:
+        card_view: shows one case.
+        left_out: how many posts were not looked at (``Capture.left_out``).
+        detector: the filter of watched channels; ``None`` where there is none.
+    """
+    panels = PanelActions(client, detector)
+    client.tree.add_command(group_of(Commands(client, panels, left_out, detector, card_view)))
+    answer_command_errors(client.tree)
+    listen(client, "interaction", panels.hear)

@@ -1,29 +1,157 @@
 """Letting a client answer the buttons, selects and modals of cards, and hear of cards that somebody deletes.
 
+Owns which of Discord's answers says what: it waits three seconds for the first, and every further one is a message of
+its own. What is said is decided in ``adapters.common.decisions``.
+
 ``install`` is called once for each client, before it connects.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Final
 
 import discord
+from discord import ui
 
 from adapters.common.cards.acts import Target
+from adapters.common.cards.controls import Control
 from adapters.common.cards.deleted import DeletedCards
 from adapters.common.decisions.answering import answered
 from adapters.common.decisions.flows import PRESSED, SUBMITTED
+from adapters.common.decisions.press import Dialog, InPublic, Screen
+from adapters.common.policy_memory import PolicyMemory
+from adapters.common.words.markup import Reader
 from adapters.discord.connection.acting import acts
 from adapters.discord.connection.client import AntiphonClient
 from adapters.discord.connection.events import listen
-from adapters.discord.connection.refs import ref_of
-from adapters.discord.review.dialogs import fields_of
+from adapters.discord.connection.refs import NAME, ref_of
+from adapters.discord.review.dialogs import fields_of, modal_of
 from adapters.discord.review.ids import target_of
-from adapters.discord.review.items import ANSWERERS, CaseItem
-from adapters.discord.review.press import DiscordPress
+from adapters.discord.review.items import ANSWERERS, CaseItem, screen_layout
+from adapters.discord.review.layout import card_layout
 from adapters.discord.review.surface import DiscordReviewSurface
+from adapters.discord.speech.languages import reader_language
+from adapters.discord.speech.markup import reader_of
 from core.errors import BadSettings
+from core.models import PostRef
+from core.moderation.cards import Card, ProposedReply
+from core.moderation.desk_ports import Casework
+from core.moderation.roles import Person
+
+_NOBODY: Final = discord.AllowedMentions.none()
+_ROOM: Final = 3900
+"""Of the 4,000 characters of a message; the rest is for labels."""
+
+
+@dataclass
+class DiscordPress:
+    """Implements ``adapters.common.decisions.press.Press``.
+
+    ``values`` are those of a select, ``fields`` those of a modal by the ids of its inputs.
+    """
+
+    interaction: discord.Interaction
+    target: Target
+    casework: Casework
+    surface: DiscordReviewSurface
+    policies: PolicyMemory
+    values: tuple[str, ...] = ()
+    fields: Mapping[str, str] = field(default_factory=dict)
+    room: int = _ROOM
+    _has_filled: bool = False
+    _community_language: str | None = None
+
+    @property
+    def by(self) -> Person:
+        """Who it was."""
+        user = self.interaction.user
+        return Person(NAME, str(user.id), user.display_name)
+
+    @property
+    def locale(self) -> str:
+        """The language to answer them in, one of ``core.i18n.LANGUAGES``; the community's counts after ``listen``."""
+        return reader_language(self.interaction.locale.value, self._community_language)
+
+    @property
+    def reader(self) -> Reader:
+        """The person as a reader of texts."""
+        return reader_of(self.locale)
+
+    @property
+    def is_on_card(self) -> bool:
+        """Whether it happened on the card in the channel, not in a private answer."""
+        message = self.interaction.message
+        return message is not None and not message.flags.ephemeral
+
+    async def listen(self) -> None:
+        """Find out which language the community speaks, in well under the three seconds that Discord waits."""
+        if self.interaction.guild_id is not None:
+            self._community_language = await self.policies.language_of(str(self.interaction.guild_id))
+
+    async def think(self) -> None:
+        """Say within three seconds that a private answer follows."""
+        await self.interaction.response.defer(ephemeral=True, thinking=True)
+
+    async def defer(self) -> None:
+        """Say within three seconds that it was seen; the message stays as it is until ``replace``."""
+        await self.interaction.response.defer()
+
+    async def in_public(self, proposal: ProposedReply) -> InPublic:
+        """The approved text and nothing else."""
+        return InPublic(proposal.text)
+
+    async def answer(self, screen: Screen) -> None:
+        """Show this person, and nobody else, a message."""
+        await self._answer(*screen_layout(screen))
+
+    async def answer_card(self, card: Card) -> None:
+        """Show this person, and nobody else, a card."""
+        await self._answer(card_layout(card, self.locale), [])
+
+    async def _answer(self, view: ui.LayoutView, files: list[discord.File]) -> None:
+        response = self.interaction.response
+        if not response.is_done():
+            await response.send_message(view=view, files=files, ephemeral=True, allowed_mentions=_NOBODY)
+        elif response.type is discord.InteractionResponseType.deferred_channel_message and not self._has_filled:
+            self._has_filled = True
+            await self._replace(view, files)
+        else:
+            await self.interaction.followup.send(view=view, files=files, ephemeral=True, allowed_mentions=_NOBODY)
+
+    async def replace(self, screen: Screen) -> None:
+        """Show a message in place of the one that was pressed, so that nothing in it can be pressed again."""
+        await self._replace(*screen_layout(screen))
+
+    async def _replace(self, view: ui.LayoutView, files: list[discord.File]) -> None:
+        await self.interaction.edit_original_response(view=view, attachments=files, allowed_mentions=_NOBODY)
+
+    async def ask(self, dialog: Dialog) -> None:
+        """Open a modal, which Discord takes only as the first answer."""
+        await self.interaction.response.send_modal(modal_of(dialog))
+
+    async def say(self, *sentences: str) -> None:
+        """Answer with sentences."""
+        await self.answer(_said(*sentences))
+
+    async def show(self, card: Card) -> None:
+        """Bring the card that was pressed up to date, if it was one. Only with what a reviewer sees of the case."""
+        message = self.interaction.message
+        if message is not None and self.is_on_card:
+            place = PostRef(NAME, card.community, str(message.channel.id), str(message.id))
+            await self.surface.update(card, place)
+
+    async def conclude(self, card: Card, sentence: str, *controls: Control) -> None:
+        """Say what came of it and what can be pressed next, and show the card as it is now."""
+        screen = Screen((sentence,), controls, card.case_id, card.version)
+        is_update = self.interaction.response.type is discord.InteractionResponseType.deferred_message_update
+        await (self.replace(screen) if is_update and not self.is_on_card else self.answer(screen))
+        await self.show(card)
+
+
+def _said(*sentences: str) -> Screen:
+    return Screen(("\n".join(sentence for sentence in sentences if sentence),))
 
 
 class CardDeletions:

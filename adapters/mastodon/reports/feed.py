@@ -1,6 +1,6 @@
 """Taking in the moderation reports of the home instance: asked for, and kept before anything else.
 
-Owns which reports come, and that each is stripped (``payloads``) before it is kept. Reports are asked for with a
+Owns which reports come, and that each is stripped before it is kept. Reports are asked for with a
 moderator's token.
 """
 
@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from mastodon import Mastodon
 from mastodon.return_types import AdminReport
@@ -19,9 +19,83 @@ from mastodon.return_types import AdminReport
 from adapters.mastodon.connection.client import MastodonClient
 from adapters.mastodon.connection.error_meanings import FAULTS, Halted, of_question, status_of
 from adapters.mastodon.intake.updates import FIRST, newest, number_of
-from adapters.mastodon.reports.payloads import JSON, kept_report
+from adapters.mastodon.speech.plain_text import quoted_by
 from core.errors import StoreUnavailable
 from core.moderation.platforms import ArrivedUpdate, UpdateInbox
+
+JSON = dict[str, Any]
+MOST_STATUSES: Final = 40
+"""So many posts of one report are taken; an instance lets a reporter add fewer."""
+_STATUS: Final = (
+    "id",
+    "content",
+    "spoiler_text",
+    "visibility",
+    "language",
+    "created_at",
+    "edited_at",
+    "in_reply_to_id",
+)
+_ACCOUNT: Final = ("id", "acct", "bot")
+
+
+def kept_report(said: Mapping[str, Any]) -> JSON:
+    """A report as it is kept: its number, whom it names by their ids and instances, and its posts; no comment.
+
+    Args:
+        said: an ``Admin::Report``, as the instance gives it.
+
+    Raises:
+        KeyError: it has no number.
+    """
+    return {
+        "id": str(said["id"]),
+        "is_resolved": bool(said.get("action_taken")),
+        "by": _person(said.get("account")),
+        "of": _person(said.get("target_account")),
+        "statuses": [kept_status(each) for each in list(said.get("statuses") or ())[:MOST_STATUSES]],
+    }
+
+
+def kept_status(said: Mapping[str, Any]) -> JSON:
+    """A status as it is kept: all its words, who can read it, its author by id and name, and what it quotes for all.
+
+    Raises:
+        KeyError: it has no id or no author.
+    """
+    quoted = quoted_by(said)
+    kept = _kept(said)
+    kept["quote"] = {"quoted_status": _kept(quoted)} if quoted is not None else _plain(bool(said.get("quote")))
+    return kept
+
+
+def _kept(said: Mapping[str, Any]) -> JSON:
+    """A status without what it quotes."""
+    kept = {name: _plain(said.get(name)) for name in _STATUS}
+    account, options = said["account"], (said.get("poll") or {}).get("options") or ()
+    return kept | {
+        "id": str(said["id"]),
+        "account": {name: _plain(account.get(name)) for name in _ACCOUNT},
+        "poll": {"options": [{"title": _plain(option.get("title"))} for option in options]},
+        "media_attachments": [
+            {name: _plain(medium.get(name)) for name in ("type", "description")}
+            for medium in said.get("media_attachments") or ()
+        ],
+    }
+
+
+def _person(said: object) -> JSON:
+    """An account as a report names it, by its id and its instance, "" for this one; ``Admin::Account`` or none."""
+    if not isinstance(said, Mapping) or not said.get("id"):
+        return {"id": "", "domain": ""}
+    return {"id": str(said["id"]), "domain": str(said.get("domain") or "").casefold()}
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return value if value is None or isinstance(value, bool | int | float) else str(value)
+
 
 _LOG = logging.getLogger(__name__)
 KIND: Final = "report"

@@ -1,12 +1,14 @@
 """``antiphon check`` and ``antiphon read``: what the rules and the small readers say of a reply, and of a post.
 
-Owns the two commands, how they score and what they show; ``jobs`` reads what they are given. ``core.scoring.checking``
+Owns the two commands, what they are given, how they score and what they show. ``core.scoring.checking``
 judges, as it judges drafts and edits. No language model is loaded, and nothing is kept.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -20,26 +22,164 @@ from bot.cli.command import (
     JsonOption,
     LanguageOption,
     err,
+    given,
     out,
     print_document,
     run_to_exit,
 )
-from bot.cli.drafting.jobs import BadRow, Job, jobs_of, language_of, passages_of, refuse_both, require, text_of
 from bot.cli.later import OneText
-from core.models import ReadBy
+from core.errors import BadInput
+from core.models import Evidence, ReadBy
 from core.scoring.checking import (
     CheckedSentence,
     Level,
     check_reply,
     context_for,
+    evidence_of,
     read_drafts,
     sentences_of,
 )
 from core.scoring.readers.readers import DraftReader, DraftSigns, PostReader, PostSigns, shipped_drafts, shipped_posts
-from core.wording.language import detect, language_of_post, name_of
+from core.stages.signals import check_text
+from core.wording.language import NAMES, detect, language_of_post, name_of
 from core.wording.targets.groups import groups_named
 from core.wording.targets.slurs import slurs_in
-from core.wording.text import words
+from core.wording.text import MAX_POST_CHARACTERS, words
+
+
+@dataclass(frozen=True)
+class Job:
+    """One row: a post, a reply for ``check``, and what is known of them."""
+
+    id: str
+    post: str
+    reply: str
+    language: str | None
+    evidence: tuple[Evidence, ...]
+
+
+@dataclass(frozen=True)
+class BadRow:
+    """A row that could not be read: its line, what is wrong and what to do."""
+
+    line: int
+    error: str
+
+
+def require(text: str, name: str, call: str) -> None:
+    """Refuse a call without its ``post`` or ``reply``; ``call`` is how the command is called."""
+    if not text:
+        raise BadInput(f"The {name} is missing.", remedy=f"Call it as {call}, or name a file with --batch.")
+
+
+def text_of(argument: str, name: str) -> str:
+    """The ``post`` or ``reply`` that an argument gives; ``-`` reads it from standard input.
+
+    Raises:
+        BadInput: it is too long, or a post without words.
+    """
+    text = given(argument)
+    _check_length(text, name)
+    return text
+
+
+def refuse_both(post: str, batch: Path) -> None:
+    """Refuse a post beside a file of posts."""
+    if post:
+        raise BadInput(f"There is a post beside --batch {batch}.", remedy="Leave one of them out.")
+
+
+def language_of(code: str) -> str | None:
+    """The language of a code, ``None`` where it is to be detected. Raises ``BadInput`` for an unknown one."""
+    if code and code not in NAMES:
+        raise BadInput(f"Antiphon does not read the language {code!r}.", remedy=f"It reads: {', '.join(NAMES)}.")
+    return code or None
+
+
+def jobs_of(
+    batch: Path, language: str, evidence: tuple[Evidence, ...], *, needs_reply: bool
+) -> tuple[list[Job], list[BadRow]]:
+    """The rows of a file that can be read, and those that cannot, by their lines.
+
+    Args:
+        batch: the file; ``-`` is standard input.
+        evidence: for the rows that bring none.
+
+    Raises:
+        BadInput: the file cannot be read, or holds no rows.
+    """
+    given_language = language_of(language)
+    jobs, bad = list[Job](), list[BadRow]()
+    lines = given("-").splitlines() if str(batch) == "-" else _text(batch).splitlines()
+    for number, line in enumerate(lines, start=1):
+        if line.strip():
+            try:
+                jobs.append(_job(line, number, given_language, evidence, needs_reply=needs_reply))
+            except BadInput as fault:
+                bad.append(BadRow(number, str(fault)))
+    if not jobs and not bad:
+        raise BadInput(f"{batch} holds no rows.", remedy="Give one JSON object a line, with post and reply.")
+    return jobs, bad
+
+
+def _job(line: str, number: int, language: str | None, evidence: tuple[Evidence, ...], *, needs_reply: bool) -> Job:
+    fields = ("post", "reply") if needs_reply else ("post",)
+    remedy = f"Write one JSON object a line, with {' and '.join(fields)} as texts."
+    try:
+        row = json.loads(line)
+    except ValueError as err_:
+        raise BadInput("It is not JSON.", remedy=remedy) from err_
+    if not isinstance(row, dict):
+        raise BadInput("It is not a JSON object.", remedy=remedy)
+    for name in fields:
+        text = row.get(name)
+        if not isinstance(text, str):
+            raise BadInput(f"The field {name!r} is missing or not a text.", remedy=remedy)
+        _check_length(text, name)
+    code = row.get("language") or language
+    passages = row.get("evidence")
+    return Job(
+        str(row.get("id", number)),
+        row["post"],
+        row.get("reply", "") if needs_reply else "",
+        language_of(str(code)) if code else None,
+        evidence if passages is None else _evidence(passages),
+    )
+
+
+def _check_length(text: str, name: str) -> None:
+    if name == "post":
+        check_text(text)
+    elif len(text) > MAX_POST_CHARACTERS:
+        raise BadInput(f"The reply has {len(text):,} characters.", remedy=f"Pass {MAX_POST_CHARACTERS:,} at most.")
+
+
+def passages_of(path: Path) -> tuple[Evidence, ...]:
+    """The passages of a JSON file: one object, a list, or one object a line. Raises ``BadInput``."""
+    text = _text(path)
+    try:
+        rows = json.loads(text)
+    except ValueError:
+        try:
+            rows = [json.loads(line) for line in text.splitlines() if line.strip()]
+        except ValueError as err_:
+            raise BadInput(
+                f"{path} is not JSON.", remedy="Write one object with a text a line, or a list of them."
+            ) from err_
+    return _evidence(rows)
+
+
+def _evidence(rows: object) -> tuple[Evidence, ...]:
+    each = rows if isinstance(rows, list) else [rows]
+    return tuple(evidence_of(row, str(place)) for place, row in enumerate(each, start=1))
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except (OSError, ValueError) as err_:
+        raise BadInput(f"{path} cannot be read ({type(err_).__name__}).", remedy="Name a text file in UTF-8.") from err_
+
 
 _STYLES: Final = {Level.REFUSED: "bold red", Level.WARNED: "bold yellow", Level.FINE: "bold green"}
 _SHOWN: Final = 0.5

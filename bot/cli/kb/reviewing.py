@@ -182,7 +182,7 @@ def diff(
 
     async def work(settings: Settings) -> int:
         from bot.compose.library import open_library
-        from kb.library.changes import changes
+        from kb.library.library import changes
 
         async with open_library(settings) as opened:
             lines = changes(opened.library, opened.document_of(document))

@@ -15,8 +15,7 @@ from functools import partial
 from adapters.common.arrivals.handling import Handling
 from adapters.telegram import capture, manage, review
 from adapters.telegram.connection.client import TelegramClient, TelegramOptions
-from adapters.telegram.connection.hearing import TelegramHearing
-from adapters.telegram.connection.polling import Polling
+from adapters.telegram.connection.polling import Polling, TelegramHearing
 from adapters.telegram.connection.refs import NAME
 from adapters.telegram.platform import TelegramPlatform
 from adapters.telegram.roles import TelegramRoles

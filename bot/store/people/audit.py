@@ -13,11 +13,20 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
-from sqlalchemy import func, insert, select
+from sqlalchemy import func, insert, select, text
 
 from bot.store.engine.database import Session
 from bot.store.schema import AuditRow, Change, NoteRow
 from core.moderation.approval import CaseState
+
+
+async def write(session: Session, stream: str, *, actor: str, reason: str) -> None:
+    """Add a line to a stream that belongs to no case and no community; others that do the same wait."""
+    if session.get_bind().dialect.name == "postgresql":
+        await session.execute(text("SELECT pg_advisory_xact_lock(hashtext(:stream))"), {"stream": stream})
+    newest = await session.scalar(select(func.max(AuditRow.seq)).filter_by(stream=stream)) or 0
+    await record(session, stream, newest + 1, actor=actor, reason=reason)
+
 
 _COLUMNS: Final = "stream seq from_state to_state change actor reason note_sha256 at previous".split()
 

@@ -13,8 +13,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
 
-from core.wording.figures.lexicon import Lexicon, lexicon_of
-from core.wording.figures.words import Value, run_of
+from core.wording.figures.words import Lexicon, Value, lexicon_of, run_of
 from core.wording.text import UNREADABLE
 
 _MENTION = re.compile(r"<(?:[@#][!&]?|a?:\w{1,40}:|t:|/[\w -]{1,40}:)-?\d{1,25}(?::\w)?>")

@@ -10,7 +10,7 @@ from typing import Any
 import discord
 from discord import ui
 
-from adapters.common.decisions.proposals import proposal_screen
+from adapters.common.decisions.approving import proposal_screen
 from adapters.discord.review.items import screen_layout
 from adapters.discord.speech.markup import reader_of
 from core.moderation.cards import ProposedReply

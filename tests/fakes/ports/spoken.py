@@ -8,7 +8,7 @@ from functools import cache
 
 from adapters.common.cards.contents import sections
 from adapters.common.cards.drafts import DRAFT, in_full
-from adapters.common.decisions.proposals import proposal_screen
+from adapters.common.decisions.approving import proposal_screen
 from adapters.common.words.fitting import fit
 from core.i18n.catalogs import gettext
 from core.moderation.cards import Card, ProposedReply

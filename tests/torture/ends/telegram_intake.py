@@ -26,9 +26,8 @@ from sqlalchemy import URL, func, select
 from adapters.common.arrivals.handling import Handling
 from adapters.telegram import capture
 from adapters.telegram.connection.client import Heard, TelegramClient, TelegramOptions
-from adapters.telegram.connection.hearing import TelegramHearing
 from adapters.telegram.connection.limiter import TelegramLimiter
-from adapters.telegram.connection.polling import Polling
+from adapters.telegram.connection.polling import Polling, TelegramHearing
 from adapters.telegram.connection.refs import NAME
 from bot.communities.governance import CommunityGovernance
 from bot.compose.desk import build_casework, build_desk

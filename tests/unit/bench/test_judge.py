@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from bench.judging import tournaments
-from bench.judging.agreement import accuracy, agreement, balanced_accuracy, judge_pairs, tau
+from bench.judging.judge import accuracy, agreement, balanced_accuracy, judge_pairs, tau
 from bench.judging.tournaments import Trial, bradley_terry, logit_sums, recorded_trials, savings, simulated, swept
 from bench.measuring.samples import Log
 from core.engine import Engine

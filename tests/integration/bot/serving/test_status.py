@@ -15,10 +15,9 @@ from bot.compose.desk import Desk
 from bot.drafting.queue import DraftQueue
 from bot.runtime import faults
 from bot.serving.status.conditions import Condition, database_answers, platform_connected
-from bot.serving.status.counting import CLOSED_SECONDS, FRESH_SECONDS, Counting
 from bot.serving.status.endpoint import answering
 from bot.serving.status.glance import Glance
-from bot.serving.status.status import STARTING, STOPPING, Status
+from bot.serving.status.status import CLOSED_SECONDS, FRESH_SECONDS, STARTING, STOPPING, Counting, Status
 from bot.store.engine.database import Database
 from core.errors import BadSettings, ModelAway, StoreUnavailable
 from core.models import FlaggedPost, Priority

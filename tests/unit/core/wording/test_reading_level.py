@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.wording.reading_level.reading_level import ReadingLevel, hard_to_read, reading_level
-from core.wording.reading_level.syllables import syllables_in
+from core.wording.reading_level.reading_level import ReadingLevel, hard_to_read, reading_level, syllables_in
 
 PLAIN = "The bus was late. We all got in."
 LONG = "Responsible institutional representatives continuously demonstrated extraordinary determination."

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from adapters.common.capture.keywords import has_keyword
+from adapters.common.capture.watching import has_keyword
 from core.scoring.checking import Level, check_reply, context_for
 from core.scoring.gates import fragment_fault
 from core.wording.giveaways.giveaways import leak_in

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kb.sources.marcxml import NotMarcXml, read_collection
+from kb.sources.un import NotMarcXml, read_collection
 
 RECORD = (
     '<record><controlfield tag="001"> 7 </controlfield><controlfield tag="005">x</controlfield>'

@@ -20,10 +20,9 @@ from adapters.mastodon.connection.client import MastodonClient, MastodonOptions
 from adapters.mastodon.connection.refs import NAME, status_id_of
 from adapters.mastodon.connection.statuses import Statuses
 from adapters.mastodon.manage.login import MODERATOR_SCOPES
-from adapters.mastodon.reports.feed import ReportFeed, arrived
+from adapters.mastodon.reports.feed import ReportFeed, arrived, kept_report
 from adapters.mastodon.reports.flagging import Reports, how
 from adapters.mastodon.reports.following import ReportFollower
-from adapters.mastodon.reports.payloads import kept_report
 from bot.communities.decisions import CommunityDesk
 from bot.compose.desk import build_casework, build_desk
 from bot.sending.outbox import Outbox

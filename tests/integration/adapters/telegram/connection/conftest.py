@@ -13,8 +13,7 @@ import pytest
 
 from adapters.common.arrivals.handling import Handling
 from adapters.telegram.connection.client import Heard, TelegramClient, TelegramOptions
-from adapters.telegram.connection.hearing import TelegramHearing
-from adapters.telegram.connection.polling import Polling
+from adapters.telegram.connection.polling import Polling, TelegramHearing
 from adapters.telegram.connection.refs import NAME
 from bot.serving.supervision import cancelled, first_of
 from bot.store.engine.database import Database

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.common.capture.keywords import has_keyword
+from adapters.common.capture.watching import has_keyword
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from adapters.common.decisions.approving import proposal_screen
 from adapters.common.decisions.press import Screen, TextFile
-from adapters.common.decisions.proposals import proposal_screen
 from adapters.telegram.review.layout import card_message, screen_message
 from adapters.telegram.speech.exact_text import MAX_CHARACTERS
 from adapters.telegram.speech.markup import MARKUP, reader_of

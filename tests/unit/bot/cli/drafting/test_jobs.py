@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.cli.drafting.jobs import jobs_of, passages_of
+from bot.cli.drafting.checking import jobs_of, passages_of
 from core.errors import BadInput
 
 POST, REPLY = "They all lie.", "They do not."

@@ -10,7 +10,7 @@ import pytest
 from pydantic import SecretStr
 from sqlalchemy import URL
 
-from bot.cli.operating.doctor.backups import examine_backups
+from bot.cli.operating.doctor.database import examine_backups
 from bot.compose.chores import SCHEDULED
 from bot.compose.settings.settings import Settings, TelegramSettings
 from bot.store.engine.database import Database

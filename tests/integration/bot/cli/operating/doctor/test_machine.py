@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.cli.operating.doctor.machine import examine_machine
+from bot.cli.operating.doctor.examining import examine_machine
 from bot.cli.operating.doctor.platforms import examine_platforms
 from bot.compose.settings.loading import load_settings
 from bot.compose.settings.settings import KbSettings, Settings
@@ -55,7 +55,7 @@ async def test_a_platform_that_is_configured_by_half(config: Path) -> None:
 async def test_a_disk_that_is_nearly_full(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As full as this one would be if it had to have one byte more than it has."""
     free = shutil.disk_usage(config.parent).free
-    monkeypatch.setattr("bot.cli.operating.doctor.machine.LEAST_FREE_BYTES", 2 * free)
+    monkeypatch.setattr("bot.cli.operating.doctor.examining.LEAST_FREE_BYTES", 2 * free)
     told("a disk that is nearly full", await examine_machine(load_settings(config, {})))
 
 

@@ -13,8 +13,7 @@ from pydantic import SecretStr
 
 from adapters.telegram.connection.client import TelegramClient, TelegramOptions
 from adapters.telegram.connection.polling import Polling
-from bot.cli.operating.doctor.accounts import examine_accounts
-from bot.cli.operating.doctor.platforms import examine_platforms
+from bot.cli.operating.doctor.platforms import examine_accounts, examine_platforms
 from bot.compose.settings.settings import DiscordSettings, MastodonSettings, Settings, TelegramSettings
 from bot.runtime.findings import Finding
 from bot.store.engine.database import Database
