@@ -14,10 +14,10 @@ from rich.console import Console
 from training.cli.options import need_extra
 from training.cli.reading import heads, probe, reader
 from training.cli.stages import online, preferences, reranker, writer
-from training.cli.texts import data, samples
+from training.cli.texts import data
 
 app = typer.Typer(help="Train the small models, and a writer of your own.", no_args_is_help=True)
-for command in (data, writer, samples, preferences, online, reranker, reader, heads, probe):
+for command in (data, writer, preferences, online, reranker, reader, heads, probe):
     app.command()(command)
 
 

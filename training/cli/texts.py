@@ -1,4 +1,4 @@
-"""The commands that make texts to learn from: ``data`` and ``samples``.
+"""The command that makes texts to learn from: ``data``.
 
 Owns the table of what is there, and the files of examples and of pairs.
 """
@@ -6,7 +6,6 @@ Owns the table of what is there, and the files of examples and of pairs.
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -14,13 +13,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import track
 from rich.table import Table
 
-from training.cli.options import LICENCE, Adapter, Also, Base, Folder, Licence, Set, need_extra, some
-from training.cli.starting import finish, going_on_from, start
-from training.cli.values import changed_by, refuse_unknown
-from training.recipes import OWN
+from training.cli.options import LICENCE, Also, Licence
 
 if TYPE_CHECKING:
     from training.writer.examples import Group
@@ -56,40 +51,6 @@ def data(
             for one in group
         ]
         out.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
-
-
-def samples(
-    run: Folder,
-    base: Base,
-    adapter: Adapter,
-    set_: Set = None,
-    most: Annotated[int, typer.Option("--most", metavar="N", help="Posts to answer, at most; 0 takes all.")] = 0,
-) -> None:
-    """Let the writer answer posts several times, and pair the best answers with the worst: RUN gets pairs.jsonl."""
-    need_extra()
-    from training.online import samples as own
-    from training.online.learning import readers
-    from training.online.rewards import Rewards
-    from training.runs.base import hash_of_adapter
-    from training.runs.card import write_card
-    from training.writer.base import load_base
-
-    values = changed_by(own.Values(), set_)
-    refuse_unknown(set_, values)
-    asked = some(own.wanted(), most)
-    counts = {"posts": len(asked), "adapter": hash_of_adapter(adapter)}
-    started = start(run, "samples", OWN, asdict(values), base, counts, [one.post for one in asked])
-    model, tokenizer = load_base(base)
-    model = going_on_from(adapter, model)
-    answers = own.write(model, tokenizer, asked, values, run / "written.jsonl")
-    written = dict(track(answers, "Answering", total=len(asked)))
-    rewards = Rewards(readers().drafts, readers().embedder)
-    score, fit = own.scorer(rewards, readers().embedder), own.fitness(rewards, values.fit)
-    found = list(own.pairs(written, score, fit, margin=values.margin))
-    _write_pairs(run / "pairs.jsonl", found)
-    notes = [f"{count} pairs: {source}." for source, count in Counter(pair.source for pair in found).items()]
-    Console().print("\n".join(notes))
-    finish(started, write_card(started, licences={"posts": LICENCE}, notes=notes), None)
 
 
 def learnt_and_held_out(also: Sequence[str] | None, licence: str) -> tuple[dict[str, list[Group]], dict[str, str]]:

@@ -1,1 +1,1 @@
-"""Learning from rewards, by TRL: GRPO and RLOO; and pairs of the writer's own samples."""
+"""Learning from rewards, by TRL: GRPO and RLOO."""

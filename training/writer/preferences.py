@@ -1,7 +1,6 @@
 """Preference pairs for the writer: of two replies to one prompt, the one that people should sooner see.
 
-Owns the form of a pair, pairs of our own labelled replies, and pairs of a file. ``samples`` makes pairs of what the
-writer itself says.
+Owns the form of a pair, pairs of our own labelled replies, and pairs of a file.
 """
 
 from __future__ import annotations

@@ -14,7 +14,6 @@ from tests.fakes.training.command import train
 from tests.fakes.training.tiny import tiny_model, tiny_tokenizer, tiny_weights
 from training.runs.base import hash_of_base
 from training.writer.examples import groups
-from training.writer.preferences import from_file
 
 _QUICK = [
     "--set",
@@ -124,17 +123,6 @@ def test_decisions_that_are_not_learnt_judge_a_writer(trained: Path, base: Path,
     assert (code, "does not hold the decisions of one community" in told) == (2, True)
 
 
-def test_own_samples_become_pairs_to_go_on_with(trained: Path, base: Path, tmp_path: Path) -> None:
-    out = tmp_path / "run" / "pairs.jsonl"
-    wanted = ["--base", base, "--adapter", trained / "adapter"]
-    quick = ["--most", 3, "--set", "replies=4", "--set", "most_tokens=6", "--set", "margin=0"]
-    code, told = train("samples", out.parent, *wanted, *quick)
-    assert code == 0, told
-    found = from_file(out)
-    assert {pair.source for pair in found} == {"best sample against worst", "prepared reply against worst sample"}
-    assert f"{len(found) // 2} pairs: " in told
-
-
 def test_an_export_is_a_file_of_llama_cpp(trained: Path, base: Path, tmp_path: Path) -> None:
     weights = tiny_weights(tmp_path / "weights.gguf", Qwen2ForCausalLM.from_pretrained(base))
     out = tmp_path / "writer.gguf"
@@ -160,16 +148,16 @@ def test_a_model_that_the_hub_does_not_give_is_named_at_once(tmp_path: Path, mon
 
 def test_an_adapter_that_is_not_there_or_is_another_one_is_refused(trained: Path, base: Path, tmp_path: Path) -> None:
     """Half of the replies by one writer and half by another would be nobody's."""
-    quick = ["--most", 1, "--set", "replies=1", "--set", "most_tokens=2", "--base", base]
-    for command in ("samples", "preferences", "online"):
+    quick = ["--most", 2, "--set", "pairs_a_step=2", "--set", "most_tokens=200", "--base", base]
+    for command in ("preferences", "online"):
         code, said = train(command, tmp_path / "run", "--base", base, "--adapter", tmp_path / "no")
         assert (code, "There is no adapter at" in said) == (2, True), said
         assert not (tmp_path / "run").exists()
-    assert train("samples", tmp_path / "run", *quick, "--adapter", trained / "adapter")[0] == 0
+    assert train("preferences", tmp_path / "run", *quick, "--adapter", trained / "adapter")[0] == 0
     other = tmp_path / "other"
     shutil.copytree(trained / "adapter", other)
     (other / "adapter_model.safetensors").write_bytes(b"other weights")
-    code, said = train("samples", tmp_path / "run", *quick, "--adapter", other)
+    code, said = train("preferences", tmp_path / "run", *quick, "--adapter", other)
     assert (code, "holds a run with other data" in said) == (2, True), said
 
 
