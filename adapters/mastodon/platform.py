@@ -24,8 +24,9 @@ from adapters.mastodon.connection.answering import (
     check_status,
     refuse_opted_out,
 )
+from adapters.mastodon.connection.changing import revoke_quotes, send_reply
 from adapters.mastodon.connection.client import MastodonClient
-from adapters.mastodon.connection.deletions import Deletions, revoke_quotes, send_reply
+from adapters.mastodon.connection.deletions import Deletions
 from adapters.mastodon.connection.error_meanings import (
     FAULTS,
     gone,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Final
 
@@ -19,7 +20,6 @@ from adapters.common.capture.known_posts import KnownPosts
 from adapters.common.capture.watching import Watching
 from adapters.common.desk import DeskAccess
 from adapters.discord.capture.commands import CaptureCommands, add_commands
-from adapters.discord.capture.edits import edited_at, has_new_words
 from adapters.discord.capture.sightings import SeenMessage, now, written_at
 from adapters.discord.connection.client import AntiphonClient
 from adapters.discord.connection.events import listen
@@ -31,6 +31,30 @@ from adapters.discord.speech.words import words_now
 from core.errors import AntiphonError
 from core.moderation.roles import Person
 from core.ports import HateDetector
+
+_FRESH: Final = timedelta(minutes=5)
+"""How long ago an edit may be when its event arrives; a lost connection makes events late."""
+
+
+def edited_at(event: discord.RawMessageUpdateEvent) -> datetime | None:
+    """When the author last edited the message; ``None`` if they never did."""
+    return discord.utils.parse_time(event.data.get("edited_timestamp"))
+
+
+def has_new_words(event: discord.RawMessageUpdateEvent, now: datetime) -> bool:
+    """Whether the author changed the words with this event.
+
+    Where discord.py remembers the message, its words are compared. Of any other it is only known when it was edited
+    last: that of an update long after it is something else.
+    """
+    moment = edited_at(event)
+    said = words_now(event.message).compared
+    if moment is None or not said:
+        return False
+    if event.cached_message is not None:
+        return words_now(event.cached_message).compared != said
+    return now - moment <= _FRESH
+
 
 _HATEFUL_RULES: Final = frozenset(
     {discord.AutoModRuleTriggerType.keyword, discord.AutoModRuleTriggerType.keyword_preset}

@@ -8,7 +8,7 @@ its own. What is said is decided in ``adapters.common.decisions``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -20,18 +20,18 @@ from adapters.common.cards.controls import Control
 from adapters.common.cards.deleted import DeletedCards
 from adapters.common.decisions.answering import answered
 from adapters.common.decisions.flows import PRESSED, SUBMITTED
-from adapters.common.decisions.press import Dialog, InPublic, Screen
+from adapters.common.decisions.press import TEXT, Dialog, InPublic, Screen
 from adapters.common.policy_memory import PolicyMemory
 from adapters.common.words.markup import Reader
 from adapters.discord.connection.acting import acts
 from adapters.discord.connection.client import AntiphonClient
 from adapters.discord.connection.events import listen
 from adapters.discord.connection.refs import NAME, ref_of
-from adapters.discord.review.dialogs import fields_of, modal_of
-from adapters.discord.review.ids import target_of
+from adapters.discord.review.ids import custom_id, target_of
 from adapters.discord.review.items import ANSWERERS, CaseItem, screen_layout
 from adapters.discord.review.layout import card_layout
 from adapters.discord.review.surface import DiscordReviewSurface
+from adapters.discord.speech.exact_text import MAX_CHARACTERS
 from adapters.discord.speech.languages import reader_language
 from adapters.discord.speech.markup import reader_of
 from core.errors import BadSettings
@@ -39,6 +39,45 @@ from core.models import PostRef
 from core.moderation.cards import Card, ProposedReply
 from core.moderation.desk_ports import Casework
 from core.moderation.roles import Person
+
+_MAX_NOTE: Final = 500
+_OPEN_SECONDS: Final = 1800.0
+_TITLE, _LABEL = 45, 45
+
+
+def modal_of(dialog: Dialog) -> ui.Modal:
+    """A dialog as Discord shows it."""
+    modal = ui.Modal(title=dialog.title[:_TITLE], custom_id=custom_id(dialog.target), timeout=_OPEN_SECONDS)
+    modal.add_item(ui.Label(text=dialog.label[:_LABEL], component=_field(dialog)))
+    return modal
+
+
+def _field(dialog: Dialog) -> ui.TextInput[Any]:
+    if dialog.field == TEXT:
+        most, least, begun = MAX_CHARACTERS, None, dialog.text[:MAX_CHARACTERS] or None
+    else:
+        most, least, begun = _MAX_NOTE, 1, None
+    return ui.TextInput(
+        custom_id=dialog.field,
+        style=discord.TextStyle.paragraph,
+        default=begun,
+        min_length=least,
+        max_length=most,
+    )
+
+
+def fields_of(data: Mapping[str, Any]) -> dict[str, str]:
+    """What was written, by the ids of the fields, in whatever rows or labels they came."""
+    return dict(_fields(data.get("components") or ()))
+
+
+def _fields(components: Any) -> Iterator[tuple[str, str]]:
+    for component in components:
+        if isinstance(component.get("value"), str) and component.get("custom_id"):
+            yield component["custom_id"], component["value"]
+        inner = component.get("component")
+        yield from _fields([*(component.get("components") or ()), *([inner] if inner else [])])
+
 
 _NOBODY: Final = discord.AllowedMentions.none()
 _ROOM: Final = 3900

@@ -13,36 +13,79 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Final
+from urllib.parse import parse_qs, urlsplit
 from weakref import WeakSet
 
 import telegram
-from telegram.constants import ChatType
+from telegram import ForceReply
+from telegram.constants import ChatType, MessageEntityType
 
 from adapters.common.cards.acts import Act, Target
 from adapters.common.cards.controls import Control
 from adapters.common.decisions.answering import answered
 from adapters.common.decisions.flows import PRESSED, SUBMITTED
-from adapters.common.decisions.press import Dialog, InPublic, Screen
+from adapters.common.decisions.press import NOTE, TEXT, Dialog, InPublic, Screen, TextFile
 from adapters.common.words.errors import explain
+from adapters.common.words.fitting import shortened
 from adapters.common.words.markup import Reader
 from adapters.telegram.connection.client import Heard, TelegramClient
 from adapters.telegram.connection.error_meanings import FAULTS
 from adapters.telegram.connection.refs import NAME, channel_of, topic_of
-from adapters.telegram.review.dialogs import fields_of, prompt, prompted
-from adapters.telegram.review.ids import carried_by
+from adapters.telegram.review.ids import Carried, carried_by, carried_data
 from adapters.telegram.review.layout import Written, card_message, screen_message
 from adapters.telegram.review.private import PrivateWords, Spot, Whispering
 from adapters.telegram.review.refusals import chat_full
 from adapters.telegram.review.surface import TelegramReviewSurface
 from adapters.telegram.speech.exact_text import MAX_CHARACTERS
 from adapters.telegram.speech.languages import reader_language
-from adapters.telegram.speech.markup import reader_of
+from adapters.telegram.speech.markup import MARKUP, reader_of
 from core.errors import AntiphonError, BadSettings, PlatformBusy, PlatformUnavailable, StoreUnavailable
 from core.i18n.catalogs import gettext
 from core.models import PostRef
 from core.moderation.cards import Card, ProposedReply
 from core.moderation.desk_ports import Casework
 from core.moderation.roles import Person
+
+_MAX_NOTE: Final = 500
+_TITLE, _NAME, _PLACEHOLDER = 100, 40, 64
+_HOST: Final = "t.me"
+
+
+def prompt(dialog: Dialog, username: str, person: int, name: str, locale: str) -> tuple[Written, ForceReply]:
+    """A dialog as a message that this person's app answers; the draft stands in a block to copy, or goes as a file.
+
+    Args:
+        username: the bot's.
+        person: who is asked, and ``name`` what they call themselves.
+    """
+    data = carried_data(dialog.target, person)
+    title = f'<a href="https://{_HOST}/{username}?start={data}">{MARKUP.inert(dialog.title, _TITLE)}</a>'
+    asked = gettext("Answer this message with the text.", locale)
+    called = f'<a href="tg://user?id={person}">{MARKUP.inert(name, _NAME)}</a>'
+    block = MARKUP.exact(dialog.text) if dialog.text else ""
+    files = (TextFile("draft.txt", dialog.text),) if block is None else ()
+    text = "\n".join(part for part in (title, f"{called}: {asked}", block) if part)
+    return Written(text, files=files), ForceReply(selective=True, input_field_placeholder=dialog.label[:_PLACEHOLDER])
+
+
+def prompted(message: telegram.Message, own_id: int) -> Carried | None:
+    """What the message asks for that this one answers; ``None`` if that is no prompt of ours."""
+    asked = message.reply_to_message
+    if asked is None or asked.from_user is None or asked.from_user.id != own_id or not asked.entities:
+        return None
+    first = asked.entities[0]
+    if first.type != MessageEntityType.TEXT_LINK or first.offset != 0 or not first.url:
+        return None
+    address = urlsplit(first.url)
+    data = parse_qs(address.query).get("start", [""])[0]
+    return carried_by(data) if address.netloc == _HOST else None
+
+
+def fields_of(message: telegram.Message, act: Act) -> Mapping[str, str]:
+    """What was written."""
+    text = message.text or ""
+    return {TEXT: text} if act is Act.EDIT else {NOTE: shortened(text, _MAX_NOTE)}
+
 
 _ROOM: Final = 3900
 """Of the 4,096 units of a message; the rest is for the person's name and for lines between parts."""

@@ -10,7 +10,6 @@ from typing import Final
 
 from core.i18n.sentences import Sentence
 from core.models import Scores
-from core.scoring.unscored import Missing
 
 OTHER: Final = "other"
 """The code of a sentence that has none of its own yet."""
@@ -109,5 +108,5 @@ def note_of(said: str) -> Note:
         stage, message = "engine", str(said)
     end = "" if message.endswith((".", "!", "?")) else "."
     values = said.values if isinstance(said, Sentence) and code == "score_missing" else {}
-    missing = {name: str(Missing(str(values[name]))) for name in _SCORES if name in values}
+    missing = {name: str(values[name]) for name in _SCORES if name in values}
     return Note(code, f"{message[:1].upper()}{message[1:]}{end}", stage, missing)

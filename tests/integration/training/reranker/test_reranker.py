@@ -13,8 +13,7 @@ from transformers import BertConfig, BertForSequenceClassification
 
 from kb.starter.facts import STARTER_FACTS, load_facts
 from tests.fakes.training.tiny import tiny_tokenizer
-from training.reranker.examples import Ranked, columns, questions, ranked, split_by_stereotype
-from training.reranker.infonce import Values, scores, train
+from training.reranker.infonce import Ranked, Values, columns, questions, ranked, scores, split_by_stereotype, train
 
 COLOURS = "red green blue white black brown".split()
 

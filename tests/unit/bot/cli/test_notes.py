@@ -6,7 +6,7 @@ import re
 
 from bot.cli.terminal.notes import CODES, OTHER, Note, note_of
 from bot.cli.terminal.report import schema
-from core.i18n.sentences import from_json, sentence
+from core.i18n.sentences import sentence
 from core.scoring.unscored import Missing, note_of_missing
 from tools.catalogs import ROOT, collected
 
@@ -51,9 +51,3 @@ def test_a_note_on_missing_scores_has_their_reasons_as_codes() -> None:
     assert (note.code, note.stage) == ("score_missing", "rewards")
     assert note.message.startswith("No draft has these scores: stance (")
     assert note.missing_scores == {"stance": "no_scorer_for_language", "argument_quality": "not_reached"}
-
-
-def test_reasons_of_an_earlier_version_are_told_by_the_codes_of_today() -> None:
-    """A suggestion that was kept before an update is read by programs that know only these."""
-    kept = {"template": "rewards: no draft has these scores: {scores}", "values": {"scores": "x", "fit": "time_over"}}
-    assert note_of(from_json(kept)).missing_scores == {"fit": "not_reached"}

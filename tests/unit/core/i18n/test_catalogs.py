@@ -20,19 +20,18 @@ from telegram import BotCommandScope
 
 from adapters.common.cards.acts import Act, Target
 from adapters.common.cards.controls import for_menu
-from adapters.common.decisions.closing import ask_why, ask_why_retract
-from adapters.common.decisions.deciding import ask_redraft
 from adapters.common.decisions.dialogs import edit_dialog, note_dialog
+from adapters.common.decisions.flows import ask_redraft, ask_why, ask_why_retract
 from adapters.common.decisions.press import Press, Screen
 from adapters.common.manage import calls, flagging, rules_notice, setup, targets
 from adapters.common.manage.managers import CommunityFacts, Manager
 from adapters.discord.capture.commands import CaptureCommands, add_commands
 from adapters.discord.connection.client import AntiphonClient
 from adapters.discord.manage.commands import Commands, group_of, help_text
-from adapters.discord.manage.rendering import modal_of as form_modal
-from adapters.discord.manage.rendering import panel_layout
+from adapters.discord.manage.panel_actions import modal_of as form_modal
+from adapters.discord.manage.panel_actions import panel_layout
 from adapters.discord.manage.servers import FOR_REVIEW, Server, permission_words
-from adapters.discord.review.dialogs import modal_of
+from adapters.discord.review.installing import modal_of
 from adapters.discord.review.items import screen_layout
 from adapters.discord.review.layout import card_layout
 from adapters.discord.speech.exact_text import MAX_CHARACTERS
