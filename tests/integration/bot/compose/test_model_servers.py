@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from bench.measuring.model_server import MODEL, Silence, StandIn
 from bot.compose.asking import server_states
 from bot.compose.engine import open_judge, open_model
 from bot.compose.settings.settings import JudgeSettings, LlmSettings, Settings
@@ -15,6 +14,7 @@ from core.llm.backends.servers import reaching
 from core.llm.backends.servers.calls import Call
 from core.llm.backends.servers.faults import Trouble
 from core.ports import Generation, Message
+from tests.fakes.machine.model_server import MODEL, Silence, StandIn
 
 ASK = [Message("system", "Answer briefly."), Message("user", "A or B?")]
 

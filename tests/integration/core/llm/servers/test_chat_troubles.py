@@ -7,13 +7,13 @@ import socket
 
 import pytest
 
-from bench.measuring.model_server import MODEL, StandIn
 from core.errors import ModelAway
 from core.llm.backends.servers.chat import ChatModel
 from core.llm.backends.servers.faults import ServerFault, Trouble
 from core.ports import Generation, Message
 from tests.fakes.engine.servers.alike import ASK, AlikeServer, no_pause, refusal
 from tests.fakes.machine.clock import outlasting
+from tests.fakes.machine.model_server import MODEL, StandIn
 
 
 @pytest.mark.parametrize(
