@@ -11,14 +11,54 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter, deque
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
-from adapters.common.arrivals.hearing import Hearing
 from adapters.common.words.errors import log_failure
 from core.errors import AntiphonError, StoreUnavailable
 from core.moderation.platforms import UpdateInbox, WaitingUpdate
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """One update on its way to the listeners.
+
+    Attributes:
+        hear: hands it to them, again where it raised an error that passes.
+        unfinished: what they leave to be done beside the updates that come next; known once they heard it.
+    """
+
+    hear: Callable[[], Awaitable[object]]
+    unfinished: Sequence[asyncio.Future[None]] = ()
+
+
+class Hearing(Protocol):
+    """Who hears the updates of one account."""
+
+    @property
+    def platform(self) -> str:
+        """What people call the platform."""
+        ...
+
+    @property
+    def passing(self) -> tuple[type[AntiphonError], ...]:
+        """The errors after which an update is handed to the listeners again: the database's, and maybe others."""
+        ...
+
+    def known_kinds(self) -> Collection[str]:
+        """The kinds of update that this version knows."""
+        ...
+
+    def kind_of(self, payload: dict[str, Any]) -> str:
+        """What kind of update it is."""
+        ...
+
+    def delivery(self, waiting: WaitingUpdate) -> Delivery:
+        """An update, ready to be heard; whatever it raises, the update cannot be read."""
+        ...
+
 
 _LOG = logging.getLogger(__name__)
 LOOK_SECONDS: Final = 3.0

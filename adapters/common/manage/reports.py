@@ -5,9 +5,12 @@ Owns these texts. Shows counts, times and names of moderators, never the words o
 
 from __future__ import annotations
 
+import asyncio
+import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from adapters.common.words.fitting import Segment, fit
 from adapters.common.words.labels import (
@@ -21,6 +24,8 @@ from core.moderation.approval import CaseState
 from core.moderation.cards import CardTrouble, DecidedLately, DeskStatus, PlatformTrouble, Statistics
 from core.moderation.case_numbers import short_number
 from core.moderation.closing import CloseReason, why_closed
+from core.moderation.desk_ports import Governance
+from core.moderation.roles import Person
 from core.wording.language import name_of
 
 _NAME, _REASON = 40, 60
@@ -222,3 +227,14 @@ def _decision(decision: DecidedLately, reader: Reader) -> tuple[str, str]:
     what = reader.told(decision.reason, _REASON)
     linked = markup.link(case, markup.post_url(decision.post))
     return f"{when}, {name}, {linked}: {what}", f"{when}, {name}, {case}: {what}"
+
+
+async def exported(governance: Governance, platform: str, community: str, by: Person, suffix: str) -> tuple[int, bytes]:
+    """The community's cases as a file, by pseudonym: the number of rows, and the bytes. Raises as ``export``."""
+    folder = await asyncio.to_thread(tempfile.TemporaryDirectory, prefix="antiphon-export-")
+    try:
+        file = Path(folder.name) / f"cases.{suffix}"
+        rows = await governance.export(platform, community, by, file)
+        return rows, await asyncio.to_thread(file.read_bytes)
+    finally:
+        await asyncio.to_thread(folder.cleanup)

@@ -6,12 +6,9 @@ administrator can change, so every one asks for the person's rights itself. Ever
 
 from __future__ import annotations
 
-import asyncio
-import tempfile
 from collections.abc import Callable
 from datetime import timedelta
 from io import BytesIO
-from pathlib import Path
 from typing import Final, TypeAlias
 
 import discord
@@ -20,7 +17,7 @@ from discord.app_commands import Choice, locale_str
 
 from adapters.common.manage import cases, setup, targets
 from adapters.common.manage.managers import require
-from adapters.common.manage.reports import Watch, lately_text, statistics_text, status_text
+from adapters.common.manage.reports import Watch, exported, lately_text, statistics_text, status_text
 from adapters.discord.connection.client import IN_SERVERS, INSTALLED_IN_SERVERS, AntiphonClient
 from adapters.discord.connection.events import listen
 from adapters.discord.connection.refs import NAME
@@ -164,7 +161,7 @@ class Commands:
     async def export(self, interaction: Interaction, suffix: str) -> None:
         """Hand over the cases as a file."""
         manager = await self._begin(interaction, OnCommunity.EXPORT)
-        rows, data = await self._exported(manager, suffix)
+        rows, data = await exported(self._client.desk.governance, NAME, manager.community, manager.person, suffix)
         if len(data) > interaction.filesize_limit:
             raise BadInput(
                 gettext("The file is larger than Discord takes here.", manager.locale),
@@ -185,15 +182,6 @@ class Commands:
         manager = await manager_of(self._client, interaction)
         await require(self._client.desk, manager, action)
         return manager
-
-    async def _exported(self, manager: ServerManager, suffix: str) -> tuple[int, bytes]:
-        folder = await asyncio.to_thread(tempfile.TemporaryDirectory, prefix="antiphon-export-")
-        try:
-            file = Path(folder.name) / f"cases.{suffix}"
-            rows = await self._client.desk.governance.export(NAME, manager.community, manager.person, file)
-            return rows, await asyncio.to_thread(file.read_bytes)
-        finally:
-            await asyncio.to_thread(folder.cleanup)
 
 
 def group_of(commands: Commands) -> app_commands.Group:

@@ -1,6 +1,6 @@
 """How a notification becomes what listeners hear: its status is read then, since no word of it was kept.
 
-Owns that order. Implements ``adapters.common.arrivals.hearing.Hearing``.
+Owns that order. Implements ``adapters.common.arrivals.handling.Hearing``.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Collection
 from typing import Any, Final
 
-from adapters.common.arrivals.hearing import Delivery
+from adapters.common.arrivals.handling import Delivery
 from adapters.mastodon.connection.client import MastodonClient
 from adapters.mastodon.connection.listening import MENTION, Heard
 from adapters.mastodon.connection.statuses import Statuses

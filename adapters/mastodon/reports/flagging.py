@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from adapters.common.arrivals.handling import Delivery
 from adapters.common.capture.flags import Flag, post_from_elsewhere
 from adapters.mastodon.capture.posts import is_by_person, is_public
 from adapters.mastodon.capture.sightings import SeenStatus
@@ -19,8 +20,9 @@ from adapters.mastodon.connection.client import MastodonClient
 from adapters.mastodon.connection.refs import NAME
 from adapters.mastodon.connection.statuses import Statuses
 from adapters.mastodon.intake.updates import LATE
+from adapters.mastodon.reports.feed import KIND
 from adapters.mastodon.speech.plain_text import words_of
-from core.errors import BadInput, LimitReached, NotAllowed, StoreUnavailable
+from core.errors import AntiphonError, BadInput, LimitReached, NotAllowed, PlatformBusy, StoreUnavailable
 from core.models import FlaggedPost, PostRef, Priority
 from core.moderation.platforms import WaitingUpdate
 
@@ -124,3 +126,33 @@ def _reporter(report: Mapping[str, Any]) -> str:
     by = report["by"]
     domain = str(by.get("domain") or "")
     return f"@{domain}" if domain else str(by["id"])
+
+
+_PASSING: Final[tuple[type[AntiphonError], ...]] = (StoreUnavailable, PlatformBusy)
+
+
+class ReportHearing:
+    """Hands reports to who turns them into cases."""
+
+    platform = "Mastodon's reports"
+    passing = _PASSING
+
+    def __init__(self, reports: Reports) -> None:
+        self._reports = reports
+
+    def known_kinds(self) -> Collection[str]:
+        """Reports alone."""
+        return (KIND,)
+
+    def kind_of(self, payload: dict[str, Any]) -> str:
+        """As it was kept."""
+        return str(payload.get("kind", ""))
+
+    def delivery(self, waiting: WaitingUpdate) -> Delivery:
+        """A report, ready to be heard."""
+        unfinished = list[asyncio.Future[None]]()
+
+        async def hear() -> None:
+            unfinished.extend(await self._reports.hear(waiting))
+
+        return Delivery(hear, unfinished)

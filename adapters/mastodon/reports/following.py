@@ -7,7 +7,7 @@ person resolved. The instance has no place for a note on the outcome: it stands 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
 from mastodon import Mastodon
@@ -16,9 +16,11 @@ from mastodon.return_types import AdminReport
 from adapters.mastodon.connection.client import MastodonClient
 from adapters.mastodon.connection.error_meanings import FAULTS, of_question, status_of
 from adapters.mastodon.reports.flagging import report_of
+from core.models import PostRef
 from core.moderation.approval import CaseState
 from core.moderation.cards import Card
 from core.moderation.closing import CloseReason, close_words
+from core.moderation.platforms import Looked, ReviewSurface
 
 _LOG = logging.getLogger(__name__)
 _TAKEN_UP: Final = frozenset({CaseState.APPROVED, CaseState.SENDING, CaseState.UNKNOWN, CaseState.POSTED})
@@ -88,3 +90,32 @@ class ReportFollower:
 
 def _assigned(report: AdminReport) -> str | None:
     return None if report.assigned_account is None else str(report.assigned_account.id)
+
+
+class ReportingSurface:
+    """Implements ``core.moderation.platforms.ReviewSurface`` over another one; a fault of a report harms no card."""
+
+    def __init__(self, surface: ReviewSurface, follower: ReportFollower) -> None:
+        self._surface, self._follower = surface, follower
+
+    async def show(self, card: Card, channel: str, shown: PostRef | None) -> PostRef:
+        """Show a card, then bring its report in step."""
+        place = await self._surface.show(card, channel, shown)
+        await self._follower.follow(card)
+        return place
+
+    def changed(self) -> Collection[str]:
+        """As the other says."""
+        return self._surface.changed()
+
+    def unheard(self) -> Collection[str]:
+        """As the other says."""
+        return self._surface.unheard()
+
+    async def look(self, cards: Sequence[PostRef]) -> Looked:
+        """As the other does."""
+        return await self._surface.look(cards)
+
+    async def check(self, community: str, channel: str) -> None:
+        """As the other does."""
+        await self._surface.check(community, channel)

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from telegram.error import Conflict, Forbidden, InvalidToken, RetryAfter
 
-from adapters.common.arrivals.hearing import Delivery
+from adapters.common.arrivals.handling import Delivery
 from adapters.telegram.connection.client import TelegramClient, kind_of
 from adapters.telegram.connection.error_meanings import FAULTS, of_connection
 from adapters.telegram.connection.limiter import seconds_of

@@ -5,16 +5,13 @@ Owns what each asks of the governance. Every one asks for the person's rights it
 
 from __future__ import annotations
 
-import asyncio
-import tempfile
 from collections.abc import Callable
 from datetime import timedelta
-from pathlib import Path
 from typing import Final
 
 from adapters.common.manage.cases import cases_panel, page_of
 from adapters.common.manage.managers import require
-from adapters.common.manage.reports import Watch, lately_text, statistics_text, status_text
+from adapters.common.manage.reports import Watch, exported, lately_text, statistics_text, status_text
 from adapters.telegram.connection.client import TelegramClient
 from adapters.telegram.connection.refs import NAME
 from adapters.telegram.manage.groups import GroupManager, group_of
@@ -131,7 +128,7 @@ class Reports:
         await require(self._client.desk, manager, OnCommunity.EXPORT)
         offered = [(words, press_data(manager.community, "export", one)) for one, words in _SUFFIXES.items()]
         if field in _SUFFIXES:
-            rows, data = await self._exported(manager, field)
+            rows, data = await exported(self._client.desk.governance, NAME, manager.community, manager.person, field)
             if len(data) > _MOST_BYTES:
                 raise BadInput(
                     gettext("The file is larger than Telegram takes.", locale),
@@ -140,12 +137,3 @@ class Reports:
             said = gettext("{rows} cases, with a pseudonym in place of every name.", locale, rows=rows)
             await chat.send(data, f"antiphon-cases.{field}", said)
         return PanelMessage(gettext("The cases as a file, without names", locale), buttons(offered))
-
-    async def _exported(self, manager: GroupManager, suffix: str) -> tuple[int, bytes]:
-        folder = await asyncio.to_thread(tempfile.TemporaryDirectory, prefix="antiphon-export-")
-        try:
-            file = Path(folder.name) / f"cases.{suffix}"
-            rows = await self._client.desk.governance.export(NAME, manager.community, manager.person, file)
-            return rows, await asyncio.to_thread(file.read_bytes)
-        finally:
-            await asyncio.to_thread(folder.cleanup)

@@ -21,10 +21,8 @@ from adapters.mastodon.intake.hearing import MastodonHearing
 from adapters.mastodon.intake.notifications import Polling
 from adapters.mastodon.platform import MastodonPlatform
 from adapters.mastodon.reports.feed import ReportFeed
-from adapters.mastodon.reports.flagging import Reports
-from adapters.mastodon.reports.following import ReportFollower
-from adapters.mastodon.reports.hearing import ReportHearing
-from adapters.mastodon.reports.shown import ReportingSurface
+from adapters.mastodon.reports.flagging import ReportHearing, Reports
+from adapters.mastodon.reports.following import ReportFollower, ReportingSurface
 from adapters.mastodon.speech.exact_text import MAX_CHARACTERS
 from bot.compose.settings.settings import MastodonSettings, Settings
 from bot.serving.platforms import Connection, ServedPlatform, Services
