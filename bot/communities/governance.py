@@ -16,7 +16,7 @@ from typing import Final
 
 from sqlalchemy import delete, select
 
-from bot.communities.decisions import CommunityDesk, set_policy
+from bot.communities.decisions import CommunityDesk
 from bot.communities.export import Format, export, write_export
 from bot.communities.native_roles import BY_PLATFORM, LiveRoles, keep_native
 from bot.store.cases import finds
@@ -200,12 +200,14 @@ class CommunityGovernance:
             NotAllowed: they may not configure this community.
             PlatformUnavailable: the platform cannot say whether they may.
         """
-        if isinstance(changes, Mapping):
-            _check_texts(changes)
+
+        def choose(policy: CommunityPolicy) -> Mapping[str, object]:
+            wanted = changes if isinstance(changes, Mapping) else changes(policy)
+            _check_texts(wanted)
+            return wanted
+
         known = await self._known(platform, community, by, is_owner=is_owner)
-        return await self._database.run(
-            "configure a community", lambda session: _configure(session, known, changes, by)
-        )
+        return await self._desk.configure(known.id, choose, by)
 
     async def set_posting(self, platform: str, community: str, is_posting: bool, by: Person, note: str = "") -> None:
         """Leave shadow mode, or go back into it."""
@@ -296,15 +298,6 @@ async def _require(session: Session, community: Community, by: Person, action: O
     if isinstance(action, OnCase):
         return await people.require_on_case(session, community.id, by, action)
     return await people.require_on_community(session, community.id, by, action)
-
-
-async def _configure(session: Session, seen: Community, changes: PolicyChanges, by: Person) -> CommunityPolicy:
-    """Change the policy under the community's lock, so that of two managers neither loses what the other set."""
-    community = await communities.load(session, seen.id, lock=True)
-    who = await _require(session, community, by, OnCommunity.CONFIGURE)
-    wanted = changes if isinstance(changes, Mapping) else changes(policy_of(community))
-    _check_texts(wanted)
-    return await set_policy(session, community, wanted, who)
 
 
 def _check_texts(changes: Mapping[str, object]) -> None:
