@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import shutil
+import sys
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -26,6 +27,8 @@ _MADE_BETWEEN_LOOKS: Final = 20_000
 _MANY: Final = 10
 _SHOWN: Final = 25
 _LONGEST: Final = "test_growth.py"
+sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+"""A grammar that jsonschema builds in a second of each process, for a format that no description here has."""
 _SECONDS: Final = pytest.StashKey[defaultdict[str, float]]()
 
 # A slow machine, or a pause at the wrong place, says nothing about the code: no example has a deadline.

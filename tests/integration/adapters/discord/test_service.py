@@ -182,16 +182,6 @@ async def test_a_message_becomes_a_reply_in_two_deliberate_actions(
         assert "permissions=" in town.links[0]
 
 
-async def test_in_shadow_mode_nothing_is_posted(engine: Engine, state: DiscordState, tmp_path: Path) -> None:
-    """The same, up to the approval; the card then says that nothing was posted."""
-    async with served(engine, state, tmp_path, is_posting=False) as town:
-        await town.pick(state.write(OWNER_ID, CHANNEL_ID, POST))
-        card = await town.found(lambda: next((each for each in town.cards() if component(each, "approve")), None))
-        await _approve(town, card)
-        await town.found(lambda: not component(town.cards()[0], "undo") and "shadow" in str(town.cards()[0]))
-        assert town.replies() == []
-
-
 async def test_a_refused_token_ends_it_and_says_what_to_do(engine: Engine, state: DiscordState, tmp_path: Path) -> None:
     """Nothing runs on without its platform."""
     with pytest.raises(BadSettings) as caught:
