@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from pathlib import Path
 from typing import Protocol
 
@@ -19,7 +18,6 @@ from core.ports import EvidenceQuery
 from kb.documents import Wanted
 from kb.ingest import Built, DocumentOutcome
 from kb.library.library import State
-from kb.library.schema import FILE as LIBRARY_FILE
 from kb.sources.folder.own_files import Metadata as About
 from kb.sources.folder.own_files import keep_file
 from tests.fakes.documents.files import pdf_of
@@ -166,26 +164,6 @@ async def test_a_folder_that_moved_keeps_the_ids_of_its_documents(tmp_path: Path
     await take(settings, notes(tmp_path / "b", " ".join(SAFE)))
     (tmp_path / "b").rename(tmp_path / "c")
     assert (await take(settings, tmp_path / "c")).outcomes == {DocumentOutcome.UNCHANGED: 1}
-
-
-async def test_a_library_from_before_folders_had_names_keeps_its_ids(tmp_path: Path, settings_for: SettingsFor) -> None:
-    """Protects libraries that are there: their folder is known by its files, and another one gets ids of its own."""
-    settings = settings_for()
-    first, other = notes(tmp_path / "first", " ".join(LEAD)), notes(tmp_path / "other", " ".join(SAFE))
-    await take(settings, first)
-    with sqlite3.connect(settings.library_folder / LIBRARY_FILE) as database:
-        database.execute("ALTER TABLE revisions DROP COLUMN says")
-        for kind, name in database.execute(
-            "SELECT type, name FROM sqlite_schema WHERE type = 'trigger' "
-            "OR name IN ('folders', 'words', 'entries', 'vectors', 'neighbours', 'shelf') ORDER BY type DESC"
-        ).fetchall():
-            database.execute(f"DROP {kind} {name}")
-        database.execute("PRAGMA user_version = 1")
-    assert (await take(settings, other)).outcomes == {DocumentOutcome.NEW: 1}
-    assert (await take(settings, first)).outcomes == {DocumentOutcome.UNCHANGED: 1}
-    async with open_library(settings) as opened:
-        found = {listed.id for listed, _ in opened.library.documents()}
-    assert found == {"folder:notes.txt", "folder/other:notes.txt"}
 
 
 async def test_a_copy_of_a_folder_brings_nothing_new(tmp_path: Path, settings_for: SettingsFor) -> None:

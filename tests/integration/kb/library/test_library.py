@@ -219,11 +219,12 @@ async def test_damage_is_found_and_never_served(library: Library) -> None:
         served(library)
 
 
-def test_a_library_of_another_form_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("form", [2, 99], ids=["older", "newer"])
+def test_a_library_of_another_form_is_refused(tmp_path: Path, form: int) -> None:
     Library(tmp_path).close()
     with sqlite3.connect(tmp_path / FILE) as database:
-        database.execute("PRAGMA user_version = 99")
-    with pytest.raises(IndexUnavailable, match="form 99"):
+        database.execute(f"PRAGMA user_version = {form}")
+    with pytest.raises(IndexUnavailable, match=f"form {form}"):
         Library(tmp_path)
 
 
