@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -13,12 +13,14 @@ from core.engine import Engine
 from core.llm.budget import Budget, MeteredModel
 from core.llm.profiles import LIVE, STANDARD
 from core.models import Action, Intent, Kind, ReadBy, TargetGroup, ThreadMessage, Verdict
-from core.ports import EvidenceSource
+from core.ports import EvidenceQuery, EvidenceSource, Found
 from core.request import Request, Voice
 from core.scoring.edits import checked_edit
 from core.scoring.readers.pooling import Question
 from core.scoring.readers.readers import Readers
+from core.stages.arguing.evidence import far_from
 from core.stages.larger.analysis import analyse
+from core.stages.larger.writer import PASSAGES
 from tests.fakes.engine.brief import POST, post_of
 from tests.fakes.engine.larger import FIRST, LARGER, SECOND, analysed, larger_model, lettered, reviewing
 from tests.fakes.engine.model import FakeModel
@@ -271,3 +273,40 @@ async def test_a_figure_that_the_post_states_needs_no_source(lenient: Readers, k
     suggestion, _ = await asked(lenient, knowledge, larger_model(plain=reply), post=post)
     (draft,) = [draft for draft in suggestion.drafts if draft.text == reply]
     assert draft.receipts == ()
+
+
+@dataclass
+class Asking:
+    """A knowledge base that keeps what it was asked."""
+
+    of: EvidenceSource
+    queries: list[EvidenceQuery] = field(default_factory=list)
+
+    async def search(self, query: EvidenceQuery) -> Found:
+        self.queries.append(query)
+        return await self.of.search(query)
+
+
+async def test_passages_are_looked_for_by_what_the_model_says_that_the_post_means(
+    lenient: Readers, knowledge: EvidenceSource
+) -> None:
+    """More of them are offered than are shown; what is far from the post is shown where it was chosen, and else not."""
+    asking = Asking(knowledge)
+    said = "It says that newcomers are thieves."
+    found, _ = await asked(lenient, asking, larger_model(analysis=analysed(says=said)))
+    (query,) = [query for query in asking.queries if query.is_offered]
+    assert said in query.queries
+    assert query.limit == PASSAGES
+    assert len((await knowledge.search(query)).passages) == PASSAGES
+    assert all(passage.id in query.named or passage.id not in far_from(found.evidence) for passage in found.evidence)
+
+
+async def test_the_stereotype_that_the_model_chooses_tells_which_of_two_groups_is_meant(
+    lenient: Readers, knowledge: EvidenceSource
+) -> None:
+    """Its cards answer then, although another group is named first."""
+    both = [TargetGroup.MIGRANTS.value, TargetGroup.OTHER.value]
+    model = larger_model(analysis=analysed(groups=both))
+    found, _ = await asked(lenient, knowledge, model, router=router_to("other/nation-criminal"))
+    assert found.reading.target_group is TargetGroup.OTHER
+    assert found.reading.stereotypes == ("other/nation-criminal",)
