@@ -84,7 +84,7 @@ async def _change_the_rules(scene: SendingScene) -> None:
 async def _leave_another_reply_unknown(scene: SendingScene) -> None:
     columns = (
         "case_id, suggestion_id, draft_rank, text, footer, sha256, moderator, seconded_by, approved_at, expires_at, "
-        "policy_version, edited, target_sha256"
+        "policy_version, edited, target_sha256, quote"
     )
     await execute(scene.database, f"INSERT INTO approvals (id, {columns}) SELECT 'other', {columns} FROM approvals")
     await execute(
