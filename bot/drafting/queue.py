@@ -29,10 +29,10 @@ from bot.store.schema import CaseRow, JobState, SuggestionRow
 from bot.store.work import jobs
 from bot.store.work.jobs import Job, PeoplesWork
 from core.errors import Conflict
-from core.i18n.sentences import Sentence, joined, sentence
-from core.models import Action, Priority, Suggestion
+from core.i18n.sentences import joined, sentence
+from core.models import Priority, Suggestion
 from core.moderation.approval import CaseState
-from core.moderation.shortfalls import for_people
+from core.moderation.shortfalls import why_no_draft
 from core.wording.counting import counted
 
 _LOG = logging.getLogger(__name__)
@@ -250,7 +250,7 @@ class DraftQueue:
             is_new = suggestion.has_answer or not was_reviewed
             is_offered = bool(suggestion.drafts) and is_new
             if not is_offered:
-                why = _why_none(suggestion)
+                why = why_no_draft(suggestion)
                 to, reason = await _without_drafts(session, case.id, why)
             if is_offered or to is CaseState.NEEDS_PERSON:
                 session.add(
@@ -330,15 +330,6 @@ async def _hold(session: Session, case_id: str) -> bool:
     """Lock the case against other decisions until the end of the transaction; ``False`` if somebody is deciding now."""
     query = select(CaseRow.id).where(CaseRow.id == case_id).with_for_update(skip_locked=True)
     return await session.scalar(query) is not None
-
-
-def _why_none(suggestion: Suggestion) -> Sentence:
-    """Why there is no draft, in words for people: the advice where it is one, else what was missing."""
-    if suggestion.reading.recommended_action is Action.REPORT:
-        return sentence("No draft is made: report the post, and do not debate it.")
-    if suggestion.reading.recommended_action is Action.STAY_SILENT:
-        return sentence("No draft is made: it is better to leave the post without a reply.")
-    return joined(sentence("Antiphon has no draft to offer."), *for_people(suggestion.degraded))
 
 
 async def _without_drafts(session: Session, case_id: str, reason: str) -> tuple[CaseState, str]:

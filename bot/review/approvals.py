@@ -14,8 +14,8 @@ from uuid import uuid4
 
 from bot.communities.native_roles import LiveRoles
 from bot.review.guard import decider, wrote_post
-from bot.review.proposals import Question, kept_proposal, require_shown, why_two_of
-from bot.review.queries import rendered_in
+from bot.review.proposals import Question, kept_proposal, require_shown
+from bot.review.queries import rendered_in, said_of, why_two_of
 from bot.runtime import metrics
 from bot.store.cases import approvals, finds, holds, suggestions
 from bot.store.cases import cases as store
@@ -32,6 +32,7 @@ from bot.store.people.people import member
 from bot.store.schema import SuggestionRow
 from core.errors import BadInput, Conflict, NotAllowed
 from core.i18n.sentences import sentence
+from core.models import FlaggedPost, Suggestion
 from core.moderation.approval import ApprovedReply, CaseState, approve, check_answerable
 from core.moderation.input_checks import check_text
 from core.moderation.roles import OnCase, Person
@@ -90,6 +91,11 @@ class _Seen:
     quote: str
     stored: StoredSuggestion | None
     people: tuple[Person, ...]
+    post: FlaggedPost
+
+
+_Checked = tuple[Suggestion, CheckedEdit]
+"""What was said of the post, and the reply held against it."""
 
 
 class Approvals:
@@ -192,14 +198,14 @@ class Approvals:
             metrics.FLAG_TO_DECISION.labels("approved").observe(waited.total_seconds())
         return outcome
 
-    async def _keep(self, session: Session, seen: _Seen, by: Person, checked: CheckedEdit) -> Approved | AwaitsSecond:
+    async def _keep(self, session: Session, seen: _Seen, by: Person, checked: _Checked) -> Approved | AwaitsSecond:
         case, who = await _approver(session, seen, by)
         exact, footer = seen.exact, seen.footer
         await self._question.check_text(session, case, exact.text, seen.quote, seen.stored)
         waits = await self._question.waits(session, case)
-        reasons = why_two_of(seen.stored, checked, wrote_post=wrote_post(case, who))
-        if seen.stored is None:
-            reasons = (*reasons, sentence("Nothing is known of this post."))
+        said, found = checked
+        is_known = seen.stored is not None
+        reasons = why_two_of(said, found, is_known=is_known, wrote_post=wrote_post(case, who))
         draft = await _draft_text(session, case.id, exact.suggestion_id, exact.draft_rank)
         community = await communities.load(session, case.community_id)
         if community.rules_version != seen.community.rules_version:
@@ -302,16 +308,14 @@ async def _seen(session: Session, exact: _Exact) -> _Seen:
     quote = added.quote if exact.kept is None else exact.kept.quote
     found = await approvals.firsts(session, case)
     members = [await member(session, community.id, community.platform, first.moderator) for first in found]
-    return _Seen(
-        exact, community, added.footer, quote, stored, tuple(person for person in members if person is not None)
-    )
+    people = tuple(person for person in members if person is not None)
+    return _Seen(exact, community, added.footer, quote, stored, people, case.post)
 
 
-def _checked(seen: _Seen) -> CheckedEdit:
-    """What the evidence says about what would be posted, leaving out the sentence that discloses Antiphon."""
-    if seen.stored is None:
-        return CheckedEdit()
-    return CheckedEdit(check_edit(seen.exact.text.removesuffix(seen.footer), seen.stored.suggestion))
+def _checked(seen: _Seen) -> _Checked:
+    """What would be posted, held against the evidence, leaving out the sentence that discloses Antiphon."""
+    said = said_of(seen.stored, seen.post)
+    return said, CheckedEdit(check_edit(seen.exact.text.removesuffix(seen.footer), said))
 
 
 async def _draft_text(session: Session, case_id: str, suggestion_id: str | None, rank: int | None) -> str | None:

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.review.guard import decider, wrote_post
-from bot.review.queries import rendered_in
+from bot.review.queries import rendered_in, said_of, why_two_of
 from bot.sending.checks import Obstacle, SendLimits, original_obstacle, refuse, standing
 from bot.store.cases import approvals, suggestions
 from bot.store.cases import cases as store
 from bot.store.cases.cases import Case
 from bot.store.cases.proposals import Proposal, keep_proposal, proposal_of, proposal_with
+from bot.store.cases.renewals import take_on
 from bot.store.cases.sending import require_settled
 from bot.store.cases.suggestions import StoredSuggestion
 from bot.store.engine.database import Database, Session
@@ -25,15 +26,14 @@ from bot.store.people import communities
 from bot.store.people.people import known_pseudonym, require_on_case
 from core.errors import AntiphonError, BadInput, Conflict, NotAllowed, TextRefused, Unsendable
 from core.i18n.sentences import sentence
-from core.models import Draft
+from core.models import Draft, FlaggedPost
 from core.moderation.approval import CaseState, check_answerable, state_words
 from core.moderation.cards import ProposedReply, RefusedReply
 from core.moderation.community.disclosure import Rendered
 from core.moderation.input_checks import check_text
 from core.moderation.platforms import ChatPlatform
 from core.moderation.roles import OnCase, Person
-from core.moderation.two_person_rule import why_two
-from core.scoring.edits import CheckedEdit, EditReader, checked_edit
+from core.scoring.edits import EditReader, checked_edit
 from core.wording.final_text import check_sendable
 
 _LOOK_AGAIN: Final = sentence("Look at the case's new card, and decide again.")
@@ -99,6 +99,7 @@ class _Kept:
     is_second: bool
     wrote_post: bool
     waits: Obstacle | None
+    post: FlaggedPost
 
 
 class Proposals:
@@ -125,13 +126,19 @@ class Proposals:
     async def propose(
         self, case_id: str, version: int, by: Person, *, rank: int | None = None, text: str | None = None
     ) -> ProposedReply:
-        """Keep one exact text and say what would be posted; ``desk_ports.Casework.propose`` says what is raised."""
+        """Keep one exact text and say what would be posted; ``desk_ports.Casework.propose`` says what is raised.
+
+        A text of one's own also for a case that needs a person, or whose send failed: it is in review from then on.
+        """
         check_text(text or "")
 
         async def work(session: Session) -> _Kept | Unsendable:
-            case, who = await decider(session, case_id, version, by, OnCase.APPROVE, CaseState.IN_REVIEW)
+            is_own = text is not None and rank is None
+            state = None if is_own else CaseState.IN_REVIEW
+            case, who = await decider(session, case_id, version, by, OnCase.APPROVE, state)
             check_answerable(case.post)
             await require_settled(session, case_id)
+            case = await take_on(session, case, who) if is_own else case
             stored = await suggestions.latest_suggestion(session, case_id)
             reply, draft = _chosen(() if stored is None else stored.suggestion.drafts, rank, text)
             rendered = await rendered_in(session, case, reply, stored)
@@ -145,10 +152,7 @@ class Proposals:
         kept = await self._database.run("propose", work)
         if isinstance(kept, Unsendable):
             raise kept
-        if kept.stored is None:
-            return _proposed(kept, CheckedEdit())
-        found = await asyncio.to_thread(checked_edit, kept.proposal.text, kept.stored.suggestion, self._edit_reader)
-        return _proposed(kept, found)
+        return await asyncio.to_thread(_proposed, kept, self._edit_reader)
 
     async def refused(self, text_id: str, by: Person) -> RefusedReply:
         """A text that ``propose`` refused, for the person who wrote it.
@@ -231,11 +235,16 @@ async def _keep(
     )
     own = draft.warnings if draft is not None and draft.text == reply else ()
     is_second = any(first.sha256 == rendered.sha256 for first in counted)
-    return _Kept(proposal, rendered, stored, own, not community.is_posting, is_second, wrote_post(case, who), waits)
+    return _Kept(
+        proposal, rendered, stored, own, not community.is_posting, is_second, wrote_post(case, who), waits, case.post
+    )
 
 
-def _proposed(kept: _Kept, found: CheckedEdit) -> ProposedReply:
+def _proposed(kept: _Kept, reader: EditReader | None) -> ProposedReply:
+    """What the person is shown. Blocking: the text is held against the evidence, and read."""
     proposal = kept.proposal
+    said = said_of(kept.stored, kept.post)
+    found = checked_edit(proposal.text, said, reader)
     return ProposedReply(
         id=proposal.id,
         case_id=proposal.case_id,
@@ -244,19 +253,13 @@ def _proposed(kept: _Kept, found: CheckedEdit) -> ProposedReply:
         reply=proposal.text,
         sha256=proposal.sha256,
         warnings=tuple(dict.fromkeys((*kept.warnings, *found.warnings))),
-        why_two=why_two_of(kept.stored, found, wrote_post=kept.wrote_post),
+        why_two=why_two_of(said, found, is_known=kept.stored is not None, wrote_post=kept.wrote_post),
         is_shadow=kept.is_shadow,
         is_second=kept.is_second,
         quote=proposal.quote,
         waits_because="" if kept.waits is None else kept.waits.reason,
         waits_until=None if kept.waits is None else kept.waits.until,
     )
-
-
-def why_two_of(stored: StoredSuggestion | None, checked: CheckedEdit, *, wrote_post: bool) -> tuple[str, ...]:
-    """Why one person is not enough for a reply; empty where one is."""
-    own = (sentence("The person who approves it wrote the post."),) if wrote_post else ()
-    return own if stored is None else (*own, *why_two(stored.suggestion, checked.sentences))
 
 
 async def kept_proposal(session: Session, proposal_id: str) -> Proposal:

@@ -20,7 +20,8 @@ from bot.store.engine.database import Database, Session
 from bot.store.people import communities, prepared
 from bot.store.people.audit import AuditEntry
 from bot.store.people.people import require_on_case
-from core.models import Draft
+from core.i18n.sentences import sentence
+from core.models import Draft, FlaggedPost, Suggestion
 from core.moderation.approval import CaseState
 from core.moderation.community.disclosure import Rendered, render
 from core.moderation.input_checks import check_text
@@ -28,8 +29,9 @@ from core.moderation.origins import ReviewOfPrepared, prepared_of
 from core.moderation.roles import OnCase, Person
 from core.moderation.two_person_rule import why_two
 from core.scoring.checking import CheckedSentence
-from core.scoring.edits import EditReader, checked_edit
+from core.scoring.edits import CheckedEdit, EditReader, checked_edit
 from core.scoring.quoting import quote_of
+from core.stages.unread import nothing_known
 from core.wording.final_text import check_sendable
 
 
@@ -168,11 +170,15 @@ class CaseQueries:
         Asks no language model.
         """
         check_text(reply)
-        stored = await self.suggestion(case_id)
-        if stored is None:
-            return CheckedReply((), (), ())
-        found = await asyncio.to_thread(checked_edit, reply, stored.suggestion, self._edit_reader)
-        return CheckedReply(found.sentences, found.warnings, why_two(stored.suggestion, found.sentences))
+        stored, post = await self.suggestion(case_id), (await self.case(case_id)).post
+
+        def check() -> CheckedReply:
+            said = said_of(stored, post)
+            found = checked_edit(reply, said, self._edit_reader)
+            why = why_two_of(said, found, is_known=stored is not None, wrote_post=False)
+            return CheckedReply(found.sentences, found.warnings, why)
+
+        return await asyncio.to_thread(check)
 
 
 async def rendered_in(session: Session, case: Case, reply: str, stored: StoredSuggestion | None) -> Rendered:
@@ -181,3 +187,19 @@ async def rendered_in(session: Session, case: Case, reply: str, stored: StoredSu
     language = None if stored is None else stored.suggestion.reading.language
     quote = quote_of(case.post.public_words, language) if communities.policy_of(community).quotes else ""
     return render(reply, language, discloses=community.discloses, quote=quote)
+
+
+def said_of(stored: StoredSuggestion | None, post: FlaggedPost) -> Suggestion:
+    """What a reply is held against: what the engine said of the post, or that nothing is known of it. Blocking."""
+    return nothing_known(post, "en") if stored is None else stored.suggestion
+
+
+def why_two_of(said: Suggestion, checked: CheckedEdit, *, is_known: bool, wrote_post: bool) -> tuple[str, ...]:
+    """Why one person is not enough for a reply; empty where one is.
+
+    Args:
+        is_known: the engine said something of the post.
+    """
+    own = () if not wrote_post else (sentence("The person who approves it wrote the post."),)
+    known = () if is_known else (said.reading.reason,)
+    return (*own, *why_two(said, checked.sentences), *known)

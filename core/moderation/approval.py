@@ -73,6 +73,8 @@ IN_PROGRESS: Final = frozenset({_S.QUEUED, _S.DRAFTING})
 """Nobody has anything to decide before the drafts are there."""
 REOPENED: Final = frozenset({_S.DECLINED, _S.NO_REPLY, _S.WITHDRAWN, _S.EXPIRED, _S.SHADOWED})
 """Closed without a reply, so that a moderator may open the case again; its closer may undo it for a short time."""
+WRITABLE: Final = frozenset({_S.IN_REVIEW, _S.NEEDS_PERSON, _S.FAILED})
+"""A person may write the reply; a case that needs a person, or whose send failed, comes back in review with it."""
 _BEFORE: Final = {
     _S.CAPTURED: _S.QUEUED,
     _S.FOLDED: _S.FOLDED,

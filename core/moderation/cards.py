@@ -9,10 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Final
 
-from core.models import Action, Draft, Evidence, FlaggedPost, PostRef, ReadBy, TargetGroup
-from core.moderation.approval import IN_PROGRESS, CaseState
+from core.models import Action, Draft, Evidence, FlaggedPost, Kind, PostRef, ReadBy, TargetGroup
+from core.moderation.approval import IN_PROGRESS, WRITABLE, CaseState
 from core.moderation.origins import ReviewOfPrepared
+
+MOST_POINTS: Final = 3
+"""How many arguments, and how many passages, a person is shown to write from where there is no draft."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +169,26 @@ class Card:
     def other_claims(self) -> tuple[str, ...]:
         """The claims that new drafts could argue instead."""
         return tuple(claim for claim in self.claims if claim != self.argued)
+
+    @property
+    def is_writable(self) -> bool:
+        """Whether a person may write the reply now."""
+        return self._waits_for_words and not self.post.is_from_elsewhere
+
+    @property
+    def lacks_draft(self) -> bool:
+        """Whether it waits for a reply and has no draft for one; the notice on the rules is none."""
+        has_none = all(draft.kind is Kind.NOTICE for draft in self.drafts)
+        return self._waits_for_words and has_none and self.approved is None
+
+    @property
+    def _waits_for_words(self) -> bool:
+        return self.state in WRITABLE and not self.may_be_posted and bool(self.post.text)
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether an attempt at its drafts failed, and the next one is waited for."""
+        return self.state in IN_PROGRESS and self.waiting is not None and bool(self.waiting.error)
 
     @property
     def is_progress(self) -> bool:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from core.i18n.sentences import Said, Sentence, sentence
+from core.i18n.sentences import Said, Sentence, joined, sentence
+from core.models import Action, Suggestion
 
 _MODEL: Final = sentence(
     "The language model gave no usable answer to a part; what ships with Antiphon stands in for it. "
@@ -70,3 +71,12 @@ def for_people(notes: Sequence[Said]) -> tuple[Sentence, ...]:
         elif template == "evidence: nothing by {publishers} bears on the claim; all publishers were searched":
             found.append(sentence("Nothing by {publishers} bears on this; all publishers were searched.", **values))
     return tuple(dict.fromkeys(found))
+
+
+def why_no_draft(suggestion: Suggestion) -> Sentence:
+    """Why there is no draft, in words for people: the advice where it is one, else what was missing."""
+    if suggestion.reading.recommended_action is Action.REPORT:
+        return sentence("No draft is made: report the post, and do not debate it.")
+    if suggestion.reading.recommended_action is Action.STAY_SILENT:
+        return sentence("No draft is made: it is better to leave the post without a reply.")
+    return joined(sentence("Antiphon has no draft to offer."), *for_people(suggestion.degraded))

@@ -11,11 +11,35 @@ from dataclasses import replace
 from core.i18n.sentences import sentence
 from core.llm.budget import Budget
 from core.llm.profiles import Profile
-from core.models import Cost, FlaggedPost, Suggestion
+from core.models import Action, Cost, FlaggedPost, Reading, Suggestion
 from core.stages.reading import decide
 from core.stages.signals import check_text, signals_of_words
+from core.wording.language import language_of_post
 
 STOPPED = sentence("a reply is advised against")
+
+
+def nothing_known(post: FlaggedPost, language: str) -> Suggestion:
+    """What there is to hold a person's own reply against where the engine said nothing of the post.
+
+    Args:
+        language: the community's language, which is assumed where that of the post is unclear. Blocking.
+    """
+    reading = Reading(
+        language=language_of_post(post.text, language),
+        target_group=None,
+        offensiveness=None,
+        speaker_intent=None,
+        power_dynamics=None,
+        implied_meaning=None,
+        emotional_reaction=None,
+        cognitive_reaction=None,
+        severity=None,
+        recommended_action=Action.REPLY,
+        reason=sentence("Nothing is known of this post."),
+    )
+    cost = Cost("", 0.0, None, 0, 0, 0, 0, 0, STOPPED)
+    return Suggestion(post, reading, (), None, (), (), (), cost)
 
 
 def without_a_model(

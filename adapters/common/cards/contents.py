@@ -17,16 +17,18 @@ from adapters.common.cards.controls import Control
 from adapters.common.cards.drafts import DRAFT, number_of_sources, on_card
 from adapters.common.cards.first_texts import FirstText, written
 from adapters.common.cards.heads import HEAD, head
+from adapters.common.cards.scores import source_link
 from adapters.common.cards.states import alerts, places, standing
 from adapters.common.words.fitting import Segment, fit
 from adapters.common.words.markup import Reader
 from core.i18n.catalogs import gettext
 from core.models import Draft
 from core.moderation.approval import CLOSED
-from core.moderation.cards import Card
+from core.moderation.cards import MOST_POINTS, Card
 
 _NOTE, _NAME = 240, 40
-_STATE, _POST, _NOTES, _FIRSTS, _APPROVED = "state", "post", "notes", "firsts", "approved"
+_POINT = 240
+_STATE, _POST, _NOTES, _POINTS, _FIRSTS, _APPROVED = "state", "post", "notes", "points", "firsts", "approved"
 _AFTER_ALL, _LEAST_COVERED = 40, 45
 """The post gets all the room that the drafts, the cautions and the notes leave, and so many units in any case."""
 _APPROVED_CUT: Final = 700
@@ -69,7 +71,7 @@ def _open(card: Card, reader: Reader, limit: int, under: list[Control], *, cover
     segments += [Segment(_STATE, 2, forms) for forms in alerts(card, reader)]
     segments += _body(card, draft, reader, covers_all=covers_all)
     blocks = _fitted(segments, limit, [*under, *seconding, *beside], reader)
-    found = [Section(blocks[name]) for name in (HEAD, _STATE, _POST, _NOTES, _APPROVED) if name in blocks]
+    found = [Section(blocks[name]) for name in (HEAD, _STATE, _POST, _NOTES, _POINTS, _APPROVED) if name in blocks]
     found += [Section(blocks[_FIRSTS], tuple(seconding))] if firsts else []
     found += [] if draft is None else [Section(blocks[DRAFT], tuple(beside))]
     return [*found, Section("", tuple(under))]
@@ -96,6 +98,8 @@ def _body(card: Card, draft: Draft | None, reader: Reader, *, covers_all: bool) 
         return segments
     segments += [_first(first, number, reader) for number, first in enumerate(written(card), start=1)]
     segments += [_approved(card, reader)] if card.approved is not None else []
+    if card.lacks_draft:
+        segments += [Segment(_POINTS, 12, (point, "")) for point in points(card, reader)]
     if draft is not None:
         return segments + on_card(card, draft, reader)
     return segments + ([] if card.approved is not None else _notes(card, reader))
@@ -132,6 +136,18 @@ def _first(first: FirstText, number: int, reader: Reader) -> Segment:
     title = markup.ours(f"**{gettext('Text {number}, approved by {name}', locale, number=number, name=name)}**")
     unseen = gettext("It is too long for the card. “Approve text {number}…” shows it in full.", locale, number=number)
     return Segment(_FIRSTS, 5 + number, (f"{title}\n{markup.inert(first.text)}", f"{title}\n{unseen}"))
+
+
+def points(card: Card, reader: Reader) -> list[str]:
+    """What a person can write a reply from where there is no draft: arguments, then passages with their sources."""
+    locale, markup = reader.locale, reader.markup
+    said = [f"- {markup.inert(claim, _POINT)}" for claim in card.claims[:MOST_POINTS]]
+    for passage in card.evidence[:MOST_POINTS]:
+        text = markup.inert(passage.summary or passage.text, _POINT)
+        careful = f" {gettext('Caution:', locale)} {reader.told(passage.caution, _POINT)}" if passage.caution else ""
+        said.append(f"- {text} ({source_link(passage.source, markup)}).{careful}")
+    title = gettext("Points to write from", locale)
+    return [markup.ours(f"**{title}**"), *said] if said else []
 
 
 def _notes(card: Card, reader: Reader) -> list[Segment]:

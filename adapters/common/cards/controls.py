@@ -13,7 +13,7 @@ from typing import Final
 
 from adapters.common.cards.acts import Act, Target
 from core.i18n.catalogs import gettext
-from core.models import Draft
+from core.models import Action, Draft
 from core.moderation.approval import REOPENED, TRANSITIONS, CaseState
 from core.moderation.cards import Card
 from core.moderation.closing import CloseReason, close_reasons
@@ -31,6 +31,8 @@ REPORT: Final = "report"
 ANONYMOUS: Final = "anonymous administrator"
 """How a post is flagged by somebody of whom the platform says no more than that."""
 _HELD: Final = frozenset({CaseState.IN_REVIEW, CaseState.NEEDS_PERSON, CaseState.UNKNOWN, CaseState.FAILED})
+REPLIED: Final = frozenset({None, Action.REPLY})
+"""The advice under which a reply is what comes first, and drafting once more can bring a draft."""
 _REOPENED: Final = frozenset({CaseState.NEEDS_PERSON, CaseState.FAILED})
 
 
@@ -112,8 +114,25 @@ def is_to_copy(card: Card) -> bool:
 
 def for_case(card: Card, locale: str) -> list[Control]:
     """The controls under the card, five at most."""
-    found = [*needed_controls(card, locale), *_first(card, locale), *_closing(card, locale)]
+    if card.lacks_draft and card.is_writable:
+        found = [*_without_draft(card, locale)]
+    else:
+        found = [*needed_controls(card, locale), *_first(card, locale), *_closing(card, locale)]
     return [*found[: _MOST - 1], Control(Act.MORE, gettext("More…", locale))]
+
+
+def _without_draft(card: Card, locale: str) -> Iterator[Control]:
+    """To write the reply, to leave the post without one, to ask again, or to close the case for another reason."""
+    weight = Weight.FIRST if card.advice in REPLIED else Weight.PLAIN
+    yield Control(Act.EDIT, gettext("Write a reply of your own…", locale), weight, OWN_TEXT)
+    silent = CloseReason.SILENCE
+    if silent in close_reasons(card.state):
+        yield Control(Act.CLOSE_AS, gettext("Leave it without a reply", locale), extra=silent.name.lower())
+    if card.state is CaseState.IN_REVIEW:
+        yield _redraft(locale)
+    else:
+        yield from needed_controls(card, locale)
+    yield from (control for control in _closing(card, locale) if control.act is Act.CLOSE)
 
 
 def needed_controls(card: Card, locale: str) -> Iterator[Control]:
@@ -121,6 +140,10 @@ def needed_controls(card: Card, locale: str) -> Iterator[Control]:
     if card.may_be_posted:
         yield Control(Act.IS_POSTED, gettext("The reply is there", locale), Weight.FIRST)
         yield Control(Act.NOT_POSTED, gettext("The reply is not there", locale), Weight.FIRST)
+    elif card.is_stuck:
+        yield Control(Act.REOPEN, gettext("Go on without drafts", locale), Weight.FIRST)
+    elif card.lacks_draft and card.state in _REOPENED:
+        yield Control(Act.REOPEN, gettext("Ask for drafts again", locale))
     elif card.state in _REOPENED:
         yield Control(Act.REOPEN, gettext("Put it in review again", locale), Weight.FIRST)
 
@@ -131,13 +154,21 @@ def label_of(control: Control) -> str:
 
 
 def _first(card: Card, locale: str) -> Iterator[Control]:
-    if card.state in _HELD and not is_to_copy(card):
-        release, hold = gettext("End my hold", locale), gettext("Hold", locale)
-        yield Control(Act.RELEASE, release) if card.holder else Control(Act.HOLD, hold, _weight_of_hold(card))
+    yield from _holding(card, locale)
     if card.state is CaseState.APPROVED:
         yield Control(Act.UNDO, gettext("Undo", locale), Weight.GRAVE)
     if card.state is CaseState.IN_REVIEW:
-        yield Control(Act.REDRAFT, gettext("Regenerate…", locale))
+        yield _redraft(locale)
+
+
+def _redraft(locale: str) -> Control:
+    return Control(Act.REDRAFT, gettext("Regenerate…", locale))
+
+
+def _holding(card: Card, locale: str) -> Iterator[Control]:
+    if card.state in _HELD and not is_to_copy(card):
+        release, hold = gettext("End my hold", locale), gettext("Hold", locale)
+        yield Control(Act.RELEASE, release) if card.holder else Control(Act.HOLD, hold, _weight_of_hold(card))
 
 
 def _weight_of_hold(card: Card) -> Weight:
@@ -170,15 +201,17 @@ def _reading(card: Card, locale: str) -> Iterator[Control]:
 
 
 def _drafting(card: Card, locale: str) -> Iterator[Control]:
-    if card.state is not CaseState.IN_REVIEW:
-        return
-    if _may_be_answered(card):
+    if card.is_writable:
         yield Control(Act.EDIT, gettext("Write a reply of your own…", locale), extra=OWN_TEXT)
-    if card.other_claims:
+    if card.other_claims and card.state is CaseState.IN_REVIEW:
         yield Control(Act.OTHER_CLAIM, gettext("Argue another claim…", locale))
 
 
 def _deciding(card: Card, locale: str) -> Iterator[Control]:
-    yield from needed_controls(card, locale)
+    if card.lacks_draft and card.is_writable:
+        yield from _holding(card, locale)
+        yield from (control for control in _closing(card, locale) if control.act is Act.NOT_HATEFUL)
+    else:
+        yield from needed_controls(card, locale)
     if card.state is CaseState.FOLDED:
         yield Control(Act.SPLIT, gettext("Draft this post on its own", locale))

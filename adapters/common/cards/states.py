@@ -11,18 +11,16 @@ from typing import Final
 
 from babel.dates import format_timedelta
 
-from adapters.common.cards.controls import Control, is_reported, is_to_copy, label_of, needed_controls
+from adapters.common.cards.controls import REPLIED, Control, is_reported, is_to_copy, label_of, needed_controls
 from adapters.common.cards.first_texts import chosen
 from adapters.common.words.markup import Reader
 from core.i18n.catalogs import gettext, language_of, translated
-from core.models import Action, PostRef
+from core.models import PostRef
 from core.moderation.approval import CLOSED, CaseState
 from core.moderation.cards import Card, Waiting
 from core.moderation.case_numbers import short_number
 
 _NAME, _REASON, _NAMES = 40, 200, 5
-_DRAFTED: Final = frozenset({None, Action.REPLY})
-"""The advice under which drafting once more can bring a draft."""
 _BY_REASON: Final = frozenset(
     {CaseState.DECLINED, CaseState.NO_REPLY, CaseState.WITHDRAWN, CaseState.EXPIRED, CaseState.RETRACTED}
 )
@@ -133,10 +131,14 @@ def _to_do(card: Card, locale: str, name_of: Callable[[Control], str]) -> Iterat
                 is_not=is_not,
             ),
         )
-    elif needed and (card.drafts or card.advice in _DRAFTED):
+    elif card.is_stuck:
+        yield (gettext("“{without}” lets you write a reply yourself.", locale, without=needed[0]),)
+    elif needed and (card.drafts or card.approved is not None or card.advice in REPLIED):
         said = gettext("“{again}” lets you approve a reply.", locale, again=needed[0])
         drafts = gettext("“{again}” lets Antiphon draft once more.", locale, again=needed[0])
-        yield (said if card.drafts else drafts,)
+        yield (drafts if card.lacks_draft else said,)
+    elif card.lacks_draft and card.state is CaseState.IN_REVIEW:
+        yield (gettext("There is no draft for this post.", locale),)
 
 
 def _holder(card: Card, reader: Reader) -> Iterator[tuple[str, ...]]:

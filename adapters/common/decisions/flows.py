@@ -44,7 +44,7 @@ async def ask_why(press: Press) -> None:
 
 async def close(press: Press) -> None:
     """Close the case for one of the reasons; the last one asks for a note first."""
-    reason = CloseReason[press.values[0]]
+    reason = CloseReason[next(iter(press.values), press.target.extra).upper()]
     if reason is CloseReason.OTHER:
         await _ask_note(press)
         return

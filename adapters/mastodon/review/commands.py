@@ -195,6 +195,9 @@ def _typed(control: Control, text_number: int, locale: str) -> str:
         return f"{typed(Word.SHOW, locale)} {control.extra}"
     if control.act is Act.OTHER_CLAIM:
         return typed(Word.ARGUE, locale)
+    if control.act is Act.CLOSE_AS and control.extra:
+        why = translated(why_closed(CloseReason[control.extra.upper()]), locale)
+        return f"{typed(Word.DECLINE, locale)}: {why}"
     if control.act in _OPEN_ENDED:
         return f"{typed(_OPEN_ENDED[control.act], locale)}: …"
     return typed(_OF_ACTS[control.act], locale) if control.act in _OF_ACTS else ""

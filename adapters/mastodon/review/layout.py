@@ -12,7 +12,7 @@ from typing import Final
 from adapters.common.cards import controls
 from adapters.common.cards.acts import Act
 from adapters.common.cards.closed import CLOSED_BLOCK, approved_by, closed_segments
-from adapters.common.cards.contents import sections
+from adapters.common.cards.contents import points, sections
 from adapters.common.cards.controls import Control, is_reported
 from adapters.common.cards.drafts import caution_line
 from adapters.common.cards.first_texts import written
@@ -140,6 +140,8 @@ def _reply(card: Card, reader: Reader) -> Iterator[Segment]:
     for number, first in enumerate(written(card), start=1):
         said = gettext("Text {number}, approved by {name}", locale, number=number, name=inert(first.name, _NAME))
         yield Segment(_BODY, 15 + number, (f"{said}: “{inert(first.text)}”", said))
+    if card.lacks_draft:
+        yield from (Segment(_BODY, 23, (point, "")) for point in points(card, reader))
     if not card.drafts:
         return
     draft = card.drafts[0]

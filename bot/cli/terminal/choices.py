@@ -15,8 +15,9 @@ from adapters.common.cards.controls import OWN_TEXT, Control
 from adapters.common.cards.first_texts import written
 from bot.cli.terminal.press import LOCALE
 from core.errors import BadInput
-from core.moderation.approval import CaseState
+from core.moderation.approval import WRITABLE, CaseState
 from core.moderation.cards import Card
+from core.moderation.closing import CloseReason, close_reasons
 
 HELP: Final = frozenset({"?", "h", "help"})
 QUIT: Final = frozenset({"q", "quit", "exit"})
@@ -106,10 +107,17 @@ def chosen(answer: str, offered: Mapping[str, Control]) -> Control:
     raise BadInput(f"Nothing here is called “{answer}”.", remedy="Type ? to see what you can do.")
 
 
+def can_be_left(card: Card) -> bool:
+    """Whether the case can be closed because silence is better: it waits for a person's decision about the reply."""
+    return card.state in WRITABLE and CloseReason.SILENCE in close_reasons(card.state)
+
+
 def _letters(card: Card) -> list[str]:
     letters = {typed.partition(" ")[0] for typed in choices(card)}
+    if can_be_left(card):
+        letters |= {SILENCE}
     if card.state is CaseState.IN_REVIEW:
-        letters |= {CLAIM, SILENCE, ANOTHER_PERSON}
+        letters |= {CLAIM, ANOTHER_PERSON}
     letters |= {LATER, "?", "q"}
     return [letter for letter in _WORDS if letter in letters]
 

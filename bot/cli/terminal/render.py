@@ -31,7 +31,9 @@ from core.models import (
     Suggestion,
     Verdict,
 )
+from core.moderation.cards import MOST_POINTS
 from core.moderation.origins import ReviewOfPrepared, kind_in_words, origin_in_words, read_by_in_words
+from core.moderation.shortfalls import why_no_draft
 from core.wording.counting import counted
 
 _SHOWN = {
@@ -122,11 +124,24 @@ def show_suggestion(
         lines.append(("We say instead", suggestion.claim))
     for label, value in lines:
         console.print(Text.assemble((f"{label}: ", "bold"), value))
+    if not suggestion.has_answer:
+        show_points(console, suggestion)
     for number, passage in enumerate(suggestion.evidence, start=1):
         show_evidence(console, number, passage)
     for draft in suggestion.drafts:
         show_draft(console, draft, reviews)
     show_cost(console, suggestion, loading_seconds)
+
+
+def show_points(console: Console, suggestion: Suggestion) -> None:
+    """Why there is no draft, what to do instead, and the arguments to write from; the evidence stands below."""
+    console.print(Text.assemble(("No draft: ", "bold"), str(why_no_draft(suggestion))))
+    if suggestion.reading.recommended_action is Action.REPLY:
+        console.print(Text("Write a reply of your own, or leave the post without one."))
+    if suggestion.claims:
+        console.print(Text("Points to write from:", style="bold"))
+    for claim in suggestion.claims[:MOST_POINTS]:
+        console.print(Text(f"- {claim.text}"))
 
 
 def _in_short(reading: Reading) -> list[tuple[str, str]]:

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from bot.cli.terminal.notes import CODES, OTHER, note_of
 from core.models import Action, Evidence, Intent, Kind, Origin, ReadBy, Suggestion, TargetGroup, Verdict
+from core.moderation.shortfalls import why_no_draft
 from core.scoring.unscored import Missing
 
 VERSION: Final = "antiphon/draft/1"
@@ -177,6 +178,13 @@ class DraftDocument(_Part):
     queries: list[str]
     evidence: list[EvidencePart]
     drafts: list[DraftPart]
+    no_draft: Annotated[
+        str | None,
+        Field(
+            description="Why no draft is offered, except perhaps the notice on the rules; null where one is. The "
+            "claims and the evidence are then points to write a reply from."
+        ),
+    ]
     cost: CostPart
     degraded: list[NotePart]
 
@@ -209,6 +217,7 @@ def document(suggestion: Suggestion, *, force: bool = False) -> dict[str, Any]:
         "queries": suggestion.queries,
         "evidence": [evidence_document(passage) for passage in suggestion.evidence],
         "drafts": [asdict(draft) for draft in suggestion.drafts],
+        "no_draft": None if suggestion.has_answer else str(why_no_draft(suggestion)),
         "cost": asdict(suggestion.cost),
         "degraded": [asdict(note_of(said)) for said in suggestion.degraded],
     }

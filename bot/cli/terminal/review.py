@@ -30,6 +30,7 @@ from bot.cli.terminal.choices import (
     QUIT,
     SILENCE,
     brief,
+    can_be_left,
     choices,
     chosen,
     help_on,
@@ -134,7 +135,7 @@ class Reviewer:
             self._say(help_on(card))
         elif command == CLOSE and rest:
             await self._close(card, rest)
-        elif is_in_review and command == SILENCE and not rest:
+        elif command == SILENCE and not rest and can_be_left(card):
             await self._press(Target(Act.CLOSE_AS, card.case_id, card.version), values=(CloseReason.SILENCE.name,))
         elif is_in_review and command == CLAIM:
             await self._argue(card, rest)

@@ -222,12 +222,13 @@ class Sitting:
         """Show the drafts of a case, or what it waits for; whether it waits for a decision about its drafts."""
         queries = self._room.queries
         case, stored = await queries.case(case_id), await queries.suggestion(case_id)
-        if case.state is not CaseState.IN_REVIEW or stored is None:
+        is_in_review = case.state is CaseState.IN_REVIEW
+        if stored is not None and (is_in_review or not stored.suggestion.has_answer):
+            reviews = await queries.reviews(case.community_id, stored.suggestion.drafts)
+            show_suggestion(self._console, stored.suggestion, reviews)
+        if not is_in_review or stored is None:
             self._say(in_words(await self._card(case_id)))
             return False
-        show_suggestion(
-            self._console, stored.suggestion, await queries.reviews(case.community_id, stored.suggestion.drafts)
-        )
         if await queries.chosen_claim(case_id) not in {None, stored.suggestion.claim}:
             self._say((await queries.history(case_id))[-1].reason, "yellow")
         return True

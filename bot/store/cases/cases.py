@@ -11,10 +11,11 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import and_, func, or_, select, update
+from sqlalchemy import and_, func, literal, or_, select, update
 
 from bot.store.cases.previews import drop_preview
 from bot.store.engine.database import Session
+from bot.store.engine.dialect import json_text
 from bot.store.people.audit import AuditEntry, entries, newest_actor, record_all
 from bot.store.people.people import name_of
 from bot.store.schema import (
@@ -158,7 +159,10 @@ async def target_hash(session: Session, case_id: str) -> str:
 
 async def was_reviewed(session: Session, case_id: str) -> bool:
     """Whether a moderator already had drafts for the words of this case; asking for other drafts must not lose them."""
-    has_drafts = select(SuggestionRow.id).filter_by(case_id=case_id, is_outdated=False).exists()
+    first = json_text(session, SuggestionRow.document.expression, "drafts", literal("0"), "text")
+    has_drafts = (
+        select(SuggestionRow.id).filter_by(case_id=case_id, is_outdated=False).where(first.is_not(None)).exists()
+    )
     query = select(AuditRow.id).filter_by(stream=case_id, to_state=CaseState.IN_REVIEW).where(has_drafts).limit(1)
     return await session.scalar(query) is not None
 

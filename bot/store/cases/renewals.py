@@ -11,15 +11,16 @@ from typing import Final
 
 from sqlalchemy import update
 
-from bot.store.cases import campaigns, dismissals, finds, holds, suggestions
-from bot.store.cases.cases import Case, draft_anew, load, touch, transition, words_to_json
+from bot.store.cases import approvals, campaigns, dismissals, finds, holds, suggestions
+from bot.store.cases.cases import DRAFT, LOOK_AGAIN, Case, draft_anew, load, touch, transition, words_to_json
 from bot.store.cases.sending import is_unsettled
 from bot.store.engine.database import Session
 from bot.store.schema import CaseRow, Original
+from bot.store.work import jobs
 from core.errors import NotAllowed
 from core.i18n.sentences import sentence
 from core.models import FlaggedPost, MessageWords, Part, PartKind, ThreadMessage, Unread
-from core.moderation.approval import REOPENED, CaseState, state_words, text_hash
+from core.moderation.approval import IN_PROGRESS, REOPENED, WRITABLE, CaseState, state_words, text_hash
 
 _EDITED: Final = sentence("The post was edited; drafts are made for its new words.")
 _DISMISSED: Final = sentence("The post was edited after a moderator said that it is not hateful.")
@@ -88,28 +89,70 @@ def _changed(post: FlaggedPost, text: str) -> dict[str, object]:
 
 
 async def reopen(session: Session, case: Case, who: str) -> Case:
-    """Open a closed case that nobody answered, or one that needs a person: in review, or in the queue without drafts.
+    """Open a closed case that nobody answered, or one that needs a person: in review, or in the queue for drafts.
+
+    The queue is for a case that has no draft, and for which nobody approved a text before. One that waits for drafts
+    goes in review without any, so that a person can write the reply.
 
     Raises:
         NotAllowed: it is not such a case, or its words were erased.
     """
-    row = await session.get_one(CaseRow, case.id, populate_existing=True)
-    if case.state not in REOPENED | _WITH_A_PERSON:
+    if case.state not in REOPENED | _WITH_A_PERSON | IN_PROGRESS:
         raise NotAllowed(
             sentence("The case is {state}: it cannot be reopened.", state=state_words(case.state)),
             remedy=sentence("Look at the case as it is now, and decide again."),
         )
-    if row.erased_at is not None:
-        raise NotAllowed(
-            sentence("The words of this case were erased; it is not drafted any more."),
-            remedy=sentence("If the post still stands, report it to the platform."),
-        )
+    await _require_words(session, case)
+    if case.state in IN_PROGRESS:
+        return await _without_drafts(session, case, who)
     await dismissals.take_back(session, case)
     if case.state in REOPENED:
         await finds.label(session, case, None)
     stored = await suggestions.latest_suggestion(session, case.id)
-    to = CaseState.IN_REVIEW if stored is not None and stored.suggestion.drafts else CaseState.QUEUED
+    has_text = stored is not None and bool(stored.suggestion.drafts)
+    has_text = has_text or await approvals.newest(session, case.id) is not None
+    to = CaseState.IN_REVIEW if has_text else CaseState.QUEUED
     return await transition(session, case.id, case.version, to, actor=who, reason=sentence("reopened"))
+
+
+async def _require_words(session: Session, case: Case) -> None:
+    if (await session.get_one(CaseRow, case.id, populate_existing=True)).erased_at is not None:
+        raise NotAllowed(
+            sentence("The words of this case were erased; it is not drafted any more."),
+            remedy=sentence("If the post still stands, report it to the platform."),
+        )
+
+
+async def _without_drafts(session: Session, case: Case, who: str) -> Case:
+    """Put a case in review for which no worker shall draft any longer: who drafts it is a person."""
+    reason = sentence("taken on without drafts")
+    if case.state is CaseState.QUEUED:
+        case = await transition(session, case.id, case.version, CaseState.DRAFTING, actor=who, reason=reason)
+    case = await transition(session, case.id, case.version, CaseState.IN_REVIEW, actor=who, reason=reason)
+    await jobs.cancel_of_case(session, case.id, DRAFT)
+    return case
+
+
+async def take_on(session: Session, case: Case, who: str) -> Case:
+    """Put a case in review for the reply that a person wrote: one that needs a person, or whose send failed.
+
+    Raises:
+        NotAllowed: it waits for something else, or its words were erased.
+    """
+    if case.state not in WRITABLE:
+        raise NotAllowed(
+            sentence(
+                "This needs a case that is {wanted}; it is {state}.",
+                wanted=state_words(CaseState.IN_REVIEW),
+                state=state_words(case.state),
+            ),
+            remedy=LOOK_AGAIN,
+        )
+    await _require_words(session, case)
+    if case.state is CaseState.IN_REVIEW:
+        return case
+    reason = sentence("a person writes the reply")
+    return await transition(session, case.id, case.version, CaseState.IN_REVIEW, actor=who, reason=reason)
 
 
 async def _look(session: Session, case: Case, row: CaseRow, revision: str) -> Case:

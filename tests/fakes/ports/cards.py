@@ -219,6 +219,17 @@ def samples() -> dict[str, Card]:
             approved=APPROVED,
             closed_because="The post that the reply answers is gone.",
         ),
+        "Needs a person, no draft": replace(
+            REVIEWED,
+            state=CaseState.NEEDS_PERSON,
+            drafts=(),
+            argued=None,
+            notes=(),
+            closed_because=sentence("Antiphon has no draft to offer."),
+        ),
+        "Queued, the last attempt failed": _bare(
+            CaseState.QUEUED, waiting=Waiting(error="The model cannot be reached."), **unread
+        ),
         "Failed": replace(
             REVIEWED, state=CaseState.FAILED, approved=APPROVED, closed_because="The channel is closed to us."
         ),

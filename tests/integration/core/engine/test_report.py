@@ -24,7 +24,9 @@ HARMLESS = "The cheese stall opens at eight, and bring boots on Saturday."
 STAGES = ["reading", "claims", "evidence", "drafts", "anneal", "judge"]
 
 FIELDS = {
-    "": {"schema", "post", "reading", "claims", "claim", "queries", "evidence", "drafts", "cost", "degraded"},
+    "": {
+        "schema", "post", "reading", "claims", "claim", "queries", "evidence", "drafts", "no_draft", "cost", "degraded",
+    },
     "post": {"text", "language"},
     "reading": {
         "target_group", "offensiveness", "speaker_intent", "power_dynamics", "implied_meaning", "emotional_reaction",

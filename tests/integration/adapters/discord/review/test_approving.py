@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from core.moderation.approval import CaseState
+from core.moderation.closing import CloseReason
 from tests.fakes.discord.messages import buttons_of, texts_of
 from tests.fakes.discord.review import ReviewRoom, said_in
-from tests.fakes.ports.cards import DRAFTS, samples
+from tests.fakes.ports.cards import DRAFTS, EVIDENCE, REVIEWED, samples
 
 _WHOLE = f"{DRAFTS[0].text}\n\nDrafted with Antiphon, checked and approved by a moderator."
 
@@ -26,6 +27,30 @@ async def test_approving_takes_two_actions_and_shows_the_exact_bytes(room: Revie
     assert "You approved this reply." in said_in(shown)
     assert "<t:" not in said_in(shown)
     assert done.followups == []
+
+
+async def test_a_case_without_a_draft_is_answered_from_the_points_on_its_card(room: ReviewRoom) -> None:
+    """The button stands on the card itself; the text is approved in two actions."""
+    await room.show(samples()["Needs a person, no draft"])
+    said = room.card_text()
+    assert "Points to write from" in said
+    assert all(claim in said for claim in REVIEWED.claims)
+    assert f"]({EVIDENCE[0].source.url})" in said
+    opened = await room.click("moderator", "Write a reply of your own…")
+    shown = await room.people["moderator"].submit_modal(opened, {"text": "We all live here."})
+    whole = "We all live here.\n\nDrafted with Antiphon, checked and approved by a moderator."
+    assert f"```\n{whole}\n```" in said_in(shown)
+    assert room.casework.decided == []
+    await room.press("moderator", shown.response, "Yes, post this reply")
+    assert room.casework.decided == [("approve", str(room.people["moderator"].id), whole)]
+
+
+async def test_a_case_without_a_draft_is_left_without_a_reply_in_one_tap(room: ReviewRoom) -> None:
+    """Silence is offered beside writing, and can be undone."""
+    await room.show(samples()["Needs a person, no draft"])
+    done = await room.click("moderator", "Leave it without a reply")
+    assert [how for _, _, how in room.casework.decided] == [(CloseReason.SILENCE, "")]
+    assert "Closed: silence is better here." in said_in(done)
 
 
 async def test_a_folded_draft_is_approved_and_its_answer_offers_nothing_that_ends(room: ReviewRoom) -> None:

@@ -13,7 +13,7 @@ from core.models import Action, Intent
 from core.moderation.approval import CaseState
 from core.moderation.closing import CloseReason, RetractReason
 from tests.fakes.mastodon.review import AUTHORS, MastodonRoom, all_in, text_in
-from tests.fakes.ports.cards import DRAFTS, REALISTIC, samples
+from tests.fakes.ports.cards import DRAFTS, EVIDENCE, REALISTIC, REVIEWED, samples
 
 _WHOLE = f"{DRAFTS[1].text}\n\nDrafted with Antiphon, checked and approved by a moderator."
 
@@ -86,6 +86,29 @@ async def test_who_names_no_text_is_shown_what_to_change(room: MastodonRoom) -> 
     assert DRAFTS[1].text in text_in(asked)
     (shown,) = await room.write("moderator", f"write: {DRAFTS[1].text}", asked)
     assert _WHOLE in text_in(shown)
+
+
+async def test_a_case_without_a_draft_is_answered_from_the_points_on_its_card(room: MastodonRoom) -> None:
+    """They stand on the card as far as it has room, and all of them below ``more``."""
+    await room.show(samples()["Needs a person, no draft"])
+    card = text_in(await room.card())
+    assert "Points to write from" in card
+    assert "write: …" in card and "decline: silence is better here" in card
+    more = all_in(await room.write("moderator", "more", await room.card()))
+    assert all(claim in more for claim in REVIEWED.claims)
+    assert EVIDENCE[0].source.url in more
+    (shown,) = await room.write("moderator", "write: We all live here.", await room.card())
+    assert "We all live here." in text_in(shown)
+    assert room.casework.decided == []
+    await room.write("moderator", "yes", shown)
+    assert [what for what, _, _ in room.casework.decided] == ["approve"]
+
+
+async def test_a_case_without_a_draft_is_left_by_the_word_that_its_card_says(room: MastodonRoom) -> None:
+    """What is offered is understood."""
+    await room.show(samples()["Needs a person, no draft"])
+    await room.write("moderator", "decline: silence is better here", await room.card())
+    assert [how for _, _, how in room.casework.decided] == [(CloseReason.SILENCE, "")]
 
 
 async def test_a_text_that_would_not_be_read_exactly_is_not_offered(room: MastodonRoom) -> None:

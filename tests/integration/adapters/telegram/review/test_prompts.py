@@ -9,7 +9,7 @@ import pytest
 from core.errors import StoreUnavailable
 from core.moderation.closing import CloseReason
 from tests.fakes.desk.review_desk import review_desk
-from tests.fakes.ports.cards import DRAFTS
+from tests.fakes.ports.cards import DRAFTS, EVIDENCE, REVIEWED, samples
 from tests.fakes.telegram.review import TelegramRoom
 
 _OWN = "We all live here.\nTruly, @all: ask us & <b>more</b> of _us_ &amp; them"
@@ -118,6 +118,24 @@ async def test_a_case_can_be_answered_in_ones_own_words(room: TelegramRoom) -> N
     assert DRAFTS[0].text not in room.cards[-1]["text"]
     await room.write("moderator", "We all live here.", room.cards[-1])
     assert "We all live here." in room.cards[-1]["text"]
+
+
+async def test_a_case_without_a_draft_is_answered_from_the_points_on_its_card(room: TelegramRoom) -> None:
+    """The button stands on the card itself; the text is approved in two actions."""
+    await room.show(samples()["Needs a person, no draft"])
+    said = room.card["text"]
+    assert "Points to write from" in said
+    assert all(claim in said for claim in REVIEWED.claims)
+    assert EVIDENCE[0].summary in said
+    linked = [one.get("url") for one in room.card["entities"]]
+    assert EVIDENCE[0].source.url in linked
+    await room.press("moderator", room.card, "Write a reply of your own…")
+    await room.write("moderator", "We all live here.", room.cards[-1])
+    shown = room.cards[-1]
+    assert "We all live here." in shown["text"]
+    assert room.casework.decided == []
+    await room.press("moderator", shown, "Yes, post this reply")
+    assert [what for what, _, _ in room.casework.decided] == ["approve"]
 
 
 async def test_a_picture_is_no_text(room: TelegramRoom) -> None:

@@ -144,3 +144,16 @@ def test_a_source_is_a_link_or_says_where_it_is() -> None:
     assert source_link(web, READER.markup) == READER.markup.link("Town hall, Homes, 2024", web.url)
     file = Source("Town hall", "Homes", None, "p. 3, homes.pdf, a file of this community", "")
     assert source_link(file, READER.markup) == "Town hall, Homes, p. 3, homes.pdf, a file of this community"
+
+
+def test_the_points_to_write_from_are_arguments_and_passages_with_their_sources() -> None:
+    """On the card of every platform, only where there is no draft."""
+    bare = replace(samples()["Needs a person, no draft"], claims=(*REVIEWED.claims, "A fourth one."))
+    said = "\n".join(texts(bare))
+    points = said.partition("Points to write from")[2]
+    assert all(claim in points for claim in REVIEWED.claims)
+    assert "A fourth one." not in points
+    for passage in bare.evidence:
+        assert passage.summary in points
+        assert passage.source.url in points
+    assert "Points to write from" not in "\n".join(texts(REVIEWED))

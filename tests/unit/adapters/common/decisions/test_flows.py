@@ -17,14 +17,15 @@ from adapters.common.decisions.answering import answered
 from adapters.common.decisions.flows import PRESSED, SUBMITTED
 from adapters.common.decisions.press import NOTE, TEXT
 from bot.communities.decisions import CommunityDesk
-from core.models import PostRef
+from core.models import Action, PostRef
 from core.moderation.approval import CaseState
 from core.moderation.cards import Card, Holder
 from core.moderation.closing import CloseReason
 from core.moderation.roles import Person, Role
+from tests.fakes.desk.decisions import take
 from tests.fakes.desk.people import KEEPER
 from tests.fakes.desk.review_desk import ReviewDesk, review_desk
-from tests.fakes.ports.cards import AT, DRAFTS, POST_TEXT, REVIEWED, samples
+from tests.fakes.ports.cards import AT, DRAFTS, NOTICE, POST_TEXT, REVIEWED, samples
 from tests.fakes.ports.plain_press import PlainPress
 
 MODERATOR = Person("plain", "1", "Ane")
@@ -327,3 +328,96 @@ async def test_who_looked_says_what_stands_there(desk: ReviewDesk, act: Act, sta
     noted = await press(await pressed(desk, act))
     assert (await desk.now()).state is state
     assert noted.said.startswith("Noted.")
+
+
+WITHOUT_DRAFT = {
+    "the engine offers none": {},
+    "the notice alone": {"drafts": (NOTICE,), "state": CaseState.IN_REVIEW},
+    "the language is unread": {
+        "advice": Action.STAY_SILENT,
+        "gist": None,
+        "is_gist_ours": False,
+        "claims": (),
+        "evidence": (),
+        "argued": None,
+    },
+}
+
+
+@pytest.mark.parametrize("how", WITHOUT_DRAFT)
+async def test_a_case_without_a_draft_is_answered_in_ones_own_words(desk: ReviewDesk, how: str) -> None:
+    """In two actions, like every draft: the exact text is shown, then approved."""
+    bare = like(message="334", **{"state": CaseState.NEEDS_PERSON, "drafts": (), "argued": None} | WITHOUT_DRAFT[how])
+    card = await desk.case(bare)
+    own = controls.for_case(card, "en")[0]
+    assert own.label == "Write a reply of your own…"
+    opened = await press(await pressed(desk, own.act, own.extra))
+    (dialog,) = opened.dialogs
+    assert (dialog.text, desk.casework.decided) == ("", [])
+    shown = await sent(opened.then(dialog.target.act, dialog.target.extra, fields={TEXT: "We live here together."}))
+    whole = "We live here together.\n\nDrafted with Antiphon, checked and approved by a moderator."
+    assert f"[exactly: {whole}]" in shown.said
+    assert (await desk.now()).state is CaseState.IN_REVIEW
+    await press(shown.then(Act.CONFIRM, shown.controls()["Yes, post this reply"].extra))
+    assert desk.casework.decided == [("approve", "1", whole)]
+    desk.clock.advance(16)
+    await desk.outbox.send_due()
+    assert desk.chat.replies() == [("334", whole)]
+
+
+async def test_a_case_without_a_draft_is_left_closed_or_asked_about_again(desk: ReviewDesk) -> None:
+    """Each by one of the four controls under its card."""
+    bare = {"state": CaseState.NEEDS_PERSON, "drafts": (), "argued": None}
+    for number, (label, state) in enumerate(
+        [("Leave it without a reply", CaseState.NO_REPLY), ("Ask for drafts again", CaseState.QUEUED)]
+    ):
+        card = await desk.case(like(message=f"34{number}", **bare))
+        offered = {control.label: control for control in controls.for_case(card, "en")}
+        assert [*offered][1:] == ["Leave it without a reply", "Ask for drafts again", "Close…", "More…"]
+        await press(await pressed(desk, offered[label].act, offered[label].extra))
+        assert (await desk.now()).state is state
+
+
+async def test_a_reply_to_a_post_of_which_nothing_is_known_is_checked_and_needs_two(desk: ReviewDesk) -> None:
+    """No worker could read it; the first person is told before they approve."""
+    await desk.case(like(message="334", state=CaseState.QUEUED))
+    await desk.queue.give_up(await take(desk.queue), "The model makes no sense.")
+    card = await desk.now()
+    assert controls.for_case(card, "en")[0].extra == controls.OWN_TEXT
+    shown = await sent(replace(await pressed(desk, Act.EDIT, "0"), fields={TEXT: "In 1850 there were 73% of us."}))
+    assert "Nothing is known of this post." in shown.said
+    assert "73" in shown.said.replace("[exactly: In 1850 there were 73% of us.", "")
+    confirm = shown.controls()["Yes, and ask a second person"]
+    told = await press(shown.then(confirm.act, confirm.extra))
+    assert "A second person must approve the same text." in told.said
+    assert (await desk.now()).first_approvals == ("Ane",)
+
+
+async def test_a_reply_of_ones_own_waits_in_review_after_a_failed_send(desk: ReviewDesk) -> None:
+    """It is not put back into the queue, where it would be lost."""
+    bare = like(message="334", state=CaseState.NEEDS_PERSON, drafts=(), argued=None)
+    await desk.case(bare)
+    await desk.approve(desk.ane, "We live here together.")
+    desk.chat.delete("334")
+    desk.clock.advance(16)
+    await desk.outbox.send_due()
+    card = await desk.now()
+    assert (card.state, card.lacks_draft) == (CaseState.NEEDS_PERSON, False)
+    await press(await pressed(desk, Act.REOPEN))
+    assert (await desk.now()).state is CaseState.IN_REVIEW
+
+
+async def test_a_case_whose_drafting_fails_goes_on_without_drafts(desk: ReviewDesk) -> None:
+    """The writer cannot be reached: a person takes the case out of the queue, and no worker drafts it any more."""
+    await desk.case(like(message="334", state=CaseState.QUEUED))
+    assert Act.REOPEN not in {control.act for control in controls.for_case(await desk.now(), "en")}
+    taken = await take(desk.queue)
+    await desk.queue.fail(taken, "The model cannot be reached.", is_away=True)
+    card = await desk.now()
+    first = controls.for_case(card, "en")[0]
+    assert (card.state, first.label) == (CaseState.QUEUED, "Go on without drafts")
+    await press(await pressed(desk, first.act))
+    card = await desk.now()
+    assert (card.state, controls.for_case(card, "en")[0].extra) == (CaseState.IN_REVIEW, controls.OWN_TEXT)
+    desk.clock.advance(3600)
+    assert await desk.queue.take() is None
