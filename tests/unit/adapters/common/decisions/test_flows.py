@@ -330,7 +330,7 @@ async def test_who_looked_says_what_stands_there(desk: ReviewDesk, act: Act, sta
     assert noted.said.startswith("Noted.")
 
 
-WITHOUT_DRAFT = {
+WITHOUT_DRAFT: dict[str, dict[str, Any]] = {
     "the engine offers none": {},
     "the notice alone": {"drafts": (NOTICE,), "state": CaseState.IN_REVIEW},
     "the language is unread": {
@@ -367,7 +367,7 @@ async def test_a_case_without_a_draft_is_answered_in_ones_own_words(desk: Review
 
 async def test_a_case_without_a_draft_is_left_closed_or_asked_about_again(desk: ReviewDesk) -> None:
     """Each by one of the four controls under its card."""
-    bare = {"state": CaseState.NEEDS_PERSON, "drafts": (), "argued": None}
+    bare: dict[str, Any] = {"state": CaseState.NEEDS_PERSON, "drafts": (), "argued": None}
     for number, (label, state) in enumerate(
         [("Leave it without a reply", CaseState.NO_REPLY), ("Ask for drafts again", CaseState.QUEUED)]
     ):
