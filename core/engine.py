@@ -196,6 +196,7 @@ class _Run:
             engine.readers,
             engine.evidence,
             engine.writer,
+            engine.router,
             claim=request.claim,
             sources=request.sources,
             prepared=request.prepared,

@@ -17,6 +17,7 @@ from bot.store.engine.database import Database, Session
 from bot.store.people import communities, people, prepared
 from bot.store.people.communities import Community
 from bot.store.schema import Change, PreparedReplyRow
+from core.cards.answers import answers
 from core.cards.bank import LANGUAGES, OwnReply, load_cards, prepared_id
 from core.errors import BadInput
 from core.models import Intent, TargetGroup
@@ -187,15 +188,21 @@ def _of_project(rows: dict[str, PreparedReplyRow]) -> Iterator[PreparedReply]:
     for language in LANGUAGES:
         for card in load_cards(language):
             for intent, text in card.texts:
-                row = rows.get(prepared_id(language, text))
-                yield PreparedReply(
-                    prepared_id(language, text),
-                    language,
-                    card.target_group,
-                    card.stereotype.id,
-                    intent,
-                    text,
-                    is_own=False,
-                    is_hidden=row is not None and row.is_hidden,
-                    review=prepared.review_in(row) if row else None,
-                )
+                yield _ours(rows, language, card.target_group, card.stereotype.id, intent, text)
+    for one in answers():
+        yield _ours(rows, "en", one.group, None, one.intent, one.text)
+
+
+def _ours(
+    rows: dict[str, PreparedReplyRow],
+    language: str,
+    group: TargetGroup,
+    stereotype: str | None,
+    intent: Intent | None,
+    text: str,
+) -> PreparedReply:
+    row = rows.get(id_ := prepared_id(language, text))
+    is_hidden, review = row is not None and row.is_hidden, prepared.review_in(row) if row else None
+    return PreparedReply(
+        id_, language, group, stereotype, intent, text, is_own=False, is_hidden=is_hidden, review=review
+    )

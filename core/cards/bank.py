@@ -87,12 +87,15 @@ class Facet:
         says: what such posts say, in a sentence.
         posts: two that do.
         near: how near the post is that is answered, in [-1, 1]; 0 before that was looked at (``core.cards.facets``).
+        is_answer: the reply was written to one such post alone, and ``near`` is 1 and the chance that it would be
+            published (``core.cards.answers``).
     """
 
     says: str
     posts: tuple[str, ...]
     replies: Mapping[Intent, tuple[str, ...]]
     near: float = 0.0
+    is_answer: bool = False
 
     @property
     def texts(self) -> list[tuple[Intent, str]]:

@@ -141,6 +141,14 @@ class Router:
         found = [Route(known[name], float(chance)) for name, chance in zip(names, chances, strict=True)]
         return Routed(tuple(sorted(found, key=lambda one: -one.probability)), fitted.least, fitted.told)
 
+    def shares(self, text: str, language: str | None) -> NDArray[np.float64]:
+        """The share of each output, shape (outputs,); they sum to 1.
+
+        Raises:
+            IndexUnavailable: the weights are missing or damaged.
+        """
+        return shares_among(self._logits(as_routed(text, language)))
+
     def groups(self, text: str, language: str | None, beside: Beside | None = None) -> dict[TargetGroup, float]:
         """How likely each group is the one that a hateful post is about, by all stereotypes; none in unknown languages.
 

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from core.cards.answers import is_known, shipped_vectors
 from core.cards.bank import Card, prepared_sentences
 from core.cards.own import in_need_of_source
 from core.i18n.sentences import sentence
@@ -34,11 +35,13 @@ from core.scoring.receipts import factuality, verify, warnings_of
 from core.scoring.rewards import WEIGHTS, NonToxicityScorer, argument_quality, evaluate, with_total
 from core.scoring.unscored import unanswered
 from core.stages.candidates import POINTING, Candidate, points_at_the_post
-from core.stages.judging.judge import best_of_each_intent, seeded
+from core.stages.judging.judge import LEADING, best_of_each_intent, seeded
 from core.stages.telling import Teller, cautions_of
 from core.wording.text import sentences, words
 
 _LEAST_LIKENESS = 0.5
+_STEP = 0.1
+"""What a reply to another post gains or loses in ``suits`` for all of its chance to be published."""
 MAX_DRAFTS = 4
 """The most drafts that a moderator is shown."""
 
@@ -98,12 +101,14 @@ class Assessor:
     async def best(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         """The candidates that pass the gates, the best of each intent, enough of each to fill the list.
 
-        One more of each is kept of the prepared ones that hardly miss the post.
+        One more of each is kept of the prepared ones that hardly miss the post. Replies to other posts take nobody's
+        place.
         """
         each, passed = -(-MAX_DRAFTS // len(self.allowed)), await self.passing(candidates)
-        kept = best_of_each_intent(passed, each)
-        more = [c for c in best_of_each_intent(passed, each + 1) if c not in kept and c.is_prepared and not c.may_miss]
-        return [*kept, *more]
+        answers, others = [c for c in passed if c.is_answer], [c for c in passed if not c.is_answer]
+        kept = best_of_each_intent(others, each)
+        more = [c for c in best_of_each_intent(others, each + 1) if c not in kept and c.is_prepared and not c.may_miss]
+        return [*answers, *kept, *more]
 
     async def passing(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         """The candidates that pass the gates, in their order, with the rewards that cost no call of the model."""
@@ -125,12 +130,23 @@ class Assessor:
             suits = None
             if candidate.is_prepared and about is not None and cosine is not None:
                 suits = cosine + about - POINTING * points_at_the_post(candidate.text)
-            done = replace(candidate, scores=scores, suits=suits)
+            done = replace(candidate, scores=scores, suits=suits, chance=self._chance(candidate, cosine))
             if fault and self.is_reviewed and any(isinstance(scorer, NonToxicityScorer) for scorer in self.scorers):
                 kept.append(replace(done, contested=done.contested or fault))
             elif self._passes(fault):
                 kept.append(done)
-        return kept
+        return with_answers_placed(kept)
+
+    def _chance(self, candidate: Candidate, cosine: float | None) -> float | None:
+        """How likely a reader would publish a prepared reply; nothing where that cannot be told."""
+        if candidate.facet and candidate.facet.is_answer:
+            return candidate.facet.near - 1
+        known = is_known(self.brief.language, self.readers.embedder)
+        if not known or cosine is None or not candidate.is_prepared or candidate.card is None:
+            return None
+        is_sure = not candidate.card.stereotype.is_general and candidate.card not in self.guesses
+        is_told = self.brief.reading.implied_meaning is not None
+        return shipped_vectors().chance_of_prepared(candidate.text, cosine, is_sure=is_sure, is_told=is_told)
 
     async def _near(self, texts: Sequence[str]) -> list[float | None]:
         """The cosine of each text with the post; nothing in a language that the embedder does not know."""
@@ -239,6 +255,22 @@ class Assessor:
         if fault:
             self.faults[fault] += 1
         return not fault
+
+
+def with_answers_placed(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """The candidates; replies to other posts suit this one a little better, or less, than the best prepared one.
+
+    Better does one that a reader would likelier publish. Among each other they stand by that chance.
+    """
+    prepared = [c for c in candidates if c.suits is not None and not c.is_answer]
+    leading = [c for c in prepared if c.intent in LEADING] or prepared
+    best = max(leading, key=lambda c: (not c.may_miss, c.suits or 0.0), default=None)
+    if best is None or best.suits is None:
+        return list(candidates)
+    return [
+        replace(c, suits=best.suits + _STEP * ((c.chance or 0.0) - (best.chance or 0.0))) if c.is_answer else c
+        for c in candidates
+    ]
 
 
 def with_one(best: Sequence[Candidate], count: int, wanted: Sequence[Candidate]) -> list[Candidate]:

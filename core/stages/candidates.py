@@ -34,13 +34,15 @@ class Candidate:
     ``is_prepared``: it was put together from prepared sentences of a ``card`` and evidence; the model may have
     summarised a long passage. It ``may_miss`` what the post says where it answers a guess, is of an intent whose
     prepared replies seldom fit, or was written by the model that ships, which was not trained for it. ``facet``: the
-    part of its stereotype that it was written for; ``None`` where it was written for any post. ``suits``: of a prepared
-    one how close it is to the post and how surely about it, less ``POINTING`` where it speaks of the post, in [-1.1,
-    2]. It ``stands_in`` where a larger model writes: only until that one's drafts pass. ``rewrites`` is the text that
-    it rewords; "" where it is not a rewrite. ``doubts``: what a moderator is warned of before any receipt
-    (``core.scoring.gates``). ``signs``: what the small reader says of it, ``None`` in a language that it does not know;
-    ``doubt``: what the readers think likely, "" for nothing. ``contested``: why the small reader would refuse it, while
-    a larger model has still to review it. ``read_by``: whose word this is.
+    part of its stereotype that it was written for, or the post; ``None`` where it was written for any post. ``suits``:
+    of a prepared one how close it is to the post and how surely about it, less ``POINTING`` where it speaks of the
+    post, in [-1.1, 2]; one that was written to another post stands right before or behind the best of them.
+    ``chance``: how likely a reader would publish a prepared one under this post, where that can be told
+    (``core.cards.answers``). It ``stands_in`` where a larger model writes: only until that one's drafts pass.
+    ``rewrites`` is the text that it rewords; "" where it is not a rewrite. ``doubts``: what a moderator is warned of
+    before any receipt (``core.scoring.gates``). ``signs``: what the small reader says of it, ``None`` in a language
+    that it does not know; ``doubt``: what the readers think likely, "" for nothing. ``contested``: why the small reader
+    would refuse it, while a larger model has still to review it. ``read_by``: whose word this is.
     ``no_quality``: why no model told how well it argues, where one was to.
     """
 
@@ -62,6 +64,12 @@ class Candidate:
     suits: float | None = None
     facet: Facet | None = field(default=None, compare=False)
     no_quality: Missing | None = None
+    chance: float | None = None
+
+    @property
+    def is_answer(self) -> bool:
+        """Whether it was written to another post that says the same (``core.cards.answers``)."""
+        return self.facet is not None and self.facet.is_answer
 
     @property
     def is_unsupported(self) -> bool:

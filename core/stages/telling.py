@@ -90,6 +90,8 @@ class Teller:
         answers, scores = self._answers(candidate), candidate.scores
         if not candidate.is_prepared:
             yield sentence("Written by {writer} for this post.", writer=self.writer.model or "?")
+        elif candidate.facet and candidate.facet.is_answer:
+            yield sentence("It was written for a post that {what}.", what=candidate.facet.says)
         elif answers and candidate.card in self.guesses:
             yield sentence("It was prepared for posts that say: {what}. That this one does is a guess.", what=answers)
         elif answers:
@@ -97,6 +99,11 @@ class Teller:
             yield sentence("It was prepared for posts that say: {what}.", what=what)
         else:
             yield sentence("It was prepared for any post about this group: say something about this one.")
+        if candidate.chance is not None:
+            yield sentence(
+                "Readers would publish about {share} of such replies under such posts as they stand.",
+                share=f"{candidate.chance:.0%}",
+            )
         sources = {p.id: p.source.publisher for p in self.brief.evidence}
         carried = (r.evidence_id for r in candidate.receipts if r.verdict is Verdict.SUPPORTED and r.evidence_id)
         if found := list(dict.fromkeys(sources[one] for one in carried if one in sources)):

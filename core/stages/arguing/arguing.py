@@ -11,10 +11,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from core.cards.answers import with_answers
 from core.cards.bank import UNCHANGED, Card, Changes, cards_on, changed, general_cards
 from core.cards.facets import with_facets
 from core.cards.naming import NAMED, with_names
 from core.cards.own import OwnCard, with_own_cards
+from core.cards.routing import Router
 from core.llm.budget import MeteredModel
 from core.models import Brief, Claim, Evidence, FlaggedPost, Reading, TargetGroup
 from core.ports import EvidenceSource
@@ -65,6 +67,7 @@ class Arguing:
     readers: Readers
     source: EvidenceSource
     writer: Pooling
+    router: Router
     claim: str | None = None
     sources: Sources = ANY_SOURCES
     prepared: Changes = UNCHANGED
@@ -82,6 +85,9 @@ class Arguing:
         cards = await asyncio.to_thread(with_facets, cards, self.post.text, language, self.readers.embedder)
         if language in NAMED:
             cards = with_names(cards, self.post.text, group)
+        cards = await asyncio.to_thread(
+            with_answers, cards, self.post.text, language, self.router, self.readers.embedder, self.prepared
+        )
         return sorted(cards, key=lambda card: self.claim not in {card.claim, card.argument})
 
     def guesses(self, reading: Reading) -> list[Card]:

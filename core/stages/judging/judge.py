@@ -43,8 +43,9 @@ def seeded(candidates: Sequence[Candidate], count: int) -> list[Candidate]:
 
 
 def _by_intent(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """The best of each intent, then the others by reward."""
-    first = best_of_each_intent(candidates)
+    """Replies to other posts, which take nobody's place, and the best of each intent; then the others by reward."""
+    answers = [candidate for candidate in candidates if candidate.is_answer]
+    first = [*answers, *best_of_each_intent([candidate for candidate in candidates if not candidate.is_answer])]
     return [*first, *sorted((c for c in candidates if c not in first), key=lambda c: c.order)]
 
 

@@ -88,25 +88,34 @@ class DraftSearch:
         Where that is only the group, those for what the post may say stand beside them.
         """
         brief, intents = self.assessor.brief, self.assessor.allowed
+        found = list[Candidate]()
         for _, cards in _by_stereotype(self.assessor.cards):
-            found = await self.assessor.best(compose(brief, cards, intents, self.chance))
+            found = [*found, *await self.assessor.best(compose(brief, cards, intents, self.chance))]
             if not cards[0].stereotype.is_general:
-                if found:
+                if any(not draft.is_answer for draft in found):
                     return found
             else:
                 guessed = await self._guessed()
                 return [*self._beside(found, len(guessed)), *guessed]
-        return []
+        return found
 
     @staticmethod
     def _beside(found: Sequence[Candidate], guesses: int) -> Sequence[Candidate]:
-        """What answers any post about the group: all of it, or as much as fills the list with guesses, two at least."""
+        """What answers any post about the group: all of it, or as much as fills the list with guesses, two at least.
+
+        Replies to other posts stand before it, and take nobody's place.
+        """
         if not guesses:
             return found
+        answers, found = (
+            [draft for draft in found if draft.is_answer],
+            [draft for draft in found if not draft.is_answer],
+        )
         sure = seeded([draft for draft in found if not draft.may_miss] or found, len(found))
         best = {draft.intent: draft for draft in reversed(sure)}
         leading = [best[intent] for intent in LEADING if intent in best]
-        return [*leading, *(draft for draft in sure if draft not in leading)][: max(MAX_DRAFTS - guesses, 2)]
+        others = [*leading, *(draft for draft in sure if draft not in leading)]
+        return [*answers, *others[: max(MAX_DRAFTS - guesses, 2)]]
 
     async def _guessed(self) -> list[Candidate]:
         """One prepared draft for each stereotype that the post may put forward."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
+from core.cards.answers import answers
 from core.cards.bank import load_cards, prepared_sentences
 from core.cards.naming import NAMED, with_names
 from core.cards.routing import Router
@@ -61,10 +62,11 @@ def helpful(**texts: Text) -> FakeModel:
 
 
 def clean_sentences(suggestion: Suggestion, language: str = "en") -> set[str]:
-    """The prepared sentences, as they are and with the people's own name, and those of the evidence."""
+    """The prepared sentences, with the people's own name, too, and of replies to posts, and those of the evidence."""
     group = suggestion.reading.target_group
     cards = load_cards(language)
     prepared = set(prepared_sentences(cards))
     if group and language in NAMED:
         prepared |= prepared_sentences(with_names(cards, suggestion.post.text, group))
+    prepared |= {said for one in answers() for said in sentences(one.text)}
     return prepared | {sentence for passage in suggestion.evidence for sentence in sentences(passage.text)}

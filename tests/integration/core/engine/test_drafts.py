@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import cycle, pairwise
 from pathlib import Path
 
+from core.cards.answers import answers
 from core.cards.bank import Changes, cards_on, general_cards, load_cards, load_stereotypes, prepared_id
 from core.cards.routing import Router
 from core.engine import Engine
@@ -23,6 +24,9 @@ from tests.fakes.engine.model import FakeModel
 from tests.fakes.engine.probes import FakeStates, probe_file
 from tests.fakes.engine.router import FakeRouting, router_to
 from tests.fakes.engine.suggesting import GOOD, NEVER, PUBLISHED, SURELY, helpful, suggest
+
+ANSWERS = frozenset(prepared_id("en", one.text) for one in answers())
+"""The ids of the replies that were written to posts."""
 
 
 async def test_one_text_is_one_draft(lenient: Readers, knowledge: EvidenceSource) -> None:
@@ -55,7 +59,7 @@ async def test_what_a_community_took_out_is_in_no_draft(readers: Readers, knowle
     """Without the claims the replies are left; without any prepared text, what the model wrote and what it says so."""
     cards = [card for card in load_cards("en") if card.target_group is TargetGroup.MIGRANTS]
     claims = frozenset(prepared_id("en", card.claim) for card in cards)
-    every = frozenset(prepared_id("en", text) for card in cards for _, text in card.texts)
+    every = ANSWERS | {prepared_id("en", text) for card in cards for _, text in card.texts}
     fewer, _ = await suggest(readers, knowledge, helpful(draft=GOOD), prepared=Changes(hidden=claims))
     used = {id_ for draft in fewer.drafts for id_ in draft.prepared}
     assert used
@@ -178,7 +182,7 @@ async def test_a_post_is_answered_by_the_cards_on_its_stereotype(readers: Reader
     """Not by what fits any post: the claim, the gist, the first draft and the fact are about what this post says."""
     suggestion, events = await suggest(readers, knowledge, helpful(), router=router_to("migrants/benefits"))
     cards = cards_on("migrants/benefits", "en")
-    prepared = {prepared_id("en", text) for card in cards for _, text in card.texts}
+    prepared = ANSWERS | {prepared_id("en", text) for card in cards for _, text in card.texts}
     assert suggestion.reading.stereotypes == ("migrants/benefits",)
     assert suggestion.reading.implied_meaning == "It says that migrants live on benefits and pay nothing in."
     assert suggestion.claims[0].text in {card.claim for card in cards}
@@ -253,7 +257,7 @@ async def test_without_a_route_the_gist_is_absent_and_the_drafts_are_general(
     assert (suggestion.reading.stereotypes, suggestion.reading.implied_meaning) == ((), None)
     used = {id_ for draft in suggestion.drafts for id_ in draft.prepared}
     assert used
-    assert used <= general
+    assert used <= general | ANSWERS
     assert {draft.answers for draft in suggestion.drafts} == {None}
 
 

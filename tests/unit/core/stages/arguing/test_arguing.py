@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from core.cards.routing import shipped_router
 from core.llm.profiles import QUICK
 from core.scoring.readers.pooling import shipped
 from core.stages.arguing.arguing import MOST_CHARACTERS_BESIDE, Arguing
@@ -17,7 +18,9 @@ READING = reading_of()
 
 def _arguing(model: FakeModel, text: str = POST, claim: str | None = None) -> Arguing:
     asked = metered(model, replace(QUICK, verdicts=2))
-    return Arguing(post_of(text), asked, readers_saying(), FakeEvidence([passage()]), shipped(), claim=claim)
+    return Arguing(
+        post_of(text), asked, readers_saying(), FakeEvidence([passage()]), shipped(), shipped_router(), claim=claim
+    )
 
 
 async def test_early_claims_are_used_for_the_same_cards_alone() -> None:

@@ -1,0 +1,172 @@
+"""Replies that were each written to one post, offered under a post that says the same of the same people.
+
+Owns how alike two posts are for that, and how likely a reader would publish the reply under the other one. A reply to
+a post that names these people and makes this claim fits better than one to any post of its stereotype, and where no
+such post is near there is none. English alone. ``training.heads.answers`` makes the vectors and fits the chance.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from importlib import resources
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import safe_open
+
+from core.cards.bank import Card, Changes, Facet, prepared_id
+from core.cards.closeness import vectors_of
+from core.cards.routing import Router
+from core.llm.backends.minilm import NAME
+from core.models import Intent, TargetGroup
+from core.ports import Embedder
+from core.wording.targets.names import named
+
+ANSWERED: Final = frozenset({"en"})
+"""The languages in which there are such replies."""
+MOST: Final = 2
+"""How many are offered under one post."""
+FOLDER: Final = Path(str(resources.files("core.cards")))
+SAID: Final = FOLDER / "answers.jsonl"
+VECTORS: Final = FOLDER / "answers.safetensors"
+_HELD: Final = ("posts", "replies", "claims", "shares")
+_LONG: Final = 200
+"""The characters that make the unit of a reply's length."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A reply, what the post that it was written to says or wants ("says that ...", "wants ..."), and of whom.
+
+    ``who`` is their name, ``group`` the group that they are of.
+    """
+
+    text: str
+    says: str
+    who: str
+    intent: Intent
+    group: TargetGroup
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The people's name, as posts are searched for names."""
+        return frozenset(name.plural for name in named(self.who))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Vectors:
+    """What is known of the answered posts, one row for each, as ``SAID`` has them.
+
+    Attributes:
+        posts, replies, claims: of the post, the reply and what the post says, shape (answers, 384).
+        shares: the square roots of the router's shares of the post, shape (answers, outputs).
+        of_answers, of_prepared: what was fitted of what ``features`` and ``prepared_features`` give, and the offset.
+        least: the chance from which a reply is offered.
+    """
+
+    posts: NDArray[np.float32]
+    replies: NDArray[np.float32]
+    claims: NDArray[np.float32]
+    shares: NDArray[np.float32]
+    of_answers: NDArray[np.float32]
+    of_prepared: NDArray[np.float32]
+    least: float
+
+    def features(self, text: str, language: str, router: Router, embedder: Embedder) -> NDArray[np.float32]:
+        """What tells whether each answer fits under a post, shape (answers, 5). Blocking.
+
+        They are the cosines of the post with the answered one, of the stereotypes of both, and of the post with the
+        reply and with what the answered post says; and whether both name people and not the same.
+
+        Raises:
+            IndexUnavailable: the embedding model or the router cannot be loaded.
+        """
+        post = vectors_of([text], language, embedder)[0]
+        shares = np.sqrt(router.shares(text, language))
+        names = {name.plural for name in named(text)}
+        columns = [
+            self.posts @ post,
+            self.shares @ shares,
+            self.replies @ post,
+            self.claims @ post,
+            np.array([bool(names and one.names and not names & one.names) for one in answers()]),
+        ]
+        return np.stack(columns, axis=1).astype(np.float32)
+
+    def chances(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
+        """How likely a reader would publish each answer, shape (answers,)."""
+        return _chance(features, self.of_answers)
+
+    def chance_of_prepared(self, text: str, cosine: float, *, is_sure: bool, is_told: bool) -> float:
+        """How likely a reader would publish a reply that was prepared for a stereotype or a group.
+
+        Args:
+            cosine: of the reply and the post.
+            is_sure: whether the reply answers a stereotype that the post surely puts forward.
+            is_told: whether what the post says is told as its gist.
+        """
+        return float(_chance(prepared_features(text, cosine, is_sure=is_sure, is_told=is_told), self.of_prepared))
+
+
+def prepared_features(text: str, cosine: float, *, is_sure: bool, is_told: bool) -> NDArray[np.float32]:
+    """What tells whether a prepared reply fits under a post, shape (4,); the arguments of ``chance_of_prepared``."""
+    return np.array([cosine, is_sure, is_told, len(text) / _LONG], np.float32)
+
+
+def _chance(features: NDArray[np.float32], fitted: NDArray[np.float32]) -> NDArray[np.float32]:
+    return np.asarray(1 / (1 + np.exp(-(features @ fitted[:-1] + fitted[-1]))))
+
+
+def is_known(language: str | None, embedder: Embedder) -> bool:
+    """Whether chances can be told: the vectors are of one embedding model, and the replies in one language."""
+    return language in ANSWERED and embedder.name == NAME
+
+
+def with_answers(
+    cards: Sequence[Card], text: str, language: str, router: Router, embedder: Embedder, changes: Changes
+) -> list[Card]:
+    """The cards, the first with the replies to posts that say what this one does, each as a facet. Blocking.
+
+    What a community took out is not among them.
+
+    Raises:
+        IndexUnavailable: the embedding model or the router cannot be loaded.
+    """
+    if not cards or not is_known(language, embedder):
+        return list(cards)
+    vectors = shipped_vectors()
+    chances = vectors.chances(vectors.features(text, language, router, embedder))
+    facets = list[Facet]()
+    for at in np.argsort(-chances, kind="stable"):
+        one, chance = answers()[at], float(chances[at])
+        if chance < vectors.least or len(facets) == MOST:
+            break
+        if prepared_id(language, one.text) not in changes.hidden:
+            facets.append(Facet(one.says, (), {one.intent: (one.text,)}, near=1 + chance, is_answer=True))
+    return [replace(cards[0], facets=(*facets, *cards[0].facets)), *cards[1:]]
+
+
+@cache
+def answers() -> tuple[Answer, ...]:
+    """All replies, in the order of the vectors."""
+    rows = map(json.loads, SAID.read_text(encoding="utf-8").splitlines())
+    return tuple(
+        Answer(row["text"], row["says"], row["who"], Intent(row["intent"]), TargetGroup(row["group"])) for row in rows
+    )
+
+
+@cache
+def shipped_vectors() -> Vectors:
+    """The vectors that ship, which are read at the first use."""
+    with safe_open(VECTORS, framework="numpy") as file:
+        about: dict[str, Any] = json.loads(file.metadata()["about"])
+        held = {
+            name: file.get_tensor(name).astype(np.float32) / 127 for name in ("posts", "replies", "claims", "shares")
+        }
+    fitted = {name: np.array(about[name], np.float32) for name in ("of_answers", "of_prepared")}
+    return Vectors(**held, **fitted, least=about["least"])

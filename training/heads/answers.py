@@ -1,0 +1,122 @@
+"""Makes the vectors of the replies that were written to posts, and fits how likely one would be published.
+
+    python -m training.heads.answers
+
+Reads ``training/data/answers``: the posts that the replies of ``core/cards/answers.jsonl`` were written to, and what a
+reader said of some under other posts. The vectors depend on the router's weights: make them anew with these.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors.numpy import save
+
+from core.cards.answers import VECTORS, answers, prepared_features, shipped_vectors
+from core.cards.bank import prepared_id
+from core.cards.closeness import vectors_of
+from core.cards.routing import shipped_router
+from core.llm.backends.embeddings import SentenceEmbedder
+from training.corpus import DATA, rows_in
+
+_LANGUAGE: Final = "en"
+_RIDGE: Final = 1.0
+_STEPS: Final = 30
+_LEAST: Final = 0.25
+"""The chance from which a reply to another post is offered."""
+_FOLDER: Final = DATA / "answers"
+
+
+class Kind(StrEnum):
+    """What a reply was written for: another post, or a stereotype or a group."""
+
+    ANSWER = "answers"
+    PREPARED = "prepared"
+
+
+Vote = tuple[Kind, NDArray[np.float32], bool]
+
+
+def main() -> None:
+    """Write the vectors and what was fitted, and print what the likeliest replies are worth."""
+    posts = {row["id"]: row["post"] for row in rows_in(_FOLDER / "posts.jsonl")}
+    answered = [posts[prepared_id(_LANGUAGE, one.text)] for one in answers()]
+    router, embedder = shipped_router(), SentenceEmbedder()
+    held = {
+        "posts": vectors_of(answered, _LANGUAGE, embedder),
+        "replies": vectors_of([one.text for one in answers()], _LANGUAGE, embedder),
+        "claims": vectors_of([one.says for one in answers()], _LANGUAGE, embedder),
+        "shares": np.sqrt(np.array([router.shares(post, _LANGUAGE) for post in answered])),
+    }
+    packed = {name: np.round(np.asarray(rows) * 127).astype(np.int8) for name, rows in held.items()}
+    VECTORS.write_bytes(save(packed, metadata={"about": json.dumps({"of_answers": [], "of_prepared": [], "least": 1})}))
+    vectors = shipped_vectors()
+    places = {one.text: at for at, one in enumerate(answers())}
+    shown: dict[str, list[tuple[Kind, NDArray[np.float32], bool]]] = {}
+    votes: dict[str, list[dict[str, Any]]] = {}
+    for row in rows_in(_FOLDER / "votes.jsonl"):
+        votes.setdefault(row["post"], []).append(row)
+    for post, rows in votes.items():
+        of_answers = vectors.features(post, _LANGUAGE, router, embedder)
+        post_vector, *replies = vectors_of([post, *(row["text"] for row in rows)], _LANGUAGE, embedder)
+        for row, reply in zip(rows, replies, strict=True):
+            told = {name: row[name] for name in ("is_sure", "is_told") if name in row}
+            kind = Kind.PREPARED if told else Kind.ANSWER
+            features = (
+                prepared_features(row["text"], float(reply @ post_vector), **told)
+                if told
+                else of_answers[places[row["text"]]]
+            )
+            shown.setdefault(post, []).append((kind, features, row["publishable"]))
+    print(*_table(list(shown.values())), sep="\n")  # noqa: T201
+    everything = [one for some in shown.values() for one in some]
+    about = {f"of_{kind}": [round(float(one), 4) for one in _of(kind, everything)] for kind in Kind}
+    VECTORS.write_bytes(save(packed, metadata={"about": json.dumps({**about, "least": _LEAST})}))
+
+
+def _of(kind: Kind, votes: Sequence[Vote]) -> NDArray[np.float64]:
+    mine = [(features, vote) for one, features, vote in votes if one is kind]
+    return fitted(np.stack([features for features, _ in mine]), np.array([vote for _, vote in mine]))
+
+
+def _table(posts: Sequence[Sequence[Vote]], folds: int = 10) -> Iterator[str]:
+    """What the likeliest reply under each post is worth, by fits without that post; and prepared replies alone."""
+    first = list[tuple[float, bool]]()
+    for fold in range(folds):
+        learnt = [vote for at, some in enumerate(posts) if at % folds != fold for vote in some]
+        weights = {kind: _of(kind, learnt) for kind in Kind}
+        for some in [some for at, some in enumerate(posts) if at % folds == fold]:
+            first.append(max((_odds(features, weights[kind]), vote) for kind, features, vote in some))
+    alone = [vote for some in posts for kind, _, vote in some if kind is Kind.PREPARED]
+    yield f"{len(alone)} prepared replies alone: {np.mean(alone):.3f}"
+    first.sort(reverse=True)
+    for share in (0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 1.0):
+        kept = first[: int(share * len(first))]
+        chance = 1 / (1 + np.exp(-kept[-1][0]))
+        yield f"the likeliest under {len(kept)} posts, chance {chance:.2f}: {np.mean([vote for _, vote in kept]):.3f}"
+
+
+def _odds(features: NDArray[np.float32], weights: NDArray[np.float64]) -> float:
+    return float(features @ weights[:-1] + weights[-1])
+
+
+def fitted(features: NDArray[np.float32], told: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """The weights and the offset of a logistic regression, shape (features + 1,), by Newton's steps with a ridge."""
+    rows = np.hstack([features, np.ones((len(features), 1))]).astype(np.float64)
+    ridge = _RIDGE * np.diag([*[1.0] * features.shape[1], 0.0])
+    weights = np.zeros(rows.shape[1])
+    for _ in range(_STEPS):
+        chance = 1 / (1 + np.exp(-rows @ weights))
+        slope = rows.T @ (told - chance) - ridge @ weights
+        bend = (rows * (chance * (1 - chance))[:, None]).T @ rows + ridge
+        weights += np.linalg.solve(bend, slope)
+    return weights
+
+
+if __name__ == "__main__":
+    main()
