@@ -60,8 +60,9 @@ def try_model(
 
     It reads 40 invented posts in four languages whose answers are known, compares 8 pairs of replies, and drafts posts.
 
-    Each part is told as it is found. What the model is fit for is kept, and doctor shows it. Where it is unfit to read,
-    the small readers read alone.
+    Each part is told as it is found. What the model is fit for is kept, and doctor shows it.
+
+    Where it is unfit to read, the small readers read alone.
     """
     own = readings_of(readings) if readings else ()
     samples = sample_posts(own)

@@ -153,10 +153,12 @@ def test_no_state_offers_what_its_case_does_not_allow(name: str, card: Card) -> 
     can_approve = card.state is CaseState.IN_REVIEW and bool(card.drafts) and not card.post.is_from_elsewhere
     assert ("Approve draft 1…" in labels) is can_approve
     assert ("Undo" in labels) is (card.state is CaseState.APPROVED)
-    can_be_judged = not (card.may_be_posted or card.post.is_from_elsewhere)
+    is_to_write = card.lacks_draft and card.is_writable
+    can_be_judged = not (card.may_be_posted or card.post.is_from_elsewhere or is_to_write)
     assert ("Not hateful" in labels) is (CloseReason.NOT_HATEFUL in close_reasons(card.state) and can_be_judged)
     is_stuck = card.state in {CaseState.NEEDS_PERSON, CaseState.FAILED}
-    assert ("Put it in review again" in labels) is (is_stuck and not card.may_be_posted)
+    assert ("Put it in review again" in labels) is (is_stuck and not card.may_be_posted and not is_to_write)
+    assert ("Write a reply of your own…" in labels) is is_to_write
     assert ({"The reply is there", "The reply is not there"} <= labels) is card.may_be_posted
     assert ("Close…" in labels) is bool(close_reasons(card.state))
     assert ("Take the reply back…" in labels) is (card.state is CaseState.POSTED)
