@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.llm.backends.minilm import FOLDER, MAX_TOKENS
+from core.llm.backends.minilm import FOLDER, tokenizer_in
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -69,10 +69,5 @@ def shared_layers() -> dict[str, NDArray[Any]]:
 
 @cache
 def tokenizer() -> Tokenizer:
-    """The model's tokenizer with the pieces that are kept; its ``encode`` may be called by several threads."""
-    from tokenizers import Tokenizer
-
-    found = Tokenizer.from_file(str(TOKENIZER))
-    found.no_padding()
-    found.enable_truncation(MAX_TOKENS)
-    return found
+    """The model's tokenizer with the pieces that are kept."""
+    return tokenizer_in(TOKENIZER)

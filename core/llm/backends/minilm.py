@@ -111,10 +111,15 @@ def packaged_folder() -> Path:
 
 @cache
 def tokenizer() -> Tokenizer:
-    """The model's tokenizer, which all networks share; its ``encode`` may be called by several threads."""
+    """The model's tokenizer, which all networks over it share."""
+    return tokenizer_in(TOKENIZER)
+
+
+def tokenizer_in(file: Path) -> Tokenizer:
+    """A tokenizer as we use it, without padding and up to ``MAX_TOKENS``; several threads may call its ``encode``."""
     from tokenizers import Tokenizer
 
-    found = Tokenizer.from_file(str(TOKENIZER))
+    found = Tokenizer.from_file(str(file))
     found.no_padding()
     found.enable_truncation(MAX_TOKENS)
     return found
