@@ -14,8 +14,18 @@ UNREADABLE = "\ufffd"
 """Stands in a text for letters that could not be read. A figure that it touches has no value."""
 
 _SENTENCE_END = re.compile(r"(?<=[.!?…])([\"'”’»)\]]*)\s+(?=[\"'“‘«(¿¡]?[A-ZÀ-ÖØ-Þ0-9])")
-_ABBREVIATION = re.compile(r"\b(?:[A-Z]|Mr|Mrs|Ms|Dr|St|No|Art|vs|v|e\.g|i\.e|approx|Sr|Sra|U\.S|U\.K|U\.N)\.$")
-_LONGEST_ABBREVIATION = 10  # with the text before it
+_ABBREVIATION = re.compile(
+    r"\b(?:[A-Z]|Mr|Mrs|Ms|Dr|Dra|Prof|Rev|St|Sr|Sra|Sig|Dott|vs|v|cf|cfr|e\.g|i\.e|U\.S|U\.K|U\.N)\.$"
+)
+_BEFORE_NUMBER = re.compile(
+    r"(?:(?<![\w'’])[cnp]|\b(?i:nos|nº|nn|nrs?|nros?|n[úu]ms?|zk|pp|pgs?|pagg?|p[áa]gs?|orr?|ik|artt?|arts|chs?|"
+    r"chaps?|capp?|caps|kap|voll?|vols|figg?|figs|tabb?|secs?|sect|sez|par|paras?|p[áa]rrs?|apdos?|lett?|t[íi]t|ann|"
+    r"approx|ca|al)|\bNo|(?:[(\[,;:]\s?|\b(?i:at|the|see|case|in|under|of|from|by|on|and|article|room|table|report|"
+    r"document|resolution|law|regulation|directive)\s)no)\.$"
+)
+"""What is an abbreviation where a number follows. A bare "no." ends a sentence: "They said no. 4 people left."."""
+_NUMERAL = re.compile(r"[(\[]?(?:\d|(?:[VX]|[IVXLC]{2,8})\b)")
+_LONGEST_ABBREVIATION = 16  # with the text before it
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?", re.UNICODE)
 _CONTRACTED = re.compile(r"'(?:s|re|ve|ll|d|m)$")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
@@ -93,12 +103,19 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     start, last = 0, len(text.rstrip())
     for end, following in [*((match.end(1), match.end()) for match in _SENTENCE_END.finditer(text)), (last, last)]:
         begin = start + len(text[start:end]) - len(text[start:end].lstrip())
-        if spans and _ABBREVIATION.search(text[max(spans[-1][0], spans[-1][1] - _LONGEST_ABBREVIATION) : spans[-1][1]]):
+        if spans and _is_abbreviated(
+            text[max(spans[-1][0], spans[-1][1] - _LONGEST_ABBREVIATION) : spans[-1][1]], text[begin : begin + 9]
+        ):
             spans[-1] = (spans[-1][0], end)
         elif begin < end:
             spans.append((begin, end))
         start = following
     return spans
+
+
+def _is_abbreviated(before: str, after: str) -> bool:
+    """Whether the full stop between two parts of a text belongs to an abbreviation."""
+    return bool(_ABBREVIATION.search(before) or (_NUMERAL.match(after) and _BEFORE_NUMBER.search(before)))
 
 
 def sentences(text: str) -> list[str]:

@@ -81,6 +81,11 @@ def test_what_cleaning_does(text: str, cleaned: str, removed: int) -> None:
         ("He said “Stay.” She stayed.", ["He said “Stay.”", "She stayed."]),
         ("Wait… What?", ["Wait…", "What?"]),
         ("¿Quién eres? ¡Hola! Él vino.", ["¿Quién eres?", "¡Hola!", "Él vino."]),
+        ("No. They work, too.", ["No.", "They work, too."]),
+        ("They said no. 4 people left.", ["They said no.", "4 people left."]),
+        ("It is not the neighbour's. 4 people left.", ["It is not the neighbour's.", "4 people left."]),
+        ("I said that I can't. 4 people left.", ["I said that I can't.", "4 people left."]),
+        ("They live there, p. They left.", ["They live there, p.", "They left."]),
         ("One line\nand the next.", ["One line and the next."]),
         ("no end", ["no end"]),
         (" \n ", []),
@@ -89,6 +94,31 @@ def test_what_cleaning_does(text: str, cleaned: str, removed: int) -> None:
 def test_sentences(text: str, parts: list[str]) -> None:
     """A draft has two sentences at most, so they must be counted rightly."""
     assert [part.rstrip("”") for part in sentences(text)] == [part.rstrip("”") for part in parts]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "See nos. 4 and 5 of the list.",
+        "See p. 9 of the report.",
+        "It is on pp. 3-5 there.",
+        "Others say so (cf. 3 and cf. Ames).",
+        "They live at no. 4, as the list says.",
+        "The court held so in case no. 4 of that year.",
+        "No. 10 is a house.",
+        "Art. 14 and art. XIV say so, and Vol. II, too.",
+        "It is in ch. 3, para. 4, fig. 2.",
+        "There were approx. 300 of them c. 1900.",
+        "Ames et al. 2019 counted them.",
+        "Lo dice el núm. 7, en la pág. 9 y en las págs. 3-5.",
+        "Lo dice el art. 14, párr. 2, cap. 3 de la ley.",
+        "Lo dice l'art. 14, e cfr. 3, n. 7, pag. 9, artt. 3 e 4.",
+        "Legeak dio: art. 14, zk. 7, or. 9, ik. 3.",
+    ],
+)
+def test_an_abbreviation_before_a_number_ends_no_sentence(text: str) -> None:
+    """A reply that cites its source by page has two sentences still; what follows is a sentence of its own."""
+    assert sentences(f"{text} They work.") == [text, "They work."]
 
 
 @settings(database=None, derandomize=True)
