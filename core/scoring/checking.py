@@ -18,7 +18,7 @@ from core.i18n.sentences import sentence
 from core.models import Action, Brief, Evidence, FlaggedPost, PostRef, ReadBy, Reading, Receipt, Source
 from core.scoring.gates import GateContext, doubts_of, faults_of, reader_doubt, reader_fault
 from core.scoring.grounding.factual import is_factual
-from core.scoring.grounding.grounding import Item, check
+from core.scoring.grounding.grounding import Item, check, without_addresses
 from core.scoring.readers.readers import DraftReader, DraftSigns
 
 MAX_CHARACTERS: Final = 2000
@@ -186,7 +186,9 @@ def sentences_of(
         said = " ".join(text[found.start : found.end].split())
         is_prepared = said in prepared
         receipt = receipts.get(said)
-        states_fact = is_factual(said, language) and not (is_prepared or found.is_quotation)
+        states_fact = is_factual(without_addresses(said, evidence), language) and not (
+            is_prepared or found.is_quotation
+        )
         checked.append(
             CheckedSentence(
                 said,

@@ -22,7 +22,7 @@ from core.llm.prompting import load_prompt
 from core.models import Brief, Evidence, Receipt, Triplet, Verdict
 from core.ports import Embedder, Inference
 from core.scoring.grounding.factual import is_factual
-from core.scoring.grounding.grounding import NAME, unsupported
+from core.scoring.grounding.grounding import NAME, unsupported, without_addresses
 from core.scoring.triplets import Parts, extract, hypothesis
 from core.wording.text import content_stems, sentences, words
 
@@ -58,7 +58,7 @@ async def verify(
         quoted = next((passage for passage in brief.evidence if part in sentences(passage.text)), None)
         if quoted:
             receipts.append(Receipt(part, quoted.id, Verdict.SUPPORTED, 1.0))
-        elif part not in prepared and is_factual(part, brief.language):
+        elif part not in prepared and is_factual(without_addresses(part, brief.evidence), brief.language):
             receipts.append(await checker.check(part))
     return tuple(receipts), checker.notes
 
@@ -91,7 +91,8 @@ class _Checker:
     async def _bearing(self, sentence: str) -> tuple[Evidence, list[Evidence]]:
         """The closest passage, and those with the sentence's numbers and half of its words, the closest first."""
         evidence = self.brief.evidence
-        holding = [p for p in evidence if self._has_figures(sentence, p)]
+        said = without_addresses(sentence, evidence)
+        holding = [p for p in evidence if self._has_figures(said, p)]
         among = holding or evidence
         vectors = await asyncio.to_thread(self.embedder.encode, [sentence, *(p.text for p in among)])
         ordered = [among[index] for index in np.argsort(-(vectors[1:] @ vectors[0]), kind="stable")]

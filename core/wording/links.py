@@ -30,10 +30,7 @@ _AFTER_LINK: Final = "/.,;:!?…)]}>*~_|\"'”’»"
 
 def links_in(text: str) -> Iterator[str]:
     """The parts of a text that a platform may show as a link, in order, each with what stands right after it."""
-    for match in _LINK.finditer(text):
-        host = match["host"]
-        if host is None or _is_host(host):
-            yield match.group()
+    yield from (match.group() for match in _LINK.finditer(text) if _is_link(match))
 
 
 def has_link(text: str) -> bool:
@@ -43,11 +40,37 @@ def has_link(text: str) -> bool:
 
 def strange_link(text: str, cited: Iterable[str]) -> str | None:
     """The first part of a text that a platform may show as a link, unless it is one of the ``cited`` addresses."""
-    known = [url.rstrip("/") for url in cited if url]
-    for found in links_in(text):
-        if not any(found.startswith(url) and not found[len(url) :].strip(_AFTER_LINK) for url in known):
-            return found.rstrip(_AFTER_LINK)
-    return None
+    known = _bare(cited)
+    return next((found.rstrip(_AFTER_LINK) for found in links_in(text) if not _is_one_of(known, found)), None)
+
+
+def without_links(text: str, cited: Iterable[str]) -> str:
+    """A text of the same length in which nothing can be read at the places of the ``cited`` addresses.
+
+    Only where the whole link is such an address: what somebody added to it can be read as before.
+    """
+    known = _bare(cited)
+
+    def blank(match: re.Match[str]) -> str:
+        found = match.group()
+        if not _is_link(match) or not _is_one_of(known, found):
+            return found
+        kept = len(found.rstrip(_AFTER_LINK))
+        return "\0" * kept + found[kept:]
+
+    return _LINK.sub(blank, text) if known else text
+
+
+def _is_link(match: re.Match[str]) -> bool:
+    return match["host"] is None or _is_host(match["host"])
+
+
+def _bare(cited: Iterable[str]) -> list[str]:
+    return [url.rstrip("/") for url in cited if url]
+
+
+def _is_one_of(known: Iterable[str], found: str) -> bool:
+    return any(found.startswith(url) and not found[len(url) :].strip(_AFTER_LINK) for url in known)
 
 
 def _is_host(name: str) -> bool:

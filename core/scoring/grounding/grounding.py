@@ -17,6 +17,7 @@ from core.scoring.grounding.names import Known, NameSpan, known_by, names_in
 from core.wording.figures.figures import Figure, FigureKind, figures, says
 from core.wording.figures.weight import Weight, weight_of
 from core.wording.language import NAMES
+from core.wording.links import without_links
 from core.wording.text import sentence_spans, sentences, stop_words, words
 
 NAME = "name"
@@ -74,7 +75,7 @@ def check(
     """
     return tuple(
         _check_sentence(text, span, stated, evidence, language, known_names)
-        for span, stated in _by_sentence(text, language)
+        for span, stated in _by_sentence(without_addresses(text, evidence), language)
     )
 
 
@@ -83,12 +84,17 @@ def unsupported(
 ) -> list[Item]:
     """The figures, dates and names of a text that no passage holds, in order."""
     held = [_held_by(passage) for passage in evidence]
-    stated = [one for _, part in _by_sentence(text, language) for one in part]
+    stated = [one for _, part in _by_sentence(without_addresses(text, evidence), language) for one in part]
     return [
         _item(text, one)
         for one in stated
         if not any(_holds(one, by, language, known_names) for by in held or [_NOTHING])
     ]
+
+
+def without_addresses(text: str, evidence: Sequence[Evidence]) -> str:
+    """A text of the same length without the addresses of the passages' sources: their digits state nothing."""
+    return without_links(text, (passage.source.url for passage in evidence))
 
 
 def repeated(items: Sequence[Item], text: str, said_before: str, language: str) -> list[Item]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.scoring.checking import sentences_of
 from core.scoring.grounding.grounding import check, same_figures, unsupported
 from core.wording.language import NAMES
 from tests.fakes.engine.brief import passage
@@ -65,6 +68,19 @@ def test_what_no_passage_holds_is_pointed_at(language: str, text: str, strange: 
     found = unsupported(text, EVIDENCE, language)
     assert [item.text for item in found] == strange
     assert all(text[item.start : item.end] == item.text for item in found)
+
+
+@pytest.mark.parametrize("end", ["", ".", "/", ")."])
+def test_the_address_of_a_source_states_nothing(end: str) -> None:
+    """A person may cite it: its digits are no figure, and its words no names. What is added to it is read."""
+    source = replace(DEGREES.source, url="https://data.brenmoor.example/Tables/2019/edat-lfse-03?Page=47")
+    cited = replace(DEGREES, source=source)
+    text = f"Look at {source.url}{end}"
+    assert unsupported(text, [cited], "en") == []
+    assert [one.unsupported for one in check(text, [cited], "en")] == [()]
+    assert not any(one.is_unchecked for one in sentences_of(text, [cited], "en"))
+    assert [item.text for item in unsupported(text, [DEGREES], "en")] != []
+    assert [item.text for item in unsupported(f"Look at {source.url}&n=77", [cited], "en")][-1:] == ["77"]
 
 
 def test_a_pronoun_is_no_institution() -> None:
