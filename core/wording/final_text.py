@@ -11,13 +11,26 @@ from collections.abc import Iterable
 from typing import Final
 
 from core.errors import BadInput
-from core.i18n.sentences import sentence
+from core.i18n.sentences import listed, sentence
 from core.models import Evidence
 from core.wording.links import strange_link
-from core.wording.text import is_unseen
+from core.wording.text import UNSEEN_LETTERS, is_unseen
 
 _JOINERS: Final = "\u200c\u200d"
 _SHOWN: Final = 3
+_IN_WORDS: Final = {
+    "\t": sentence("tab"),
+    **dict.fromkeys("\n\r\v\f\x85\u2028\u2029", sentence("line break")),
+    "\xad": sentence("soft hyphen"),
+    **dict.fromkeys("\u200b\u2060\ufeff", sentence("zero-width space")),
+    **dict.fromkeys(_JOINERS, sentence("invisible joiner")),
+    "\u200e": sentence("left-to-right mark"),
+    "\u200f": sentence("right-to-left mark"),
+    **dict.fromkeys(
+        "\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069", sentence("mark that turns the text around")
+    ),
+    **dict.fromkeys(UNSEEN_LETTERS, sentence("blank letter")),
+}
 
 
 def check_sendable(text: str, evidence: Iterable[Evidence] = ()) -> None:
@@ -32,7 +45,7 @@ def check_sendable(text: str, evidence: Iterable[Evidence] = ()) -> None:
     """
     hidden = hidden_characters(text)
     if hidden:
-        names = ", ".join(f"U+{ord(character):04X}" for character in hidden[:_SHOWN])
+        names = listed(list(dict.fromkeys(map(in_words, hidden)))[:_SHOWN])
         raise BadInput(
             sentence("The text holds characters that nobody sees ({names}).", names=names),
             remedy=sentence("Remove them, or type the text again."),
@@ -47,6 +60,11 @@ def check_sendable(text: str, evidence: Iterable[Evidence] = ()) -> None:
             sentence("The text links to {link}, which is not a source of this case.", link=strange),
             remedy=sentence("Take the link out, or link to a source as it is shown; put a space after a full stop."),
         )
+
+
+def in_words(character: str) -> str:
+    """What people call an invisible character; its number in Unicode where they have no word for it."""
+    return _IN_WORDS.get(character, f"U+{ord(character):04X}")
 
 
 def hidden_characters(text: str) -> list[str]:

@@ -32,7 +32,7 @@ _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 NAME = re.compile(r"(?<![.!?…]\s)(?<!^)(?<![\"“‘«¿¡])\b(?!I['’]|OK\b)[A-ZÀ-ÖØ-Þ][\w’'-]*[^\W_]", re.UNICODE)
 """A word with a capital that is not at the start of a sentence or a quotation."""
 _BREAK = re.compile(r"\r\n?|[\v\f\x85\u2028\u2029]")
-_UNSEEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
+UNSEEN_LETTERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 """Characters that Unicode counts as letters or marks, but that show nothing."""
 
 _SQUARED = re.compile(r"^(?!REGIONAL).*\bLETTER\b")
@@ -85,7 +85,7 @@ def clean(text: str) -> tuple[str, int]:
 
 def is_unseen(character: str) -> bool:
     """Whether a character is invisible or has no fixed look: control, format, private use, unassigned, blank letter."""
-    return character in _UNSEEN or unicodedata.category(character).startswith("C")
+    return character in UNSEEN_LETTERS or unicodedata.category(character).startswith("C")
 
 
 def has_letters(text: str) -> bool:

@@ -20,6 +20,7 @@ from adapters.common.words.fitting import Segment, fit
 from adapters.common.words.markup import Reader, hidden_in
 from core.errors import AntiphonError, BadInput, Conflict, Unsendable
 from core.i18n.catalogs import gettext
+from core.i18n.sentences import listed
 from core.moderation.approval import CaseState
 from core.moderation.cards import Approval, Card, ProposedReply
 
@@ -66,10 +67,10 @@ def _intro(proposal: ProposedReply, public: InPublic, reader: Reader, *, is_bloc
 
 
 def _lines(proposal: ProposedReply, reader: Reader) -> Iterator[tuple[str, ...]]:
-    inert, locale = reader.markup.inert, reader.locale
+    locale = reader.locale
     if hidden := hidden_in(proposal.text):
-        names = ", ".join(hidden)[:_SENTENCE]
-        yield (gettext("It holds characters that nobody sees: {names}.", locale, names=inert(names, _SENTENCE)),)
+        names = reader.told(listed(hidden), _SENTENCE)
+        yield (gettext("It holds characters that nobody sees: {names}.", locale, names=names),)
     if proposal.waits_because:
         yield _waits(proposal, reader)
     if proposal.why_two:

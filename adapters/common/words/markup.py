@@ -14,7 +14,9 @@ from typing import Final, Protocol
 from urllib.parse import urlsplit
 
 from core.i18n.catalogs import translated
+from core.i18n.sentences import listed
 from core.models import PostRef
+from core.wording.final_text import in_words
 
 LINES: Final = re.compile(r"[\r\n\v\f\u0085\u2028\u2029]+")
 """What ends one line or several, for a reader on any platform."""
@@ -102,10 +104,9 @@ class Reader:
 
 
 def hidden_in(text: str) -> tuple[str, ...]:
-    """The names of the invisible characters in a text, each once, with how often it occurs."""
+    """What people call the invisible characters in a text, each once and with how often it occurs, as sentences."""
     hidden = (c for c in text if c != "\n" and c not in JOINERS and unicodedata.category(c) in UNSEEN)
-    counted = Counter(unicodedata.name(character, f"U+{ord(character):04X}") for character in hidden)
-    return tuple(f"{name} ({number})" for name, number in sorted(counted.items()))
+    return tuple(listed([name, f"({number})"], " ") for name, number in sorted(Counter(map(in_words, hidden)).items()))
 
 
 def visible_lines(text: str) -> list[str]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from core.errors import BadInput
+from core.i18n.catalogs import LANGUAGES, translated
 from core.models import Evidence, Source
-from core.wording.final_text import check_sendable
+from core.wording.final_text import check_sendable, in_words
 
 CITED = "https://fra.europa.eu/en/publication/2023/being-black-eu"
 PASSAGE = Evidence("1", "Text.", "Text.", Source("FRA", "A survey", 2023, None, CITED + "/"))
@@ -94,3 +95,20 @@ def test_without_evidence_no_link_is_sendable() -> None:
     """A link is only as good as the source behind it."""
     with pytest.raises(BadInput):
         check_sendable(f"See {CITED}.")
+
+
+@pytest.mark.parametrize("character", list("\t\r\xad\u200b\ufeff\u200d\u200e\u200f\u202e\u2066\u3164"))
+def test_people_read_what_an_unseen_character_is(character: str) -> None:
+    """In their language, and not by its number; only what hardly anybody meets has none but that."""
+    said = [translated(in_words(character), language) for language in LANGUAGES]
+    assert len(set(said)) > 1
+    assert not any("U+" in one or character in one for one in said)
+    assert in_words("\x07") == "U+0007"
+
+
+def test_a_refusal_names_the_characters_in_the_language_of_its_reader() -> None:
+    """Who reads Basque is told in Basque what to remove."""
+    with pytest.raises(BadInput) as caught:
+        check_sendable("Read\u200f our\u202e rules.")
+    said = translated(caught.value.said, "eu")
+    assert all(translated(in_words(character), "eu") in said for character in "\u200f\u202e")

@@ -103,7 +103,7 @@ async def test_a_text_that_no_block_shows_exactly_comes_as_a_file(desk: ReviewDe
     edited = replace(await pressed(desk, Act.EDIT, "1"), fields={TEXT: "Read\tthis."})
     shown = await sent(edited)
     assert "Plain cannot show this text as it is" in shown.said
-    assert "U+0009 (1)" in shown.said
+    assert "tab (1)" in shown.said
     (file,) = shown.files
     assert file.text.startswith("Read\tthis.")
 

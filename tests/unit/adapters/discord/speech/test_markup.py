@@ -120,7 +120,7 @@ def test_an_exact_block_holds_exactly_the_text(text: str) -> None:
 
 def test_hidden_characters_are_named_and_counted() -> None:
     """Somebody who approves a text learns what they cannot see in it."""
-    assert hidden_in("a\u202eb\u202ec\u200d\n") == ("RIGHT-TO-LEFT OVERRIDE (2)",)
+    assert hidden_in("a\u202eb\u202ec\u200d\n") == ("mark that turns the text around (2)",)
     assert MARKUP.exact("a\u202eb") is None
 
 
