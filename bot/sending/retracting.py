@@ -122,7 +122,7 @@ class Retractions:
             await self._later(job, joined(why, sentence("It cannot be read back: {why}", why=cause(err))))
             return
         if stands:
-            await self._later(job, joined(why, sentence("The reply is still there.")))
+            await self._later(job, why)
         else:
             await self._done(job)
 
@@ -151,7 +151,8 @@ class Retractions:
             await self._give_up(job, joined(reason, sentence("Take it away on the platform.")))
             return
         after = max(asked, self._rules.pause(job.attempts))
-        await self._recorded("put a retraction back", lambda session: jobs.retry(session, job, after, reason))
+        again = sentence("The reply could not be taken back yet; Antiphon tries again: {why}", why=reason)
+        await self._recorded("put a retraction back", lambda session: jobs.retry(session, job, after, again))
 
     async def _recorded(self, name: str, work: Any) -> bool:
         """Record the outcome of an attempt; ``False`` if another process took the retraction over meanwhile."""
@@ -182,7 +183,7 @@ async def _newest_job(session: Session, case_id: str) -> JobRow | None:
 async def _standing(session: Session, case_id: str) -> Delivery:
     case, row = await load(session, case_id), await store.newest(session, case_id)
     job = await _newest_job(session, case_id)
-    so_far = (job.error if job else None) or sentence("being taken back")
+    so_far = (job.error if job else None) or sentence("The reply is being taken back.")
     reason = sentence("taken back") if case.state is CaseState.RETRACTED else so_far
     return Delivery(case_id, "" if row is None else row.approval_id, case.state, reason)
 

@@ -95,8 +95,7 @@ async def _retract(press: Press, reason: RetractReason, note: str = "") -> None:
     if card.state is CaseState.RETRACTED:
         await press.conclude(card, gettext("The reply is taken back.", press.locale))
     else:
-        stands = gettext("The reply could not be taken back yet; it may still be there.", press.locale)
-        await press.say(stands, *(press.reader.told(note, _NOTE) for note in card.notes[-1:]))
+        await press.say(press.reader.told(card.notes[-1], _NOTE))
 
 
 async def _ask_note(press: Press) -> None:

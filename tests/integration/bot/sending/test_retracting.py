@@ -110,6 +110,7 @@ async def test_a_busy_platform_is_asked_again(posted: SendingScene) -> None:
         posted.case_id, await _version(posted), MODERATOR, RetractReason.OTHER, NOTE
     )
     assert (delivery.state, "slowed down" in delivery.reason) == (CaseState.POSTED, True)
+    assert "tries again" in delivery.reason
     with pytest.raises(Conflict, match="already"):
         await posted.outbox.retract_reply(posted.case_id, await _version(posted), MODERATOR, RetractReason.OTHER, NOTE)
     posted.clock.advance(60)
@@ -139,6 +140,7 @@ async def test_a_retraction_without_an_answer_is_looked_at(posted: SendingScene,
         posted.case_id, await _version(posted), MODERATOR, RetractReason.OTHER, NOTE
     )
     assert delivery.state is (CaseState.RETRACTED if arrives else CaseState.POSTED)
+    assert ("tries again" in delivery.reason) is not arrives
     posted.community.mend()
     posted.clock.advance(60)
     await posted.started().carry_out_retractions()
