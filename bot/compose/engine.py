@@ -37,6 +37,7 @@ from core.wording.language import detect, name_of
 from kb.library.library import Library
 from kb.library.schema import FILE as LIBRARY_FILE
 from kb.ranking.fusion import Part
+from kb.ranking.queries import LanguageOf
 from kb.search import HybridSearch, LeftOut, open_starter
 from kb.shelf.local import LocalShelf
 from kb.shelf.search import LibrarySearch
@@ -64,18 +65,19 @@ def open_embedder(settings: Settings) -> SentenceEmbedder:
     return SentenceEmbedder(settings.kb.embedding_model or None, languages=settings.kb.embedding_languages)
 
 
-def open_knowledge(settings: Settings, embedder: SentenceEmbedder) -> HybridSearch:
+def open_knowledge(
+    settings: Settings, embedder: SentenceEmbedder, language_of: LanguageOf | None = None
+) -> HybridSearch:
     """The search over the starter facts and, where there is one, the library. Raises ``IndexUnavailable``.
 
-    The facts' index is built at the first search.
+    The facts' index is built at the first search. ``language_of`` is the thorough detector where none is given.
     """
-    language = settings.community.language
     return open_starter(
         settings.cache_folder,
         embedder,
         more=_open_library_part(settings, embedder),
         reranker=RelevanceCrossEncoder(settings.kb.reranker) if settings.kb.reranker else None,
-        language_of=partial(detect, expected=language),
+        language_of=language_of or partial(detect, expected=settings.community.language),
     )
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.ports import Embedder, EvidenceQuery
+from core.wording.language import at_once
 
 LANGUAGES = ("es", "it", "eu", "fr")
 """The languages of the list, in the order of its columns."""
@@ -108,6 +109,17 @@ class Asked:
     def is_empty(self) -> bool:
         """Whether there is nothing to look for."""
         return not self.texts and self.claim is None
+
+
+def language_of_words(text: str) -> str | None:
+    """The ISO 639-1 code of the language of a few words that somebody looks up; ``None`` where they may be English.
+
+    Where they could be of several languages, they are of one whose list has a word of them and that is likelier than
+    English: a ``LanguageOf`` that nobody waits for.
+    """
+    sure, likely = at_once(text)
+    others = [code for code in LANGUAGES if likely.get(code, 0.0) > likely["en"] and gloss(text, code)]
+    return sure or max(others, key=likely.__getitem__, default=None)
 
 
 def asked(query: EvidenceQuery, known_languages: frozenset[str], language_of: LanguageOf | None) -> Asked:

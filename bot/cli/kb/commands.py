@@ -77,8 +77,9 @@ def search(
         narrowed = tuple(publisher or ()), tuple(language or ())
         asked = EvidenceQuery((text,), text, group, limit, groups, since, *narrowed)
         from bot.compose.engine import open_embedder, open_knowledge  # takes a moment, and is needed only for words
+        from kb.ranking.queries import language_of_words
 
-        found = await open_knowledge(settings, open_embedder(settings)).search(asked)
+        found = await open_knowledge(settings, open_embedder(settings), language_of_words).search(asked)
         for note in found.notes:
             err().print(Text(note, style="yellow"), soft_wrap=True)
         if as_json:

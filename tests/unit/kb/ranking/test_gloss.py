@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from core.ports import EvidenceQuery
-from kb.ranking.queries import LANGUAGES, asked, gloss
+from core.wording import language
+from kb.ranking.queries import LANGUAGES, asked, gloss, language_of_words
 
 
 @pytest.mark.parametrize(
@@ -59,3 +60,24 @@ def test_a_multilingual_model_reads_the_queries_themselves() -> None:
 
 def test_nothing_to_look_for() -> None:
     assert asked(EvidenceQuery(("", " "), ""), frozenset({"en"}), None).is_empty
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("women", None),
+        ("women in parliament", None),
+        ("gender pay gap", None),
+        ("antisemitism", None),
+        ("donne lavoro", "it"),
+        ("refugiados", "es"),
+        ("emakume lana", "eu"),
+        ("Estas personas nos quitan los pisos y el trabajo.", "es"),
+    ],
+)
+def test_a_few_words_to_look_up_wait_for_no_detector(
+    monkeypatch: pytest.MonkeyPatch, text: str, told: str | None
+) -> None:
+    """Who looks something up does not wait for what only an unclear post needs; words of the list tell the language."""
+    monkeypatch.setattr(language, "_thorough", lambda: pytest.fail("the large detector was asked"))
+    assert language_of_words(text) == told
