@@ -13,6 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bot.cli.main import app
+from core.wording import language
 from tests.e2e.conftest import Antiphon, InThisProcess
 
 PENSIONS = (
@@ -241,3 +242,10 @@ def test_a_passage_is_cited_by_the_printed_number_of_its_page(here: InThisProces
     here("kb", "accept", "--source", "folder")
     found = library_passages(here, "police stopped skin reason for the stop complained")[0]
     assert found["source"]["document"] == "p. 2 (page 5 of the file)"
+
+
+def test_a_search_of_a_few_words_loads_no_large_detector(here: InThisProcess, monkeypatch: pytest.MonkeyPatch):
+    """What it would be four seconds late for tells a post's language; few words need none."""
+    monkeypatch.setattr(language, "_thorough", lambda: pytest.fail("the large detector was asked"))
+    found = here("kb", "search", "women in parliament", "--json").document["evidence"]
+    assert "parliament" in found[0]["text"]
