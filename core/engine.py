@@ -231,9 +231,10 @@ class _Run:
 
     async def _likely(self) -> Reading | None:
         """What the readers show that the reading will be, with a prepared draft to it, unless they do not show it."""
-        if not self.signals.calls_for_reply:
+        signals = self.signals.hinted
+        if not signals.calls_for_reply:
             return None
-        likely = await self._with_gist(decide(self.signals, {}))
+        likely = await self._with_gist(decide(signals, {}), signals)
         await self._first_draft(likely)
         return likely
 
@@ -336,7 +337,7 @@ class _Run:
         if self.larger.pooling.is_larger:
             return (await self._read_at_once())[0]
         reading = self._noting(await read_post(self.open_post, self.signals, self.model, self.larger))
-        return await self._with_gist(reading)
+        return await self._with_gist(reading, self.signals)
 
     def _noting(self, noted: Noted[T]) -> T:
         """What a stage found; its notes are kept for the suggestion."""
@@ -358,8 +359,8 @@ class _Run:
         self.shown_about = about
         await self._show(await assessor.best(start[:_TRIED_FIRST]), assessor)
 
-    async def _with_gist(self, reading: Reading) -> Reading:
-        return await self._with_own(await with_gist(reading, self.open_post.text, self.engine.router, self.signals))
+    async def _with_gist(self, reading: Reading, signals: Signals) -> Reading:
+        return await self._with_own(await with_gist(reading, self.open_post.text, self.engine.router, signals))
 
     def _writable(self, reading: Reading) -> Reading:
         """Complete the reading for drafts that a person forces: a language to write in and a group to stand up for."""

@@ -139,6 +139,10 @@ class PostReader:
         """Whether its word counts in a language."""
         return language in self.languages
 
+    def speaks(self, language: str | None) -> bool:
+        """Whether a network of it learnt a language, be it that its word does not count there."""
+        return self.knows(language) or self._of(language) is self._abroad
+
     def read(self, texts: Sequence[str], language: str | None = None) -> list[PostSigns]:
         """What each text does, by the network and by its words.
 

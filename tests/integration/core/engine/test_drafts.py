@@ -6,6 +6,8 @@ from dataclasses import replace
 from itertools import cycle, pairwise
 from pathlib import Path
 
+import pytest
+
 from core.cards.answers import answers
 from core.cards.bank import Changes, cards_on, general_cards, load_cards, load_stereotypes, prepared_id
 from core.cards.routing import Router
@@ -233,6 +235,28 @@ async def test_the_first_draft_stands_before_the_model_is_waited_for(
     assert before == [seen[0].draft.text]
     assert seen[0].reading is not None
     assert seen[0].reading.stereotypes == ("migrants/benefits",)
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Los inmigrantes solo vienen aquí a vivir de nuestras ayudas.", "es"),
+        ("Gli immigrati vengono qui solo per vivere del nostro welfare.", "it"),
+        ("Etorkinak gure diru-laguntzetatik bizitzera bakarrik datoz.", "eu"),
+    ],
+)
+async def test_the_first_draft_comes_before_the_model_in_every_language(
+    readers: Readers, knowledge: EvidenceSource, text: str, language: str
+) -> None:
+    """The small readers that ship show that a reply will be advised; in Basque, where they may err, of a clear post."""
+    seen, before = list[Progress](), list[str]()
+
+    async def ready() -> None:
+        before.extend(one.draft.text for one in seen if one.draft)
+
+    engine = Engine(helpful(), knowledge, readers, ready=ready)
+    await engine.suggest(Request(post_of(text), PATIENT, language=language), seen.append)
+    assert len(before) == 1
 
 
 async def test_a_model_that_cannot_be_loaded_is_told_with_its_remedy(

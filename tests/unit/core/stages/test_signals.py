@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,6 +23,15 @@ from tests.fakes.engine.probes import FakeStates, probe_saying
 from tests.fakes.engine.readers import FakeClassifier, readers_saying
 
 NO = {"yes": 0.1, "no": 0.9}
+
+
+class FakeAbroad(FakeClassifier):
+    """Learnt Basque, and not well enough for its word to count."""
+
+    @property
+    def about(self) -> Mapping[str, Any]:
+        """As the fake classifier's, and what was learnt."""
+        return {**super().about, "spoken": ["eu"]}
 
 
 @pytest.mark.parametrize(
@@ -215,6 +226,28 @@ async def test_a_draft_is_shown_before_the_reading_only_where_a_reply_is_likely(
     """A draft that is followed by the advice to report or to stay silent would mislead."""
     signals = await read_signals(post_of(text), readers_saying(hate=hate).posts, expected="en", language=None)
     assert signals.calls_for_reply is calls
+
+
+@pytest.mark.parametrize(
+    ("says", "calls"),
+    [
+        ({"hateful": 0.9}, True),
+        ({"hateful": 0.7}, False),
+        ({"hateful": 0.9, "threat": 0.6}, False),
+        ({"hateful": 0.9, "person": 0.7}, False),
+    ],
+)
+async def test_a_reader_that_may_err_hints_at_a_first_draft_and_decides_nothing(
+    says: dict[str, float], calls: bool
+) -> None:
+    """In Basque a draft may come before the reading; whether the post is hateful stays open for who is asked."""
+    abroad = FakeAbroad(POST_OUTPUTS, says, ())
+    reader = PostReader(FakeClassifier(POST_OUTPUTS, {}, ("en",)), abroad)
+    signals = await read_signals(
+        post_of("Auzokide berriek gure tokia kentzen dute."), reader, expected="en", language="eu"
+    )
+    assert (signals.hateful, signals.signs, signals.calls_for_reply) == (None, None, False)
+    assert signals.hinted.calls_for_reply is calls
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n\t\r\n", "\u200b\u202e\x00", "\u3164\u2800"])
