@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import typer
-from rich.console import Console
 from rich.progress import track
 
 from training.cli.options import (
@@ -35,7 +34,6 @@ from training.cli.values import changed_by, refuse_unknown
 from training.recipes import OWN, by_recipe
 
 _HELD_OUT: Final = 40
-_PER_CENT: Final = 0.01
 
 
 def writer(
@@ -86,10 +84,6 @@ def preferences(
         Path | None,
         typer.Option("--pairs", metavar="FILE", help="JSON lines: prompt, chosen, rejected. Ours if not given."),
     ] = None,
-    held_out: Annotated[
-        Path | None,
-        typer.Option("--held-out", metavar="FILE", help="A community's pairs that are not learnt, to judge by."),
-    ] = None,
     most: Annotated[int, typer.Option("--most", metavar="N", help="Pairs to learn from, at most; 0 takes all.")] = 0,
     every: Every = 20,
 ) -> None:
@@ -99,13 +93,11 @@ def preferences(
     from training.runs.card import plot, write_card
     from training.writer.base import load_base
     from training.writer.dpo import Values, train
-    from training.writer.held_out import community_of, compare, margins
     from training.writer.preferences import from_file, labelled
 
     values = changed_by(Values(), set_)
     refuse_unknown(set_, values)
     found = from_file(pairs) if pairs else list(labelled("train"))
-    community, judged = (community_of(held_out), from_file(held_out)) if held_out else ("", [])
     chance = random.Random(values.seed)  # nosec B311 # noqa: S311 - repeatable, no secret
     found = chance.sample(found, min(most or len(found), len(found)))
     texts = [text for pair in found for text in (pair.chosen, pair.rejected)]
@@ -113,17 +105,7 @@ def preferences(
     started = start(run, "preferences", OWN, asdict(values), base, counts, texts)
     model, tokenizer = load_base(base)
     model = going_on_from(adapter, model)
-    was = margins(model, tokenizer, judged)
     log = train(model, tokenizer, found, run, values, note=started.note, save_steps=every)
-    notes = []
-    if community:
-        verdict = compare(community, was, margins(model, tokenizer, judged))
-        often = f"{verdict.chance:.0%}" if verdict.chance >= _PER_CENT else "less than 1%"
-        notes = [
-            f"{verdict.better} of {verdict.pairs} decisions of {community} that were not learnt prefer the new writer; "
-            f"chance alone gives as many {often} of the time."
-        ]
-        Console().print(*notes)
     steps = [entry for entry in log if "rewards/accuracies" in entry]
     ends = [{"pairs ranked right": one["rewards/accuracies"], "loss": one["loss"]} for one in (steps[0], steps[-1])]
     card = write_card(
@@ -132,7 +114,6 @@ def preferences(
         before=ends[0],
         after=ends[1],
         scored="the first and the last pairs that were learnt",
-        notes=notes,
     )
     finish(started, card, plot(started))
 

@@ -70,14 +70,15 @@ def learnt_and_held_out(also: Sequence[str] | None, licence: str) -> tuple[dict[
 
 
 def _pairs_from(lessons: Path, out: Path | None) -> None:
-    """Pairs of a community's own decisions; a fifth of the posts is held out, in a file beside."""
+    """Pairs of a community's own decisions."""
     import numpy as np
 
-    from training.desk.decisions import decisions_of, one_community, read_lessons, split_by_post
+    from training.desk.decisions import decisions_of, one_community, read_lessons
     from training.desk.trust import check_enough, kept, trust
     from training.online.learning import reader_of_drafts, refuses
 
     rows = read_lessons(lessons)
+    one_community(rows)
     found = list(decisions_of(rows, refuses))
     check_enough(found)
     trusted = trust(found, reader_of_drafts())
@@ -87,16 +88,12 @@ def _pairs_from(lessons: Path, out: Path | None) -> None:
     Console().print(table)
     counted = kept(found, trusted, np.random.default_rng(0).random(len(found)))
     check_enough(counted)
-    learnt, held_out = split_by_post(counted)
-    Console().print(f"{len(learnt)} pairs to learn from, {len(held_out)} held out.")
+    Console().print(f"{len(counted)} pairs to learn from.")
     if out is not None:
-        community = one_community(rows)
-        _write_pairs(out, [one.pair for one in learnt], community)
-        _write_pairs(out.with_suffix(".held-out.jsonl"), [one.pair for one in held_out], community)
+        _write_pairs(out, [one.pair for one in counted])
 
 
-def _write_pairs(file: Path, found: Iterable[Pair], community: str = "") -> None:
+def _write_pairs(file: Path, found: Iterable[Pair]) -> None:
     """In the form that ``preferences --pairs`` reads."""
-    whose = {"community": community} if community else {}
-    rows = ({**asdict(pair), "prompt": [asdict(m) for m in pair.prompt], **whose} for pair in found)
+    rows = ({**asdict(pair), "prompt": [asdict(m) for m in pair.prompt]} for pair in found)
     file.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")

@@ -6,7 +6,6 @@ the better one, so that no community's decisions can lower the gates.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +21,6 @@ from training.writer.preferences import Pair
 Refuses = Callable[[str, str, str], str | None]
 _SAME: Final = 0.9
 """From this likeness on an edit is a mended comma, and teaches nothing."""
-_HELD_OUT: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +90,3 @@ def _beaten(
         yield from ((draft, "edit" if rank else "own words") for draft in differs)
     elif rank is not None:
         yield from ((draft, "choice") for draft in drafts if draft["rank"] < rank and draft["text"] != reply)
-
-
-def split_by_post(found: Iterable[Decision]) -> tuple[list[Decision], list[Decision]]:
-    """Decisions to learn from, and a fifth to measure on; all of one post are on one side, the same one each time."""
-    learnt, held_out = list[Decision](), list[Decision]()
-    for one in found:
-        digest = hashlib.sha256(one.post.encode()).digest()
-        (held_out if digest[0] % _HELD_OUT == 0 else learnt).append(one)
-    return learnt, held_out

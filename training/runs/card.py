@@ -27,7 +27,6 @@ def write_card(
     before: Mapping[str, float] = MappingProxyType({}),
     after: Mapping[str, float] = MappingProxyType({}),
     scored: str = "texts that were not learnt",
-    notes: Sequence[str] = (),
     table: Sequence[Mapping[str, Any]] = (),
 ) -> Path:
     """Write ``card.md``: texts and licences, values and each departure, scores before and after.
@@ -37,12 +36,11 @@ def write_card(
         before: scores of the base.
         after: the same scores after training; none where nothing was trained.
         scored: what they were measured on.
-        notes: sentences for those who use the result.
         table: what else was measured; its rows may have different columns.
     """
     started = run.started
     departed = departures(started.recipe, started.stage, started.values)
-    lines = [f"# {started.stage}, recipe {started.recipe}", "", *(f"- {note}" for note in notes)]
+    lines = [f"# {started.stage}, recipe {started.recipe}", ""]
     lines += ["", "## Base", "", *(f"- {name}: {value}" for name, value in started.base.items())]
     lines += ["", "## Texts", "", *(f"- {name}: {value}" for name, value in started.data.items())]
     lines += ["", "## Licences", "", *(f"- {name}: {licence}" for name, licence in licences.items())]

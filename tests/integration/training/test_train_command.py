@@ -102,27 +102,6 @@ def test_preferences_and_rewards_go_on_from_the_adapter(trained: Path, base: Pat
     assert "| reward |" in card
 
 
-def test_decisions_that_are_not_learnt_judge_a_writer(trained: Path, base: Path, tmp_path: Path) -> None:
-    """Pairs that were learnt would all prefer it; here some of the learnt ones stand in for those held out."""
-    said = [{"role": m.role, "content": m.content} for m in groups("train")[0][0].prompt]
-    rows = [
-        {"prompt": said, "chosen": example.answer, "rejected": "no no no", "community": "discord/1"}
-        for example in groups("train")[0][:3]
-    ]
-    pairs = tmp_path / "pairs.jsonl"
-    pairs.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    wanted = ["--base", base, "--adapter", trained / "adapter", "--pairs", pairs, "--held-out", pairs]
-    quick = ["--set", "pairs_a_step=1", "--set", "learning_rate=0.001", "--set", "epochs=3"]
-    code, told = train("preferences", tmp_path / "dpo", *wanted, *quick)
-    assert code == 0, told
-    verdict = "3 of 3 decisions of discord/1 that were not learnt prefer the new writer; chance alone gives as many 12%"
-    assert verdict in told
-    assert verdict in (tmp_path / "dpo" / "card.md").read_text()
-    pairs.write_text(json.dumps(rows[0] | {"community": ""}) + "\n")
-    code, told = train("preferences", tmp_path / "never", *wanted, *quick)
-    assert (code, "does not hold the decisions of one community" in told) == (2, True)
-
-
 def test_an_export_is_a_file_of_llama_cpp(trained: Path, base: Path, tmp_path: Path) -> None:
     weights = tiny_weights(tmp_path / "weights.gguf", Qwen2ForCausalLM.from_pretrained(base))
     out = tmp_path / "writer.gguf"

@@ -15,7 +15,7 @@ from core.errors import BadInput
 from core.models import Intent
 from core.scoring.readers.outputs import DraftFault
 from core.scoring.readers.readers import DraftSigns
-from training.desk.decisions import decisions_of, one_community, read_lessons, split_by_post
+from training.desk.decisions import decisions_of, one_community, read_lessons
 from training.desk.trust import Trusted, check_enough, kept, trust
 
 POST = "They take everything."
@@ -75,14 +75,6 @@ def test_a_writer_learns_from_one_community(communities: tuple[str, ...]) -> Non
     assert one_community([row(community="discord/1")] * 2) == "discord/1"
     with pytest.raises(BadInput, match="one community"):
         one_community([row(community=name) for name in communities])
-
-
-def test_all_decisions_of_a_post_are_on_one_side() -> None:
-    rows = [row(post=f"post {at}", draft_rank=2, reply=DRAFTS[1]["text"]) for at in range(40) for _ in range(2)]
-    learnt, held_out = split_by_post(decisions_of(rows, never))
-    assert not {one.post for one in learnt} & {one.post for one in held_out}
-    assert held_out
-    assert len(learnt) + len(held_out) == 80
 
 
 class _Reader:

@@ -1,1 +1,0 @@
-"""What the desk costs without any model: its database, and the cards that it shows."""
