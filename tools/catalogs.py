@@ -16,6 +16,7 @@ from typing import Any, Final
 from babel import Locale
 from babel.messages.catalog import Catalog
 from babel.messages.pofile import read_po, write_po
+from jinja2.ext import babel_extract
 
 from core.i18n.catalogs import LANGUAGES
 
@@ -27,6 +28,8 @@ _SHOWN_DATA: Final = (("kb/starter/facts.jsonl", "caution"), ("kb/starter/gaps.j
 """The data files with sentences that moderators read: how a fact could mislead, and why there is none."""
 _CARDS: Final = "core/cards/data"
 """The files whose stereotypes moderators read, as the gist of a post, and the cautions of their cards."""
+_TEMPLATES: Final = "adapters/web/templates"
+"""The pages of the dashboard."""
 _CALLS: Final = frozenset({"gettext", "locale_str", "sentence"})
 _WIDTH: Final = 120
 _HEAD: Final = """# Antiphon's sentences in {language}; under the licence of the code.
@@ -54,6 +57,11 @@ def collected(root: Path = ROOT) -> dict[str, set[str]]:
         sentence = call.args[0] if call.args else None
         if isinstance(sentence, ast.Constant) and isinstance(sentence.value, str):
             found.setdefault(sentence.value, set()).add(place)
+    for file in sorted((root / _TEMPLATES).glob("*.html")):
+        with file.open("rb") as read:
+            for _, _, said, _ in babel_extract(read, ("_",), [], {}):
+                if isinstance(said, str):
+                    found.setdefault(said, set()).add(f"{_TEMPLATES}/{file.name}")
     for place, field in _SHOWN_DATA:
         for said in _rows(root / place, field):
             found.setdefault(said, set()).add(place)

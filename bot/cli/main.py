@@ -96,6 +96,7 @@ LATER: Final = (
         "Serve every configured chat platform until Ctrl-C or SIGTERM. If one fails, the others go on.",
         "bot.cli.operating.serve",
     ),
+    Later("web", _RUN, "The dashboard: accounts, and links that log in once.", "bot.cli.web", "web"),
     Later(
         "worker",
         _RUN,

@@ -17,7 +17,7 @@ from bot.store.cases import campaigns
 from bot.store.cases.cases import draft_anew, load, touch, transition
 from bot.store.cases.suggestions import cases_with_prepared
 from bot.store.engine.database import Database, Session
-from bot.store.people import communities, own_cards, prepared
+from bot.store.people import accounts, communities, own_cards, prepared
 from bot.store.people.audit import write
 from bot.store.people.people import known_pseudonym, require_on_community
 from bot.store.schema import (
@@ -128,6 +128,7 @@ class Erasure:
                 actor = await require_on_community(session, community_id, by, OnCommunity.ERASE)
                 await _require_only_here(session, await known_pseudonym(session, platform, user), community_id)
             updates = await inbox.forget_person(session, platform, user)
+            await accounts.forget_person(session, platform, user)
             person = await known_pseudonym(session, platform, user)
             if person is None:
                 return None, updates, 0, 0

@@ -28,8 +28,8 @@ def head(card: Card, reader: Reader, *, covers_all: bool) -> list[Segment]:
     """The lines above everything else; with ``covers_all`` none of them holds a word that may be somebody else's."""
     locale = reader.locale
     lines = [headline(card, reader), _gist(card, reader, covers_all=covers_all), _attacked(card, locale)]
-    lines += [" · ".join(_origin(card, reader, covers_all=covers_all)), passed_on(card, reader, covers_all=covers_all)]
-    lines += [_earlier(card.earlier, locale)]
+    lines += [" · ".join(origin(card, reader, covers_all=covers_all)), passed_on(card, reader, covers_all=covers_all)]
+    lines += [earlier_cases(card.earlier, locale)]
     segments = [Segment(HEAD, 0, (line,)) for line in lines if line]
     if advice := advice_in_words(card.advice, locale):
         full = f"{advice} {reader.told(card.advice_reason, _REASON)}".strip()
@@ -63,7 +63,7 @@ def _attacked(card: Card, locale: str) -> str:
     return gettext("Language: {language}", locale, language=language) if language else ""
 
 
-def _origin(card: Card, reader: Reader, *, covers_all: bool) -> Iterator[str]:
+def origin(card: Card, reader: Reader, *, covers_all: bool) -> Iterator[str]:
     """Who wrote it, where, and who flagged it when."""
     locale, markup = reader.locale, reader.markup
     if card.post.author_name and not covers_all:
@@ -94,7 +94,8 @@ def _flagged_by(card: Card, reader: Reader) -> str:
     return reader.markup.inert(card.flagger, _NAME) or gettext("a member", locale)
 
 
-def _earlier(earlier: EarlierCases | None, locale: str) -> str:
+def earlier_cases(earlier: EarlierCases | None, locale: str) -> str:
+    """What became of the author's earlier cases; "" where there are none, or it is not told."""
     if earlier is None or not earlier.number:
         return ""
     counted = (

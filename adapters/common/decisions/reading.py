@@ -41,7 +41,7 @@ async def rest(press: Press) -> None:
         await show_post(press)
     elif card.post.thread:
         title = gettext("What was said before the post, covered:", press.locale)
-        await _show_turns(press, title, _thread(card, press.locale), "thread.txt")
+        await _show_turns(press, title, thread_of(card, press.locale), "thread.txt")
     if card.evidence:
         await show_evidence(press)
     remarks = "\n".join(_remarks(card, press.reader))
@@ -61,7 +61,7 @@ async def show_post(press: Press) -> None:
     card = await _read(press)
     title = gettext("The post, covered, after what was said before it:", press.locale)
     parts = card.post.words.parts or (Part(PartKind.OWN, card.post.text),)
-    turns = [*_thread(card, press.locale), *((part_label(part, press.locale), part.text) for part in parts)]
+    turns = [*thread_of(card, press.locale), *((part_label(part, press.locale), part.text) for part in parts)]
     await _show_turns(press, title, turns, "post.txt")
 
 
@@ -72,7 +72,7 @@ async def _show_turns(press: Press, title: str, turns: Sequence[tuple[str, str]]
     await _show(press, title, shown, TextFile(name, plain, is_covered=True))
 
 
-def _thread(card: Card, locale: str) -> list[tuple[str, str]]:
+def thread_of(card: Card, locale: str) -> list[tuple[str, str]]:
     """Who said what before the post."""
     return list(zip(_speakers(card, locale), (message.text for message in card.post.thread), strict=True))
 

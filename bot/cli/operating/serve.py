@@ -6,15 +6,15 @@ Owns how such a process begins and ends. Several may run over one PostgreSQL dat
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 import typer
 from rich.text import Text
 
 from bot.cli.command import ConfigOption, ProfileOption, err, run_to_exit
 from bot.cli.drafting.preparing import PreparationBar
-from bot.compose.application import open_application
+from bot.compose.application import Application, open_application
 from bot.compose.engine import open_engine
 from bot.compose.operations import counted, model_answers, operated
 from bot.compose.platforms.chat_platforms import platforms_to_serve
@@ -76,10 +76,23 @@ async def _serve(
                     status.working(
                         application.database,
                         {"model": model_answers(settings), "platforms": platform_connected(application.platforms)},
-                    ),
+                    ),_pages(settings, application)
                 ):
                     await serve_all(application, stop, drain_seconds)
     err().print(Text("Stopped. What was not finished is in the queue again."))
+
+
+@asynccontextmanager
+async def _pages(settings: Settings, application: Application) -> AsyncIterator[None]:
+    """The dashboard, where the settings want one."""
+    if not settings.web.port:
+        yield
+        return
+    from bot.compose.web import dashboard  # its templates and hashes are not needed where there is none
+
+    async with dashboard(settings, application) as (address, _):
+        err().print(Text(f"The dashboard is at {address}"), soft_wrap=True)
+        yield
 
 
 def say_standing(standing: Standing) -> None:

@@ -5,6 +5,7 @@ Nothing else in Antiphon reads settings from the environment (``loading``).
 
 from __future__ import annotations
 
+from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
@@ -244,6 +245,33 @@ class OperationsSettings(Section):
     listen: Annotated[str, Field(pattern=r"^(\S+:[0-9]{1,5})?$")] = ""
 
 
+class WebSettings(Section):
+    """The dashboard of ``antiphon serve``; with port 0 there is none, and ``antiphon run`` takes any free one."""
+
+    host: Annotated[str, Field(min_length=1)] = "127.0.0.1"
+    port: Annotated[int, Field(ge=0, le=65535)] = 0
+    public_url: ServerAddress = ""
+
+    @model_validator(mode="after")
+    def _is_guarded(self) -> Self:
+        if self.public_url and urlsplit(self.public_url).path not in ("", "/"):
+            raise ValueError("Let web.public_url name a host alone: the dashboard has no place below a path")
+        if not _is_loopback(self.host) and not self.public_url.startswith("https://"):
+            raise ValueError(
+                "The dashboard listens on this machine alone unless web.public_url says the https address that people "
+                "open. There a reverse proxy must end TLS, keep the Host header, buffer no answer, and be the only one "
+                "that reaches web.host; docs/running/dashboard.md shows one"
+            )
+        return self
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
 class Settings(BaseSettings):
     """All settings. They are made of nothing but what is given: ``load_settings`` reads the files and the environment.
 
@@ -265,6 +293,7 @@ class Settings(BaseSettings):
     telegram: TelegramSettings = TelegramSettings()
     mastodon: MastodonSettings = MastodonSettings()
     operations: OperationsSettings = OperationsSettings()
+    web: WebSettings = WebSettings()
     vllm: VllmSettings = VllmSettings()
     community: CommunitySettings = CommunitySettings()
     profiles: ProfilesSettings = ProfilesSettings()

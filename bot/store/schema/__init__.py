@@ -25,6 +25,8 @@ from bot.store.schema.cases import (
     SuggestionRow,
 )
 from bot.store.schema.people import (
+    AccountPersonRow,
+    AccountRow,
     CommunityRow,
     KnownNameRow,
     MembershipRow,
@@ -33,6 +35,7 @@ from bot.store.schema.people import (
     PersonRow,
     PreparedReplyRow,
     WatchDayRow,
+    WebSessionRow,
 )
 from bot.store.schema.sending import ApprovalRow, FirstApprovalRow, OutboxRow, OutboxState, OutcomeRow
 from bot.store.schema.work import (
@@ -49,6 +52,8 @@ from bot.store.schema.work import (
 )
 
 __all__ = [
+    "AccountPersonRow",
+    "AccountRow",
     "ApprovalRow",
     "AuditRow",
     "Base",
@@ -90,4 +95,5 @@ __all__ = [
     "UpdateState",
     "UtcDateTime",
     "WatchDayRow",
+    "WebSessionRow",
 ]

@@ -147,3 +147,43 @@ class PauseRow(Base):
     scope: Mapped[str] = mapped_column(primary_key=True)
     paused_by: Mapped[str]
     at: Mapped[datetime]
+
+
+class AccountRow(Base):
+    """An account of the dashboard. ``password`` is an argon2 hash, "" where only links lead in."""
+
+    __tablename__ = "accounts"
+
+    name: Mapped[str] = mapped_column(primary_key=True)
+    password: Mapped[str]
+    language: Mapped[str] = mapped_column(default="")
+    has_keys: Mapped[bool] = mapped_column(default=True)
+    created_at: Mapped[datetime]
+
+
+class AccountPersonRow(Base):
+    """Who somebody with an account is on a platform, by the platform's own id, since their roles are asked there."""
+
+    __tablename__ = "account_people"
+
+    account: Mapped[str] = mapped_column(ForeignKey("accounts.name"), primary_key=True)
+    platform: Mapped[str] = mapped_column(primary_key=True)
+    user: Mapped[str]
+
+
+class WebSessionRow(Base):
+    """A session of the dashboard, or a link that begins one; ``id`` is the SHA-256 of the secret that names it.
+
+    A link has ``link_until``. A session has none: it is over when it was idle too long, or is too old. ``said`` waits
+    for its next page.
+    """
+
+    __tablename__ = "web_sessions"
+    __table_args__ = (Index("web_sessions_by_account", "account"), Index("web_sessions_by_time", "seen_at"))
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    account: Mapped[str] = mapped_column(ForeignKey("accounts.name"))
+    begun_at: Mapped[datetime]
+    seen_at: Mapped[datetime]
+    link_until: Mapped[datetime | None] = mapped_column(default=None)
+    said: Mapped[str] = mapped_column(default="")

@@ -61,7 +61,7 @@ FORGOTTEN: Final = "erased-"
 """The reason in the last audit line of a case that is gone."""
 WORDS: Final = (
     "cases", "suggestions", "previews", "claim_choices", "proposals", "approvals", "notes", "jobs", "memberships",
-    "persons", "prepared_replies", "own_cards", "flaggers", "updates",
+    "persons", "prepared_replies", "own_cards", "flaggers", "updates", "accounts", "account_people", "web_sessions",
 )  # fmt: skip
 """The tables that hold words or names, and so must be cleaned after an erasure."""
 

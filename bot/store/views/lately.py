@@ -37,7 +37,7 @@ async def lately(session: Session, community_id: str) -> tuple[DecidedLately, ..
     for line, case in (await session.execute(query)).all():
         name, why = (
             await name_of(session, community_id, line.actor),
-            await _with_names(session, community_id, line.reason),
+            await with_names(session, community_id, line.reason),
         )
         found.append(DecidedLately(case.id, _ref(case), line.to_state or case.state, why, name, line.at))
     firsts = (
@@ -57,7 +57,7 @@ def _ref(case: CaseRow) -> PostRef:
     return PostRef(case.platform, case.community, case.channel, case.message)
 
 
-async def _with_names(session: Session, community_id: str, reason: str) -> str:
+async def with_names(session: Session, community_id: str, reason: str) -> str:
     """A reason of the log, which holds no names, with the names of the people in it."""
     values = {who: await known_name(session, community_id, who) for who in set(_PSEUDONYM.findall(reason))}
     if not any(values.values()):

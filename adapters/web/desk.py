@@ -1,0 +1,432 @@
+"""The pages on which people work: the queue, a case, its decisions, and what was decided lately.
+
+Owns which service each page asks, and what it shows after a decision or a refusal. What is allowed is decided by the
+desk, for the person and the case of each request.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from aiohttp import web
+
+from adapters.common.cards.acts import Act, Target
+from adapters.common.cards.controls import OWN_TEXT
+from adapters.common.decisions.flows import PRESSED, SUBMITTED
+from adapters.common.decisions.press import NOTE, TEXT
+from adapters.common.words.labels import group_in_words, severity_in_words
+from adapters.common.words.markup import Reader, hidden_in
+from adapters.web.door import status_of
+from adapters.web.press import PagePress
+from adapters.web.site import SECRET, SITE, is_fragment, locale_of, page, see_other, visitor_of
+from adapters.web.speech import marked_characters, reader_for
+from adapters.web.views import case_view, source_view, word_diff
+from core.errors import AntiphonError, BadInput, Conflict
+from core.i18n.catalogs import gettext, language_of, translated
+from core.i18n.sentences import sentence
+from core.models import Intent
+from core.moderation.approval import CaseState, state_words
+from core.moderation.cards import Card, DecidedLately
+from core.moderation.case_numbers import short_number
+from core.moderation.closing import CloseReason, RetractReason
+from core.moderation.dashboard_ports import Move, Place, QueuedCase
+from core.moderation.roles import Person
+
+_MOST_TEXT: Final = 20_000
+_MOST_LATELY: Final = 40
+_WAITS: Final = frozenset({CaseState.IN_REVIEW, CaseState.NEEDS_PERSON, CaseState.UNKNOWN, CaseState.FAILED})
+
+
+def _reader(request: web.Request, *, reveals: bool = False) -> Reader:
+    return reader_for(locale_of(request), request.app[SITE].address_of, reveals=reveals)
+
+
+# The queue
+
+
+@dataclass(frozen=True, slots=True)
+class QueueRow:
+    """A row of the queue, in words."""
+
+    case_id: str
+    number: str
+    state: str
+    waits: bool
+    gist: str
+    is_read: bool
+    group: str
+    severity: int
+    severity_words: str
+    place: Place
+    age: str
+    since: str
+    holder: str
+    drafts: int
+
+
+async def queue(request: web.Request) -> web.Response:
+    """What waits, over all communities of the person or in one."""
+    site, visitor, reader = request.app[SITE], visitor_of(request), _reader(request)
+    platform, _, community = request.query.get("place", "").partition("/")
+    number = request.query.get("page", "1")
+    wanted = int(number) - 1 if number.isascii() and number.isdigit() and len(number) < 7 else 0
+    changes = await site.overview.changes(visitor.people, None)
+    found = await site.overview.queue(visitor.people, platform=platform, community=community, page=wanted)
+    return await page(
+        request,
+        "queue.html",
+        rows=[_row(one, reader) for one in found.cases],
+        queue=found,
+        chosen=request.query.get("place", ""),
+        oldest="" if found.oldest is None else reader.markup.from_now(found.oldest),
+        number=changes.number,
+    )
+
+
+def _row(case: QueuedCase, reader: Reader) -> QueueRow:
+    locale = reader.locale
+    return QueueRow(
+        case_id=case.case_id,
+        number=short_number(case.case_id),
+        state=translated(state_words(case.state), locale),
+        waits=case.state in _WAITS,
+        gist=reader.told(case.gist, 300) if case.gist else "",
+        is_read=case.group is not None or case.severity is not None or bool(case.gist) or case.drafts > 0,
+        group=group_in_words(case.group, locale) if case.group is not None else "",
+        severity=case.severity or 0,
+        severity_words=severity_in_words(case.severity, locale) if case.severity else "",
+        place=case.place,
+        age=reader.markup.from_now(case.opened_at),
+        since=case.opened_at.isoformat(),
+        holder="" if case.holder is None else reader.markup.inert(case.holder.name, 60),
+        drafts=case.drafts,
+    )
+
+
+# A case
+
+
+async def _seen(request: web.Request) -> tuple[Card, Person]:
+    """The case of the address, as this person may see it on its platform.
+
+    Somebody may be several people, one for each platform. The case says which platform it is from only to somebody who
+    may read it, so each of them asks.
+    """
+    site, case_id, refusal = request.app[SITE], request.match_info["case"], None
+    for person in visitor_of(request).people:
+        try:
+            card = await site.casework.card(case_id, person)
+        except AntiphonError as err:
+            refusal = refusal or err
+            continue
+        if card.post.ref.platform == person.platform:
+            return card, person
+    raise refusal or web.HTTPNotFound
+
+
+async def case_page(request: web.Request) -> web.Response:
+    """A case as it is now."""
+    card, person = await _seen(request)
+    return await show_case(request, card, person)
+
+
+async def show_case(
+    request: web.Request, card: Card, person: Person, *, status: int = 200, problem: str = "", kept: str = ""
+) -> web.Response:
+    """The page of a case, with what went wrong, and the text that somebody wrote, so that it is not lost."""
+    is_revealed = "reveal" in request.query
+    site, reader = request.app[SITE], _reader(request, reveals=is_revealed)
+    changes = await site.overview.changes(visitor_of(request).people, None)
+    view = case_view(card, reader, is_revealed=is_revealed)
+    history = () if card.is_partial else await site.overview.history(card.case_id, person)
+    return await page(
+        request,
+        "case.html",
+        status=status,
+        case=view,
+        case_number=short_number(card.case_id),
+        history=[_move(move, reader) for move in history],
+        problem=problem,
+        kept=kept,
+        number=changes.number,
+    )
+
+
+def _move(move: Move, reader: Reader) -> dict[str, str]:
+    return {
+        "state": "" if move.state is None else translated(state_words(move.state), reader.locale),
+        "by": reader.markup.inert(move.by, 60) or gettext("Antiphon", reader.locale),
+        "reason": reader.told(move.reason, 500),
+        "note": reader.markup.inert(move.note, 1000),
+        "at": reader.markup.date(move.at),
+        "ago": reader.markup.from_now(move.at),
+    }
+
+
+async def post_words(request: web.Request) -> web.Response:
+    """The words of the post and its thread, for a person who asked to see them."""
+    card, _ = await _seen(request)
+    if not is_fragment(request):
+        raise see_other(f"/case/{card.case_id}?reveal=1#post")
+    return await page(request, "post.html", case=case_view(card, _reader(request, reveals=True), is_revealed=True))
+
+
+# Writing
+
+
+async def edit_page(request: web.Request) -> web.Response:
+    """A draft to be changed, or an empty reply to be written."""
+    card, _ = await _seen(request)
+    rank = request.match_info["rank"]
+    texts = {str(draft.rank): draft.text for draft in card.drafts}
+    if rank != OWN_TEXT and rank not in texts:
+        raise Conflict(sentence("This draft is not there any more."), remedy=sentence("Go back to the case."))
+    return await _write(request, card, rank, texts.get(rank, ""))
+
+
+async def _write(
+    request: web.Request,
+    card: Card,
+    rank: str,
+    text: str,
+    *,
+    status: int = 200,
+    problem: str = "",
+    checked: dict[str, Any] | None = None,
+) -> web.Response:
+    reader = _reader(request)
+    original = next((draft.text for draft in card.drafts if str(draft.rank) == rank), "")
+    view = case_view(card, reader)
+    return await page(
+        request,
+        "edit.html",
+        status=status,
+        case=view,
+        case_number=short_number(card.case_id),
+        rank=rank,
+        text=text,
+        original=original,
+        problem=problem,
+        check=checked,
+    )
+
+
+async def check(request: web.Request) -> web.Response:
+    """What changed in a text against its draft, and what the evidence says of it; nothing is kept."""
+    card, person = await _seen(request)
+    said = await request.post()
+    rank, text = str(said.get("extra", OWN_TEXT)), _text(str(said.get(TEXT, "")))
+    found = await _checked(request, card, person, rank, text)
+    if not is_fragment(request):
+        return await _write(request, card, rank, text, checked=found)
+    return await page(request, "checks.html", check=found)
+
+
+async def _checked(request: web.Request, card: Card, person: Person, rank: str, text: str) -> dict[str, Any]:
+    reader = _reader(request)
+    original = next((draft.text for draft in card.drafts if str(draft.rank) == rank), "")
+    if not text.strip():
+        return {"diff": (), "sentences": [], "warnings": [], "why_two": [], "length": 0}
+    found = await request.app[SITE].overview.check(card.case_id, person, text)
+    passages = {passage.id: passage for passage in card.evidence}
+    sentences = []
+    for one in found.sentences:
+        passage = passages.get(one.evidence_id or (one.receipt.evidence_id if one.receipt else None) or "")
+        sentences.append(
+            {
+                "text": reader.markup.inert(one.text),
+                "is_bad": bool(one.unsupported) or one.is_unchecked,
+                "verdict": _verdict(one, passage is not None, reader.locale),
+                "source": None if passage is None else source_view(passage.source, reader),
+            }
+        )
+    return {
+        "diff": word_diff(original, text) if original else (),
+        "sentences": sentences,
+        "warnings": [reader.told(warning) for warning in found.warnings],
+        "why_two": [reader.told(why) for why in found.why_two],
+        "length": len(text),
+    }
+
+
+def _verdict(one: Any, has_passage: bool, locale: str) -> str:
+    if one.unsupported:
+        items = ", ".join(str(item.text) for item in one.unsupported)
+        return gettext("no source has: {items}", locale, items=items)
+    if one.is_prepared:
+        return gettext("prepared in advance", locale)
+    if one.is_unchecked:
+        return gettext("states a fact that was not checked", locale)
+    if has_passage:
+        return gettext("a source has its figures, dates and names", locale)
+    return gettext("states nothing that needs a source", locale)
+
+
+def _text(said: str) -> str:
+    """What was typed in a field; browsers end its lines with two characters."""
+    text = said.replace("\r\n", "\n").replace("\r", "\n")
+    if len(text) > _MOST_TEXT:
+        raise BadInput(sentence("This is more than Antiphon takes at once."), remedy=sentence("Shorten the text."))
+    return text
+
+
+# Deciding
+
+
+async def act(request: web.Request) -> web.Response:
+    """Do what a form asks for: a decision, or the first of the two acts of an approval."""
+    site, said = request.app[SITE], await request.post()
+    text, note = _text(str(said.get(TEXT, ""))), _text(str(said.get(NOTE, "")))
+    card, person = await _seen(request)
+    target = _target(card.case_id, said)
+    press = PagePress(
+        site.casework,
+        target,
+        person,
+        _reader(request),
+        site.in_public,
+        tuple(str(value) for value in said.getall("value", [])),
+        {TEXT: text, NOTE: note},
+    )
+    try:
+        await _carry_out(press, note)
+    except AntiphonError as err:
+        return await _refused(request, press, err)
+    if press.proposal is not None and press.confirm is not None:
+        return await _confirm_page(request, press, card)
+    await site.doorkeeper.say_next(request[SECRET], press.concluded)
+    raise see_other(f"/case/{card.case_id}")
+
+
+def _target(case_id: str, said: Any) -> Target:
+    version, act = str(said.get("version", "")), str(said.get("act", ""))
+    if not (version.isascii() and version.isdigit() and len(version) < 10) or act not in set(Act):
+        raise BadInput(sentence("Antiphon did not understand the request."), remedy=sentence("Go back, and try again."))
+    return Target(Act(act), case_id, int(version), str(said.get("extra", "")))
+
+
+async def _carry_out(press: PagePress, note: str) -> None:
+    """Run the flow of an act; a reason with a note is one decision."""
+    act, values = press.target.act, press.values
+    if act in _NEED_VALUE and not values:
+        raise BadInput(sentence("Nothing was chosen."), remedy=sentence("Choose one of the list."))
+    if act in _NEED_VALUE and values[0] not in _NEED_VALUE[act](press):
+        raise BadInput(sentence("Nothing was chosen."), remedy=sentence("Choose one of the list."))
+    if act is Act.CLOSE_AS and values[0].upper() != CloseReason.OTHER.name and note.strip():
+        reason = CloseReason[values[0].upper()]
+        await press.casework.close(press.target.case_id, press.target.version, press.by, reason, note.strip())
+        await press.say(gettext("Closed. You can undo this for a few seconds.", press.locale))
+    elif act is Act.EDIT or (act in SUBMITTED and values and values[0].upper() == CloseReason.OTHER.name):
+        await SUBMITTED[act](press)
+    else:
+        await PRESSED[act](press)
+
+
+def _reasons(_: PagePress) -> set[str]:
+    return {one.name.lower() for one in CloseReason}
+
+
+def _retract_reasons(_: PagePress) -> set[str]:
+    return {one.name for one in RetractReason}
+
+
+def _intents(_: PagePress) -> set[str]:
+    return {"any", *(one.value for one in Intent)}
+
+
+def _numbers(press: PagePress) -> set[str]:
+    return {str(number) for number in range(1, 100)}
+
+
+_NEED_VALUE: Final = {
+    Act.CLOSE_AS: _reasons,
+    Act.RETRACT_AS: _retract_reasons,
+    Act.REDRAFT_AS: _intents,
+    Act.CLAIM_AS: _numbers,
+}
+
+
+async def _refused(request: web.Request, press: PagePress, err: AntiphonError) -> web.Response:
+    """Say why nothing was done, on the page of the case as it is now, or where the person wrote."""
+    locale, target = press.locale, press.target
+    problem = f"{translated(err.message, locale)} {translated(err.remedy, locale)}".strip()
+    card = await press.casework.card(target.case_id, press.by)  # who lost the right learns no more than that
+    text = press.fields.get(TEXT, "")
+    if target.act is Act.EDIT and card.is_writable and not card.is_partial:
+        return await _write(request, card, target.extra, text, status=status_of(err), problem=problem)
+    return await show_case(request, card, press.by, status=status_of(err), problem=problem, kept=text)
+
+
+async def _confirm_page(request: web.Request, press: PagePress, card: Card) -> web.Response:
+    """Exactly what would be posted, and the second deliberate act."""
+    proposal, public, reader = press.proposal, press.public, press.reader
+    if proposal is None or public is None or press.confirm is None:
+        raise BadInput(sentence("There is nothing to approve."), remedy=sentence("Go back to the case."))
+    draft = next((one.text for one in card.drafts if str(one.rank) == press.target.extra), "")
+    changed = press.target.act is Act.EDIT and draft and draft != proposal.reply
+    return await page(
+        request,
+        "confirm.html",
+        case_id=card.case_id,
+        case_number=short_number(card.case_id),
+        proposal=proposal,
+        public=public,
+        pieces=marked_characters(public.text),
+        hidden=hidden_in(public.text),
+        confirm=press.confirm,
+        diff=word_diff(draft, proposal.reply) if changed else (),
+        warnings=[reader.told(warning) for warning in proposal.warnings],
+        why_two=[reader.told(why) for why in proposal.why_two],
+        waits=reader.told(proposal.waits_because) if proposal.waits_because else "",
+        rank=press.target.extra,
+        is_edit=press.target.act is Act.EDIT,
+    )
+
+
+# What was decided
+
+
+async def decided(request: web.Request) -> web.Response:
+    """The newest decisions in every community of the person."""
+    site, visitor, reader = request.app[SITE], visitor_of(request), _reader(request)
+    found: list[DecidedLately] = []
+    queue = await site.overview.queue(visitor.people)
+    for place in queue.places:
+        person = visitor.on(place.platform)
+        if person is not None:
+            found += await site.governance.lately(place.platform, place.community, person)
+    newest = sorted(found, key=lambda one: one.at, reverse=True)[:_MOST_LATELY]
+    return await page(request, "decided.html", rows=[_lately(one, reader) for one in newest])
+
+
+def _lately(one: DecidedLately, reader: Reader) -> dict[str, str]:
+    return {
+        "case_id": one.case_id,
+        "number": short_number(one.case_id),
+        "place": f"{one.post.platform} · {reader.markup.inert(one.post.community, 60)}",
+        "state": translated(state_words(one.state), reader.locale),
+        "reason": reader.told(one.reason, 300),
+        "by": reader.markup.inert(one.by, 60),
+        "at": reader.markup.date(one.at),
+        "ago": reader.markup.from_now(one.at),
+    }
+
+
+# How the person wants the page
+
+
+async def me(request: web.Request) -> web.Response:
+    """The account, who it is on the platforms, and how the page is wanted."""
+    return await page(request, "me.html")
+
+
+async def prefer(request: web.Request) -> web.Response:
+    """Keep how the page is wanted."""
+    said = await request.post()
+    language = str(said.get("language", ""))
+    keys = "keys" in said
+    await request.app[SITE].doorkeeper.prefer(request[SECRET], language, has_keys=keys)
+    locale = language_of(language) if language else locale_of(request)
+    await request.app[SITE].doorkeeper.say_next(request[SECRET], gettext("Kept.", locale))
+    raise see_other("/me")

@@ -1,0 +1,315 @@
+"""The door of the dashboard: who gets in, and what every request and answer must satisfy.
+
+Owns the headers of every answer, the check that a request comes from one of our own pages, the cookie of a session, the
+login, and how an error becomes a page with its status.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+import time
+from collections import defaultdict, deque
+from collections.abc import Callable
+from math import ceil
+from typing import Any, Final
+
+from aiohttp import web
+from aiohttp.typedefs import Handler
+
+from adapters.common.words.errors import log_failure
+from adapters.web.site import (
+    CSRF_FIELD,
+    CSRF_HEADER,
+    SECRET,
+    SITE,
+    VISITOR,
+    csrf_of,
+    locale_of,
+    page,
+    see_other,
+)
+from core.errors import AntiphonError, BadInput, Conflict, NotAllowed, Unavailable
+from core.i18n.catalogs import translated
+from core.i18n.sentences import sentence
+
+POLICY: Final = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS: Final = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+}
+MOST_BODY: Final = 64 * 1024
+_SAFE: Final = frozenset({"GET", "HEAD"})
+_OPEN: Final = ("/login", "/link/", "/static/")
+"""Where nobody is asked who they are."""
+_TRIES, _TRIES_OF_ONE_ADDRESS, _WITHIN_SECONDS = 5, 30, 900.0
+BACKGROUND: Final = "X-Antiphon-Background"
+"""A page asks by itself: the session does not last longer for it."""
+_BEFORE_LOGIN: Final = "antiphon-login"
+
+
+class Tries:
+    """Logins that failed lately, by account and by address, in this process.
+
+    Args:
+        clock: seconds that only grow.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._failed: defaultdict[tuple[str, str], deque[float]] = defaultdict(deque)
+
+    def seconds_left(self, account: str, address: str) -> int:
+        """How long nobody may try this account, or from this address; 0 if they may now."""
+        kinds = ((("account", account), _TRIES), (("address", address), _TRIES_OF_ONE_ADDRESS))
+        return max(self._left(key, most) for key, most in kinds)
+
+    def _left(self, key: tuple[str, str], most: int) -> int:
+        failed, now = self._failed[key], self._clock()
+        while failed and failed[0] <= now - _WITHIN_SECONDS:
+            failed.popleft()
+        if not failed:
+            del self._failed[key]
+            return 0
+        return ceil(failed[-most] + _WITHIN_SECONDS - now) if len(failed) >= most else 0
+
+    def failed(self, account: str, address: str) -> None:
+        """Count one."""
+        for key in (("account", account), ("address", address)):
+            self._failed[key].append(self._clock())
+
+
+TRIES: Final = web.AppKey("tries", Tries)
+
+
+def status_of(error: AntiphonError) -> int:
+    """The status of a page that tells an error."""
+    if isinstance(error, Conflict):
+        return 409
+    if isinstance(error, NotAllowed):
+        return 403
+    if isinstance(error, BadInput):
+        return 422
+    return 503 if isinstance(error, Unavailable) else 500
+
+
+@web.middleware
+async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Put the headers on every answer, whatever becomes of the request."""
+    try:
+        answer = await _told(request, handler)
+    except web.HTTPException as raised:
+        for name, value in _headers(request).items():
+            raised.headers.setdefault(name, value)
+        raise
+    if not answer.prepared:
+        for name, value in _headers(request).items():
+            answer.headers.setdefault(name, value)
+    return answer
+
+
+def headers_of(request: web.Request) -> dict[str, str]:
+    """The headers of an answer, for one that is sent before it is whole."""
+    return _headers(request)
+
+
+def _headers(request: web.Request) -> dict[str, str]:
+    found = HEADERS | {"Cache-Control": "no-store"}
+    if request.app[SITE].is_secure:
+        found["Strict-Transport-Security"] = "max-age=31536000"
+    return found
+
+
+async def _told(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Run a handler; every error is a page that says what to do, and none shows how it was made."""
+    try:
+        return await handler(request)
+    except AntiphonError as err:
+        return await tell(request, err.message, err.remedy, status_of(err))
+    except web.HTTPException as err:
+        if err.status < 400:
+            raise
+        said, remedy = _http_in_words(err.status)
+        return await tell(request, said, remedy, err.status, err.headers)
+    except Exception as err:
+        log_failure(f"{request.method} of a page", err)
+        said = sentence("Something went wrong in Antiphon, and nothing was changed.")
+        return await tell(request, said, sentence("Try again, or tell the person who runs it."), 500)
+
+
+def _http_in_words(status: int) -> tuple[str, str]:
+    if status == 404:
+        return sentence("There is no such page."), sentence("Go to the queue.")
+    if status == 405:
+        return sentence("This page cannot be used in this way."), sentence("Go to the queue.")
+    if status == 413:
+        return sentence("This is more than Antiphon takes at once."), sentence("Shorten the text.")
+    return sentence("Antiphon did not understand the request."), sentence("Go back, and try again.")
+
+
+async def tell(request: web.Request, said: str, remedy: str, status: int, headers: Any = None) -> web.Response:
+    """A page, or a fragment, that says one thing and what to do about it."""
+    locale = locale_of(request)
+    answer = await page(
+        request, "told.html", status=status, problem=translated(said, locale), remedy=translated(remedy, locale)
+    )
+    for name in ("Allow", "Retry-After"):
+        if headers is not None and name in headers:
+            answer.headers[name] = headers[name]
+    return answer
+
+
+@web.middleware
+async def own_pages_only(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Refuse another host's name, and a change that no page of ours asked for."""
+    origins = request.app[SITE].origins
+    if request.headers.get("Host", "").lower() not in {origin.partition("://")[2] for origin in origins}:
+        raise NotAllowed(
+            sentence("The dashboard does not answer to this address."),
+            remedy=sentence("Open {address}.", address=origins[0]),
+        )
+    if request.method not in _SAFE:
+        _check_origin(request, origins)
+    return await handler(request)
+
+
+def _check_origin(request: web.Request, origins: tuple[str, ...]) -> None:
+    """Believe the browser, which says where a request is from; no page can change either header.
+
+    It says "null" as the origin of our own forms, since our pages send no referrer.
+    """
+    site, origin = request.headers.get("Sec-Fetch-Site", ""), request.headers.get("Origin", "")
+    is_ours = (site == "same-origin" and origin in (*origins, "null", "")) or (not site and origin in origins)
+    if not is_ours:
+        raise NotAllowed(
+            sentence("This did not come from a page of Antiphon, so nothing was done."),
+            remedy=sentence("Open the dashboard itself, and do it there."),
+        )
+
+
+@web.middleware
+async def known_only(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Let in who has a session; others are sent to the login. Each change carries the session's token."""
+    if request.path.startswith(_OPEN):
+        return await handler(request)
+    site = request.app[SITE]
+    secret = request.cookies.get(site.cookie, "")
+    is_idle = request.path == "/events" or BACKGROUND in request.headers
+    visitor = await site.doorkeeper.visitor(secret, is_idle=is_idle) if secret else None
+    if visitor is None:
+        return await _unknown(request)
+    request[VISITOR], request[SECRET] = visitor, secret
+    if request.method not in _SAFE:
+        await require_token(request, secret)
+    return await handler(request)
+
+
+async def _unknown(request: web.Request) -> web.StreamResponse:
+    """Nobody is logged in: a page goes to the login, what a script asked for says so."""
+    if request.method in _SAFE and not request.headers.get("HX-Request") and request.path != "/events":
+        raise see_other("/login")
+    return await tell(
+        request,
+        sentence("You are not logged in any more."),
+        sentence("Log in again; nothing was done."),
+        401,
+    )
+
+
+async def require_token(request: web.Request, secret: str) -> None:
+    """Refuse a change that does not carry the token of its session."""
+    given = request.headers.get(CSRF_HEADER, "") or str((await request.post()).get(CSRF_FIELD, ""))
+    if not hmac.compare_digest(given.encode(errors="surrogatepass"), csrf_of(secret).encode()):
+        raise NotAllowed(
+            sentence("This form is of another session, so nothing was done."),
+            remedy=sentence("Load the page again, and do it there."),
+        )
+
+
+# Logging in
+
+
+async def login_page(request: web.Request) -> web.Response:
+    """Ask who it is."""
+    return await _asked(request, "login.html", account="")
+
+
+async def link_page(request: web.Request) -> web.Response:
+    """Ask whether to log in by a link; looking at it does not use it up."""
+    return await _asked(request, "link.html", link=request.match_info["link"])
+
+
+async def _asked(
+    request: web.Request, template: str, *, status: int = 200, problem: str = "", **values: Any
+) -> web.Response:
+    """A page with a form for somebody who has no session yet; its token is bound to a cookie of its own."""
+    before = request.cookies.get(_BEFORE_LOGIN) or secrets.token_urlsafe(24)
+    answer = await page(request, template, status=status, token=csrf_of(before), problem=problem, **values)
+    secure = request.app[SITE].is_secure
+    answer.set_cookie(_BEFORE_LOGIN, before, path="/", httponly=True, samesite="Strict", secure=secure, max_age=3600)
+    return answer
+
+
+async def _require_first_token(request: web.Request) -> None:
+    await require_token(request, request.cookies.get(_BEFORE_LOGIN) or secrets.token_urlsafe(24))
+
+
+async def log_in(request: web.Request) -> web.Response:
+    """Begin a session by name and password."""
+    await _require_first_token(request)
+    site, tries, said = request.app[SITE], request.app[TRIES], await request.post()
+    account, password = str(said.get("account", "")).strip(), str(said.get("password", ""))
+    address = request.remote or ""
+    if left := tries.seconds_left(account, address):
+        problem = sentence("Too many tries. Wait {minutes} minutes, then try again.", minutes=ceil(left / 60))
+        answer = await _asked(
+            request, "login.html", status=429, problem=translated(problem, locale_of(request)), account=account
+        )
+        answer.headers["Retry-After"] = str(left)
+        return answer
+    try:
+        secret = await site.doorkeeper.log_in(account, password)
+    except NotAllowed as err:
+        tries.failed(account, address)
+        said_why = translated(err.said, locale_of(request))
+        return await _asked(request, "login.html", status=403, problem=said_why, account=account)
+    return await _let_in(request, secret)
+
+
+async def log_in_by_link(request: web.Request) -> web.Response:
+    """Begin a session by a link, which then is used up."""
+    await _require_first_token(request)
+    try:
+        secret = await request.app[SITE].doorkeeper.use_link(request.match_info["link"])
+    except NotAllowed as err:
+        problem = translated(err.said, locale_of(request))
+        return await _asked(request, "login.html", status=403, problem=problem, account="")
+    return await _let_in(request, secret)
+
+
+async def _let_in(request: web.Request, secret: str) -> web.Response:
+    """Give the browser its new session; an earlier one of the same browser ends."""
+    site = request.app[SITE]
+    if earlier := request.cookies.get(site.cookie):
+        await site.doorkeeper.leave(earlier)
+    answer = web.Response(status=303, headers={"Location": "/"})
+    answer.set_cookie(site.cookie, secret, path="/", httponly=True, samesite="Strict", secure=site.is_secure)
+    answer.del_cookie(_BEFORE_LOGIN, path="/")
+    return answer
+
+
+async def log_out(request: web.Request) -> web.Response:
+    """End the session."""
+    site = request.app[SITE]
+    await site.doorkeeper.leave(request[SECRET])
+    answer = web.Response(status=303, headers={"Location": "/login"})
+    answer.del_cookie(site.cookie, path="/", secure=site.is_secure, httponly=True, samesite="Strict")
+    return answer

@@ -1,0 +1,96 @@
+"""The server of the dashboard: its routes, and its life.
+
+Owns the routes. Each one says whether it changes something, by its method.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final
+
+from aiohttp import web
+
+from adapters.web import desk, door
+from adapters.web.live import STOPPING, events
+from adapters.web.site import SITE, STATIC, Site, digest
+from core.errors import BadSettings
+
+_CASE: Final = r"/case/{case:[0-9a-f]{32}}"
+_TYPES: Final = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+_CLOSING_SECONDS: Final = 2.0
+
+
+def application(site: Site, tries: door.Tries | None = None) -> web.Application:
+    """The pages over some services."""
+    made = web.Application(
+        middlewares=[door.guarded, door.own_pages_only, door.known_only], client_max_size=door.MOST_BODY
+    )
+    made[SITE], made[door.TRIES], made[STOPPING] = site, tries or door.Tries(), asyncio.Event()
+    made.router.add_get("/static/{name}", static)
+    made.router.add_get("/login", door.login_page)
+    made.router.add_post("/login", door.log_in)
+    made.router.add_get("/link/{link:[\\w-]{20,100}}", door.link_page)
+    made.router.add_post("/link/{link:[\\w-]{20,100}}", door.log_in_by_link)
+    made.router.add_post("/logout", door.log_out)
+    made.router.add_get("/", desk.queue)
+    made.router.add_get("/decided", desk.decided)
+    made.router.add_get("/me", desk.me)
+    made.router.add_post("/me", desk.prefer)
+    made.router.add_get("/events", events)
+    made.router.add_get(_CASE, desk.case_page)
+    made.router.add_get(f"{_CASE}/post", desk.post_words)
+    made.router.add_get(f"{_CASE}/edit/{{rank:[0-9]}}", desk.edit_page)
+    made.router.add_post(f"{_CASE}/check", desk.check)
+    made.router.add_post(f"{_CASE}/act", desk.act)
+    made.on_shutdown.append(_end_streams)
+    return made
+
+
+async def _end_streams(app: web.Application) -> None:
+    app[STOPPING].set()
+
+
+async def static(request: web.Request) -> web.Response:
+    """A file that ships with Antiphon; its address changes with its content."""
+    name = request.match_info["name"]
+    if name not in STATIC:
+        raise web.HTTPNotFound
+    body = STATIC[name]
+    kind = _TYPES[name[name.rindex(".") :]]
+    answer = web.Response(body=body, content_type=kind, charset="utf-8")
+    if request.query_string == digest(body):
+        answer.headers["Cache-Control"] = "public, max-age=31536000, immutable"
+    return answer
+
+
+def listening(host: str, port: int) -> socket.socket:
+    """A socket at an address of this machine, at any free port for 0; the port is known before the pages are made.
+
+    Raises:
+        BadSettings: nothing can be listened to there.
+    """
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        return socket.create_server((host, port), family=family)
+    except OSError as err:
+        raise BadSettings(
+            f"The dashboard cannot listen at {host}, port {port}: it is taken, or the address is not this machine's.",
+            remedy="Set web.host and web.port to an address of this machine and a free port, for each process its own "
+            "(ANTIPHON__WEB__PORT).",
+        ) from err
+
+
+@asynccontextmanager
+async def serving(app: web.Application, at: socket.socket) -> AsyncIterator[None]:
+    """Answer within the block; the socket is closed at its end."""
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=_CLOSING_SECONDS)
+    await runner.setup()
+    try:
+        await web.SockSite(runner, at).start()
+        yield
+    finally:
+        await runner.cleanup()
+        at.close()

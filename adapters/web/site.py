@@ -1,0 +1,170 @@
+"""What the pages have: the services, the templates, and the session of a request.
+
+Owns how a page is rendered, whole or as a fragment, and which status it has.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from aiohttp import web
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from adapters.common.decisions.press import InPublic
+from adapters.common.words.languages import OWN_NAMES
+from adapters.web.speech import language_wanted, no_address
+from core.errors import NotAllowed
+from core.i18n.catalogs import language_of, translated
+from core.i18n.sentences import Sentence, sentence
+from core.models import PostRef
+from core.moderation.cards import ProposedReply
+from core.moderation.dashboard_ports import Doorkeeper, Overview, Visitor
+from core.moderation.desk_ports import Casework, Governance
+from core.moderation.roles import Person
+
+_HERE: Final = Path(__file__).parent
+CSRF_FIELD: Final = "csrf"
+CSRF_HEADER: Final = "X-CSRF-Token"
+VISITOR: Final = web.RequestKey("visitor", Visitor)
+SECRET: Final = web.RequestKey("secret", str)
+
+
+async def alone(proposal: ProposedReply, by: Person) -> InPublic:
+    """A reply of a platform that puts nothing around the approved text."""
+    return InPublic(proposal.text)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Site:
+    """The dashboard of one installation.
+
+    Attributes:
+        origins: the addresses by which it is reached, such as ``http://127.0.0.1:8470``; people are told the first one.
+        address_of: where a post can be read on its platform, "" where that is not known.
+        in_public: all of a reply that everybody would see.
+    """
+
+    casework: Casework
+    governance: Governance
+    doorkeeper: Doorkeeper
+    overview: Overview
+    origins: tuple[str, ...]
+    address_of: Callable[[PostRef], str] = no_address
+    in_public: Callable[[ProposedReply, Person], Awaitable[InPublic]] = alone
+    poll_seconds: float = 1.0
+    templates: Environment = field(default_factory=lambda: templates())
+
+    @property
+    def is_secure(self) -> bool:
+        """Whether people reach it by HTTPS alone."""
+        return all(origin.startswith("https://") for origin in self.origins)
+
+    @property
+    def cookie(self) -> str:
+        """The name of the session's cookie; where there is HTTPS, browsers let no neighbour set it."""
+        return "__Host-antiphon" if self.is_secure else "antiphon"
+
+
+SITE: Final = web.AppKey("site", Site)
+
+
+def templates() -> Environment:
+    """The templates: everything is escaped, and a name that is missing is an error."""
+    made = Environment(
+        loader=FileSystemLoader(_HERE / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.globals["static"] = {name: f"/static/{name}?{digest(body)}" for name, body in STATIC.items()}
+    made.globals["own_names"] = OWN_NAMES
+    return made
+
+
+def digest(body: bytes) -> str:
+    """What tells this version of a file from others."""
+    return hashlib.sha256(body).hexdigest()[:12]
+
+
+STATIC: Final[Mapping[str, bytes]] = {
+    file.name: file.read_bytes()
+    for file in sorted((_HERE / "static").iterdir())
+    if file.suffix in (".css", ".js", ".svg")
+}
+
+
+def csrf_of(secret: str) -> str:
+    """What each form of a session carries; a page elsewhere cannot know it."""
+    return hmac.new(secret.encode(errors="surrogatepass"), b"csrf", hashlib.sha256).hexdigest()
+
+
+def visitor_of(request: web.Request) -> Visitor:
+    """Who asks; the door let nobody in without a session."""
+    return request[VISITOR]
+
+
+def person_on(request: web.Request, platform: str) -> Person:
+    """Who asks, as a platform knows them.
+
+    Raises:
+        NotAllowed: the account is nobody there.
+    """
+    person = visitor_of(request).on(platform)
+    if person is None:
+        raise NotAllowed(
+            sentence("Your account is nobody on {platform}.", platform=platform),
+            remedy=sentence("Ask who runs Antiphon to add who you are there: antiphon web account."),
+        )
+    return person
+
+
+def locale_of(request: web.Request) -> str:
+    """The language to answer in: the person's choice, or the browser's."""
+    visitor = request.get(VISITOR)
+    chosen = "" if visitor is None else visitor.language
+    return language_of(chosen) if chosen else language_wanted(request.headers.get("Accept-Language", ""))
+
+
+def is_fragment(request: web.Request) -> bool:
+    """Whether a script of the page asks for a part of it."""
+    return request.headers.get("HX-Request") == "true"
+
+
+async def page(request: web.Request, template: str, *, status: int = 200, **values: Any) -> web.Response:
+    """A page, or the main part of it where a script asked."""
+    site = request.app[SITE]
+    locale = locale_of(request)
+    visitor, said = request.get(VISITOR), ""
+    if visitor is not None and visitor.said and not is_fragment(request):
+        said = visitor.said
+        await site.doorkeeper.say_next(request[SECRET], "")
+    secret = request.get(SECRET, "")
+    text = site.templates.get_template(template).render(
+        _=partial(_in_language, locale),
+        locale=locale,
+        visitor=visitor,
+        said=said,
+        csrf=csrf_of(secret) if secret else "",
+        csrf_header=json.dumps({CSRF_HEADER: csrf_of(secret)}) if secret else "{}",
+        layout="fragment.html" if is_fragment(request) else "page.html",
+        path=request.path,
+        **values,
+    )
+    return web.Response(text=text, content_type="text/html", charset="utf-8", status=status)
+
+
+def _in_language(locale: str, said: str, **values: object) -> str:
+    return translated(Sentence(said, values), locale)
+
+
+def see_other(where: str) -> web.HTTPSeeOther:
+    """Go on to a page of ours with GET."""
+    return web.HTTPSeeOther(where)

@@ -1,0 +1,144 @@
+"""How the dashboard writes: plain words, which the templates escape.
+
+Owns the markup of a page's texts and the choice of its language.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Final
+
+from babel.dates import format_datetime, format_timedelta
+
+from adapters.common.words.fitting import shortened
+from adapters.common.words.markup import JOINERS, UNSEEN, Reader, hidden_in, visible, web_address
+from core.i18n.catalogs import LANGUAGES, language_of
+from core.models import PostRef
+
+_ACCEPTED: Final = re.compile(r"\s*([A-Za-z]{2,3})(?:-[^;,]*)?\s*(?:;\s*q=([0-9.]+))?\s*")
+_MOST_LANGUAGES: Final = 20
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+def no_address(_: PostRef) -> str:
+    """Where a post can be read, of which nobody told."""
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class PageMarkup:
+    """``Markup`` of the pages: what it gives is text and never HTML, so that a template escapes it whole.
+
+    Args:
+        address_of: gives the address where a post of any platform can be read, "" where there is none.
+        now: the time now, aware.
+        locale: the language of dates.
+        reveals: whether the reader asked to see words that are covered otherwise.
+    """
+
+    address_of: Callable[[PostRef], str] = no_address
+    now: Callable[[], datetime] = _utc_now
+    locale: str = "en"
+    reveals: bool = False
+    platform: str = field(default="The dashboard")
+
+    def units(self, text: str) -> int:
+        """How many characters it has."""
+        return len(text)
+
+    def ours(self, text: str) -> str:
+        """Without the asterisks: what is emphasised has an element of its own."""
+        return text.replace("**", "")
+
+    def heading(self, text: str) -> str:
+        """As it is."""
+        return text
+
+    def small(self, text: str) -> str:
+        """As it is."""
+        return text
+
+    def inert(self, text: str, limit: int | None = None) -> str:
+        """Its visible characters; the lines stay."""
+        shown = "\n".join(visible(line) for line in text.split("\n"))
+        return shown if limit is None else shortened(shown, limit)
+
+    def covered(self, text: str, limit: int | None = None) -> str:
+        """Nothing until the reader asked for it: what a page does not hold, no device can read out."""
+        return self.inert(text, limit) if self.reveals else ""
+
+    def framed(self, text: str) -> str:
+        """As ``inert``."""
+        return self.inert(text)
+
+    def exact(self, text: str) -> str | None:
+        """The text itself; ``None`` if it holds characters that nobody sees."""
+        return None if hidden_in(text) else text
+
+    def link(self, label: str, url: str) -> str:
+        """The label; the template makes the link."""
+        return label
+
+    def address(self, url: str) -> str:
+        """The address, if a browser would open it as a page."""
+        return web_address(url)
+
+    def post_url(self, ref: PostRef) -> str:
+        """Where the post can be read."""
+        return web_address(self.address_of(ref))
+
+    def channel(self, ref: PostRef) -> str:
+        """Its platform and community."""
+        return f"{ref.platform} · {self.inert(ref.community, 60)}"
+
+    def from_now(self, moment: datetime) -> str:
+        """In so many seconds, minutes, hours or days, or so long ago."""
+        return format_timedelta(moment - self.now(), add_direction=True, locale=language_of(self.locale), threshold=1.2)
+
+    def date(self, moment: datetime) -> str:
+        """Date and time in UTC."""
+        said = format_datetime(moment.astimezone(UTC), "medium", locale=language_of(self.locale))
+        return f"{said} UTC"
+
+
+def marked_characters(text: str) -> list[tuple[str, str]]:
+    """A text in pieces, ``("text", words)``, and ``("hidden", U+XXXX)`` for each character that nobody sees."""
+    pieces: list[tuple[str, str]] = []
+    for character in text:
+        if character != "\n" and character not in JOINERS and _is_unseen(character):
+            pieces.append(("hidden", f"U+{ord(character):04X}"))
+        elif pieces and pieces[-1][0] == "text":
+            pieces[-1] = ("text", pieces[-1][1] + character)
+        else:
+            pieces.append(("text", character))
+    return pieces
+
+
+def _is_unseen(character: str) -> bool:
+    return unicodedata.category(character) in UNSEEN
+
+
+def reader_for(locale: str, address_of: Callable[[PostRef], str], *, reveals: bool = False) -> Reader:
+    """The reader of a page."""
+    return Reader(locale, PageMarkup(address_of, locale=locale, reveals=reveals))
+
+
+def language_wanted(accepted: str) -> str:
+    """The language of ``core.i18n.catalogs`` that a browser asks for first; English where it asks for none of them."""
+    wanted: list[tuple[float, int, str]] = []
+    for place, part in enumerate(accepted.split(",")[:_MOST_LANGUAGES]):
+        if (found := _ACCEPTED.fullmatch(part)) and found[1].lower() in LANGUAGES:
+            try:
+                weight = float(found[2] or 1)
+            except ValueError:
+                continue
+            if weight > 0:
+                wanted.append((-weight, place, found[1].lower()))
+    return min(wanted)[2] if wanted else "en"

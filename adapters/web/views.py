@@ -1,0 +1,314 @@
+"""A case as its page shows it: what the templates need, in the reader's language, as plain text and addresses.
+
+Owns which words a page holds before the reader asked for the post. Decides nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Final
+
+from adapters.common.cards import controls
+from adapters.common.cards.acts import Act
+from adapters.common.cards.closed import approved_by
+from adapters.common.cards.controls import Control
+from adapters.common.cards.drafts import number_of_sources
+from adapters.common.cards.first_texts import written
+from adapters.common.cards.gists import open_gist
+from adapters.common.cards.heads import earlier_cases, origin, passed_on
+from adapters.common.cards.scores import scores_in_words
+from adapters.common.cards.states import alerts, headline, standing, state_in_words
+from adapters.common.decisions.reading import thread_of
+from adapters.common.words.labels import (
+    advice_in_words,
+    draft_in_words,
+    group_in_words,
+    intent_in_words,
+    language_in_words,
+    reason_in_words,
+    retract_reason_in_words,
+    severity_in_words,
+    verdict_in_words,
+)
+from adapters.common.words.markup import Reader, web_address
+from adapters.common.words.messages import part_label
+from core.i18n.catalogs import gettext, translated
+from core.models import Draft, Evidence, Intent, Kind, Part, PartKind, Source
+from core.moderation.approval import CLOSED, REOPENED, CaseState
+from core.moderation.cards import Card
+from core.moderation.closing import RetractReason, close_reasons
+from core.moderation.origins import origin_and_reader, read_by_in_words
+from core.wording.text import content_stems, sentence_spans
+
+_NAME, _LONG = 60, 1000
+_WORDS: Final = re.compile(r"\s+|\w+|[^\w\s]")
+_LEAST_SHARED: Final = 0.34
+"""The share of a sentence's words that a passage's sentence must have to be shown as what it rests on."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceView:
+    """A source: what it is called, and its address, "" where it has none of the web."""
+
+    label: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class PassageView:
+    """A passage of the evidence, as pieces of text; the marked ones are what the draft rests on."""
+
+    pieces: tuple[tuple[bool, str], ...]
+    source: SourceView
+    caution: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReceiptView:
+    """A sentence that states a fact, what the evidence says of it, and the passage."""
+
+    sentence: str
+    verdict: str
+    is_supported: bool
+    passage: PassageView | None
+
+
+@dataclass(frozen=True, slots=True)
+class DraftView:
+    """A draft with what it rests on, and what can be done with it."""
+
+    rank: int
+    kind: Kind
+    what: str
+    origin: str
+    text: str
+    language: str
+    scores: str
+    reasons: tuple[str, ...]
+    answers: str
+    caution: str
+    warnings: tuple[str, ...]
+    receipts: tuple[ReceiptView, ...]
+    sources: int
+    approve: Control | None
+    edit: Control | None
+
+
+@dataclass(frozen=True, slots=True)
+class FirstView:
+    """A text that another person approved first."""
+
+    number: int
+    name: str
+    text: str
+    approve: Control | None
+
+
+@dataclass(frozen=True, slots=True)
+class CaseView:
+    """All that the page of a case says; ``turns`` and ``author`` only where the reader asked for the post."""
+
+    card: Card
+    headline: str
+    state: str
+    is_closed: bool
+    gist: str
+    has_reading: bool
+    facts: tuple[tuple[str, str], ...]
+    origin: str
+    passed_on: str
+    earlier: str
+    advice: str
+    advice_reason: str
+    standing: tuple[str, ...]
+    alerts: tuple[str, ...]
+    notes: tuple[str, ...]
+    is_revealed: bool
+    turns: tuple[tuple[str, str, bool], ...]
+    has_thread: bool
+    replies: tuple[DraftView, ...]
+    support: tuple[DraftView, ...]
+    to_readers: tuple[DraftView, ...]
+    firsts: tuple[FirstView, ...]
+    points: tuple[str, ...]
+    passages: tuple[PassageView, ...]
+    approved_by: str
+    approved_text: str
+    acts: tuple[Control, ...]
+    can_write: bool
+    can_redraft: bool
+    can_undo: bool
+    close_reasons: tuple[tuple[str, str], ...]
+    retract_reasons: tuple[tuple[str, str], ...]
+    intents: tuple[tuple[str, str], ...]
+    claims: tuple[tuple[str, str], ...]
+    post_url: str
+    reply_url: str
+
+
+def case_view(card: Card, reader: Reader, *, is_revealed: bool = False) -> CaseView:
+    """The page of a case as it is now; its reader's markup reveals what ``is_revealed`` says."""
+    locale, markup = reader.locale, reader.markup
+    drafts = tuple(_draft(card, draft, reader) for draft in card.drafts[: controls.MAX_DRAFTS])
+    shown = drafts if card.approved is None else ()
+    stands = not (card.is_original_gone or card.post.is_from_elsewhere)
+    is_in_review = card.state is CaseState.IN_REVIEW
+    offered = (*controls.for_case(card, locale), *controls.for_menu(card, locale))
+    acts = dict.fromkeys(control for control in offered if control.act in _AT_ONCE)
+    gist = open_gist(card, reader, _LONG)
+    if not gist and card.gist is not None and is_revealed:
+        gist = reader.told(card.gist, _LONG)
+    return CaseView(
+        card=card,
+        headline=headline(card, reader),
+        state=state_in_words(card, reader),
+        is_closed=card.state in CLOSED,
+        gist=gist,
+        has_reading=card.gist is not None or card.advice is not None,
+        facts=tuple(_facts(card, locale)),
+        origin=" · ".join(origin(card, reader, covers_all=not is_revealed)),
+        passed_on=passed_on(card, reader, covers_all=not is_revealed),
+        earlier=earlier_cases(card.earlier, locale),
+        advice=advice_in_words(card.advice, locale),
+        advice_reason=reader.told(card.advice_reason, _LONG) if card.advice_reason else "",
+        standing=tuple(forms[0] for forms in standing(card, reader)),
+        alerts=tuple(forms[0] for forms in alerts(card, reader)),
+        notes=tuple(reader.told(note, _LONG) for note in card.notes),
+        is_revealed=is_revealed,
+        turns=tuple(_turns(card, reader)) if is_revealed else (),
+        has_thread=bool(card.post.thread),
+        replies=tuple(draft for draft in shown if draft.kind is Kind.REPLY),
+        support=tuple(draft for draft in shown if draft.kind is Kind.SUPPORT),
+        to_readers=tuple(draft for draft in shown if draft.kind is Kind.NOTICE),
+        firsts=tuple(_firsts(card, reader)),
+        points=tuple(markup.inert(claim, _LONG) for claim in card.claims[:3]) if card.lacks_draft else (),
+        passages=tuple(_passage(passage, "", reader) for passage in card.evidence) if card.approved is None else (),
+        approved_by=approved_by(card, reader),
+        approved_text="" if card.approved is None else card.approved.text,
+        acts=tuple(acts),
+        can_write=card.is_writable and not card.is_partial,
+        can_redraft=is_in_review and not card.is_partial,
+        can_undo=card.state in REOPENED and card.last_move is not None and bool(card.last_move.by),
+        close_reasons=tuple((one.name.lower(), reason_in_words(one, locale)) for one in close_reasons(card.state)),
+        retract_reasons=_retract_reasons(card, locale),
+        intents=tuple((one.value, intent_in_words(one, locale)) for one in Intent),
+        claims=tuple((str(n), markup.inert(claim, _LONG)) for n, claim in enumerate(card.other_claims, start=1)),
+        post_url=markup.post_url(card.post.ref) if stands else "",
+        reply_url="" if card.reply is None else markup.post_url(card.reply),
+    )
+
+
+_AT_ONCE: Final = frozenset(
+    {Act.HOLD, Act.RELEASE, Act.REOPEN, Act.IS_POSTED, Act.NOT_POSTED, Act.SPLIT, Act.UNDO, Act.NOT_HATEFUL}
+)
+"""What one press does; everything else has a form of its own on the page."""
+
+
+def _retract_reasons(card: Card, locale: str) -> tuple[tuple[str, str], ...]:
+    if card.state is not CaseState.POSTED:
+        return ()
+    return tuple((one.name, retract_reason_in_words(one, locale)) for one in RetractReason)
+
+
+def _facts(card: Card, locale: str) -> Iterator[tuple[str, str]]:
+    """What is known of the post, each with a name that says what it is."""
+    if card.target_group:
+        yield "group", group_in_words(card.target_group, locale)
+    if card.severity:
+        yield f"severity-{card.severity}", severity_in_words(card.severity, locale)
+    if card.language:
+        yield "language", language_in_words(card.language, locale)
+    if card.campaign_posts > 1:
+        yield "campaign", gettext("{number} posts", locale, number=card.campaign_posts)
+    if card.read_by is not None:
+        yield "read-by", gettext("read by: {who}", locale, who=translated(read_by_in_words(card.read_by), locale))
+
+
+def _turns(card: Card, reader: Reader) -> Iterator[tuple[str, str, bool]]:
+    """Who said what before the post, and then the post itself; the last ones are the post."""
+    for who, text in thread_of(card, reader.locale):
+        yield reader.markup.inert(who, _NAME), reader.markup.inert(text), False
+    parts = card.post.words.parts or (Part(PartKind.OWN, card.post.text),)
+    for part in parts:
+        yield reader.markup.inert(part_label(part, reader.locale), _NAME), reader.markup.inert(part.text), True
+
+
+def _draft(card: Card, draft: Draft, reader: Reader) -> DraftView:
+    locale = reader.locale
+    offered = {control.act: control for control in controls.for_draft(card, draft, locale)}
+    passages = {passage.id: passage for passage in card.evidence}
+    receipts = []
+    for receipt in draft.receipts:
+        passage = passages.get(receipt.evidence_id or "")
+        receipts.append(
+            ReceiptView(
+                reader.markup.inert(receipt.sentence, _LONG),
+                verdict_in_words(receipt.verdict, locale),
+                receipt.verdict.value == "supported",
+                None if passage is None else _passage(passage, receipt.sentence, reader),
+            )
+        )
+    return DraftView(
+        rank=draft.rank,
+        kind=draft.kind,
+        what=draft_in_words(draft, locale),
+        origin=reader.told(origin_and_reader(draft, card.reviews), _LONG),
+        text=draft.text,
+        language=draft.language or card.language or "",
+        scores=scores_in_words(draft, locale) if draft.kind is Kind.REPLY else "",
+        reasons=tuple(reader.told(reason, _LONG) for reason in draft.reasons) if draft.kind is not Kind.REPLY else (),
+        answers=reader.told(draft.answers, _LONG) if draft.answers else "",
+        caution=reader.told(draft.caution, _LONG) if draft.caution else "",
+        warnings=tuple(reader.told(warning, _LONG) for warning in draft.warnings),
+        receipts=tuple(receipts),
+        sources=number_of_sources(card, draft),
+        approve=offered.get(Act.APPROVE),
+        edit=offered.get(Act.EDIT),
+    )
+
+
+def _firsts(card: Card, reader: Reader) -> Iterator[FirstView]:
+    for number, first in enumerate(written(card), start=1):
+        offered = controls.for_first(card, number, first.key, reader.locale)
+        name = reader.markup.inert(first.name, _NAME)
+        yield FirstView(number, name, first.text, offered[0] if offered else None)
+
+
+def _passage(passage: Evidence, sentence: str, reader: Reader) -> PassageView:
+    caution = reader.told(passage.caution, _LONG) if passage.caution else ""
+    pieces = marked(reader.markup.inert(passage.text), sentence)
+    return PassageView(pieces, source_view(passage.source, reader), caution)
+
+
+def source_view(source: Source, reader: Reader) -> SourceView:
+    """What a source is called, and where it is."""
+    parts = (source.publisher, source.title, str(source.year or ""), "" if source.url else source.document)
+    return SourceView(reader.markup.inert(", ".join(part for part in parts if part), _LONG), web_address(source.url))
+
+
+def marked(passage: str, sentence: str) -> tuple[tuple[bool, str], ...]:
+    """A passage in pieces, with the one of its sentences marked that shares the most words with a draft's sentence."""
+    wanted = set(content_stems(sentence))
+    best, span = _LEAST_SHARED, (0, 0)
+    for start, end in sentence_spans(passage):
+        shared = len(wanted & set(content_stems(passage[start:end]))) / max(1, len(wanted))
+        if shared > best:
+            best, span = shared, (start, end)
+    start, end = span
+    pieces = ((False, passage[:start]), (True, passage[start:end]), (False, passage[end:]))
+    return tuple(piece for piece in pieces if piece[1])
+
+
+def word_diff(before: str, after: str) -> tuple[tuple[str, str], ...]:
+    """What changed from one text to another, word by word: ``("same" | "out" | "in", words)`` in order."""
+    old, new = _WORDS.findall(before), _WORDS.findall(after)
+    found: list[tuple[str, str]] = []
+    for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if kind == "equal":
+            found.append(("same", "".join(old[a:b])))
+            continue
+        found += [(how, words) for how, words in (("out", "".join(old[a:b])), ("in", "".join(new[c:d]))) if words]
+    return tuple(found)

@@ -1,0 +1,91 @@
+"""Puts the dashboard together: settings and an application in, pages that answer out.
+
+Owns which service each page gets, and how a post of each platform is found on it. Decides nothing about a case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final
+from urllib.parse import quote, urlsplit
+
+from adapters.common.decisions.press import InPublic
+from adapters.web.server import application, listening, serving
+from adapters.web.site import Site
+from bot.communities.accounts import WebAccounts
+from bot.compose.application import Application
+from bot.compose.settings.settings import Settings, WebSettings
+from bot.review.overview import DeskOverview
+from core.errors import PlatformUnavailable
+from core.i18n.sentences import sentence
+from core.models import PostRef
+from core.moderation.cards import ProposedReply
+from core.moderation.roles import Person
+
+_ADDS_TO_REPLIES: Final = frozenset({"mastodon"})
+"""Platforms whose part puts something around the approved text, which only their own review shows."""
+
+
+@asynccontextmanager
+async def dashboard(settings: Settings, running: Application) -> AsyncIterator[tuple[str, WebAccounts]]:
+    """The dashboard of an application, within the block; gives its address, and the accounts that get in.
+
+    Raises:
+        BadSettings: nothing can be listened to at the configured address.
+    """
+    wanted = settings.web
+    at = listening(wanted.host.strip("[]"), wanted.port)
+    accounts = WebAccounts(running.database, running.desk.live_roles)
+    origins = origins_of(wanted, int(at.getsockname()[1]))
+    site = Site(
+        casework=running.casework,
+        governance=running.governance,
+        doorkeeper=accounts,
+        overview=DeskOverview(running.database, running.desk.queries),
+        origins=origins,
+        address_of=lambda ref: address_of(ref, settings.mastodon.url),
+        in_public=whole_reply,
+    )
+    async with serving(application(site), at):
+        yield origins[0], accounts
+
+
+def origins_of(wanted: WebSettings, port: int) -> tuple[str, ...]:
+    """By which addresses people reach it: the public one alone where there is one, otherwise those of this machine."""
+    if wanted.public_url:
+        parts = urlsplit(wanted.public_url)
+        return (f"{parts.scheme}://{parts.netloc.lower()}",)
+    return tuple(f"http://{host}:{port}" for host in ("127.0.0.1", "localhost", "[::1]"))
+
+
+async def whole_reply(proposal: ProposedReply, by: Person) -> InPublic:
+    """All of a reply that everybody would see.
+
+    Raises:
+        PlatformUnavailable: the platform puts more around the text than this page can show.
+    """
+    if by.platform in _ADDS_TO_REPLIES:
+        raise PlatformUnavailable(
+            sentence(
+                "A reply on this platform begins with names, and may end with a hashtag, which this page cannot show."
+            ),
+            remedy=sentence("Approve it where its cards are: in the direct messages, or in the review channel."),
+        )
+    return InPublic(proposal.text)
+
+
+def address_of(ref: PostRef, instance: str) -> str:
+    """Where a post can be read on its platform; "" where it has no address."""
+    if ref.platform == "mastodon":
+        is_home = bool(instance) and urlsplit(instance).netloc == ref.community and ref.message.isalnum()
+        return f"{instance.rstrip('/')}/statuses/{quote(ref.message)}" if is_home else ""
+    if ref.platform == "discord":
+        from adapters.discord.speech.markup import reader_of as discord  # discord.py takes half a second to load
+
+        return discord("en").markup.post_url(ref)
+    if ref.platform == "telegram":
+        from adapters.telegram.speech.markup import TelegramMarkup  # as of Discord
+
+        return TelegramMarkup().post_url(ref)
+    return ""

@@ -1,0 +1,71 @@
+"""What somebody sees over all their communities: ``core.moderation.dashboard_ports.Overview`` over the database.
+
+Reads only. Rights are read in the transaction that answers.
+"""
+
+from __future__ import annotations
+
+from bot.review.queries import CaseQueries
+from bot.store.cases import cases as store
+from bot.store.engine.database import Database, Session
+from bot.store.people.people import known_name, require_on_case
+from bot.store.views import queue as views
+from bot.store.views.lately import with_names
+from core.moderation.dashboard_ports import Changes, Move, Queue, TextCheck
+from core.moderation.roles import OnCase, Person
+
+
+class DeskOverview:
+    """What waits, what happened, and what the evidence says of a text.
+
+    Args:
+        queries: checks texts, as everywhere.
+    """
+
+    def __init__(self, database: Database, queries: CaseQueries) -> None:
+        self._database = database
+        self._queries = queries
+
+    async def queue(
+        self, people: tuple[Person, ...], *, platform: str = "", community: str = "", page: int = 0
+    ) -> Queue:
+        """A page of what waits, of all their communities or of one."""
+
+        async def work(session: Session) -> Queue:
+            return await views.queue(session, people, platform=platform, community=community, page=page)
+
+        return await self._database.run("list what waits", work)
+
+    async def history(self, case_id: str, by: Person) -> tuple[Move, ...]:
+        """Every move of a case, oldest first, with the names that the community knows."""
+
+        async def work(session: Session) -> tuple[Move, ...]:
+            case = await store.load(session, case_id)
+            await require_on_case(session, case.community_id, by, OnCase.READ)
+            found = []
+            for line in await store.history(session, case_id):
+                who = await known_name(session, case.community_id, line.actor)
+                why = await with_names(session, case.community_id, line.reason)
+                found.append(Move(line.to_state, who, why, line.note, line.at))
+            return tuple(found)
+
+        return await self._database.run("read a history", work)
+
+    async def check(self, case_id: str, by: Person, text: str) -> TextCheck:
+        """A text, checked again against the evidence of its case."""
+
+        async def may(session: Session) -> None:
+            case = await store.load(session, case_id)
+            await require_on_case(session, case.community_id, by, OnCase.APPROVE)
+
+        await self._database.run("check a right", may)
+        found = await self._queries.checked(case_id, text)
+        return TextCheck(found.sentences, found.warnings, found.why_two)
+
+    async def changes(self, people: tuple[Person, ...], since: int | None) -> Changes:
+        """What changed in their communities since a number."""
+        return await self._database.run("look for changes", lambda session: views.changes(session, people, since))
+
+    async def holds(self, people: tuple[Person, ...]) -> dict[str, str]:
+        """Who holds which case there, by pseudonym."""
+        return await self._database.run("look for holds", lambda session: views.holds(session, people))

@@ -1,0 +1,168 @@
+"""What the dashboard may ask of the application beside the desk, as Protocols: who comes in, and what waits.
+
+Owns the shape of these ports. What people decide goes through ``core.moderation.desk_ports``, as on every platform.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from core.models import TargetGroup
+from core.moderation.approval import CaseState
+from core.moderation.cards import Holder
+from core.moderation.roles import Person
+from core.scoring.checking import CheckedSentence
+
+
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """Somebody who is logged in: their account, who they are on each platform, and how they want the page.
+
+    Attributes:
+        account: its name.
+        people: who they are, one for each platform.
+        language: the language that they chose, one of ``core.i18n.catalogs.LANGUAGES``; "" for the browser's.
+        has_keys: whether single keys act.
+        said: what the last page left to say on the next one, "" for nothing; ``Doorkeeper.say_next`` clears it.
+    """
+
+    account: str
+    people: tuple[Person, ...]
+    language: str = ""
+    has_keys: bool = True
+    said: str = ""
+
+    def on(self, platform: str) -> Person | None:
+        """Who they are on a platform; ``None`` where they are nobody."""
+        return next((person for person in self.people if person.platform == platform), None)
+
+
+class Doorkeeper(Protocol):
+    """Accounts and sessions of the dashboard. A session is named by a secret that only the browser has."""
+
+    async def log_in(self, account: str, password: str) -> str:
+        """Begin a session; its secret is returned.
+
+        Raises:
+            NotAllowed: there is no such account, the password is wrong, or the person has no role any more.
+        """
+        ...
+
+    async def use_link(self, secret: str) -> str:
+        """Begin a session with a link that was printed for somebody; ``NotAllowed`` if it was used, or is too old."""
+        ...
+
+    async def visitor(self, session: str, *, is_idle: bool = False) -> Visitor | None:
+        """Whose session it is; ``None`` if it is over: too old, idle too long, ended, or without any right.
+
+        Args:
+            is_idle: the page asks by itself, and nobody did anything.
+        """
+        ...
+
+    async def leave(self, session: str) -> None:
+        """End a session; one that is over is ignored."""
+        ...
+
+    async def say_next(self, session: str, said: str) -> None:
+        """Keep a sentence for the next page of this session, "" once it is said."""
+        ...
+
+    async def prefer(self, session: str, language: str, *, has_keys: bool) -> None:
+        """Keep how the person wants the page: a language, "" for the browser's, and whether single keys act."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A community in which somebody may read cases."""
+
+    platform: str
+    community: str
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedCase:
+    """A case that is not closed, in one row; ``gist`` is "" where it is not a sentence of our own cards."""
+
+    case_id: str
+    place: Place
+    state: CaseState
+    opened_at: datetime
+    holder: Holder | None
+    severity: int | None
+    group: TargetGroup | None
+    gist: str
+    drafts: int
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """A page of what waits, what needs a decision first, then the gravest, then the oldest.
+
+    ``total`` and ``oldest`` are of all pages; ``oldest`` of what needs a person, ``None`` where nothing does.
+    ``places`` are all communities in which this visitor may read.
+    """
+
+    cases: tuple[QueuedCase, ...]
+    page: int
+    pages: int
+    total: int
+    oldest: datetime | None
+    places: tuple[Place, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A line of a case's history: who did what when, and the note that they wrote, "" for none."""
+
+    state: CaseState | None
+    by: str
+    reason: str
+    note: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class TextCheck:
+    """What the evidence of a case says about a text that somebody writes; warnings and reasons in sentences."""
+
+    sentences: tuple[CheckedSentence, ...]
+    warnings: tuple[str, ...]
+    why_two: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """The cases that changed since ``number`` was told last; ``number`` only grows, over restarts, too."""
+
+    number: int
+    cases: tuple[str, ...]
+
+
+class Overview(Protocol):
+    """What somebody sees over all their communities. Their rights are read in the transaction that answers."""
+
+    async def queue(
+        self, people: tuple[Person, ...], *, platform: str = "", community: str = "", page: int = 0
+    ) -> Queue:
+        """A page of what waits, of all their communities or of one; of a page that there is not, the last one."""
+        ...
+
+    async def history(self, case_id: str, by: Person) -> tuple[Move, ...]:
+        """Every move of a case, oldest first, with names; ``NotAllowed`` if they may not read cases there."""
+        ...
+
+    async def check(self, case_id: str, by: Person, text: str) -> TextCheck:
+        """A text, checked against the case's evidence; ``NotAllowed`` if they may not decide about cases there."""
+        ...
+
+    async def changes(self, people: tuple[Person, ...], since: int | None) -> Changes:
+        """What changed in their communities since a number; nothing, and the present number, where there is none."""
+        ...
+
+    async def holds(self, people: tuple[Person, ...]) -> dict[str, str]:
+        """Who holds which case in their communities, by a pseudonym that no page shows; no number tells of it."""
+        ...

@@ -1,0 +1,155 @@
+"""The dashboard over a real desk, and browsers of people who use it without scripts."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import aiohttp
+from argon2 import PasswordHasher
+from selectolax.lexbor import LexborHTMLParser as Html
+from yarl import URL
+
+from adapters.web.door import Tries
+from adapters.web.server import application, listening, serving
+from adapters.web.site import Site
+from bot.communities.accounts import WebAccounts
+from bot.communities.governance import CommunityGovernance
+from bot.review.overview import DeskOverview
+from core.moderation.roles import Person
+from tests.fakes.desk.review_desk import ReviewDesk, review_desk
+from tests.fakes.machine.clock import Seconds
+
+PASSWORD: Final = "four words make it long"
+_QUICK: Final = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+"""The same code with less work, since the tests log in often."""
+
+
+@dataclass
+class Page:
+    """What a browser got: where from, how, and the document."""
+
+    path: str
+    status: int
+    headers: Mapping[str, str]
+    text: str
+    dom: Html = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.dom = Html(self.text)
+
+    @property
+    def words(self) -> str:
+        """All visible text, with single spaces."""
+        body = self.dom.body
+        return " ".join((body.text(separator=" ") if body is not None else "").split())
+
+    def form(self, button: str) -> dict[str, str]:
+        """The fields of the form whose button says this, with where it goes as ``action``."""
+        for form in self.dom.css("form"):
+            for pressed in form.css("button"):
+                if " ".join(pressed.text().split()) == button:
+                    fields = {
+                        str(one.attributes["name"]): one.attributes.get("value") or ""
+                        for one in form.css("input[type=hidden]")
+                    }
+                    action = pressed.attributes.get("formaction") or form.attributes.get("action") or self.path
+                    return fields | {"action": action}
+        raise AssertionError(f"No form with {button!r} on {self.path}: {self.words[:2000]}")
+
+    @property
+    def buttons(self) -> list[str]:
+        """What can be pressed."""
+        return [" ".join(one.text().split()) for one in self.dom.css("main button, main a.button, main summary")]
+
+
+class Browser:
+    """Somebody's browser: it keeps cookies, follows redirects, and sends what browsers send."""
+
+    def __init__(self, session: aiohttp.ClientSession, origin: str) -> None:
+        self.session, self.origin = session, origin
+        self.page = Page("", 0, {}, "")
+
+    async def get(self, path: str, **headers: str) -> Page:
+        """Go to a page."""
+        return await self._asked("GET", path, None, headers)
+
+    async def post(self, path: str, fields: Mapping[str, str], **headers: str) -> Page:
+        """Send a form, as from a page of ours unless other headers say otherwise."""
+        sent = {"Origin": self.origin, "Sec_Fetch_Site": "same-origin"} | headers
+        return await self._asked("POST", path, fields, {name: value for name, value in sent.items() if value})
+
+    async def press(self, button: str, **fields: str) -> Page:
+        """Press a button on the present page, with other fields of its form filled in."""
+        form = self.page.form(button)
+        return await self.post(form.pop("action"), form | fields)
+
+    async def _asked(self, method: str, path: str, fields: Any, headers: Mapping[str, str]) -> Page:
+        asked = {name.replace("_", "-"): value for name, value in headers.items()}
+        async with self.session.request(method, self.origin + path, data=fields, headers=asked) as answer:
+            self.page = Page(answer.url.path, answer.status, dict(answer.headers), await answer.text())
+        return self.page
+
+    @property
+    def cookies(self) -> dict[str, str]:
+        """The cookies that it has."""
+        return {name: one.value for name, one in self.session.cookie_jar.filter_cookies(URL(self.origin)).items()}
+
+
+@dataclass
+class Dashboard:
+    """The pages over a desk; ``seconds`` is the clock of failed logins."""
+
+    desk: ReviewDesk
+    accounts: WebAccounts
+    origin: str
+    seconds: Seconds
+    browsers: list[aiohttp.ClientSession] = field(default_factory=list)
+
+    def browser(self) -> Browser:
+        """A browser that was never here."""
+        session = aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True))
+        self.browsers.append(session)
+        return Browser(session, self.origin)
+
+    async def account(self, name: str, *people: Person) -> None:
+        """Give somebody an account."""
+        await self.accounts.keep(name, PASSWORD, people)
+
+    async def logged_in(self, name: str, *people: Person) -> Browser:
+        """The browser of somebody who has an account and is logged in."""
+        await self.account(name, *people)
+        browser = self.browser()
+        await browser.get("/login")
+        page = await browser.press("Log in", account=name, password=PASSWORD)
+        assert page.path == "/", page.words
+        return browser
+
+
+@asynccontextmanager
+async def dashboard(file: Path, platform: str = "discord", **how: Any) -> AsyncIterator[Dashboard]:
+    """The dashboard over the real desk of one platform, on SQLite; people's browsers are closed at the end."""
+    async with review_desk(file, platform) as desk:
+        accounts = WebAccounts(desk.database, desk.desk.live_roles, hasher=_QUICK)
+        at = listening("127.0.0.1", 0)
+        origin = f"http://127.0.0.1:{at.getsockname()[1]}"
+        site = Site(
+            casework=desk.casework,
+            governance=CommunityGovernance(desk.database, desk.desk.live_roles),
+            doorkeeper=accounts,
+            overview=DeskOverview(desk.database, desk.desk.queries),
+            origins=(origin,),
+            poll_seconds=0.02,
+            **how,
+        )
+        seconds = Seconds()
+        made = Dashboard(desk, accounts, origin, seconds)
+        async with serving(application(site, Tries(seconds)), at):
+            try:
+                yield made
+            finally:
+                await asyncio.gather(*(session.close() for session in made.browsers))
