@@ -76,7 +76,8 @@ async def _serve(
                     status.working(
                         application.database,
                         {"model": model_answers(settings), "platforms": platform_connected(application.platforms)},
-                    ),_pages(settings, application)
+                    ),
+                    _pages(settings, application),
                 ):
                     await serve_all(application, stop, drain_seconds)
     err().print(Text("Stopped. What was not finished is in the queue again."))
