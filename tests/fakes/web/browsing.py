@@ -48,6 +48,12 @@ class Page:
         body = self.dom.body
         return " ".join((body.text(separator=" ") if body is not None else "").split())
 
+    def said(self, selector: str) -> str:
+        """The text of the first element that a selector finds, exactly."""
+        found = self.dom.css_first(selector)
+        assert found is not None, f"No {selector} on {self.path}: {self.words[:2000]}"
+        return found.text()
+
     def form(self, button: str) -> dict[str, str]:
         """The fields of the form whose button says this, with where it goes as ``action``."""
         for form in self.dom.css("form"):

@@ -50,7 +50,7 @@ async def test_a_wrong_password_and_a_wrong_name_are_told_alike(room: Dashboard)
         await browser.get("/login")
         page = await browser.press("Log in", account=name, password=password)
         assert page.status == 403
-        told.append(page.dom.css_first("[role=alert]").text())
+        told.append(page.said("[role=alert]"))
     assert told[0] == told[1]
     assert "antiphon" not in browser.cookies
 
