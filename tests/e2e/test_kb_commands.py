@@ -47,18 +47,18 @@ def library_passages(antiphon: Antiphon, query: str) -> list[dict[str, Any]]:
     return [passage for passage in found if "#" in passage["id"]]
 
 
-def test_from_files_to_a_passage_and_back(antiphon: Antiphon, papers: Path, tmp_path: Path):
-    """What a manager does: collect, read what waits, accept, look it up, list, remove."""
+def test_from_files_to_a_passage_and_back(antiphon: Antiphon, here: InThisProcess, papers: Path, tmp_path: Path):
+    """What a manager does: collect, read what waits, accept, look it up, list, remove; in part by processes."""
     built = antiphon("kb", "build", "--source", "folder", "--folder", str(papers), "--json")
     assert built.code == 0, built.err
     assert built.document["outcomes"] == {"new": 2}
     assert built.document["index"]["added"] == 0
 
-    waiting = antiphon("kb", "waiting", "--json").document["waiting"]
+    waiting = here("kb", "waiting", "--json").document["waiting"]
     assert [(row["title"], row["state"]) for row in waiting] == [("Ten years", "quarantined"), ("Lifts", "quarantined")]
     fund, lifts = (row["id"] for row in waiting)
-    assert "+ The pension fund" in antiphon("kb", "diff", fund).out
-    accepted = antiphon("kb", "accept", fund, lifts)
+    assert "+ The pension fund" in here("kb", "diff", fund).out
+    accepted = here("kb", "accept", fund, lifts)
     assert "Accepted: Ten years (folder:fund.txt)" in accepted.out, accepted.err
     assert accepted.out.endswith("Searches now find 2 paragraphs more.\n")
 
@@ -66,16 +66,16 @@ def test_from_files_to_a_passage_and_back(antiphon: Antiphon, papers: Path, tmp_
     assert passage["id"].startswith(lifts)
     assert passage["text"] in SCHOOLS
     assert passage["source"]["url"] == "https://example.org/lifts"
-    shown = antiphon("kb", "show", passage["id"], "--json").document
+    shown = here("kb", "show", passage["id"], "--json").document
     assert (shown["passage"]["text"], shown["state"]) == (passage["text"], "accepted")
 
     table = tmp_path / "manifest.csv"
-    assert antiphon("kb", "export", str(table)).code == 0
+    assert here("kb", "export", str(table)).code == 0
     with table.open(encoding="utf-8", newline="") as rows:
         assert {row["title"] for row in csv.DictReader(rows)} == {"Ten years", "Lifts"}
-    removed = antiphon("kb", "remove", fund)
+    removed = here("kb", "remove", fund)
     assert removed.out == f"Removed: Ten years ({fund})\nSearches find 1 paragraph less.\n"
-    counted = antiphon("kb", "stats", "--json").document
+    counted = here("kb", "stats", "--json").document
     assert [(row["source"], row["accepted"], row["paragraphs"]) for row in counted["sources"]] == [("folder", 1, 1)]
     assert counted["starter_facts"] > 100
 
