@@ -290,7 +290,7 @@ async def act(request: web.Request) -> web.Response:
         {TEXT: text, NOTE: note},
     )
     try:
-        await _carry_out(press, note)
+        await _carry_out(press, note, _text(str(said.get("claim", ""))).strip())
     except AntiphonError as err:
         return await _refused(request, press, err)
     if press.proposal is not None and press.confirm is not None:
@@ -306,16 +306,20 @@ def _target(case_id: str, said: Any) -> Target:
     return Target(Act(act), case_id, int(version), str(said.get("extra", "")))
 
 
-async def _carry_out(press: PagePress, note: str) -> None:
-    """Run the flow of an act; a reason with a note is one decision."""
-    act, values = press.target.act, press.values
+async def _carry_out(press: PagePress, note: str, claim: str) -> None:
+    """Run the flow of an act; a reason with a note, and a claim of the person's own, are one decision."""
+    act, values, target = press.target.act, press.values, press.target
+    if act is Act.CLAIM_AS and claim:
+        await press.casework.redraft(target.case_id, target.version, press.by, claim=claim)
+        await press.say(gettext("Asked for drafts that argue this claim.", press.locale))
+        return
     if act in _NEED_VALUE and not values:
         raise BadInput(sentence("Nothing was chosen."), remedy=sentence("Choose one of the list."))
     if act in _NEED_VALUE and values[0] not in _NEED_VALUE[act](press):
         raise BadInput(sentence("Nothing was chosen."), remedy=sentence("Choose one of the list."))
     if act is Act.CLOSE_AS and values[0].upper() != CloseReason.OTHER.name and note.strip():
         reason = CloseReason[values[0].upper()]
-        await press.casework.close(press.target.case_id, press.target.version, press.by, reason, note.strip())
+        await press.casework.close(target.case_id, target.version, press.by, reason, note.strip())
         await press.say(gettext("Closed. You can undo this for a few seconds.", press.locale))
     elif act is Act.EDIT or (act in SUBMITTED and values and values[0].upper() == CloseReason.OTHER.name):
         await SUBMITTED[act](press)

@@ -16,7 +16,7 @@ from sqlalchemy import ColumnElement, delete, exists, or_, select, update
 
 from bot.store.engine.database import Session
 from bot.store.people.people import known_pseudonym
-from bot.store.schema import AccountPersonRow, AccountRow, MembershipRow, WebSessionRow
+from bot.store.schema import AccountPersonRow, AccountRow, KnownNameRow, MembershipRow, WebSessionRow
 from core.moderation.roles import Person
 
 IDLE: Final = timedelta(minutes=30)
@@ -48,8 +48,15 @@ async def find(session: Session, name: str) -> Account | None:
     if row is None:
         return None
     people = await session.scalars(select(AccountPersonRow).filter_by(account=name).order_by(AccountPersonRow.platform))
-    known = tuple(Person(one.platform, one.user) for one in people)
-    return Account(row.name, row.password, known, row.language, row.has_keys)
+    known = [Person(one.platform, one.user, await _name(session, one)) for one in people]
+    return Account(row.name, row.password, tuple(known), row.language, row.has_keys)
+
+
+async def _name(session: Session, person: AccountPersonRow) -> str:
+    """What a community calls somebody; where none knows them yet, the account's name."""
+    who = await known_pseudonym(session, person.platform, person.user)
+    query = select(KnownNameRow.name).where(KnownNameRow.person_id == who, KnownNameRow.name != "")
+    return str(await session.scalar(query.order_by(KnownNameRow.community_id).limit(1)) or person.account)
 
 
 async def every(session: Session) -> list[Account]:

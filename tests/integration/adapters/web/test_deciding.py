@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from core.errors import StoreUnavailable
 from core.moderation.approval import CaseState
-from tests.fakes.ports.cards import DRAFTS
-from tests.fakes.web.browsing import Browser, Dashboard
+from core.moderation.closing import CloseReason
+from tests.fakes.desk.decisions import take
+from tests.fakes.desk.review_desk import suggestion_like
+from tests.fakes.ports.cards import DRAFTS, REVIEWED, samples
+from tests.fakes.web.browsing import Browser, Dashboard, dashboard
 
 
 async def test_the_queue_leads_to_a_case(room: Dashboard, ane: Browser) -> None:
@@ -35,3 +44,254 @@ async def test_a_draft_is_approved_in_two_acts(room: Dashboard, ane: Browser) ->
     assert "You approved this reply" in page.words
     await ane.press("Undo")
     assert (await room.desk.now()).state is CaseState.IN_REVIEW
+
+
+async def test_the_post_is_nowhere_before_it_is_revealed(room: Dashboard, ane: Browser) -> None:
+    """Not in the page, its title, or what a device reads out; a link shows it without a script (T27)."""
+    for path in ("/", f"/case/{room.desk.case_id}", f"/case/{room.desk.case_id}/edit/1"):
+        page = await ane.get(path)
+        assert "benefits" not in page.text, path
+        assert "slate_roof" not in page.text, path
+        assert "Who moved in next door" not in page.text, path
+    await ane.get(f"/case/{room.desk.case_id}")
+    shown = ane.page.dom.css_first("#words a")
+    assert shown is not None
+    page = await ane.get(str(shown.attributes["href"]).partition("#")[0])
+    assert "They only came for the benefits" in page.words
+    assert "Who moved in next door" in page.words
+    assert "benefits" not in page.said("title")
+    part = await ane.get(f"/case/{room.desk.case_id}/post", HX_Request="true")
+    assert "They only came for the benefits" in part.words
+    assert not part.dom.css("header")
+
+
+async def test_what_a_draft_rests_on_is_shown_with_its_source(room: Dashboard, ane: Browser) -> None:
+    """The passage with the words marked that a sentence rests on, and a link to where it is published."""
+    page = await ane.get(f"/case/{room.desk.case_id}")
+    facts = page.dom.css_first(".receipts")
+    assert facts is not None
+    assert "supported" in facts.text()
+    assert page.said(".receipts mark") == "In most countries newcomers pay in more than they draw."
+    link = page.dom.css_first(".receipts figcaption a")
+    assert link is not None
+    assert link.attributes["href"] == "https://example.org/outlook?a=1"
+    assert link.attributes["rel"] == "noopener noreferrer"
+
+
+async def test_an_edited_text_is_compared_checked_and_approved_exactly(room: Dashboard, ane: Browser) -> None:
+    """The difference to the draft, the figure that no source has, and then these bytes."""
+    text = DRAFTS[0].text + " Nobody here counted 73 %.\nOr did they?"
+    await ane.get(f"/case/{room.desk.case_id}/edit/1")
+    page = await ane.press("Check the text", text=text.replace("\n", "\r\n"))
+    assert "Nobody here counted 73 %." in " ".join(one.text() for one in page.dom.css("ins"))
+    assert "no source has: 73 %" in page.words
+    assert page.said("textarea").lstrip("\n") == text
+    page = await ane.press("See exactly what would be posted", text=text.replace("\n", "\r\n"))
+    shown = page.said("pre.exact")
+    assert shown.startswith(text)
+    await ane.press("Yes, and ask a second person")
+    jon = await room.logged_in("jon", room.desk.jon)
+    page = await jon.get(f"/case/{room.desk.case_id}")
+    assert text.partition("\n")[0] in page.words
+    page = await jon.press("Approve text 1…")
+    assert page.said("pre.exact") == shown
+    assert "You are the second person" in page.words
+    await jon.press("Yes, post this reply")
+    card = await room.desk.now()
+    assert card.state is CaseState.APPROVED
+    assert card.approved is not None
+    assert card.approved.text == shown
+    assert card.approved.by == ("ane", "jon")
+
+
+async def test_a_text_that_cannot_be_posted_is_given_back(room: Dashboard, ane: Browser) -> None:
+    """With what is wrong with it; nothing that somebody wrote is lost."""
+    await ane.get(f"/case/{room.desk.case_id}/edit/1")
+    page = await ane.press("See exactly what would be posted", text="See https://example.net/anything now.")
+    assert page.status == 422
+    assert page.said("textarea").strip() == "See https://example.net/anything now."
+    assert page.said("[role=alert]").strip()
+    assert (await room.desk.now()).state is CaseState.IN_REVIEW
+
+
+async def test_a_person_writes_the_reply_where_there_is_no_draft(desk_file: Path) -> None:
+    """From the points that are shown."""
+    async with dashboard(desk_file) as room:
+        await room.desk.case(samples()["Needs a person, no draft"])
+        ane = await room.logged_in("ane", room.desk.ane)
+        page = await ane.get(f"/case/{room.desk.case_id}")
+        assert "Points to write from" in page.words
+        await ane.get(f"/case/{room.desk.case_id}/edit/0")
+        page = await ane.press("See exactly what would be posted", text="All of us live here, and all of us belong.")
+        assert page.status == 200, page.words
+        await ane.press(page.buttons[1] if "Yes" in page.buttons[1] else page.buttons[0])
+        assert (await room.desk.now()).state in {CaseState.APPROVED, CaseState.IN_REVIEW}
+
+
+async def test_somebody_was_faster(room: Dashboard, ane: Browser) -> None:
+    """Of two who decide on the same page one wins; the other is told what is now, and loses no word (I10)."""
+    jon = await room.logged_in("jon", room.desk.jon)
+    await ane.get(f"/case/{room.desk.case_id}")
+    await jon.get(f"/case/{room.desk.case_id}/edit/1")
+    await ane.press("Not hateful")
+    page = await jon.press("See exactly what would be posted", text="My own words about this.")
+    assert page.status == 409
+    assert "My own words about this." in page.words
+    assert "Closed" in page.said("h1")
+    assert (await room.desk.now()).state is CaseState.NO_REPLY
+
+
+async def test_of_two_who_confirm_at_once_one_wins(room: Dashboard, ane: Browser) -> None:
+    """One approval, and one answer that says so."""
+    jon = await room.logged_in("jon", room.desk.jon)
+    for browser in (ane, jon):
+        await browser.get(f"/case/{room.desk.case_id}")
+        await browser.press("Approve draft 1…")
+    pages = await asyncio.gather(ane.press("Yes, post this reply"), jon.press("Yes, post this reply"))
+    assert sorted(page.status for page in pages) == [200, 409]
+    assert (await room.desk.now()).state is CaseState.APPROVED
+
+
+async def test_a_case_that_somebody_holds_is_theirs(room: Dashboard, ane: Browser) -> None:
+    """The queue and the case say who, and others are refused with their name."""
+    jon = await room.logged_in("jon", room.desk.jon)
+    await ane.get(f"/case/{room.desk.case_id}")
+    await ane.press("Hold")
+    assert "ane holds it" in (await jon.get("/")).words
+    await jon.get(f"/case/{room.desk.case_id}")
+    page = await jon.press("Approve draft 1…")
+    assert page.status == 409
+    assert "ane holds the case" in page.words
+    await ane.get(f"/case/{room.desk.case_id}")
+    await ane.press("End my hold")
+    assert (await room.desk.now()).holder is None
+
+
+@pytest.mark.parametrize("reason", list(CloseReason))
+async def test_a_case_is_closed_for_each_reason_and_the_closing_is_undone(
+    room: Dashboard, ane: Browser, reason: CloseReason
+) -> None:
+    """With a note or without; “something else” needs one."""
+    await ane.get(f"/case/{room.desk.case_id}")
+    note = "it was sorted out in the village hall"
+    page = await ane.press("Close the case", value=reason.name.lower(), note=note)
+    assert page.status == 200, page.words
+    assert room.desk.casework.decided == [("close", room.desk.ane.user, (reason, note))]
+    await ane.press("Undo")
+    assert (await room.desk.now()).state is CaseState.IN_REVIEW
+
+
+async def test_what_was_not_chosen_is_asked_for(room: Dashboard, ane: Browser) -> None:
+    """A form that a person sends half empty, or a program sends with anything."""
+    for button, fields in (
+        ("Close the case", {}),
+        ("Close the case", {"value": "because"}),
+        ("Close the case", {"value": "other"}),
+        ("Close the case", {"value": "silence", "version": "x"}),
+        ("Close the case", {"value": "silence", "act": "explode"}),
+        ("Ask for them", {"value": "shouting"}),
+        ("Argue this", {"value": "0"}),
+        ("Approve draft 1…", {"extra": "nine"}),
+    ):
+        await ane.get(f"/case/{room.desk.case_id}")
+        page = await ane.press(button, **fields)
+        assert page.status in {409, 422}, (button, fields, page.words)
+        assert page.said("[role=alert]").strip()
+    assert (await room.desk.now()).state is CaseState.IN_REVIEW
+    assert room.desk.casework.decided == []
+
+
+async def _drafted_again(room: Dashboard) -> None:
+    """A worker makes the drafts that somebody asked for."""
+    room.desk.clock.advance(1)
+    taken = await take(room.desk.queue)
+    await room.desk.queue.store(taken, suggestion_like(REVIEWED, taken.case.post))
+
+
+async def test_other_drafts_are_asked_for(room: Dashboard, ane: Browser) -> None:
+    """Of a kind, or for a claim that was proposed, or one of the person's own."""
+    await ane.get(f"/case/{room.desk.case_id}")
+    await ane.press("Ask for them", value="questioning")
+    assert room.desk.casework.decided[-1][2] == "questioning"
+    await _drafted_again(room)
+    await ane.get(f"/case/{room.desk.case_id}")
+    claim = (await room.desk.now()).other_claims[0]
+    await ane.press("Argue this", value="1")
+    assert room.desk.casework.decided[-1][2] == claim
+    await _drafted_again(room)
+    await ane.get(f"/case/{room.desk.case_id}")
+    await ane.press("Argue what you wrote", claim="Everybody here was new once.")
+    assert room.desk.casework.decided[-1][2] == "Everybody here was new once."
+
+
+async def test_a_posted_reply_is_taken_back(desk_file: Path) -> None:
+    """For a reason."""
+    async with dashboard(desk_file) as room:
+        await room.desk.case(samples()["Posted"])
+        ane = await room.logged_in("ane", room.desk.ane)
+        await ane.get(f"/case/{room.desk.case_id}")
+        page = await ane.press("Take it back", value="HARM")
+        assert page.status == 200
+        assert (await room.desk.now()).state is CaseState.RETRACTED
+
+
+async def test_a_person_says_whether_a_lost_reply_is_there(desk_file: Path) -> None:
+    """As on every platform."""
+    async with dashboard(desk_file) as room:
+        await room.desk.case(samples()["Needs a person"])
+        ane = await room.logged_in("ane", room.desk.ane)
+        await ane.get(f"/case/{room.desk.case_id}")
+        await ane.press("The reply is there")
+        assert (await room.desk.now()).state is CaseState.POSTED
+
+
+_NOT_BY_ONE_ACT = {
+    "Being sent", "Captured, no room yet", "Declined", "Drafting, first drafts shown", "Expired",
+    "In review, advice to report, no draft", "Retracted", "Unknown whether posted", "Withdrawn",
+}  # fmt: skip
+"""Cards that ``ReviewDesk.case`` does not make."""
+
+
+@pytest.mark.parametrize("kind", sorted(samples().keys() - _NOT_BY_ONE_ACT))
+async def test_each_kind_of_case_has_a_page(desk_file: Path, kind: str) -> None:
+    """In every language that people are spoken to in."""
+    async with dashboard(desk_file) as room:
+        await room.desk.case(samples()[kind])
+        ane = await room.logged_in("ane", room.desk.ane)
+        for language in ("en", "es", "it", "eu"):
+            page = await ane.get(f"/case/{room.desk.case_id}", Accept_Language=f"{language}, en;q=0.5")
+            assert page.status == 200
+            root = page.dom.root
+            assert root is not None
+            assert root.attributes["lang"] == language
+            assert page.said("h1").strip()
+
+
+async def test_the_database_is_away(room: Dashboard, ane: Browser) -> None:
+    """The person is told, and what they wrote is given back once it is there again."""
+    await ane.get(f"/case/{room.desk.case_id}")
+    room.desk.casework.trouble = StoreUnavailable("The database does not answer.", remedy="Try again in a moment.")
+    page = await ane.press("Not hateful")
+    assert page.status == 503
+    assert "The database does not answer." in page.words
+    assert (await room.desk.now()).state is CaseState.IN_REVIEW
+
+
+async def test_an_error_that_nobody_foresaw_says_nothing_of_itself(room: Dashboard, ane: Browser) -> None:
+    """A page with its status, and no word of the error."""
+    room.desk.casework.trouble = RuntimeError("a secret of the inside")
+    page = await ane.get(f"/case/{room.desk.case_id}")
+    assert page.status == 500
+    assert "secret of the inside" not in page.text
+    assert "nothing was changed" in page.words
+
+
+async def test_what_was_decided_is_listed_with_its_history(room: Dashboard, ane: Browser) -> None:
+    """Who did what, by the name that the community knows, and the note."""
+    await ane.get(f"/case/{room.desk.case_id}")
+    await ane.press("Close the case", value="silence", note="nobody reads that channel")
+    page = await ane.get("/decided")
+    assert room.desk.number in page.words
+    assert "ane" in page.words
+    page = await ane.get(f"/case/{room.desk.case_id}")
+    assert "nobody reads that channel" in page.said(".history")
