@@ -14,7 +14,7 @@ COMPILED := .venv/compiled-$(KEY)
 # The tests start many processes, and their imports take three times as long where nothing compiled may be kept.
 export PYTHONDONTWRITEBYTECODE :=
 
-# nginx and Tesseract, which some tests need: installed once at most, in a container that takes Debian's packages.
+# nginx, Tesseract and Chromium, which some tests need: installed once at most, in a container that takes Debian's packages.
 PROGRAMS := .venv/programs
 
 .DEFAULT_GOAL := help
@@ -70,10 +70,10 @@ clean: ## remove the environment and every cache in this folder
 # Only where no systemd would start a web server, and quietly: without them pytest says at its end which tests it left out.
 $(PROGRAMS): | $(STAMP)
 	@touch $@
-	@PATH="$$PATH:/usr/sbin"; command -v nginx tesseract >/dev/null && exit; \
+	@PATH="$$PATH:/usr/sbin"; command -v nginx tesseract chromium >/dev/null && exit; \
 		command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ] && [ ! -d /run/systemd/system ] || exit 0; \
 		get() { DEBIAN_FRONTEND=noninteractive timeout 300 apt-get "$$@" </dev/null >/dev/null 2>&1; }; \
-		add() { get install -qq -y --no-install-recommends nginx-light tesseract-ocr; }; \
+		add() { get install -qq -y --no-install-recommends nginx-light tesseract-ocr chromium; }; \
 		add || { get update -qq && add; } || true
 
 define prepare

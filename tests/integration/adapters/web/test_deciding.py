@@ -208,20 +208,25 @@ async def _drafted_again(room: Dashboard) -> None:
     await room.desk.queue.store(taken, suggestion_like(REVIEWED, taken.case.post))
 
 
+def _argued(room: Dashboard) -> str:
+    """What was asked for last."""
+    return str(room.desk.casework.decided[-1][2])
+
+
 async def test_other_drafts_are_asked_for(room: Dashboard, ane: Browser) -> None:
     """Of a kind, or for a claim that was proposed, or one of the person's own."""
     await ane.get(f"/case/{room.desk.case_id}")
     await ane.press("Ask for them", value="questioning")
-    assert room.desk.casework.decided[-1][2] == "questioning"
+    assert _argued(room) == "questioning"
     await _drafted_again(room)
     await ane.get(f"/case/{room.desk.case_id}")
     claim = (await room.desk.now()).other_claims[0]
     await ane.press("Argue this", value="1")
-    assert room.desk.casework.decided[-1][2] == claim
+    assert _argued(room) == claim
     await _drafted_again(room)
     await ane.get(f"/case/{room.desk.case_id}")
     await ane.press("Argue what you wrote", claim="Everybody here was new once.")
-    assert room.desk.casework.decided[-1][2] == "Everybody here was new once."
+    assert _argued(room) == "Everybody here was new once."
 
 
 async def test_a_posted_reply_is_taken_back(desk_file: Path) -> None:
