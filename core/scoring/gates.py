@@ -32,7 +32,7 @@ from core.wording.language import detect
 from core.wording.links import has_link
 from core.wording.targets.mentions import told_apart
 from core.wording.targets.slurs import homonyms_in
-from core.wording.text import content_stems, longest_shared_run, sentence_spans, sentences, words
+from core.wording.text import content_stems, sentence_spans, sentences, words
 
 MAX_SENTENCES = 2
 """What Antiphon writes, and what a prepared reply may hold."""
@@ -51,7 +51,8 @@ _COPIED = 4
 _QUOTED = re.compile(r"[\"“”«»„]")
 _SAID, _SAID_SHARE = 3, 0.7
 """Two sentences say the same if they share this many words of meaning, and this part of the shorter one's."""
-
+_COMPARED = 50
+"""Sentences of a text that are compared with one another: no chat takes a reply of more."""
 _GENERIC = 0.7
 
 _END = ".!?…"
@@ -261,15 +262,18 @@ def _language_fault(own: str, brief: Brief) -> str | None:
 
 
 @cache
-def _system_prompts() -> tuple[tuple[str, ...], ...]:
-    named = ("draft", "rewrite", "claims")
-    return tuple(tuple(words(load_prompt(name).messages[0].content)) for name in named)
+def _runs_of_prompts() -> frozenset[tuple[str, ...]]:
+    """Every run of so many words in our prompts that a text with one of them repeats the prompt."""
+    named = (load_prompt(name).messages[0].content for name in ("draft", "rewrite", "claims"))
+    return frozenset(run for prompt in named for run in _runs(words(prompt)))
+
+
+def _runs(said: list[str]) -> Iterator[tuple[str, ...]]:
+    return zip(*(said[at:] for at in range(_LEAK)), strict=False)
 
 
 def _leak_fault(own: str) -> str | None:
-    mine = words(own)
-    leaks = any(longest_shared_run(mine, list(prompt)) >= _LEAK for prompt in _system_prompts())
-    return sentence("prompt text") if leaks else None
+    return None if _runs_of_prompts().isdisjoint(_runs(words(own))) else sentence("prompt text")
 
 
 def _sameness_fault(text: str, context: GateContext) -> str | None:
@@ -299,7 +303,8 @@ def _repeats_post(text: str, context: GateContext) -> bool:
 def _says_twice(text: str, context: GateContext) -> bool:
     """Whether one of the draft's own sentences repeats another one nearly word for word."""
     own = own_sentences(text, context)
-    stems = [(part in own, set(content_stems(part, context.brief.language))) for part in sentences(text)]
+    compared = sentences(text)[:_COMPARED]
+    stems = [(part in own, set(content_stems(part, context.brief.language))) for part in compared]
     return any(
         (is_own or is_others_own) and len(one & other) >= max(_SAID, _SAID_SHARE * min(len(one), len(other)))
         for (is_own, one), (is_others_own, other) in combinations(stems, 2)

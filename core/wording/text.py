@@ -152,20 +152,6 @@ def stem(word: str) -> str:
     return base[:6]
 
 
-def longest_shared_run(left: list[str], right: list[str]) -> int:
-    """The length of the longest run of items that is in both lists."""
-    best = 0
-    previous = [0] * (len(right) + 1)
-    for item in left:
-        current = [0] * (len(right) + 1)
-        for column, other in enumerate(right, start=1):
-            if item == other:
-                current[column] = previous[column - 1] + 1
-                best = max(best, current[column])
-        previous = current
-    return best
-
-
 def numbers(text: str) -> set[str]:
     """The numbers of a text in one spelling: no thousands separator, a point before decimals."""
     return {_plain_number(match.group()) for match in _NUMBER.finditer(text)}

@@ -13,7 +13,6 @@ from core.wording.text import (
     clean,
     content_stems,
     join,
-    longest_shared_run,
     names,
     numbers,
     sentences,
@@ -181,13 +180,6 @@ def test_content_stems() -> None:
 def test_stem(word: str, cut: str) -> None:
     """Singular and plural meet."""
     assert stem(word) == cut
-
-
-def test_longest_shared_run() -> None:
-    """The run is of neighbours in both lists, wherever it stands."""
-    assert longest_shared_run(list("xabcy"), list("zzabcd")) == 3
-    assert longest_shared_run(list("abc"), list("cba")) == 1
-    assert longest_shared_run([], list("abc")) == longest_shared_run(list("abc"), []) == 0
 
 
 def test_join() -> None:

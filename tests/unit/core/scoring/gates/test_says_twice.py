@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from core.scoring.gates import GateContext, fault_of
+from core.llm.prompting import load_prompt
+from core.scoring.gates import GateContext, fault_of, faults_of
 from tests.fakes.engine.brief import brief_of
 
 POSTS = {"en": "Newcomers only take from us.", "es": "Los de fuera solo nos quitan."}
@@ -31,3 +32,20 @@ def test_a_reply_does_not_say_the_same_twice(first: str, second: str) -> None:
 def test_two_sentences_on_one_topic_are_two_sentences() -> None:
     bare = GateContext(brief_of(text=POSTS["en"]), 400)
     assert fault_of("The town charter welcomes every family. Our clubs look for new players.", bare) is None
+
+
+@pytest.mark.parametrize(("between", "is_said"), [(40, True), (60, False)])
+def test_only_so_many_sentences_are_compared_as_anybody_posts(between: int, is_said: bool) -> None:
+    """All with all others would take the square of what a stranger pastes."""
+    twice = "Our neighbours pay their taxes every year."
+    others = " ".join(f"{'ABCDEF'[at // 10]}{'klmnopqrst'[at % 10]}an walks." for at in range(between))
+    context = GateContext(brief_of(text=POSTS["en"]), 10_000)
+    assert ("says the same twice" in faults_of(f"{twice} {others} {twice}", context)) is is_said
+
+
+def test_a_run_of_our_prompts_is_no_reply() -> None:
+    """Eight words in a row that the prompt has, and no fewer."""
+    prompt = load_prompt("draft").messages[0].content.split()
+    context = GateContext(brief_of(text=POSTS["en"]), 10_000)
+    assert "prompt text" in faults_of(" ".join(["Well,", *prompt[:12]]), context)
+    assert "prompt text" not in faults_of(" ".join(["Well,", *prompt[:5]]), context)
