@@ -296,7 +296,8 @@ def steep_on(read: Read, pieces: Sequence[tuple[str, str]]) -> Iterator[str]:
         before, now = 0.0, 0.0
         for size in SMALL:
             before, now = now, cost(read, repeated(piece, size))
-            if size > SMALL[0] and now > SEEN and (times := lasting_growth(read, piece, size)) > MOST:
+            is_suspect = size > SMALL[0] and now > max(SEEN, MOST * before)
+            if is_suspect and (times := lasting_growth(read, piece, size)) > MOST:
                 yield f"{times:.0f} times at {size} of {piece!r}"
                 break
             if size == SMALL[-2] and now < HINT * before:
