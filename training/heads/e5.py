@@ -28,7 +28,8 @@ from safetensors.numpy import save
 from tokenizers import Tokenizer
 
 from core.errors import IndexUnavailable
-from core.llm.backends.e5 import BLOCK, SCALES, SHARED_LAYERS, SHIPPED, TOKENIZER, WORDS, floats_of
+from core.llm.backends.blocks import BLOCK, SCALES, floats_of
+from core.llm.backends.e5 import LAYERS, SHIPPED, TOKENIZER, WORDS
 from core.llm.backends.minilm import MAX_TOKENS, WIDTH
 from training.corpus import DATA
 
@@ -198,7 +199,7 @@ def shipped() -> bytes:
     """What our networks share: the word vectors that are kept, places, and the lower layers."""
     found = dict[str, NDArray[Any]]()
     for name, array in whole().weights.items():
-        if _layer(name) < SHARED_LAYERS:
+        if _layer(name) < LAYERS:
             mine = array[kept()] if name.removesuffix(SCALES) == WORDS else array
             mine = mine[:MAX_TOKENS] if "position" in name else mine
             found[name] = mine.astype(np.float16) if mine.dtype == np.float32 else mine

@@ -12,15 +12,16 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from onnx import NodeProto, TensorProto, helper, numpy_helper
+from onnx import NodeProto, TensorProto, helper
 from safetensors.numpy import load_file, save
 
-from core.llm.backends.e5 import LAYERS, SHARED_LAYERS
+from core.llm.backends.blocks import BLOCK, SCALES
+from core.llm.backends.e5 import LAYERS
 from core.llm.backends.minilm import FOLDER, SHIPPED, TOKENIZER, WIDTH, Form, packaged_folder
+from training.heads.network import in_eight_bits
 
 _WORDS: Final = "embeddings.word_embeddings.weight"
-_LAYERS: Final = {Form.EIGHT_BITS: 6, Form.SIXTEEN_BITS: 6, Form.E5: LAYERS}
-_SHARED: Final = tuple(f"encoder.layer.{at}." for at in range(SHARED_LAYERS))
+_LAYERS: Final = {Form.MINILM: 6, Form.E5: LAYERS}
 _INNER: Final = 4 * WIDTH
 _ATTENTION: Final = ("attention.self.query", "attention.self.key", "attention.self.value")
 _HEADS: Final = 12
@@ -32,8 +33,7 @@ _OWN: Final = "com.microsoft"
 class _Graph:
     """A graph as it is put together, node by node."""
 
-    def __init__(self, form: Form) -> None:
-        self._form = form
+    def __init__(self) -> None:
         self.nodes, self.empty = list[NodeProto](), list[TensorProto]()
 
     def put(self, operator: str, inputs: list[str], output: str, domain: str = "", **how: Any) -> str:
@@ -42,21 +42,10 @@ class _Graph:
 
     def weight(self, name: str, *shape: int) -> str:
         """A weight that is filled in where the graph is loaded, as floats."""
-        is_shared = self._form is Form.E5 and name.startswith(_SHARED)
-        is_matrix = len(shape) > 1 and not (is_shared or self._form is Form.SIXTEEN_BITS)
-        given = self._filled(name, TensorProto.INT8 if is_matrix else TensorProto.FLOAT16, *shape)
-        floats = self.put("Cast", [given], f"{name}.floats", to=TensorProto.FLOAT)
-        if not is_matrix:
-            return floats
-        scale = self._filled(f"{name}.scale", TensorProto.FLOAT, shape[0])
-        column = self.put("Unsqueeze", [scale, "last"], f"{name}.column")
-        return self.put("Mul", [floats, column], f"{name}.scaled")
-
-    def _filled(self, name: str, kind: int, *shape: int) -> str:
-        said = TensorProto(name=name, data_type=kind, dims=shape, data_location=TensorProto.EXTERNAL)
+        said = TensorProto(name=name, data_type=TensorProto.FLOAT16, dims=shape, data_location=TensorProto.EXTERNAL)
         said.external_data.add(key="location", value="weights")
         self.empty.append(said)
-        return name
+        return self.put("Cast", [name], f"{name}.floats", to=TensorProto.FLOAT)
 
     def product(self, taken: str, prefix: str, matrices: tuple[str, ...], inner: int, outer: int) -> tuple[str, str]:
         """Vectors times matrices side by side, and their biases, which are not yet added."""
@@ -77,7 +66,7 @@ class _Graph:
 
 def graph_of(form: Form) -> bytes:
     """The layers as an ONNX model, from word vectors with their places to what is made of them."""
-    graph = _Graph(form)
+    graph = _Graph()
     first = "embeddings.LayerNorm"
     norm = [graph.weight(f"{first}.{part}", WIDTH) for part in ("weight", "bias")]
     vectors = graph.put("LayerNormalization", ["vectors", *norm], f"{first}.output", axis=-1, epsilon=_EPSILON)
@@ -98,20 +87,21 @@ def graph_of(form: Form) -> bytes:
         "layers",
         [helper.make_tensor_value_info("vectors", TensorProto.FLOAT, [1, "pieces", WIDTH])],
         [helper.make_tensor_value_info(vectors, TensorProto.FLOAT, [1, "pieces", WIDTH])],
-        [*graph.empty, numpy_helper.from_array(np.array([-1], dtype=np.int64), "last")],
+        graph.empty,
     )
     versions = [helper.make_opsetid("", 20), helper.make_opsetid(_OWN, 1)]
     return bytes(helper.make_model(whole, opset_imports=versions, ir_version=10).SerializeToString(deterministic=True))
 
 
 def shipped() -> bytes:
-    """The package's weights: word vectors in eight bits, which our own networks share, the layers in sixteen."""
+    """The package's weights, which our own networks share: its matrices in eight bits, all else in sixteen."""
     weights, kept = load_file(packaged_folder() / "model.safetensors"), dict[str, NDArray[Any]]()
     for name, tensor in weights.items():
-        if name == _WORDS:
-            scale = np.maximum(np.abs(tensor).max(1), np.float32(1e-8)) / np.float32(127)
-            kept[name], kept[f"{name}.scale"] = np.rint(tensor / scale[:, None]).astype(np.int8), scale
-        elif name != "embeddings.position_ids" and not name.startswith("pooler."):
+        if name == "embeddings.position_ids" or name.startswith("pooler."):
+            continue
+        if tensor.ndim > 1:
+            kept[name], kept[name + SCALES] = in_eight_bits(tensor, WIDTH if name == _WORDS else BLOCK)
+        else:
             kept[name] = tensor.astype(np.float16)
     return save(kept)
 

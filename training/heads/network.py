@@ -7,19 +7,28 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+from numpy.typing import NDArray
+from safetensors.numpy import load_file, save_file
+
+from core.llm.backends import e5, minilm
+from core.llm.backends.blocks import BLOCK, SCALES, ZERO
+from core.llm.backends.blocks import unpacked as floats
 from core.llm.backends.e5 import LAYERS, SHARED_LAYERS, WORDS
-from core.llm.backends.e5 import tokenizer as tokenizer_of_e5
-from core.llm.backends.encoders import ABOUT, ROWS, SCALE, WORD_VECTORS
+from core.llm.backends.encoders import ABOUT, ENCODER, ROWS, WORD_VECTORS, layers_of
 from core.llm.backends.minilm import MAX_TOKENS, WIDTH, packaged_folder
-from core.llm.backends.minilm import tokenizer as tokenizer_of_minilm
 from core.llm.backends.quiet import quiet
 
 if TYPE_CHECKING:
     import torch
     from tokenizers import Tokenizer
     from transformers import BertModel
+
+
+_NOTICED: Final = 0.03
+"""A word vector that changed by less, as a part of its length, ships as it was: rounding changes it by .01."""
 
 
 class Base(StrEnum):
@@ -82,9 +91,10 @@ def _e5() -> BertModel:
     import torch
     from transformers import BertConfig, BertModel
 
-    from training.heads.e5 import INNER, floats
+    from training.heads.e5 import INNER
+    from training.heads.e5 import floats as of_package
 
-    weights = {name: torch.tensor(array) for name, array in floats(LAYERS).items()}
+    weights = {name: torch.tensor(array) for name, array in of_package(LAYERS).items()}
     shape = BertConfig(
         vocab_size=len(weights[WORDS]),
         hidden_size=WIDTH,
@@ -92,7 +102,7 @@ def _e5() -> BertModel:
         num_attention_heads=12,
         intermediate_size=INNER,
         max_position_embeddings=MAX_TOKENS,
-        pad_token_id=tokenizer_of_e5().token_to_id("<pad>"),
+        pad_token_id=e5.tokenizer().token_to_id("<pad>"),
         hidden_dropout_prob=0.0,
         attention_probs_dropout_prob=0.0,
     )
@@ -104,49 +114,77 @@ def _e5() -> BertModel:
 
 
 def pack(network: Any, about: Mapping[str, Any], file: Path) -> None:
-    """Write what the training changed: matrices in eight bits for each row's scale, the rest in sixteen."""
-    import torch
-    from safetensors.torch import save_file
+    """Write what the training changed: of the encoder's matrices the difference in four bits, others in eight.
 
+    All else has sixteen bits. A word vector that hardly changed is left out.
+    """
     learnt = {name for name, parameter in network.named_parameters() if parameter.requires_grad}
-    packed = dict[str, torch.Tensor]()
+    shared = (minilm if WORD_VECTORS in learnt else e5).layers()
+    packed = dict[str, NDArray[Any]]()
     for name, tensor in network.state_dict().items():
         if name not in learnt:
             continue
-        matrix = tensor
+        matrix = tensor.float().numpy()
         if name == WORD_VECTORS:
-            rows = (tensor != new_network(1).state_dict()[name]).any(dim=1).nonzero().squeeze(1)
-            packed[ROWS], matrix = rows.to(torch.int32), tensor[rows]
-        if matrix.ndim == 2:
-            packed[name], packed[name + SCALE] = _eight_bits(matrix)
+            words = minilm.shared_words(np.arange(len(matrix)))
+            differing = matrix - words
+            rows = np.flatnonzero(_lengths(differing) >= _NOTICED * _lengths(words))
+            packed[ROWS] = rows.astype(np.int32)
+            packed[name], packed[name + SCALES] = in_four_bits(differing[rows])
+        elif matrix.ndim < 2:
+            packed[name] = matrix.astype(np.float16)
+        elif name.startswith(ENCODER):
+            differing = matrix - shared[name.removeprefix(ENCODER)]
+            packed[name], packed[name + SCALES] = in_four_bits(differing)
         else:
-            packed[name] = matrix.half().contiguous()
+            packed[name], packed[name + SCALES] = in_eight_bits(matrix)
     save_file(packed, file, metadata={ABOUT: json.dumps(about, sort_keys=True)})
 
 
 def unpacked(file: Path) -> Any:
-    """The network whose weights ``pack`` wrote, as far as eight and sixteen bits hold them."""
-    from safetensors.torch import load_file
+    """The network whose weights ``pack`` wrote, as far as their bits hold them."""
+    import torch
 
     packed = load_file(file)
     network = new_network(len(packed["outputs.bias"]), Base.MINILM if WORD_VECTORS in packed else Base.E5)
-    weights = network.state_dict()
-    for name in weights.keys() & packed.keys():
-        given = packed[name].float()
-        if name + SCALE in packed:
-            given *= packed[name + SCALE].unsqueeze(1)
-        rows = packed[ROWS].long() if name == WORD_VECTORS else slice(None)
-        weights[name][rows] = given
-    network.load_state_dict(weights)
+    found = {ENCODER + name: array for name, array in layers_of(packed).items()}
+    found |= {name: floats(packed, name) for name in network.state_dict() if not name.startswith(ENCODER)}
+    if WORD_VECTORS in packed:
+        words = minilm.shared_words(np.arange(minilm.count_of_words()))
+        words[packed[ROWS]] += floats(packed, WORD_VECTORS)
+        found[WORD_VECTORS] = words
+    given = {name: torch.tensor(array, dtype=torch.float32) for name, array in found.items()}
+    network.load_state_dict(network.state_dict() | given)
     return network
 
 
-def _eight_bits(matrix: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """A matrix in eight bits, and the scale of each row."""
-    import torch
+def in_four_bits(matrix: NDArray[np.float32]) -> tuple[NDArray[np.uint8], NDArray[np.float16]]:
+    """A matrix as ``core.llm.backends.blocks.floats_of`` takes it, with a scale for each 32 weights of a row."""
+    blocks = matrix.reshape(len(matrix), -1, BLOCK)
+    farthest = np.take_along_axis(blocks, np.abs(blocks).argmax(-1)[..., None], -1)[..., 0]
+    scales = (farthest / -ZERO).astype(np.float16)
+    each = np.rint(blocks / _divisors(scales)) + ZERO
+    bits = each.clip(0, 2 * ZERO - 1).astype(np.uint8)
+    lower, upper = bits[..., : BLOCK // 2], bits[..., BLOCK // 2 :]
+    return (lower | upper << 4).reshape(len(matrix), -1), scales
 
-    scale = matrix.abs().amax(dim=1).clamp(min=1e-8) / 127
-    return torch.round(matrix / scale.unsqueeze(1)).to(torch.int8), scale
+
+def in_eight_bits(matrix: NDArray[np.float32], block: int = BLOCK) -> tuple[NDArray[np.int8], NDArray[np.float16]]:
+    """The same in eight bits, with a scale for each ``block`` of weights."""
+    blocks = matrix.reshape(len(matrix), -1, block)
+    scales = (np.abs(blocks).max(-1) / 127).astype(np.float16)
+    bits = np.rint(blocks / _divisors(scales)).clip(-127, 127).astype(np.int8)
+    return bits.reshape(matrix.shape), scales
+
+
+def _divisors(scales: NDArray[np.float16]) -> NDArray[np.float32]:
+    """The scales of blocks, and 1 for those that hold nothing."""
+    found = scales.astype(np.float32)[..., None]
+    return np.where(found == 0, np.float32(1), found)
+
+
+def _lengths(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    return np.asarray(np.linalg.norm(rows, axis=1), dtype=np.float32)
 
 
 @cache
@@ -154,7 +192,7 @@ def _tokenizer(base: Base) -> Tokenizer:
     """The one that the network is read with in use, and fills up a batch to its longest text."""
     from tokenizers import Tokenizer
 
-    shared = tokenizer_of_minilm() if base is Base.MINILM else tokenizer_of_e5()
+    shared = minilm.tokenizer() if base is Base.MINILM else e5.tokenizer()
     found = Tokenizer.from_str(shared.to_str())
     pad = "[PAD]" if base is Base.MINILM else "<pad>"
     found.enable_padding(pad_id=found.token_to_id(pad), pad_token=pad)

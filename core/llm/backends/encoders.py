@@ -1,9 +1,9 @@
 """Small encoders that classify one text or a pair of texts on one processor core, behind ``core.ports.TextClassifier``.
 
 Owns the form of the shipped weights and how a classifier is built from them. An encoder is all-MiniLM-L6-v2
-(Apache-2.0) with six layers of its own, and of the table of word vectors its file holds the rows that the training
-changed; or it is multilingual-e5-small (MIT) with four layers of its own over four that it shares with others like it,
-and no word vector is its own. A weight of a matrix has eight bits in the file.
+(Apache-2.0) whose layers and word vectors learnt further, or multilingual-e5-small (MIT), of whose eight layers the
+upper four did. The file holds in four bits what these weights differ by from those of the model, which are shared: so
+small are the differences that no more bits are needed. What stands over the layers has eight bits.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from numpy.typing import NDArray
 from core.errors import IndexUnavailable
 from core.i18n.sentences import sentence
 from core.llm.backends import e5, minilm
+from core.llm.backends.blocks import SCALES, floats_of, unpacked
 from core.llm.backends.minilm import REMEDY, Form, Layers, count_of_words, shared_words
 
 ABOUT: Final = "about"
 WORD_VECTORS: Final = "encoder.embeddings.word_embeddings.weight"
-SCALE: Final = ".scale"
 ROWS: Final = "rows"
-_ENCODER: Final = "encoder."
+ENCODER: Final = "encoder."
 
 
 class SmallEncoder:
@@ -87,15 +87,14 @@ class _Network:
     """Layers with outputs over the mean of the last text's vectors and the whole input's mean."""
 
     def __init__(self, packed: Mapping[str, NDArray[Any]]) -> None:
-        inside = {name.removeprefix(_ENCODER): array for name, array in packed.items() if name.startswith(_ENCODER)}
         if WORD_VECTORS in packed:
-            self._layers, self._tokenizer = Layers(inside, Form.EIGHT_BITS), minilm.tokenizer()
+            self._layers, self._tokenizer = Layers(layers_of(packed), Form.MINILM), minilm.tokenizer()
             self._words: Callable[[NDArray[np.int64]], NDArray[np.float32]] = _ChangedWords(packed)
         else:
-            self._layers, self._tokenizer = Layers(e5.shared_layers() | inside, Form.E5), e5.tokenizer()
+            self._layers, self._tokenizer = Layers(layers_of(packed), Form.E5), e5.tokenizer()
             self._words = e5.words
-        self._dense, self._dense_bias = _floats(packed, "dense.weight"), packed["dense.bias"].astype(np.float32)
-        self._outputs, self._bias = _floats(packed, "outputs.weight"), packed["outputs.bias"].astype(np.float32)
+        self._dense, self._dense_bias = unpacked(packed, "dense.weight"), unpacked(packed, "dense.bias")
+        self._outputs, self._bias = unpacked(packed, "outputs.weight"), unpacked(packed, "outputs.bias")
 
     def logits(self, text: tuple[str, ...]) -> NDArray[np.float32]:
         pieces = self._tokenizer.encode(text[0], text[1] if len(text) > 1 else None)
@@ -109,10 +108,10 @@ class _Network:
 
 
 class _ChangedWords:
-    """The word vectors of all-MiniLM-L6-v2, with the changed ones in their places."""
+    """The word vectors of all-MiniLM-L6-v2, and what some of them differ by."""
 
     def __init__(self, packed: Mapping[str, NDArray[Any]]) -> None:
-        self._own, self._scales = packed[WORD_VECTORS], packed[WORD_VECTORS + SCALE]
+        self._own, self._scales = packed[WORD_VECTORS], packed[WORD_VECTORS + SCALES]
         self._places = np.full(count_of_words(), -1, dtype=np.int32)
         self._places[packed[ROWS]] = np.arange(len(self._own), dtype=np.int32)
 
@@ -121,13 +120,21 @@ class _ChangedWords:
         places = self._places[ids]
         is_own = places >= 0
         own = places[is_own]
-        words[is_own] = self._own[own] * self._scales[own][:, None]
+        if len(own):
+            words[is_own] += floats_of(self._own[own], self._scales[own])
         return words
 
 
-def _floats(packed: Mapping[str, NDArray[Any]], name: str) -> NDArray[np.float32]:
-    floats: NDArray[np.float32] = packed[name] * packed[name + SCALE][:, None]
-    return floats
+def layers_of(packed: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[np.float16]]:
+    """The weights of a network's layers by the names of BERT: those that are shared, as far as it has no others."""
+    found = dict[str, NDArray[np.float16]]()
+    for name, shared in (minilm.layers() if WORD_VECTORS in packed else e5.layers()).items():
+        own = ENCODER + name
+        if own + SCALES in packed:
+            found[name] = (shared + unpacked(packed, own)).astype(np.float16)
+        else:
+            found[name] = packed.get(own, shared).astype(np.float16)
+    return found
 
 
 def _unreadable(err: Exception) -> IndexUnavailable:

@@ -1,8 +1,7 @@
 """all-MiniLM-L6-v2 on ONNX Runtime: its word pieces, its word vectors and its six layers, for whoever has weights.
 
-Owns where its weights are, and how a graph without weights is filled with them. One graph takes matrices in eight bits,
-as our own networks ship, and one in sixteen, as the model itself does. ``training.heads.graphs`` wrote all of it, from
-the package that carries the model in full.
+Owns where its weights are, and how a graph without weights is filled with them. ``training.heads.graphs`` wrote all of
+it, from the package that carries the model in full.
 """
 
 from __future__ import annotations
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 
 from core.errors import IndexUnavailable
 from core.i18n.sentences import sentence
+from core.llm.backends.blocks import SCALES, floats_of, unpacked
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -39,27 +39,25 @@ _WORDS: Final = "embeddings.word_embeddings.weight"
 _PLACES: Final = "embeddings.position_embeddings.weight"
 _KINDS: Final = "embeddings.token_type_embeddings.weight"
 _NOT_IN_GRAPH: Final = (_WORDS, _PLACES, _KINDS, "embeddings.position_ids", "pooler.")
-_SCALE: Final = ".scale"
 
 
 class Form(StrEnum):
-    """The form of the weights, and the file of the graph that takes them. The products are of floats in both."""
+    """The file of the graph, which takes weights in sixteen bits. The products are of floats."""
 
-    EIGHT_BITS = "eight_bits.onnx"
-    SIXTEEN_BITS = "sixteen_bits.onnx"
+    MINILM = "minilm.onnx"
+    """Six layers."""
     E5 = "e5.onnx"
-    """Eight layers: the lower four, which all networks share, in sixteen bits, the others in eight."""
+    """Eight layers."""
 
 
 class Layers:
     """The layers with weights of somebody's. Safe to share between threads, each of which keeps one core busy.
 
     Args:
-        weights: arrays by the names of BERT, a matrix of shape (out, in), in sixteen bits. In eight bits a matrix is
-            int8, and beside it lies the scale of each row, shape (out,), under its name with ``.scale``.
+        weights: arrays by the names of BERT, a matrix of shape (out, in), in sixteen bits.
     """
 
-    def __init__(self, weights: Mapping[str, NDArray[Any]], form: Form) -> None:
+    def __init__(self, weights: Mapping[str, NDArray[np.float16]], form: Form) -> None:
         import onnxruntime
 
         options = onnxruntime.SessionOptions()
@@ -72,8 +70,8 @@ class Layers:
         options.add_external_initializers(list(filled), self._held)  # the session points into them as long as it lives
         graph = FOLDER / form.value
         self._session = onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
-        self._kinds = _floats(weights, _KINDS)
-        self._places = _floats(weights, _PLACES)
+        self._kinds = weights[_KINDS].astype(np.float32)
+        self._places = weights[_PLACES].astype(np.float32)
 
     def read(self, words: NDArray[np.float32], kinds: NDArray[np.int64]) -> NDArray[np.float32]:
         """What the layers make of word vectors.
@@ -88,12 +86,6 @@ class Layers:
         vectors = words + self._kinds[kinds] + self._places[: len(words)]
         read: NDArray[np.float32] = self._session.run(None, {"vectors": vectors[None]})[0][0]
         return read
-
-
-def _floats(weights: Mapping[str, NDArray[Any]], name: str) -> NDArray[np.float32]:
-    """A matrix as floats, be it in eight bits or not."""
-    matrix = weights[name].astype(np.float32)
-    return matrix * weights[name + _SCALE][:, None] if name + _SCALE in weights else matrix
 
 
 def packaged_folder() -> Path:
@@ -135,8 +127,7 @@ def _shipped() -> Mapping[str, NDArray[Any]]:
 
 def shared_words(ids: NDArray[np.int64]) -> NDArray[np.float32]:
     """The model's word vectors, shape (ids, 384), which our own networks share but for those that they changed."""
-    words: NDArray[np.float32] = _shipped()[_WORDS][ids] * _shipped()[_WORDS + _SCALE][ids][:, None]
-    return words
+    return floats_of(_shipped()[_WORDS][ids], _shipped()[_WORDS + SCALES][ids])
 
 
 def count_of_words() -> int:
@@ -144,10 +135,15 @@ def count_of_words() -> int:
     return len(_shipped()[_WORDS])
 
 
+def layers() -> dict[str, NDArray[np.float32]]:
+    """The weights of the layers, by the names of BERT; without the word vectors."""
+    return {name: unpacked(_shipped(), name) for name in _shipped() if name != _WORDS and not name.endswith(SCALES)}
+
+
 @cache
 def own_layers() -> Layers:
     """The model itself, loaded once."""
-    return Layers(_shipped(), Form.SIXTEEN_BITS)
+    return Layers({name: array.astype(np.float16) for name, array in layers().items()}, Form.MINILM)
 
 
 def vector_of(text: str) -> NDArray[np.float32]:

@@ -30,7 +30,7 @@ def test_what_ships_is_cut_from_the_package() -> None:
     assert [piece for piece, _ in pieces] == [whole[place][0] for place in e5.kept()]
     assert [score for _, score in pieces] == pytest.approx([whole[place][1] for place in e5.kept()])
     assert SHIPPED.read_bytes() == e5.shipped()
-    assert SHIPPED.stat().st_size + TOKENIZER.stat().st_size < 21_000_000
+    assert SHIPPED.stat().st_size + TOKENIZER.stat().st_size < 25_000_000
 
 
 def test_four_bits_are_read_as_the_package_means_them() -> None:
@@ -60,7 +60,7 @@ def test_only_what_learns_is_packed(tmp_path: Path) -> None:
     """The upper four layers and the outputs; what all share does not ship again."""
     network = new_network(3, Base.E5)
     pack(network, {"outputs": ["a", "b", "c"]}, tmp_path / "w")
-    assert (tmp_path / "w").stat().st_size < 8_000_000
+    assert (tmp_path / "w").stat().st_size < 5_000_000
     learnt = [name for name, one in unpacked(tmp_path / "w").named_parameters() if one.requires_grad]
     assert {name.split(".")[3] for name in learnt if name.startswith("encoder.")} == {"4", "5", "6", "7"}
 
