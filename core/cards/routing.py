@@ -28,6 +28,8 @@ from core.wording.readable import readable
 NONE: Final = "none"
 """What is said of a post whose claim the taxonomy lacks."""
 WEIGHTS: Final = Path(str(resources.files("core.cards"))) / "routing.safetensors"
+ABROAD: Final = WEIGHTS.with_name("abroad.safetensors")
+"""The weights that read the languages which they were fitted in instead of the others."""
 MOST: Final = 2
 """A post may put forward two stereotypes."""
 MOST_WORDS: Final = 200
@@ -96,10 +98,11 @@ class Router:
 
     Args:
         classifier: gives one output for each stereotype, and one for each group's posts that hold none of them.
+        abroad: has the same outputs, and reads the languages that it is calibrated in.
     """
 
-    def __init__(self, classifier: TextClassifier) -> None:
-        self._classifier = classifier
+    def __init__(self, classifier: TextClassifier, abroad: TextClassifier | None = None) -> None:
+        self._classifier, self._abroad = classifier, abroad
         self._last: tuple[bytes, NDArray[np.float32]] | None = None
 
     def route(self, text: str, language: str | None, group: TargetGroup, *, violent: bool = False) -> list[Route]:
@@ -125,17 +128,17 @@ class Router:
         Raises:
             IndexUnavailable: the weights are missing or damaged.
         """
-        about, known = self._classifier.about, load_stereotypes()
+        outputs, known = self.classifier_for(language).about["outputs"], load_stereotypes()
         fitted = beside.fitted if beside else self._fitted(language)
         if fitted is None:
             return Routed()
-        of_group = (known[name] for name in about["outputs"] if name in known and known[name].target_group is group)
+        of_group = (known[name] for name in outputs if name in known and known[name].target_group is group)
         names = [one.id for one in of_group if violent or not one.is_violent]
         if not names:
             return Routed()
-        places = {name: at for at, name in enumerate(about["outputs"])}
+        places = {name: at for at, name in enumerate(outputs)}
         none = f"{names[0].split('/')[0]}/{NONE}"
-        logits = self._logits(as_routed(text, language)) + (beside.added if beside else 0)
+        logits = self._logits(text, language) + (beside.added if beside else 0)
         shares = shares_among(logits[[places[name] for name in (*names, none)]])[:-1]
         chances = _probability(_odds(shares) * fitted.slope + fitted.offset)
         found = [Route(known[name], float(chance)) for name, chance in zip(names, chances, strict=True)]
@@ -147,7 +150,7 @@ class Router:
         Raises:
             IndexUnavailable: the weights are missing or damaged.
         """
-        return shares_among(self._logits(as_routed(text, language)))
+        return shares_among(self._logits(text, language))
 
     def groups(self, text: str, language: str | None, beside: Beside | None = None) -> dict[TargetGroup, float]:
         """How likely each group is the one that a hateful post is about, by all stereotypes; none in unknown languages.
@@ -163,24 +166,31 @@ class Router:
         if self._fitted(language) is None:
             return {}
         groups = {name.split("/")[0]: one.target_group for name, one in load_stereotypes().items()}
-        logits = self._logits(as_routed(text, language))
+        logits = self._logits(text, language)
         shares = shares_among((logits + beside.added) * beside.scale if beside else logits)
         found = dict.fromkeys(groups.values(), 0.0)
-        for name, share in zip(self._classifier.about["outputs"], shares, strict=True):
+        for name, share in zip(self.classifier_for(language).about["outputs"], shares, strict=True):
             found[groups[name.split("/")[0]]] += float(share)
         return found
 
     def _fitted(self, language: str | None) -> Fitted | None:
-        about = self._classifier.about
+        about = self.classifier_for(language).about
         if language not in about["calibration"]:
             return None
         return Fitted(*about["calibration"][language], *about["limits"].get(language, _NEVER))
 
-    def _logits(self, shown: str) -> NDArray[np.float32]:
+    def classifier_for(self, language: str | None) -> TextClassifier:
+        """Who reads a language."""
+        if self._abroad is None or language in {None, "en"} or language not in self._abroad.about["calibration"]:
+            return self._classifier
+        return self._abroad
+
+    def _logits(self, text: str, language: str | None) -> NDArray[np.float32]:
         """The outputs for a text; those of the last one are kept by a digest, since each stage asks for the same."""
-        digest, last = hashlib.blake2b(shown.encode()).digest(), self._last
+        shown, classifier = as_routed(text, language), self.classifier_for(language)
+        digest, last = hashlib.blake2b(f"{id(classifier)}\n{shown}".encode()).digest(), self._last
         if last is None or last[0] != digest:
-            self._last = last = (digest, self._classifier.logits([(shown,)])[0])
+            self._last = last = (digest, classifier.logits([(shown,)])[0])
         return last[1]
 
 
@@ -192,7 +202,7 @@ def as_routed(text: str, language: str | None) -> str:
 @cache
 def shipped_router() -> Router:
     """The router with the shipped weights, which are loaded at the first use, once for all engines of a process."""
-    return Router(SmallEncoder(WEIGHTS))
+    return Router(SmallEncoder(WEIGHTS), SmallEncoder(ABROAD))
 
 
 def outputs_of(stereotypes: Iterable[Stereotype]) -> list[str]:

@@ -59,17 +59,25 @@ def reader(
     _finish(started, f"area under the curve, {task.main}", tuned, table)
 
 
-def heads(run: Folder, set_: Set = None, most: Most = 0, every: Every = 200) -> None:
-    """Train the router of stereotypes on the texts that ship; its weights come into RUN as router.safetensors."""
+def heads(
+    run: Folder,
+    is_abroad: Annotated[bool, typer.Option("--abroad", help="The router for Spanish and Italian.")] = False,
+    set_: Set = None,
+    most: Most = 0,
+    every: Every = 200,
+) -> None:
+    """Train a router of stereotypes on the texts that ship; its weights come into RUN as router.safetensors."""
     need_extra()
     _refuse_few(most)
     from training.heads import routing
 
     rows = routing.labelled(most)
-    values = changed_by(routing.VALUES, set_)
+    values = changed_by(routing.VALUES_ABROAD if is_abroad else routing.VALUES, set_)
     refuse_unknown(set_, values)
     learnt = [one for one in rows if one.split == "train"]
-    started = _start(run, "router", values, learnt, [one for one in rows if one.split != "train"])
+    started = _start(
+        run, "router abroad" if is_abroad else "router", values, learnt, [one for one in rows if one.split != "train"]
+    )
     out = run / "router.safetensors"
     tuned, table = routing.train(rows, routing.Outputs.of_taxonomy(), out, values, started.note, save_steps=every)
     _finish(started, "likeliest stereotype right", tuned, table)

@@ -33,6 +33,12 @@ def calibration(logits: NDArray[np.float32], targets: NDArray[np.float32]) -> li
     return found
 
 
+def beside(odds: NDArray[np.float64], said: NDArray[np.bool_]) -> list[float]:
+    """How the log-odds of networks, shape (texts, networks), become those of all: an offset, and what each counts."""
+    fit = LogisticRegression(C=100.0).fit(odds, said)
+    return [round(float(one), 4) for one in (fit.intercept_[0], *fit.coef_[0])]
+
+
 def by_language(
     spoken: NDArray[np.str_], said: NDArray[np.bool_], chances: NDArray[np.float64]
 ) -> list[dict[str, Any]]:

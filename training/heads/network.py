@@ -147,7 +147,7 @@ def unpacked(file: Path) -> Any:
 
     packed = load_file(file)
     network = new_network(len(packed["outputs.bias"]), Base.MINILM if WORD_VECTORS in packed else Base.E5)
-    found = {ENCODER + name: array for name, array in layers_of(packed).items()}
+    found: dict[str, NDArray[Any]] = {ENCODER + name: array for name, array in layers_of(packed).items()}
     found |= {name: floats(packed, name) for name in network.state_dict() if not name.startswith(ENCODER)}
     if WORD_VECTORS in packed:
         words = minilm.shared_words(np.arange(minilm.count_of_words()))

@@ -27,9 +27,11 @@ from torch.nn import functional
 
 from core.errors import BadInput, IndexUnavailable
 from core.llm.backends.encoders import SmallEncoder
+from core.scoring.readers.probe import PROBE
 from core.scoring.readers.readers import pieces_of
 from core.wording.readable import readable
 from training.heads.fitting import (
+    beside,
     by_language,
     calibration,
     false_alarms,
@@ -161,6 +163,12 @@ def measured(task: Task, out: Path, about: dict[str, Any]) -> list[dict[str, Any
         about["limits"] = limits(chances[mine], said[mine])
         return table
     about["unsure"] = unsure_between(chances[mine], said[mine])
+    if "en" not in about["spoken"]:  # where its own word does not count, that of the reader of English helps it
+        home = SmallEncoder(PROBE.with_name("posts.safetensors"))
+        slopes, offsets = np.array(home.about["calibration"]).T
+        both = np.stack([main, home.logits(task.texts(task.dev))[:, at] * slopes[at] + offsets[at]], axis=1)
+        others = [language for language in about["spoken"] if language not in about["languages"]]
+        about["beside"] = {one: beside(both[spoken == one], said[spoken == one]) for one in others}
     talk = [(readable(text),) for text in task.talk]
     found = SmallEncoder(out).logits(talk)[:, at].astype(np.float64) * slope + offset
     about["false_alarms"], about["ordinary"] = false_alarms(found), len(talk)

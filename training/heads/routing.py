@@ -1,13 +1,15 @@
-"""Trains the router of ``core/cards``: which stereotype a post puts forward, among those about its group.
+"""Trains the routers of ``core/cards``: which stereotype a post puts forward, among those about its group.
 
     antiphon train heads runs/router
+    antiphon train heads runs/abroad --abroad
 
-A small encoder as the two readers are, with an output for each stereotype; all of them compete as it learns, those of
-one group as it is used. It learns from the wordings of ``core/cards/data``, from more of them in
-``training/data/routing/wordings.jsonl``, and from posts of ``training/data/posts`` that readers labelled
-(``labels.jsonl``: up to two stereotypes, or none of them). The texts of the writers of tests are never learnt; of the
-others one family in eight is kept to choose the epoch, for the calibration and for the limits. What is measured on the
-texts of the test writers is printed, and chooses nothing.
+A small encoder as the readers are, with an output for each stereotype; all of them compete as it learns, those of one
+group as it is used. The one for Spanish and Italian is over multilingual-e5-small. Each learns from the wordings of
+``core/cards/data``, from more of them in ``training/data/routing/wordings.jsonl``, and from posts of
+``training/data/posts`` that readers labelled (``labels.jsonl``: up to two stereotypes, or none of them). The texts of
+the writers of tests are never learnt; of the others one family in eight is kept to choose the epoch, for the
+calibration and for the limits, and with them half of the posts of the writers of tests in Spanish, Italian and Basque,
+as for the readers. What is measured on the test split is printed, and chooses nothing.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -30,7 +33,7 @@ from core.ports import TextClassifier
 from core.wording.readable import readable
 from training.corpus import DATA, POST_WRITERS_OF_TESTS, posts, rows_in, spread
 from training.heads.learning import Texts, Tuned, Values, fine_tuned, logits_of, shuffled
-from training.heads.network import pack
+from training.heads.network import Base, pack
 
 if TYPE_CHECKING:
     import torch
@@ -51,7 +54,14 @@ _FEW: Final = 20
 ENOUGH: Final = 200
 """Posts of the development split; of a language with fewer nothing is told."""
 VALUES: Final = Values(epochs=5, faster=4.0)
-"""How the router that ships was trained."""
+"""How a router is trained."""
+VALUES_ABROAD: Final = Values(epochs=3, learning_rate=4e-4, faster=4.0, base=Base.E5)
+"""How the one for Spanish and Italian is."""
+Languages = Sequence[Sequence[str]]
+TOGETHER: Final[Languages] = (("en",), ("es", "it"), ("eu",))
+"""Languages that share calibration and limits: Spanish or Italian alone has too few posts."""
+ABROAD: Final[Languages] = (("es", "it"),)
+"""Those of the router that is over multilingual-e5-small."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +107,7 @@ def _posts() -> Iterator[Labelled]:
     for row in rows_in(DATA / "routing" / "labels.jsonl"):
         post = known[row["post"]]
         is_dev = zlib.crc32(post.family.encode()) % _DEVELOPMENT_IS_ONE_IN == 0
-        split = "test" if post.writer in POST_WRITERS_OF_TESTS else "dev" if is_dev else "train"
+        split = post.split if post.writer in POST_WRITERS_OF_TESTS else "dev" if is_dev else "train"
         labels = tuple(tuple(label) for label in row["labels"])
         yield Labelled(post.text, post.language, TargetGroup(row["target_group"]), labels, split)
 
@@ -192,7 +202,7 @@ def train(
         rows: what it learns, and what it is measured on.
         outputs: its outputs.
         out: the file to write; the checkpoint stands in its folder.
-        values: how it learns.
+        values: how it learns, and over which base: over multilingual-e5-small it is the one for other languages.
         note: hears of each step.
         save_steps: after how many steps a checkpoint is written.
 
@@ -200,7 +210,10 @@ def train(
         the network with the epoch that is most often right on the development split, and a row for each language and
         split.
     """
+    is_abroad = values.base is Base.E5
     learnt, kept = _of_split(rows, "train"), _of_split(rows, "dev")
+    if is_abroad:  # what matters is shown twice an epoch
+        learnt, kept = [*learnt, *_not_english(learnt)], _not_english(kept)
     examples = [(texts, outputs.whole_target(one)) for texts, one in zip(_shown(learnt), learnt, strict=True)]
 
     def share_right(network: Any) -> float:
@@ -219,33 +232,37 @@ def train(
     about = {"outputs": list(outputs.at), "rows": len(learnt), "epochs": values.epochs, "seed": values.seed}
     about |= {"calibration": {}, "limits": {}}
     pack(tuned.network, about, out)
-    table = measured(rows, outputs, SmallEncoder(out), about)
+    table = measured(rows, outputs, SmallEncoder(out), about, ABROAD if is_abroad else TOGETHER)
     pack(tuned.network, about, out)
     return tuned, table
 
 
 def measured(
-    rows: Sequence[Labelled], outputs: Outputs, classifier: TextClassifier, about: dict[str, Any]
+    rows: Sequence[Labelled], outputs: Outputs, classifier: TextClassifier, about: dict[str, Any], languages: Languages
 ) -> list[dict[str, Any]]:
     """Fit calibration and limits on the development split, and tell of each language and split how often it is right.
 
     Args:
         about: the calibration and the limits are written into it.
+        languages: the groups of those that are fitted together.
     """
     table = []
-    for language in sorted({one.language for one in rows if one.split == "dev"}):
-        for split in ("dev", "test"):
+    for together in languages:
+        kept = [one for one in _of_split(rows, "dev") if one.language in together]
+        if not kept:
+            continue
+        shares, right = _said(kept, outputs, classifier)
+        slope, start = calibrated(shares, right)
+        chances = _chances(shares, slope, start)
+        limits = [limit(chances, right, wanted) for wanted in (RIGHT, SAID)] if len(kept) >= ENOUGH else [1.0, 1.0]
+        about["calibration"] |= dict.fromkeys(together, (slope, start))
+        about["limits"] |= dict.fromkeys(together, limits)
+        for language, split in product(together, ("dev", "test")):
             mine = [one for one in _of_split(rows, split) if one.language == language]
-            said = np.array(list(outputs.said(classifier.logits(_shown(mine)), mine)))
-            shares, right = said[:, 0], said[:, 1] > 0.5
-            if split == "dev":
-                about["calibration"][language] = calibrated(shares, right)
-            slope, start = about["calibration"][language]
-            chances = 1 / (1 + np.exp(-(odds(shares) * slope + start)))
-            if split == "dev":
-                found = [limit(chances, right, wanted) for wanted in (RIGHT, SAID)]
-                about["limits"][language] = found if len(mine) >= ENOUGH else [1.0, 1.0]
-            routed, told = (chances >= least for least in about["limits"][language])
+            if not mine:
+                continue
+            shares, right = _said(mine, outputs, classifier)
+            routed, told = (_chances(shares, slope, start) >= least for least in limits)
             table.append(
                 {
                     "language": language,
@@ -259,6 +276,22 @@ def measured(
                 }
             )
     return table
+
+
+def _said(
+    rows: Sequence[Labelled], outputs: Outputs, classifier: TextClassifier
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Of each text the share of the likeliest stereotype, and whether a reader saw it."""
+    said = np.array(list(outputs.said(classifier.logits(_shown(rows)), rows)))
+    return said[:, 0], said[:, 1] > 0.5
+
+
+def _chances(shares: NDArray[np.float64], slope: float, start: float) -> NDArray[np.float64]:
+    return np.asarray(1 / (1 + np.exp(-(odds(shares) * slope + start))))
+
+
+def _not_english(rows: Sequence[Labelled]) -> list[Labelled]:
+    return [one for one in rows if one.language != "en"]
 
 
 def _of_split(rows: Sequence[Labelled], split: str) -> list[Labelled]:

@@ -14,15 +14,14 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
-from core.cards.routing import WEIGHTS as ROUTER
-from core.llm.backends.encoders import SmallEncoder
+from core.cards.routing import Router, shipped_router
 from core.scoring.readers.pooling import log_odds
 from core.scoring.readers.probe import HATEFUL
 from core.scoring.readers.readers import PostReader, shipped_posts
 from training.heads.fitting import unsure_between
-from training.heads.routing import ENOUGH, RIGHT, SAID, Labelled, Outputs, calibrated, limit, odds
+from training.heads.routing import ENOUGH, RIGHT, SAID, TOGETHER, Labelled, Outputs, calibrated, limit, odds
 from training.probe.learning import Fit, Floats
-from training.probe.texts import LANGUAGES, TOGETHER, Learnt
+from training.probe.texts import LANGUAGES, Learnt
 
 _WEIGHTS: Final = (0.3, 0.5, 0.7, 0.9, 1.2, 1.6, 2.2, 3.0)
 
@@ -32,17 +31,21 @@ def pooled(
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """What stands beside the outputs, fitted on the development split, and a table of what was measured."""
     about: dict[str, Any] = {HATEFUL: {}, "stereotypes": {}}
-    reader, router, table = shipped_posts(), SmallEncoder(ROUTER), list[dict[str, Any]]()
+    reader, router, table = shipped_posts(), shipped_router(), list[dict[str, Any]]()
     for language in LANGUAGES:
         table += _pool_hate(texts, states, found, reader, language, about[HATEFUL])
-    weight = _weight(texts, states, found, outputs, router)
+    weight = _WEIGHTS[0]
     for languages in TOGETHER:
         kept = [row for language in languages for row in _rows(texts, language, "dev")]
-        shares, right = _said(outputs, _both(texts, states, found, router, kept), weight, kept)
+        both = _both(texts, states, found, router, kept)
+        if languages == TOGETHER[0] or len(kept) >= ENOUGH:  # with fewer it counts as for the languages before
+            weight = _weight(both, kept, outputs)
+        shares, right = _said(outputs, both, weight, kept)
         slope, offset = calibrated(shares, right)
         chances = _chances(shares, slope, offset)
         limits = [limit(chances, right, wanted) for wanted in (RIGHT, SAID)] if len(kept) >= ENOUGH else [1.0, 1.0]
-        scale = slope / router.about["calibration"]["en"][0]  # as sure of a group as the router alone
+        alone = router.classifier_for("en").about["calibration"]["en"][0]
+        scale = slope / alone  # as sure of a group as the router alone
         fitted = {"weight": weight, "calibration": [slope, offset], "limits": limits, "scale": round(scale, 4)}
         about["stereotypes"] |= dict.fromkeys(languages, fitted)
     for language, fitted in about["stereotypes"].items():
@@ -82,16 +85,9 @@ def _pool_hate(
             }
 
 
-def _weight(texts: Learnt, states: NDArray[Any], found: Fit, outputs: Outputs, router: SmallEncoder) -> float:
-    """How far the probe counts beside the router: what is most often right on the development split.
-
-    The languages that get limits choose it together, since each alone has too few posts to tell weights apart.
-    """
-    split = ([row for language in languages for row in _rows(texts, language, "dev")] for languages in TOGETHER)
-    every = list(split)
-    kept = [row for rows in every if len(rows) >= ENOUGH for row in rows] or every[0]
-    small, probe = _both(texts, states, found, router, kept)
-    right = {weight: _said(outputs, (small, probe), weight, kept)[1].mean() for weight in _WEIGHTS}
+def _weight(both: tuple[Floats, Floats], kept: Sequence[tuple[int, Labelled]], outputs: Outputs) -> float:
+    """How far the probe counts beside the router: what is most often right on texts of the development split."""
+    right = {weight: _said(outputs, both, weight, kept)[1].mean() for weight in _WEIGHTS}
     return max(right, key=lambda weight: right[weight])
 
 
@@ -100,7 +96,7 @@ def _measured(
     states: NDArray[Any],
     found: Fit,
     outputs: Outputs,
-    router: SmallEncoder,
+    router: Router,
     fitted: Mapping[str, Any],
     language: str,
     split: str,
@@ -145,7 +141,8 @@ def _rows(texts: Learnt, language: str, split: str) -> list[tuple[int, Labelled]
 
 
 def _both(
-    texts: Learnt, states: NDArray[Any], found: Fit, router: SmallEncoder, rows: Sequence[tuple[int, Labelled]]
+    texts: Learnt, states: NDArray[Any], found: Fit, router: Router, rows: Sequence[tuple[int, Labelled]]
 ) -> tuple[Floats, Floats]:
     places = [at for at, _ in rows]
-    return router.logits([(texts.texts[at],) for at in places]), found.outputs(states[places])[:, 1:]
+    small = [router.classifier_for(one.language).logits([(texts.texts[at],)])[0] for at, one in rows]
+    return np.array(small, dtype=np.float32), found.outputs(states[places])[:, 1:]

@@ -6,7 +6,7 @@ Owns the joining of both: a text is read once, whatever is known of it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -18,9 +18,6 @@ from training.heads.routing import Labelled, labelled
 
 LANGUAGES: Final = ("en", "es", "it", "eu")
 """Languages that are learnt. The model that ships knows little Basque, and learns some of it here."""
-TOGETHER: Final = (("en",), ("es", "it"), ("eu",))
-"""Languages that share calibration and limits of stereotypes: Spanish or Italian alone has too few posts, and what
-the model makes of Basque is less sure."""
 
 
 @dataclass(frozen=True)
@@ -41,17 +38,10 @@ class Learnt:
 def learnt(most: int = 0) -> Learnt:
     """Everything that is learnt from or measured on; at most ``most`` of each kind, language and split, if not 0.
 
-    In Spanish, Italian and Basque half of the posts of the writers of tests are of the development split, as for the
-    reader of posts: without them too few are there to fix limits on. A text that one of both lists holds back is learnt
-    in neither.
+    A text that one of both lists holds back is learnt in neither.
     """
     rows = [row for row in posts() if row.language in LANGUAGES]
-    split_of = {as_routed(row.text, row.language): row.split for row in rows}
-    known = list[tuple[str, Labelled]]()
-    for one in labelled():
-        text = as_routed(one.text, one.language)
-        is_dev = one.split == "test" and split_of.get(text) == "dev"
-        known.append((text, replace(one, split="dev") if is_dev else one))
+    known = [(as_routed(one.text, one.language), one) for one in labelled()]
     rows = spread(rows, most, lambda row: (row.language, row.split))
     known = spread(
         [(text, one) for text, one in known if one.language in LANGUAGES],

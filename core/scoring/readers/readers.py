@@ -113,7 +113,8 @@ class PostReader:
 
     Args:
         classifier: reads English, and what nobody else reads.
-        abroad: reads the languages that it names as ``spoken``.
+        abroad: reads the languages that it names as ``spoken``; in those that it names as ``beside`` the other one has
+            a word on what is hateful, too.
     """
 
     def __init__(self, classifier: TextClassifier, abroad: TextClassifier | None = None) -> None:
@@ -191,18 +192,16 @@ class PostReader:
 
     def _read_by_network(self, texts: Sequence[str], language: str | None) -> list[PostSigns]:
         classifier = self._of(language)
-        pieces = [pieces_of(text) for text in texts]
-        flat = [(piece,) for of_text in pieces for piece in of_text]
-        found = _probabilities(classifier.logits(flat), _told(classifier, "calibration"))
-        outputs = _told(classifier, "outputs")
-        signs, start, at = [], 0, outputs.index("hateful")
-        for of_text in pieces:
-            rows = found[start : start + len(of_text)]
-            start += len(of_text)
-            worst = rows[int(rows[:, at].argmax())].copy()
-            worst[at] = _probability(_logit(worst[at]) - _told(classifier, "long") * np.log(len(rows)))
-            signs.append(_post_signs(by_name(outputs, worst)))
-        return signs
+        signs = _signs_by(classifier, texts)
+        beside = classifier.about.get("beside", {}).get(language)
+        if beside is None:
+            return signs
+        bias, of_own, of_other = beside
+        odds = (
+            bias + of_own * _logit(own.hateful) + of_other * _logit(other.hateful)
+            for own, other in zip(signs, _signs_by(self._classifier, texts), strict=True)
+        )
+        return [replace(one, hateful=float(_probability(each))) for one, each in zip(signs, odds, strict=True)]
 
     def hateful(self, texts: Sequence[str], language: str | None = None) -> NDArray[np.float64]:
         """The probability, shape (n,), that each text attacks a group of people."""
@@ -319,6 +318,22 @@ def shipped_drafts() -> DraftReader:
 def _shipped(name: str) -> SmallEncoder:
     """Loaded at the first use, once for all readers of a process."""
     return SmallEncoder(Path(str(resources.files("core.scoring.readers"))) / f"{name}.safetensors")
+
+
+def _signs_by(classifier: TextClassifier, texts: Sequence[str]) -> list[PostSigns]:
+    """What one network says of each text."""
+    pieces = [pieces_of(text) for text in texts]
+    flat = [(piece,) for of_text in pieces for piece in of_text]
+    found = _probabilities(classifier.logits(flat), _told(classifier, "calibration"))
+    outputs = _told(classifier, "outputs")
+    signs, start, at = [], 0, outputs.index("hateful")
+    for of_text in pieces:
+        rows = found[start : start + len(of_text)]
+        start += len(of_text)
+        worst = rows[int(rows[:, at].argmax())].copy()
+        worst[at] = _probability(_logit(worst[at]) - _told(classifier, "long") * np.log(len(rows)))
+        signs.append(_post_signs(by_name(outputs, worst)))
+    return signs
 
 
 def _told(classifier: TextClassifier, name: str) -> Any:

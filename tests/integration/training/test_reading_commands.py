@@ -37,6 +37,16 @@ def test_a_router_leaves_weights_card_and_curves_and_goes_on_with_the_same_value
     assert (code, "holds a run with other values" in said) == (2, True), said
 
 
+def test_a_router_abroad_is_fitted_in_its_own_languages(tmp_path: Path) -> None:
+    """And stands over the model of many languages."""
+    code, said = train("heads", tmp_path, "--abroad", *_QUICK)
+    assert code == 0, said
+    about = SmallEncoder(tmp_path / "router.safetensors").about
+    assert about["calibration"].keys() == about["limits"].keys() == {"es", "it"}
+    assert about["calibration"]["es"] == about["calibration"]["it"], "both together have enough posts, neither alone"
+    assert "- model: multilingual-e5-small" in (tmp_path / "card.md").read_text()
+
+
 @pytest.mark.parametrize(("which", "measured", "goes_on"), [("posts", "hateful", True), ("drafts", "unfit", False)])
 def test_a_reader_leaves_weights_that_say_what_they_know(
     which: str, measured: str, goes_on: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

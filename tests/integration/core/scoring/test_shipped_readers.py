@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from core.cards.routing import shipped_router
 from core.models import TargetGroup
 from core.scoring.readers.readers import Readers, Sureness
 from core.stages.signals import Signals, read_signals
@@ -90,3 +91,20 @@ async def test_a_reply_is_read_with_its_post(readers: Readers, reply: str, is_fi
     drafts = readers.drafts
     found = drafts.read("Migrants only come here to live on our money.", [reply], "en")[0]
     assert (found.unfit < drafts.limits[1]) is is_fit
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "group", "stereotype"),
+    [
+        ("Quien dio el voto a las mujeres cometió un error histórico.", "es", TargetGroup.WOMEN, "women/vote"),
+        ("Los moros vienen a invadirnos y a imponer su ley.", "es", TargetGroup.MUSLIMS, "muslims/sharia"),
+        ("Le banche sono tutte in mano agli ebrei.", "it", TargetGroup.JEWS, "jews/banks"),
+        ("I rom non vogliono lavorare, campano sulle spalle degli altri.", "it", TargetGroup.OTHER, "other/roma-lazy"),
+    ],
+)
+def test_plain_posts_are_routed_in_spanish_and_italian(
+    text: str, language: str, group: TargetGroup, stereotype: str
+) -> None:
+    """Without a word of the language model: a volunteer without it gets the cards, too."""
+    assert [one.stereotype.id for one in shipped_router().route(text, language, group)] == [stereotype]
+    assert shipped_router().route(text, "eu", group) == [], "too few Basque posts were there to fix limits on"

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from core.cards.routing import WEIGHTS
+from core.cards.routing import ABROAD, WEIGHTS
 from core.llm.backends.embeddings import SentenceEmbedder
 from core.llm.backends.encoders import SmallEncoder
 from core.llm.backends.minilm import FOLDER, SHIPPED, TOKENIZER, Form, packaged_folder
@@ -66,8 +66,9 @@ def test_the_weights_are_those_of_the_package() -> None:
         (READERS / "abroad.safetensors", posts()),
         (READERS / "drafts.safetensors", pairs()),
         (WEIGHTS, posts()),
+        (ABROAD, posts()),
     ],
-    ids=["posts", "abroad", "drafts", "router"],
+    ids=["posts", "abroad", "drafts", "router", "router-abroad"],
 )
 def test_shipped_weights_say_what_torch_says(file: Path, texts: list[tuple[str, ...]]) -> None:
     """In four languages, for single texts and pairs: the figures of the readers' cards hold for both."""

@@ -63,6 +63,21 @@ def test_a_post_is_read_once() -> None:
     assert len(routing.calls) == 1
 
 
+def test_another_network_reads_the_languages_that_it_is_fitted_in() -> None:
+    """And no other, with its own limits; what one says of a text is not taken for what the other says of it."""
+    at_home = FakeRouting({"women/vote": 9.0}, languages=("en", "es", "eu"), limit=0.9)
+    router = Router(at_home, abroad := FakeRouting({"women/office": 9.0}, languages=("es",), limit=0.8))
+    found = {language: router.read(POST, language, TargetGroup.WOMEN) for language in ("en", "es", "eu")}
+    assert {language: one.routes[0].stereotype.id for language, one in found.items()} == {
+        "en": "women/vote",
+        "es": "women/office",
+        "eu": "women/vote",
+    }
+    assert {language: one.least for language, one in found.items()} == {"en": 0.9, "es": 0.8, "eu": 0.9}
+    assert router.groups(POST, "fr") == {}
+    assert len(abroad.calls) == 1
+
+
 def test_the_outputs_are_the_stereotypes_and_none_of_each_group() -> None:
     """The cards for any post about a group are no stereotype, so that nothing is routed to them."""
     names = outputs_of(load_stereotypes().values())

@@ -49,11 +49,13 @@ def test_each_wording_is_one_stereotypes() -> None:
 
 
 def test_nothing_of_the_test_writers_is_learnt() -> None:
-    """What is measured must be new to the router."""
-    writers = {row.text: row.writer for row in posts()}
+    """What is measured must be new to the router; limits alone are fixed on other posts of the same writers."""
+    known = {row.text: row for row in posts()}
     for one in labelled():
-        if one.split != "test":
-            assert writers.get(one.text) not in POST_WRITERS_OF_TESTS
+        of_tests = known[one.text] if one.text in known and known[one.text].writer in POST_WRITERS_OF_TESTS else None
+        if of_tests is not None:
+            assert one.split == of_tests.split != "train"
+            assert one.language != "en" or one.split == "test"
 
 
 def test_sentences_are_labelled_once_or_twice() -> None:
