@@ -81,7 +81,19 @@ async def queue(request: web.Request) -> web.Response:
         chosen=request.query.get("place", ""),
         oldest="" if found.oldest is None else reader.markup.from_now(found.oldest),
         number=changes.number,
+        can_paste=site.paste is not None,
     )
+
+
+async def paste(request: web.Request) -> web.Response:
+    """Make a case of a post that somebody pastes, and show it; its drafts appear there."""
+    site = request.app[SITE]
+    if site.paste is None:
+        raise web.HTTPNotFound
+    text = _text(str((await request.post()).get("post", "")))
+    if not text.strip():
+        raise BadInput(sentence("Nothing was pasted."), remedy=sentence("Go back, and try again."))
+    raise see_other(f"/case/{await site.paste(text, visitor_of(request).people[0])}")
 
 
 def _row(case: QueuedCase, reader: Reader) -> QueueRow:

@@ -36,6 +36,7 @@ def application(site: Site, tries: door.Tries | None = None) -> web.Application:
     made.router.add_post("/link/{link:[\\w-]{20,100}}", door.log_in_by_link)
     made.router.add_post("/logout", door.log_out)
     made.router.add_get("/", desk.queue)
+    made.router.add_post("/paste", desk.paste)
     made.router.add_get("/decided", desk.decided)
     made.router.add_get("/me", desk.me)
     made.router.add_post("/me", desk.prefer)

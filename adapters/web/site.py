@@ -36,6 +36,10 @@ VISITOR: Final = web.RequestKey("visitor", Visitor)
 SECRET: Final = web.RequestKey("secret", str)
 
 
+Paste = Callable[[str, Person], Awaitable[str]]
+"""Makes a case of words that somebody pastes, and gives its id."""
+
+
 async def alone(proposal: ProposedReply, by: Person) -> InPublic:
     """A reply of a platform that puts nothing around the approved text."""
     return InPublic(proposal.text)
@@ -49,6 +53,7 @@ class Site:
         origins: the addresses by which it is reached, such as ``http://127.0.0.1:8470``; people are told the first one.
         address_of: where a post can be read on its platform, "" where that is not known.
         in_public: all of a reply that everybody would see.
+        paste: what becomes of a post that somebody pastes; ``None`` where none can be pasted.
     """
 
     casework: Casework
@@ -58,6 +63,7 @@ class Site:
     origins: tuple[str, ...]
     address_of: Callable[[PostRef], str] = no_address
     in_public: Callable[[ProposedReply, Person], Awaitable[InPublic]] = alone
+    paste: Paste | None = None
     poll_seconds: float = 1.0
     templates: Environment = field(default_factory=lambda: templates())
 

@@ -58,7 +58,7 @@ LATER: Final = (
     Later(
         "run",
         _REVIEW,
-        "Decide about posts in this terminal: those of a sample community, or your own. No chat platform is served.",
+        "Decide about posts on a page of this machine: a sample community's, or your own. No chat platform is served.",
         "bot.cli.looking",
     ),
     Later(

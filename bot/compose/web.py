@@ -12,7 +12,7 @@ from urllib.parse import quote, urlsplit
 
 from adapters.common.decisions.press import InPublic
 from adapters.web.server import application, listening, serving
-from adapters.web.site import Site
+from adapters.web.site import Paste, Site
 from bot.communities.accounts import WebAccounts
 from bot.compose.application import Application
 from bot.compose.settings.settings import Settings, WebSettings
@@ -28,8 +28,13 @@ _ADDS_TO_REPLIES: Final = frozenset({"mastodon"})
 
 
 @asynccontextmanager
-async def dashboard(settings: Settings, running: Application) -> AsyncIterator[tuple[str, WebAccounts]]:
+async def dashboard(
+    settings: Settings, running: Application, paste: Paste | None = None
+) -> AsyncIterator[tuple[str, WebAccounts]]:
     """The dashboard of an application, within the block; gives its address, and the accounts that get in.
+
+    Args:
+        paste: makes a case of a post that somebody pastes, where that can be done.
 
     Raises:
         BadSettings: nothing can be listened to at the configured address.
@@ -46,6 +51,7 @@ async def dashboard(settings: Settings, running: Application) -> AsyncIterator[t
         origins=origins,
         address_of=lambda ref: address_of(ref, settings.mastodon.url),
         in_public=whole_reply,
+        paste=paste,
     )
     async with serving(application(site), at):
         yield origins[0], accounts

@@ -1,4 +1,4 @@
-"""``antiphon run``: the application at a terminal, with the sample community."""
+"""``antiphon run --terminal``: the application at a terminal, with the sample community."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PASTED = "Refugees get everything for nothing.\n\nAnd they never say thank you."
 
 def test_moderator_approves_closes_edits_and_pastes(drafter: Antiphon):
     """Exactly what was approved is posted, word for word, and nothing else; a post of one's own is drafted for, too."""
-    with drafter.at_terminal("run") as terminal:
+    with drafter.at_terminal("run", "--terminal") as terminal:
         terminal.read_to(NEXT)
         terminal.types("")
         terminal.read_to("The first draft, after ")
@@ -64,7 +64,7 @@ def test_moderator_approves_closes_edits_and_pastes(drafter: Antiphon):
 def test_moderator_argues_another_claim(drafter: Antiphon):
     """By its number or in words of one's own, with a word of warning; a slip of the finger changes nothing."""
     own = "Newcomers always help their neighbours."
-    with drafter.at_terminal("run") as terminal:
+    with drafter.at_terminal("run", "--terminal") as terminal:
         terminal.read_to(NEXT)
         terminal.types("")
         assert "We say instead" not in terminal.read_to(ASKED)  # a larger model argues what the post calls for
@@ -92,7 +92,7 @@ def test_moderator_argues_another_claim(drafter: Antiphon):
 
 def test_an_approval_is_taken_back_by_a_key_and_by_ctrl_c(drafter: Antiphon):
     """Within the undo window nothing is posted; the case waits for its moderator, who may leave at any time."""
-    with drafter.having(ANTIPHON__DESK__UNDO_SECONDS="3600").at_terminal("run") as terminal:
+    with drafter.having(ANTIPHON__DESK__UNDO_SECONDS="3600").at_terminal("run", "--terminal") as terminal:
         terminal.read_to(NEXT)
         terminal.types("")
         draft = first_draft(terminal.read_to(ASKED))
@@ -110,7 +110,7 @@ def test_an_approval_is_taken_back_by_a_key_and_by_ctrl_c(drafter: Antiphon):
     assert "Your approval is taken back: nothing was posted." in rest
     assert "Stopped. Nothing more is drafted or posted." in rest
 
-    with drafter.at_terminal("run") as terminal:
+    with drafter.at_terminal("run", "--terminal") as terminal:
         terminal.read_to(NEXT)
         terminal.types("")
         assert first_draft(terminal.read_to(ASKED)) == draft
@@ -127,14 +127,14 @@ def test_an_approval_is_taken_back_by_a_key_and_by_ctrl_c(drafter: Antiphon):
 def test_interrupted_case_is_drafted_at_the_next_start(drafter: Antiphon, server: ChatServer):
     """Ctrl-C while the model works ends the command at once, and the case goes back into the queue."""
     server.released.clear()
-    with drafter.started("run") as process:
+    with drafter.started("run", "--terminal") as process:
         assert server.asked.wait(GUARD_SECONDS)
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=GUARD_SECONDS)
     assert process.returncode == 130
     assert err == "Stopped. Nothing more is drafted or posted.\n"
     server.released.set()
-    with drafter.at_terminal("run") as terminal:
+    with drafter.at_terminal("run", "--terminal") as terminal:
         terminal.read_to(NEXT)
         terminal.types("")
         first_draft(terminal.read_to(ASKED))
@@ -144,7 +144,7 @@ def test_interrupted_case_is_drafted_at_the_next_start(drafter: Antiphon, server
 
 def test_run_without_a_terminal_posts_nothing(drafter: Antiphon):
     """Nobody is there to approve: not even input that looks like consent does it."""
-    result = drafter("run", stdin=b"a 1\ny\na 1\ny\na 1\ny\n")
+    result = drafter("run", "--terminal", stdin=b"a 1\ny\na 1\ny\na 1\ny\n")
     assert (result.code, result.err) == (0, "")
     assert result.out.count("It waits in review: run this in a terminal to decide.") == len(SAMPLE_FLAGS)
     assert "The thread as the community sees it" in result.out

@@ -102,6 +102,17 @@ def test_every_sentence_is_found_wherever_it_is_said(tmp_path: Path) -> None:
     assert uncollectable(tmp_path) == ["adapters/said.py"]
 
 
+def test_the_sentences_of_pages_are_collected(tmp_path: Path):
+    """A template asks for its sentences by one name, with values or without."""
+    folder = tmp_path / "adapters" / "web" / "templates"
+    folder.mkdir(parents=True)
+    (folder / "one.html").write_text('<p title="{{ _("A title") }}">{{ _("Hello {name}", name=you) }}</p>', "utf-8")
+    assert collected(tmp_path) == {
+        "A title": {"adapters/web/templates/one.html"},
+        "Hello {name}": {"adapters/web/templates/one.html"},
+    }
+
+
 def test_only_commands_and_their_translator_ask_for_what_is_no_literal() -> None:
     """Whatever else did could not be collected, and would stay English; choices of commands are collected as words."""
     assert uncollectable() == ["adapters/discord/capture/commands.py", "adapters/discord/speech/languages.py"]

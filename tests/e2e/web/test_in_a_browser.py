@@ -1,0 +1,298 @@
+"""The dashboard in Chromium, with its scripts and its policy: keys, what changes meanwhile, what must stay inert."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+import pytest
+from playwright.async_api import BrowserContext, Page, Request, async_playwright
+
+from adapters.web.site import CSRF_HEADER
+from core.models import Draft, Intent, Scores, ThreadMessage
+from core.moderation.approval import CaseState
+from core.moderation.closing import CloseReason
+from tests.fakes.ports.cards import POST, REVIEWED
+from tests.fakes.web.browsing import PASSWORD, Dashboard, dashboard
+
+CHROMIUM: Final = shutil.which("chromium")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed: apt-get install chromium")
+
+
+@dataclass
+class Tab:
+    """A page in Chromium, and what its console and its policy said."""
+
+    page: Page
+    origin: str
+    said: list[str] = field(default_factory=list)
+
+    async def go(self, path: str) -> None:
+        """Open a page of ours."""
+        await self.page.goto(self.origin + path)
+
+    async def words(self) -> str:
+        """All that can be seen."""
+        return " ".join((await self.page.inner_text("body")).split())
+
+
+@dataclass
+class Room:
+    """The pages, and somebody's browser who is logged in."""
+
+    web: Dashboard
+    context: BrowserContext
+    tab: Tab
+
+    async def open(self) -> Tab:
+        """Another tab of the same browser."""
+        tab = Tab(await self.context.new_page(), self.web.origin)
+        tab.page.on("console", lambda one: tab.said.append(one.text))
+        tab.page.on("pageerror", lambda one: tab.said.append(str(one)))
+        return tab
+
+
+@pytest.fixture(params=[{"width": 1280, "height": 900}, {"width": 390, "height": 800}], ids=["wide", "phone"])
+async def room(desk_file: Path, request: pytest.FixtureRequest) -> AsyncIterator[Room]:
+    """A moderator at a browser, with one case in review."""
+    async with dashboard(desk_file) as web, async_playwright() as driver:
+        await web.desk.case(REVIEWED)
+        await web.account("ane", web.desk.ane)
+        browser = await driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        context = await browser.new_context(viewport=request.param)
+        room = Room(web, context, Tab(await context.new_page(), web.origin))
+        room.tab = await room.open()
+        await room.tab.go("/login")
+        await room.tab.page.fill("#account", "ane")
+        await room.tab.page.fill("#password", PASSWORD)
+        await room.tab.page.click("main button")
+        await room.tab.page.wait_for_selector("#queue")
+        yield room
+        await browser.close()
+
+
+async def test_a_case_is_decided_by_keys_alone(room: Room) -> None:
+    """From the queue to an approved reply, without a mouse."""
+    page = room.tab.page
+    for key in ("j", "o"):
+        await page.keyboard.press(key)
+    await page.wait_for_selector("#case")
+    await page.keyboard.press("r")
+    await page.wait_for_selector("#words .turn")
+    await page.keyboard.press("a")
+    await page.wait_for_selector("pre.exact")
+    shown = await page.locator("pre.exact").text_content()
+    await page.keyboard.press("y")
+    await page.wait_for_selector(".approved")
+    card = await room.web.desk.now()
+    assert card.approved is not None
+    assert card.approved.text == shown
+    await page.keyboard.press("u")
+    await page.wait_for_selector("#replies-title")
+    assert (await room.web.desk.now()).state is CaseState.IN_REVIEW
+    assert room.tab.said == []
+
+
+async def test_keys_can_be_switched_off_and_leave_what_is_typed_alone(room: Room) -> None:
+    """A letter in a field is a letter; once they are off, none acts anywhere."""
+    page = room.tab.page
+    await room.tab.go(f"/case/{room.web.desk.case_id}/edit/0")
+    await page.focus("#text")
+    await page.keyboard.type("a quick question: have you asked them yourself?")
+    assert await page.input_value("#text") == "a quick question: have you asked them yourself?"
+    await page.keyboard.press("Escape")
+    await room.tab.go("/")
+    await page.keyboard.press("?")
+    assert await page.locator("#help").is_visible()
+    await room.tab.go("/me")
+    await page.uncheck("input[name=keys]")
+    await page.click("main form button.first")
+    await page.wait_for_selector(".done")
+    await room.tab.go(f"/case/{room.web.desk.case_id}")
+    await page.keyboard.press("h")
+    await page.keyboard.press("a")
+    await page.keyboard.press("?")
+    assert await page.locator("#help").count() == 0
+    assert (await room.web.desk.now()).holder is None
+
+
+async def test_every_request_that_is_no_get_carries_the_token(room: Room) -> None:
+    """Those of htmx, too, which inherits headers only where it is told so (T8)."""
+    sent: list[Request] = []
+    page = room.tab.page
+    page.on("request", lambda one: sent.append(one) if one.method != "GET" else None)
+    await room.tab.go(f"/case/{room.web.desk.case_id}/edit/1")
+    await page.focus("#text")
+    await page.keyboard.type("Nobody counted 73 %. ")
+    await page.wait_for_selector("#checks .diff ins")
+    assert "73" in await page.inner_text("#checks")
+    assert await page.evaluate("document.activeElement.id") == "text"
+    await page.click("button.first")
+    await page.wait_for_selector("pre.exact")
+    assert len(sent) >= 2
+    for request in sent:
+        headers = await request.all_headers()
+        assert CSRF_HEADER.lower() in headers or "csrf=" in (request.post_data or "")
+    by_script = [one for one in sent if "hx-request" in await one.all_headers()]
+    assert by_script
+    for request in by_script:
+        assert CSRF_HEADER.lower() in await request.all_headers()
+    assert room.tab.said == []
+
+
+async def test_two_moderators_and_a_page_that_slept(room: Room) -> None:
+    """What somebody else does appears by itself; a page that was away shows what is so when it is back."""
+    desk = room.web.desk
+    queue, case = room.tab, await room.open()
+    await case.go(f"/case/{desk.case_id}")
+    await desk.casework.hold(desk.case_id, desk.jon)
+    await queue.page.wait_for_selector("text=Jon holds it")
+    await case.page.wait_for_selector("text=Jon holds the case")
+    await room.context.set_offline(True)
+    await desk.casework.release(desk.case_id, desk.jon)
+    card = await desk.now()
+    await desk.casework.close(desk.case_id, card.version, desk.jon, CloseReason.SILENCE)
+    await room.context.set_offline(False)
+    await queue.page.wait_for_selector(".empty")
+    await case.page.wait_for_selector("h1:has-text('Closed')")
+    assert await case.page.locator("text=Approve draft 1").count() == 0
+
+
+async def test_a_person_who_writes_is_not_interrupted(room: Room) -> None:
+    """The page says that the case changed, and leaves the text where it is."""
+    desk, page = room.web.desk, room.tab.page
+    await room.tab.go(f"/case/{desk.case_id}")
+    await page.locator("#close > summary").click()
+    await page.fill("#note", "half a sentence")
+    card = await desk.now()
+    await desk.casework.hold(desk.case_id, desk.jon)
+    await page.wait_for_selector("#news:not([hidden])")
+    assert await page.input_value("#note") == "half a sentence"
+    assert card.version == (await desk.now()).version
+
+
+async def test_the_post_is_not_in_the_accessibility_tree_before_it_is_asked_for(room: Room) -> None:
+    """A device that reads pages out has nothing to read (T27)."""
+    page = room.tab.page
+    await room.tab.go(f"/case/{room.web.desk.case_id}")
+    assert "benefits" not in await page.locator("body").aria_snapshot()
+    assert "benefits" not in await page.content()
+    await page.click("text=Show the post")
+    await page.wait_for_selector("#words .turn")
+    assert "benefits" in await page.locator("body").aria_snapshot()
+    assert "benefits" not in await page.title()
+
+
+async def test_nothing_is_wider_than_the_screen(room: Room) -> None:
+    """No page has to be pushed sideways, down to 320 pixels (WCAG 1.4.10); what is pressed is large enough (2.5.8)."""
+    page = room.tab.page
+    await page.set_viewport_size({"width": 320, "height": 700})
+    for path in (
+        "/",
+        f"/case/{room.web.desk.case_id}?reveal=1",
+        f"/case/{room.web.desk.case_id}/edit/1",
+        "/decided",
+        "/me",
+    ):
+        await room.tab.go(path)
+        assert await page.evaluate("document.documentElement.scrollWidth") <= 320, path
+        sizes = await page.evaluate(
+            "[...document.querySelectorAll('button, a.button, summary, select, nav a')].filter(e => e.offsetParent)"
+            ".map(e => [e.textContent.trim(), e.getBoundingClientRect().height, e.getBoundingClientRect().width])"
+        )
+        assert [one for one in sizes if one[1] < 24 or one[2] < 24] == [], path
+
+
+def _payloads() -> list[str]:
+    """Texts that would act if one place forgot to escape them."""
+    acts = ("alert(1)", "document.body.dataset.ran=1", "fetch('https://evil.example')")
+    shapes = (
+        "<script>{}</script>", "<img src=x onerror={}>", "<svg onload={}>", "\"><script>{}</script>",
+        "'><img src=x onerror={}>",
+        "<a href=\"javascript:{}\">here</a>", "</textarea><script>{}</script>", "</pre><script>{}</script>",
+        "</title><script>{}</script>", "<body onload={}>", "<iframe srcdoc=\"<script>{}</script>\">", "{{{{ {} }}}}",
+        "<div hx-get='/me' hx-trigger='load' hx-on:load={}>", "<form action=https://evil.example><button>{}</button></form>",
+        "<style>*{{background:url(https://evil.example)}}</style>{}", "<base href=https://evil.example>{}",
+        "<meta http-equiv=refresh content='0;url=https://evil.example'>{}", "<!--<script>{}</script>-->",
+        "&lt;script&gt;{}&lt;/script&gt;", "\u202e<script>{}</script>", "<math><mtext><img src=x onerror={}></math>",
+        "<details open ontoggle={}>", "<video><source onerror={}>", "<x style=animation-name:x onanimationstart={}>",
+    )  # fmt: skip
+    return [shape.format(act) for shape in shapes for act in acts]
+
+
+async def test_no_text_of_others_acts_anywhere(room: Room) -> None:
+    """Posts, threads, names, drafts, sources and notes, on every page: inert, and the policy was never needed (T7)."""
+    desk, page, payloads = room.web.desk, room.tab.page, _payloads()
+    asked: list[str] = []
+    page.on("request", lambda one: asked.append(one.url))
+    await page.add_init_script(
+        "document.addEventListener('securitypolicyviolation', e => console.error('CSP ' + e.violatedDirective))"
+    )
+    for number, part in enumerate(range(0, len(payloads), 24)):
+        some = payloads[part : part + 24]
+        evil = "\n".join(some)
+        source = replace(REVIEWED.evidence[0].source, title=evil[:300], url="javascript:alert(1)")
+        like = replace(
+            REVIEWED,
+            post=replace(
+                POST,
+                ref=replace(POST.ref, message=f"9{number}"),
+                text=evil,
+                author_name=some[0],
+                thread=tuple(ThreadMessage("x", one) for one in some),
+            ),
+            gist=some[1],
+            is_gist_ours=False,
+            evidence=(replace(REVIEWED.evidence[0], text=evil, source=source, caution=some[2]),),
+            claims=tuple(some[:5]),
+            argued=some[0],
+            drafts=tuple(
+                Draft(rank, one, Intent.INFORMATIVE, Scores(), warnings=(some[3],), caution=some[4])
+                for rank, one in enumerate(some[:5], start=1)
+            ),
+        )
+        await desk.case(like)
+        for path in ("/", f"/case/{desk.case_id}", f"/case/{desk.case_id}?reveal=1", f"/case/{desk.case_id}/edit/1"):
+            await room.tab.go(path)
+        await page.fill("#text", evil[:900])
+        await page.keyboard.type(" ")
+        await page.wait_for_selector("#checks .diff, #checks .sentences")
+        card = await desk.now()
+        await desk.casework.close(desk.case_id, card.version, desk.ane, CloseReason.OTHER, some[5])
+        await room.tab.go(f"/case/{desk.case_id}?reveal=1")
+        await room.tab.go("/decided")
+        assert await page.evaluate("document.body.dataset.ran") is None
+    assert room.tab.said == []
+    assert [url for url in asked if not url.startswith(room.web.origin)] == []
+
+
+async def test_no_page_can_be_framed(room: Room) -> None:
+    """A page elsewhere that shows ours in a frame gets an empty one (T10)."""
+    page = room.tab.page
+    await page.route("http://elsewhere.example/", lambda route: route.fulfill(
+        content_type="text/html", body=f"<iframe src='{room.web.origin}/login'></iframe>"))  # fmt: skip
+    await page.goto("http://elsewhere.example/")
+    await page.wait_for_load_state("load")
+    framed = page.frames[1]
+    assert "Log in" not in await framed.content()
+
+
+async def test_a_form_of_another_page_does_nothing(room: Room) -> None:
+    """The browser itself sends it, with whatever cookies it sends (T8)."""
+    page, desk = room.tab.page, room.web.desk
+    body = (
+        f"<form method=post action='{room.web.origin}/case/{desk.case_id}/act'>"
+        f"<input name=act value=not_hateful><input name=version value={(await desk.now()).version}>"
+        "<button>go</button></form>"
+    )
+    await page.route("http://elsewhere.example/", lambda route: route.fulfill(content_type="text/html", body=body))
+    await page.goto("http://elsewhere.example/")
+    async with page.expect_navigation() as navigation:
+        await page.click("button")
+    answer = await navigation.value
+    assert answer is not None
+    assert answer.status == 403
+    assert (await desk.now()).state is CaseState.IN_REVIEW

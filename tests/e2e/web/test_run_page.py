@@ -1,0 +1,68 @@
+"""``antiphon run``: the page of the sample community, as a person meets it first."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import signal
+import subprocess
+
+import aiohttp
+
+from adapters.sample.posts import SAMPLE_FLAGS
+from tests.e2e.conftest import GUARD_SECONDS, Antiphon
+from tests.fakes.machine.patience import until
+from tests.fakes.web.browsing import Browser
+
+PASTED = "Refugees get everything for nothing.\n\nAnd they never say thank you."
+
+
+def _link(process: subprocess.Popen[str]) -> tuple[str, str]:
+    """Where the page is, and the way in, once it says so."""
+    assert process.stdout is not None
+    for line in process.stdout:
+        if found := re.search(r"(http://[^/\s]+)(/link/\S+)", line):
+            return found[1], found[2]
+    raise AssertionError(f"It said no link: {process.communicate()}")
+
+
+async def test_a_reply_is_approved_on_the_page_and_posted_in_the_town(drafter: Antiphon) -> None:
+    """From the link that is printed to the thread that is printed at the end; a post of one's own is drafted for."""
+    undo = drafter.having(ANTIPHON__DESK__UNDO_SECONDS="0")
+    with undo.started("run") as process:
+        origin, link = await asyncio.to_thread(_link, process)
+        async with aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True)) as session:
+            browser = Browser(session, origin)
+            await browser.get(link)
+            page = await browser.press("Log in with this link")
+            assert page.path == "/"
+
+            async def has_drafts() -> bool:
+                rows = (await browser.get("/")).dom.css("a[data-case]")
+                return len(rows) == len(SAMPLE_FLAGS) and all("draft" in row.text() for row in rows)
+
+            await until(has_drafts)
+            case = browser.page.dom.css_first("a[data-case]")
+            assert case is not None
+            path = str(case.attributes["href"])
+            await browser.get(path)
+            page = await browser.press("Approve draft 1…")
+            shown = page.said("pre.exact")
+            await browser.press(next(one for one in page.buttons if one.startswith("Yes")))
+
+            async def is_over() -> bool:
+                return "Open" not in (await browser.get(path)).said("h1")
+
+            if "Your approval is kept" not in browser.page.words:
+                await until(is_over)
+                assert "posted" in browser.page.said("h1")
+            await browser.get("/")
+            page = await browser.press("Ask for drafts", post=PASTED)
+            assert page.path.startswith("/case/")
+            assert PASTED.partition("\n")[0] in (await browser.get(f"{page.path}?reveal=1")).words
+            await browser.get("/")
+            assert (await browser.press("Ask for drafts", post="   ")).status == 422
+        process.send_signal(signal.SIGINT)
+        out, err = await asyncio.to_thread(process.communicate, timeout=GUARD_SECONDS)
+    assert process.returncode == 0, err
+    assert " ".join(shown.split()) in " ".join(out.split()) or "Your approval is kept" in out or "posted" not in out

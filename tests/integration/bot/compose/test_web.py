@@ -1,0 +1,66 @@
+"""Where the dashboard listens, by which names it answers, and where it says that a post is."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import ValidationError
+
+from adapters.web.server import listening
+from bot.compose.settings.settings import WebSettings
+from bot.compose.web import address_of, origins_of, whole_reply
+from core.errors import BadSettings, PlatformUnavailable
+from core.models import PostRef
+from core.moderation.cards import ProposedReply
+from core.moderation.roles import Person
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1", "[::1]", "127.8.8.8"])
+def test_it_listens_on_this_machine(host: str) -> None:
+    """Without more ado."""
+    assert WebSettings(host=host, port=8470).public_url == ""
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.4", "desk.example.org"])
+def test_it_listens_elsewhere_only_behind_tls(host: str) -> None:
+    """The refusal says what a reverse proxy must do."""
+    for url in ("", "http://desk.example.org"):
+        with pytest.raises(ValidationError, match="end TLS, keep the Host header, buffer no answer"):
+            WebSettings(host=host, port=8470, public_url=url)
+    settings = WebSettings(host=host, port=8470, public_url="https://Desk.example.org")
+    assert origins_of(settings, 8470) == ("https://desk.example.org",)
+
+
+def test_it_has_no_place_below_a_path() -> None:
+    """Its addresses begin at the root."""
+    with pytest.raises(ValidationError, match="a host alone"):
+        WebSettings(public_url="https://example.org/antiphon")
+
+
+def test_without_a_public_address_it_answers_to_this_machines_names() -> None:
+    """And to the port that it got."""
+    assert "http://127.0.0.1:1234" in origins_of(WebSettings(), 1234)
+
+
+def test_a_port_that_is_taken_is_told() -> None:
+    """With the settings to change."""
+    with listening("127.0.0.1", 0) as first, pytest.raises(BadSettings, match="it is taken") as caught:
+        listening("127.0.0.1", first.getsockname()[1])
+    assert "web.port" in caught.value.remedy
+
+
+def test_posts_are_found_on_their_platforms() -> None:
+    """By the platform's own address; of what is not its own, nothing."""
+    assert address_of(PostRef("discord", "1", "2", "3"), "") == "https://discord.com/channels/1/2/3"
+    assert address_of(PostRef("telegram", "-1001", "-1001", "3"), "").startswith("https://t.me/c/1/")
+    instance = "https://home.example/"
+    assert address_of(PostRef("mastodon", "home.example", "x", "77"), instance) == "https://home.example/statuses/77"
+    assert address_of(PostRef("mastodon", "other.example", "x", "77"), instance) == ""
+    assert address_of(PostRef("sample", "a", "b", "c"), instance) == ""
+
+
+async def test_a_reply_that_the_page_cannot_show_whole_is_not_offered() -> None:
+    """Nobody approves what they did not see."""
+    proposal = ProposedReply("id", "case", 1, "All of us.", "All of us.", "0" * 64)
+    assert (await whole_reply(proposal, Person("discord", "1"))).text == "All of us."
+    with pytest.raises(PlatformUnavailable, match="begins with names"):
+        await whole_reply(proposal, Person("mastodon", "1"))
