@@ -20,11 +20,17 @@ from core.i18n.catalogs import LANGUAGES, language_of
 from core.models import PostRef
 
 _ACCEPTED: Final = re.compile(r"\s*([A-Za-z]{2,3})(?:-[^;,]*)?\s*(?:;\s*q=([0-9.]+))?\s*")
+_TWO: Final = re.compile(r"\*(?=\*)")
 _MOST_LANGUAGES: Final = 20
 
 
 def _utc_now() -> datetime:
     return datetime.now(UTC)
+
+
+def whole(text: str) -> str:
+    """A text by others as somebody sees it, without the characters that nobody does."""
+    return "\n".join(visible(line) for line in text.split("\n"))
 
 
 def no_address(_: PostRef) -> str:
@@ -66,13 +72,13 @@ class PageMarkup:
         return text
 
     def inert(self, text: str, limit: int | None = None) -> str:
-        """Its visible characters; the lines stay."""
-        shown = "\n".join(visible(line) for line in text.split("\n"))
+        """Its visible characters; the lines stay, and two asterisks of theirs are kept apart by what nobody sees."""
+        shown = _TWO.sub("*\u2060", whole(text))
         return shown if limit is None else shortened(shown, limit)
 
     def covered(self, text: str, limit: int | None = None) -> str:
         """Nothing until the reader asked for it: what a page does not hold, no device can read out."""
-        return self.inert(text, limit) if self.reveals else ""
+        return self.inert(text, limit) if self.reveals and text.strip() else ""
 
     def framed(self, text: str) -> str:
         """As ``inert``."""
@@ -83,8 +89,8 @@ class PageMarkup:
         return None if hidden_in(text) else text
 
     def link(self, label: str, url: str) -> str:
-        """The label; the template makes the link."""
-        return label
+        """The label, and the address behind it; where it can be opened, the template makes the link itself."""
+        return f"{label} ({url})" if web_address(url) else label
 
     def address(self, url: str) -> str:
         """The address, if a browser would open it as a page."""

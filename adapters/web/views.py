@@ -35,6 +35,7 @@ from adapters.common.words.labels import (
 )
 from adapters.common.words.markup import Reader, web_address
 from adapters.common.words.messages import part_label
+from adapters.web.speech import whole
 from core.i18n.catalogs import gettext, translated
 from core.models import Draft, Evidence, Intent, Kind, Part, PartKind, Source
 from core.moderation.approval import CLOSED, REOPENED, CaseState
@@ -230,10 +231,10 @@ def _facts(card: Card, locale: str) -> Iterator[tuple[str, str]]:
 def _turns(card: Card, reader: Reader) -> Iterator[tuple[str, str, bool]]:
     """Who said what before the post, and then the post itself; the last ones are the post."""
     for who, text in thread_of(card, reader.locale):
-        yield reader.markup.inert(who, _NAME), reader.markup.inert(text), False
+        yield reader.markup.inert(who, _NAME), whole(text), False
     parts = card.post.words.parts or (Part(PartKind.OWN, card.post.text),)
     for part in parts:
-        yield reader.markup.inert(part_label(part, reader.locale), _NAME), reader.markup.inert(part.text), True
+        yield reader.markup.inert(part_label(part, reader.locale), _NAME), whole(part.text), True
 
 
 def _draft(card: Card, draft: Draft, reader: Reader) -> DraftView:
@@ -279,7 +280,7 @@ def _firsts(card: Card, reader: Reader) -> Iterator[FirstView]:
 
 def _passage(passage: Evidence, sentence: str, reader: Reader) -> PassageView:
     caution = reader.told(passage.caution, _LONG) if passage.caution else ""
-    pieces = marked(reader.markup.inert(passage.text), sentence)
+    pieces = marked(whole(passage.text), sentence)
     return PassageView(pieces, source_view(passage.source, reader), caution)
 
 

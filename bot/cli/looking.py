@@ -42,18 +42,12 @@ def demo(profile: ProfileOption = "quick", config: ConfigOption = None) -> None:
 
 
 @app.command()
-def run(
-    profile: ProfileOption = "",
-    in_terminal: Annotated[bool, typer.Option("--terminal", help="Decide in this terminal, without a page.")] = False,
-    config: ConfigOption = None,
-) -> None:
+def run(profile: ProfileOption = "", config: ConfigOption = None) -> None:
     """Decide about posts on a page of this machine: a sample community's, or your own. No chat platform is served."""
     from bot.cli.page import review_on_page
-    from bot.cli.terminal.console import review_in_terminal
 
     async def work() -> int:
-        begin = review_in_terminal if in_terminal else review_on_page
-        await begin(out(), load_settings(config), profile, PreparationBar())
+        await review_on_page(out(), load_settings(config), profile, PreparationBar())
         return 0
 
     run_to_exit(work)

@@ -34,8 +34,8 @@ from adapters.mastodon.speech.exact_text import stray_sign
 from adapters.mastodon.speech.markup import MastodonMarkup
 from adapters.mastodon.speech.plain_text import plain_text, words_of
 from adapters.telegram.speech.markup import TelegramMarkup
+from adapters.web.speech import PageMarkup
 from bot.cli.command import harmless
-from bot.cli.terminal.press import TerminalMarkup
 from core.cards.checkable import checkable_in
 from core.errors import AntiphonError
 from core.llm.prompting import unframed, unmarked
@@ -216,7 +216,7 @@ FUNCTIONS: Final[Mapping[str, Read]] = {
     **{f"figures {language}": partial(weighed, language) for language in ("en", "es", "it", "eu")},
     **{
         f"{type(markup).__name__}.{name}": read
-        for markup in (DiscordMarkup(), TelegramMarkup(), HOME, TerminalMarkup())
+        for markup in (DiscordMarkup(), TelegramMarkup(), HOME, PageMarkup())
         for name, read in {
             "inert": limited(markup.inert),
             "covered": limited(markup.covered),

@@ -14,10 +14,11 @@ from rich.console import Console
 from rich.rule import Rule
 from rich.text import Text
 
+from adapters.common.cards.states import headline
 from adapters.sample.community import SampleCommunity
 from adapters.sample.posts import SAMPLE_FLAGS
+from adapters.web.speech import no_address, reader_for
 from bot.cli.terminal.render import DraftsAsTheyCome, show_suggestion, show_thread
-from bot.cli.terminal.review import in_words
 from bot.compose.application import Application, admit, open_application
 from bot.compose.asking import check_reachable
 from bot.compose.engine import OnPreparing, open_engine
@@ -103,7 +104,8 @@ async def review(
         return False
     await decide(console, application, case, stored)
     if await application.outbox.send_due():
-        console.print(Text(in_words(await application.casework.look(case.id, MODERATOR)), style="bold"))
+        card = await application.casework.look(case.id, MODERATOR)
+        console.print(Text(headline(card, reader_for("en", no_address)), style="bold"))
     return True
 
 

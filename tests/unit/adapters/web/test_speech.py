@@ -1,0 +1,32 @@
+"""The markup of the pages, as that of every platform must be; what is covered is not there."""
+
+from __future__ import annotations
+
+from adapters.web.speech import PageMarkup
+from core.models import PostRef
+from tests.markup_conformance import MarkupConformance
+
+
+class TestPageMarkup(MarkupConformance):
+    """Where the reader asked to see what is covered."""
+
+    markup = PageMarkup(reveals=True)
+
+    def test_a_post_of_another_platform_cannot_be_read_here(self) -> None:
+        """A page is of all platforms, so it names each; an address it has only where it was told one."""
+        ref = PostRef("another", "1", "2", "3")
+        assert self.markup.post_url(ref) == ""
+        assert self.markup.channel(ref) == "another · 1"
+
+
+def test_what_is_covered_is_left_out() -> None:
+    """Until the reader asks."""
+    assert PageMarkup().covered("words") == ""
+    assert PageMarkup(reveals=True).covered("words") == "words"
+
+
+def test_an_address_that_is_none_of_the_web_is_none() -> None:
+    """Whatever a platform says of a post."""
+    ref = PostRef("sample", "a", "b", "c")
+    assert PageMarkup(lambda _: "javascript:alert(1)").post_url(ref) == ""
+    assert PageMarkup(lambda _: "https://example.org/1").post_url(ref) == "https://example.org/1"
