@@ -60,7 +60,7 @@ def collected(root: Path = ROOT) -> dict[str, set[str]]:
     for file in sorted((root / _TEMPLATES).glob("*.html")):
         with file.open("rb") as read:
             for _, _, said, _ in babel_extract(read, ("_",), [], {}):
-                template = said if isinstance(said, str) else next(iter(said))  # its values stand behind it
+                template = said[0] if isinstance(said, tuple) else said  # its values stand behind it
                 found.setdefault(str(template), set()).add(f"{_TEMPLATES}/{file.name}")
     for place, field in _SHOWN_DATA:
         for said in _rows(root / place, field):
