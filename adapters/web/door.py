@@ -53,6 +53,7 @@ _OPEN: Final = ("/login", "/link/", "/static/")
 _TRIES, _TRIES_OF_ONE_ADDRESS, _WITHIN_SECONDS = 5, 30, 900.0
 BACKGROUND: Final = "X-Antiphon-Background"
 """A page asks by itself: the session does not last longer for it."""
+_MOST_REMEMBERED: Final = 5000
 _BEFORE_LOGIN: Final = "antiphon-login"
 
 
@@ -66,6 +67,9 @@ class Tries:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._failed: defaultdict[tuple[str, str], deque[float]] = defaultdict(deque)
+
+    def __len__(self) -> int:
+        return len(self._failed)
 
     def seconds_left(self, account: str, address: str) -> int:
         """How long nobody may try this account, or from this address; 0 if they may now."""
@@ -82,9 +86,14 @@ class Tries:
         return ceil(failed[-most] + _WITHIN_SECONDS - now) if len(failed) >= most else 0
 
     def failed(self, account: str, address: str) -> None:
-        """Count one."""
+        """Count one; what nobody tries any more is forgotten, and the oldest where there are very many."""
         for key in (("account", account), ("address", address)):
             self._failed[key].append(self._clock())
+        if len(self._failed) > _MOST_REMEMBERED:
+            for key in list(self._failed):
+                self._left(key, _TRIES)
+            for key in list(self._failed)[: max(0, len(self._failed) - _MOST_REMEMBERED)]:
+                del self._failed[key]
 
 
 TRIES: Final = web.AppKey("tries", Tries)
@@ -267,7 +276,7 @@ async def log_in(request: web.Request) -> web.Response:
     await _require_first_token(request)
     site, tries, said = request.app[SITE], request.app[TRIES], await request.post()
     account, password = str(said.get("account", "")).strip(), str(said.get("password", ""))
-    address = request.remote or ""
+    address = _address(request)
     if left := tries.seconds_left(account, address):
         problem = sentence("Too many tries. Wait {minutes} minutes, then try again.", minutes=ceil(left / 60))
         answer = await _asked(
@@ -282,6 +291,12 @@ async def log_in(request: web.Request) -> web.Response:
         said_why = translated(err.said, locale_of(request))
         return await _asked(request, "login.html", status=403, problem=said_why, account=account)
     return await _let_in(request, secret)
+
+
+def _address(request: web.Request) -> str:
+    """Where somebody is: behind a reverse proxy, which alone reaches us, what it says of them last."""
+    said = request.headers.get("X-Forwarded-For", "") if request.app[SITE].is_secure else ""
+    return said.rpartition(",")[2].strip() or request.remote or ""
 
 
 async def log_in_by_link(request: web.Request) -> web.Response:

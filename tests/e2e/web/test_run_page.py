@@ -26,6 +26,10 @@ def _link(process: subprocess.Popen[str]) -> tuple[str, str]:
     raise AssertionError(f"It said no link: {process.communicate()}")
 
 
+def _letters(text: str) -> str:
+    return re.sub(r"[\W_]", "", text)
+
+
 async def test_a_reply_is_approved_on_the_page_and_posted_in_the_town(drafter: Antiphon) -> None:
     """From the link that is printed to the thread that is printed at the end; a post of one's own is drafted for."""
     undo = drafter.having(ANTIPHON__DESK__UNDO_SECONDS="0")
@@ -42,20 +46,21 @@ async def test_a_reply_is_approved_on_the_page_and_posted_in_the_town(drafter: A
                 return len(rows) == len(SAMPLE_FLAGS) and all("draft" in row.text() for row in rows)
 
             await until(has_drafts)
-            case = browser.page.dom.css_first("a[data-case]")
-            assert case is not None
-            path = str(case.attributes["href"])
-            await browser.get(path)
-            page = await browser.press("Approve draft 1…")
-            shown = page.said("pre.exact")
-            await browser.press(next(one for one in page.buttons if one.startswith("Yes")))
+            shown, path = "", ""
+            for row in browser.page.dom.css("a[data-case]"):
+                path = str(row.attributes["href"])
+                await browser.get(path)
+                page = await browser.press("Approve draft 1…")
+                if "Yes, post this reply" in page.buttons:
+                    shown = page.said("pre.exact")
+                    await browser.press("Yes, post this reply")
+                    break
+            assert shown
 
-            async def is_over() -> bool:
-                return "Open" not in (await browser.get(path)).said("h1")
+            async def is_posted() -> bool:
+                return "The reply is posted." in (await browser.get(path)).said("h1")
 
-            if "Your approval is kept" not in browser.page.words:
-                await until(is_over)
-                assert "posted" in browser.page.said("h1")
+            await until(is_posted)
             await browser.get("/")
             page = await browser.press("Ask for drafts", post=PASTED)
             assert page.path.startswith("/case/")
@@ -65,4 +70,4 @@ async def test_a_reply_is_approved_on_the_page_and_posted_in_the_town(drafter: A
         process.send_signal(signal.SIGINT)
         out, err = await asyncio.to_thread(process.communicate, timeout=GUARD_SECONDS)
     assert process.returncode == 0, err
-    assert " ".join(shown.split()) in " ".join(out.split()) or "Your approval is kept" in out or "posted" not in out
+    assert _letters(shown) in _letters(out)  # the thread is a table, which breaks lines

@@ -5,13 +5,14 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import select
 
-from adapters.web.door import MOST_BODY, POLICY
+from adapters.web.door import MOST_BODY, POLICY, Tries
 from bot.store.engine.database import Session
 from bot.store.people import accounts as store
 from bot.store.schema import AccountRow, WebSessionRow
 from core.errors import BadInput
 from core.moderation.approval import CaseState
 from core.moderation.roles import Person
+from tests.fakes.machine.clock import Seconds
 from tests.fakes.web.browsing import PASSWORD, Browser, Dashboard
 
 
@@ -280,3 +281,18 @@ async def test_a_body_that_is_too_large_is_refused(room: Dashboard, ane: Browser
     page = await ane.post(form.pop("action"), form | {"text": "x" * (MOST_BODY + 1)})
     assert page.status == 413
     assert (await room.desk.now()).state is CaseState.IN_REVIEW
+
+
+def test_failures_are_forgotten_where_there_are_very_many() -> None:
+    """Names that a program makes up fill no memory, and the newest count still."""
+    seconds = Seconds()
+    tries = Tries(seconds)
+    for number in range(12_000):
+        tries.failed(f"made up {number}", f"address {number}")
+        seconds.now += 0.001
+    for _ in range(5):
+        tries.failed("ane", "somewhere")
+    assert len(tries) <= 5002
+    assert tries.seconds_left("ane", "elsewhere") > 0
+    seconds.now += 901
+    assert tries.seconds_left("ane", "elsewhere") == 0
