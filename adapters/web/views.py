@@ -46,6 +46,7 @@ from core.wording.text import content_stems, sentence_spans
 
 _NAME, _LONG = 60, 1000
 _WORDS: Final = re.compile(r"\s+|\w+|[^\w\s]")
+_MOST_COMPARED: Final = 1_000_000
 _LEAST_SHARED: Final = 0.34
 """The share of a sentence's words that a passage's sentence must have to be shown as what it rests on."""
 
@@ -304,8 +305,13 @@ def marked(passage: str, sentence: str) -> tuple[tuple[bool, str], ...]:
 
 
 def word_diff(before: str, after: str) -> tuple[tuple[str, str], ...]:
-    """What changed from one text to another, word by word: ``("same" | "out" | "in", words)`` in order."""
+    """What changed from one text to another, word by word: ``("same" | "out" | "in", words)`` in order.
+
+    Of texts that are far longer than any reply it only says that one stands for the other.
+    """
     old, new = _WORDS.findall(before), _WORDS.findall(after)
+    if len(old) * len(new) > _MOST_COMPARED:
+        return (("out", before), ("in", after))
     found: list[tuple[str, str]] = []
     for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if kind == "equal":

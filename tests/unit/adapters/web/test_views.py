@@ -43,6 +43,12 @@ def test_a_difference_holds_both_texts(before: str, after: str) -> None:
     assert "".join(words for kind, words in pieces if kind != "out") == after
 
 
+def test_a_text_of_any_length_is_compared_at_once() -> None:
+    """The work is bounded: two texts of thousands of words stand for one another as a whole."""
+    before, after = "a b " * 5000, "b a " * 5000
+    assert word_diff(before, after) == (("out", before), ("in", after))
+
+
 @given(st.text(), st.text())
 def test_a_marked_passage_is_the_passage(passage: str, sentence: str) -> None:
     """Marking changes no character."""
