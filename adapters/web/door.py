@@ -68,7 +68,9 @@ class Tries:
         self._clock = clock
         self._failed: defaultdict[tuple[str, str], deque[float]] = defaultdict(deque)
 
-    def __len__(self) -> int:
+    @property
+    def remembered(self) -> int:
+        """How many accounts and addresses are remembered."""
         return len(self._failed)
 
     def seconds_left(self, account: str, address: str) -> int:
