@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeVar
 
+from core.cards.answers import shipped_vectors
 from core.cards.bank import LANGUAGES, Card
 from core.cards.own import with_own_stereotypes
 from core.cards.routing import Router, shipped_router
@@ -29,6 +30,7 @@ from core.models import (
     Draft,
     FlaggedPost,
     Intent,
+    Kind,
     Progress,
     Reading,
     Suggestion,
@@ -189,6 +191,8 @@ class _Run:
         self.shown_about: tuple[TargetGroup | None, tuple[str, ...]] | None = None
         own_order = request.voice.intents != tuple(Intent)
         is_open = engine.writer.is_larger or request.profile.search is SearchKind.PUBLISHED
+        limit = shipped_vectors().limit(request.voice.sure)
+        self.least = limit.chance if limit else 0.0
         self.leading = () if is_open else request.voice.intents if own_order else LEADING
         self.arguing = Arguing(
             self.open_post,
@@ -227,6 +231,7 @@ class _Run:
         assessor = self._assessor(argument.brief, argument.cards, guesses)
         search = await self._search(assessor).run()
         drafts = led_by(await self._support(reading), await self._rank(search.found, assessor), MAX_DRAFTS)
+        self._note_held_back(assessor, drafts)
         return self._suggestion(reading, argument, drafts, rounds=search.rounds, stopped=search.stopped)
 
     async def _likely(self) -> Reading | None:
@@ -307,6 +312,7 @@ class _Run:
                 language=name_of(brief.language),
             )
             drafts = [replace(draft, warnings=(warning, *draft.warnings)) for draft in drafts]
+        self._note_held_back(assessor, drafts)
         notice = voice.notice_in(brief.language)
         drafts = self._noting(with_notice(drafts, found.found, reading, notice, self.engine.writer))
         used = [*assessor.brief.evidence, *(one for one in passages if one not in assessor.brief.evidence)]
@@ -357,7 +363,8 @@ class _Run:
         assessor = self._assessor(Brief(self.open_post, reading, claim, tuple(evidence.value)), cards)
         start = compose(assessor.brief, cards, self.request.voice.intents, self.chance)
         self.shown_about = about
-        await self._show(await assessor.best(start[:_TRIED_FIRST]), assessor)
+        tried = start if assessor.least and assessor.holds_back else start[:_TRIED_FIRST]
+        await self._show(await assessor.best(tried), assessor)
 
     async def _with_gist(self, reading: Reading, signals: Signals) -> Reading:
         return await self._with_own(await with_gist(reading, self.open_post.text, self.engine.router, signals))
@@ -384,6 +391,8 @@ class _Run:
             cards=cards,
             guesses=guesses,
             is_claim_chosen=self.request.claim is not None,
+            least=self.least,
+            holds_back=self.request.holds_back,
             allowed=voice.intents,
             max_characters=voice.max_characters,
             recent=self.request.recent,
@@ -429,6 +438,21 @@ class _Run:
         reading = assessor.brief.reading
         notice = self.request.voice.notice_in(assessor.brief.language)
         return self._noting(with_notice(drafts, best, reading, notice, self.engine.writer))
+
+    def _note_held_back(self, assessor: Assessor, drafts: Sequence[Draft]) -> None:
+        """Say which prepared replies are held back, and above all where nothing else is left."""
+        held = assessor.held
+        if held and not any(draft.kind is Kind.REPLY for draft in drafts):
+            self.degraded.append(
+                sentence(
+                    "drafts: no prepared reply surely fits; of the likeliest of them readers would publish {share}",
+                    share=f"{max(held.values()):.0%}",
+                )
+            )
+        elif held:
+            self.degraded.append(
+                sentence("drafts: prepared replies that are less sure to fit are held back: {count}", count=len(held))
+            )
 
     async def _support(self, reading: Reading) -> list[Draft]:
         """Words of support for the person attacked, where the reading advises them."""

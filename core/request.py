@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from typing import Final
 
 from core.cards.bank import UNCHANGED, Changes
 from core.cards.own import OwnCard
@@ -18,6 +19,9 @@ from core.stages.arguing.evidence import ANY_SOURCES, Sources
 from core.stages.reading import is_debatable
 from core.stages.signals import Signals
 
+SURE: Final = 0.9
+"""How many of the prepared drafts shown first a reader would publish, at least, where nobody sets another share."""
+
 
 @dataclass(frozen=True, slots=True)
 class Voice:
@@ -25,7 +29,8 @@ class Voice:
 
     ``notices`` are its notices on the rules, by language; a language without one gets no draft of that kind. ``also``
     are the ISO 639-1 codes of languages that Antiphon itself does not write, in which a larger model reads and writes
-    alone.
+    alone. ``sure`` is the share in [0, 1] of prepared drafts shown first that a reader would publish, at least: those
+    that are less likely to be published are held back (``core.cards.answers.Vectors.limit``), none where it is 0.
     """
 
     language: str = "en"
@@ -34,6 +39,7 @@ class Voice:
     max_characters: int = 2000
     notices: Mapping[str, str] = field(default_factory=dict)
     also: frozenset[str] = frozenset()
+    sure: float = SURE
 
     def notice_in(self, language: str) -> str:
         """The notice in a language; "" where there is none, or it is too long for the platform."""
@@ -60,6 +66,7 @@ class Request:
         waits_for_model: where the model is away, the request ends with an error, and whoever made it asks again later;
             otherwise what stands without a model is the answer.
         turn: what each call of the model waits for; no time passes for the suggestion meanwhile.
+        offers_all: a person wants to see the prepared replies, too, that are held back since they seldom fit.
     """
 
     post: FlaggedPost
@@ -77,8 +84,14 @@ class Request:
     cards: tuple[OwnCard, ...] = ()
     turn: Turn = nullcontext
     waits_for_model: bool = True
+    offers_all: bool = False
 
     def wants_drafts(self, reading: Reading, signals: Signals) -> bool:
         """Whether to draft a reply to a post with this reading."""
         is_advised = reading.recommended_action is Action.REPLY
         return is_advised or self.force or (self.is_asked and is_debatable(reading, signals))
+
+    @property
+    def holds_back(self) -> bool:
+        """Whether prepared replies that seldom fit are held back: not from who asked for all, or for this claim."""
+        return not (self.offers_all or self.force or self.claim)

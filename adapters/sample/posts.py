@@ -1,7 +1,8 @@
 """The thread of the sample community: an ordinary afternoon on a town's server, with three hateful posts in it.
 
 Owns the sample texts, all invented. The hateful ones are mild in wording, name no person and hold no slur; two of
-them make a claim that evidence can answer, the third holds nothing but contempt.
+them make a claim, the third holds nothing but contempt. A prepared reply surely fits under the first alone: it makes
+one plain claim about one people. Most posts are not like that.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ SAMPLE_THREAD: Final[tuple[SamplePost, ...]] = (
     SamplePost(
         "103",
         "north_gate_74",
-        "Enjoy the market while it lasts. The harbour hostel is full of migrants again, and they only come here to "
-        "live off our welfare. They take and take and never pay a cent into the pot.",
+        "If you go to the market, lock your bikes: the Roma are back behind the mill. Roma people are thieves, all of "
+        "them.",
     ),
     SamplePost(
         "104",

@@ -4,7 +4,7 @@ Owns the list of commands, which are loaded when they are called (``bot.cli.late
 do alike. The exit codes:
 
     0    drafts were made, or the command did what it was asked
-    1    a reply is advised, but no draft passed the gates; a question was answered with no, as of a
+    1    a reply is advised, but no draft passed the gates or surely fits; a question was answered with no, as of a
          refused reply; a document was refused; or nobody was found to erase
     2    the call, the configuration or a row of a batch is wrong
     3    a reply is advised against (``--force`` drafts anyway)

@@ -22,7 +22,7 @@ def voice_of(settings: Settings, max_characters: int = 2000) -> Voice:
     """How the configured community speaks, within a platform's limit."""
     community, room = settings.community, max_characters - longest_footer()
     also = frozenset(community.languages) & languages_alone(settings)
-    return Voice(community.language, community.style, community.intents, room, project_notices(), also)
+    return Voice(community.language, community.style, community.intents, room, project_notices(), also, community.sure)
 
 
 @dataclass(frozen=True, slots=True)

@@ -156,6 +156,7 @@ class DraftingRequest:
             recent=(*known.before.texts[:_MOST_EARLIER], *memory.recent),
             exemplars=memory.exemplars,
             is_asked=is_asked(post),
+            offers_all=known.before.is_told or post.wish.intent is not None,
             sources=Sources(known.policy.publishers, known.policy.evidence_since),
             variant=known.before.times,
             prepared=known.prepared,

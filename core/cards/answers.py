@@ -1,8 +1,9 @@
 """Replies that were each written to one post, offered under a post that says the same of the same people.
 
-Owns how alike two posts are for that, and how likely a reader would publish the reply under the other one. A reply to
-a post that names these people and makes this claim fits better than one to any post of its stereotype, and where no
-such post is near there is none. English alone. ``training.heads.answers`` makes the vectors and fits the chance.
+Owns how alike two posts are for that, how likely a reader would publish the reply under the other one, and from which
+chance on a prepared reply is offered. A reply to a post that names these people and makes this claim fits better than
+one to any post of its stereotype, and where no such post is near there is none. English alone.
+``training.heads.answers`` makes the vectors and fits chance and limits.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib import resources
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +59,18 @@ class Answer:
         return frozenset(name.plural for name in named(self.who))
 
 
+class Limit(NamedTuple):
+    """From which chance on prepared replies are offered, so that enough of those shown first are publishable.
+
+    ``publishable`` and ``posts`` are shares in [0, 1]: of the first drafts that a reader would publish, at least, and
+    of the posts that then have one, both by cross-validation.
+    """
+
+    publishable: float
+    chance: float
+    posts: float
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Vectors:
     """What is known of the answered posts, one row for each, as ``SAID`` has them.
@@ -66,7 +79,8 @@ class Vectors:
         posts, replies, claims: of the post, the reply and what the post says, shape (answers, 384).
         shares: the square roots of the router's shares of the post, shape (answers, outputs).
         of_answers, of_prepared: what was fitted of what ``features`` and ``prepared_features`` give, and the offset.
-        least: the chance from which a reply is offered.
+        least: the chance from which a reply to another post is one of the prepared ones.
+        limits: from which chance on any is offered, by the share of publishable ones, the highest share first.
     """
 
     posts: NDArray[np.float32]
@@ -76,6 +90,17 @@ class Vectors:
     of_answers: NDArray[np.float32]
     of_prepared: NDArray[np.float32]
     least: float
+    limits: tuple[Limit, ...]
+
+    def limit(self, publishable: float) -> Limit | None:
+        """The limit under which no prepared reply is offered; ``None`` where each is.
+
+        Args:
+            publishable: the share in [0, 1] of the drafts shown first that a reader would publish, at least.
+        """
+        enough = [limit for limit in self.limits if limit.publishable >= publishable]
+        last = self.limits[-1].publishable
+        return None if publishable <= last else (enough or self.limits[:1])[-1]
 
     def features(self, text: str, language: str, router: Router, embedder: Embedder) -> NDArray[np.float32]:
         """What tells whether each answer fits under a post, shape (answers, 5). Blocking.
@@ -169,4 +194,5 @@ def shipped_vectors() -> Vectors:
             name: file.get_tensor(name).astype(np.float32) / 127 for name in ("posts", "replies", "claims", "shares")
         }
     fitted = {name: np.array(about[name], np.float32) for name in ("of_answers", "of_prepared")}
-    return Vectors(**held, **fitted, least=about["least"])
+    limits = tuple(Limit(*limit) for limit in about["limits"])
+    return Vectors(**held, **fitted, least=about["least"], limits=limits)

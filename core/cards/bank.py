@@ -144,6 +144,10 @@ class Card:
         """Whom the stereotype is about."""
         return self.stereotype.target_group
 
+    def is_from_community(self, text: str) -> bool:
+        """Whether a community wrote a text of the card."""
+        return self.stereotype.is_own or any(text in texts for texts in self.own.values())
+
     @property
     def texts(self) -> Iterator[tuple[Intent | None, str]]:
         """Every prepared text of the card, with its intent: the claim, which has none, and the replies."""

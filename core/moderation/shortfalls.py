@@ -68,6 +68,16 @@ def for_people(notes: Sequence[Said]) -> tuple[Sentence, ...]:
             found.append(_TOLD[template])
         elif template == "drafts: they are written in the community's language ({language})":
             found.append(sentence("The drafts are written in the community's language ({language}).", **values))
+        elif (
+            template == "drafts: no prepared reply surely fits; of the likeliest of them readers would publish {share}"
+        ):
+            found.append(
+                sentence(
+                    "Antiphon is not sure that any prepared reply fits: readers would publish about {share} of the "
+                    "likeliest ones. They are shown if you ask for drafts again.",
+                    **values,
+                )
+            )
         elif template == "evidence: nothing by {publishers} bears on the claim; all publishers were searched":
             found.append(sentence("Nothing by {publishers} bears on this; all publishers were searched.", **values))
     return tuple(dict.fromkeys(found))

@@ -36,7 +36,7 @@ from core.scoring.rewards import WEIGHTS, NonToxicityScorer, argument_quality, e
 from core.scoring.unscored import unanswered
 from core.stages.candidates import POINTING, Candidate, points_at_the_post
 from core.stages.judging.judge import LEADING, best_of_each_intent, seeded
-from core.stages.telling import Teller, cautions_of
+from core.stages.telling import Teller, cautions_of, unsure
 from core.wording.text import sentences, words
 
 _LEAST_LIKENESS = 0.5
@@ -63,6 +63,9 @@ class Assessor:
         is_reviewed: a larger model reviews the drafts, which decides about what the small reader alone would refuse.
         inference: checks facts instead, in the languages that it knows.
         weights: the weight of each reward.
+        least: the chance from which a prepared reply is offered; one whose chance is not known always is.
+        holds_back: whether those under it are left out; otherwise a moderator is warned of them.
+        held: what was left out, with its chance.
         faults: how many candidates each gate refused.
         notes: what could not be found out, and why.
     """
@@ -83,6 +86,9 @@ class Assessor:
     is_reviewed: bool = False
     guesses: Sequence[Card] = ()
     is_claim_chosen: bool = False
+    least: float = 0.0
+    holds_back: bool = False
+    held: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.prepared = prepared_sentences([*self.cards, *self.guesses])
@@ -111,7 +117,10 @@ class Assessor:
         return [*answers, *kept, *more]
 
     async def passing(self, candidates: Sequence[Candidate]) -> list[Candidate]:
-        """The candidates that pass the gates, in their order, with the rewards that cost no call of the model."""
+        """The candidates that pass the gates, in their order, with the rewards that cost no call of the model.
+
+        What is held back is not among them.
+        """
         named = frozenset(word for text in self.prepared for word in words(text))
         context = GateContext(self.brief, self.max_characters, self.prepared, self.recent, named)
         passed = [c for c in candidates if self._passes(intent_fault(c.text, c.intent) or fault_of(c.text, context))]
@@ -135,16 +144,33 @@ class Assessor:
                 kept.append(replace(done, contested=done.contested or fault))
             elif self._passes(fault):
                 kept.append(done)
-        return with_answers_placed(kept)
+        return self._offered(with_answers_placed(kept))
+
+    def _offered(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+        """Those that are likely enough to fit, as far as that can be told; or all, where somebody asked for them."""
+        told = [replace(c, is_unsure=c.chance is not None and c.chance < self.least) for c in candidates]
+        if not self.holds_back:
+            return told
+        self.held |= {c.text: c.chance for c in told if c.is_unsure and c.chance is not None}
+        return [c for c in told if not c.is_unsure]
+
+    @property
+    def is_held_back(self) -> bool:
+        """Whether prepared replies were held back."""
+        return bool(self.held)
 
     def _chance(self, candidate: Candidate, cosine: float | None) -> float | None:
-        """How likely a reader would publish a prepared reply; nothing where that cannot be told."""
+        """How likely a reader would publish a prepared reply; nothing where that cannot be told.
+
+        What a community wrote was not among the replies that this was learnt from.
+        """
         if candidate.facet and candidate.facet.is_answer:
             return candidate.facet.near - 1
         known = is_known(self.brief.language, self.readers.embedder)
-        if not known or cosine is None or not candidate.is_prepared or candidate.card is None:
+        card = candidate.card
+        if not known or cosine is None or card is None or card.is_from_community(candidate.text):
             return None
-        is_sure = not candidate.card.stereotype.is_general and candidate.card not in self.guesses
+        is_sure = not card.stereotype.is_general and card not in self.guesses
         is_told = self.brief.reading.implied_meaning is not None
         return shipped_vectors().chance_of_prepared(candidate.text, cosine, is_sure=is_sure, is_told=is_told)
 
@@ -207,6 +233,8 @@ class Assessor:
             no_quality = unanswered(model.budget) if quality is None else None
         scores = replace(candidate.scores, argument_quality=quality, factuality=factuality(receipts))
         doubts = (candidate.doubt, *candidate.doubts) if candidate.doubt else candidate.doubts
+        if candidate.is_unsure:
+            doubts = (unsure(), *doubts)
         warnings = (*doubts, *warnings_of(receipts), *cautions_of(receipts, self.brief.evidence))
         scores = with_total(scores, self.weights)
         return replace(candidate, scores=scores, receipts=receipts, warnings=warnings, no_quality=no_quality)

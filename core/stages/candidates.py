@@ -38,7 +38,8 @@ class Candidate:
     of a prepared one how close it is to the post and how surely about it, less ``POINTING`` where it speaks of the
     post, in [-1.1, 2]; one that was written to another post stands right before or behind the best of them.
     ``chance``: how likely a reader would publish a prepared one under this post, where that can be told
-    (``core.cards.answers``). It ``stands_in`` where a larger model writes: only until that one's drafts pass.
+    (``core.cards.answers``); it ``is_unsure`` where that is less than what is offered unasked. It ``stands_in`` where a
+    larger model writes: only until that one's drafts pass.
     ``rewrites`` is the text that it rewords; "" where it is not a rewrite. ``doubts``: what a moderator is warned of
     before any receipt (``core.scoring.gates``). ``signs``: what the small reader says of it, ``None`` in a language
     that it does not know; ``doubt``: what the readers think likely, "" for nothing. ``contested``: why the small reader
@@ -65,6 +66,7 @@ class Candidate:
     facet: Facet | None = field(default=None, compare=False)
     no_quality: Missing | None = None
     chance: float | None = None
+    is_unsure: bool = False
 
     @property
     def is_answer(self) -> bool:

@@ -120,6 +120,11 @@ class Teller:
             yield hard
 
 
+def unsure() -> Sentence:
+    """What a moderator is warned of who asked for replies that are held back."""
+    return sentence("Antiphon is not sure that this prepared reply fits: it is shown since somebody asked for drafts.")
+
+
 def cautions_of(receipts: Sequence[Receipt], evidence: Sequence[Evidence]) -> tuple[str, ...]:
     """What is to be known of the passages that a draft rests on before it is posted."""
     used = {receipt.evidence_id for receipt in receipts if receipt.verdict is not Verdict.UNSUPPORTED}

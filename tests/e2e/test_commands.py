@@ -30,7 +30,7 @@ def test_doctor_finds_all_well(drafter: Antiphon):
     assert result.document["ok"] is True
     assert {check["name"] for check in result.document["checks"]} == {
         "settings", "disk", "database", "embedding model", "scorers", "knowledge base", "language model", "judge",
-        "model tried", "platforms",
+        "model tried", "prepared replies", "platforms",
     }  # fmt: skip
     assert all(check["ok"] and not check["remedy"] for check in result.document["checks"])
 

@@ -18,10 +18,12 @@ from typing import Final
 
 import psutil
 
+from adapters.sample.posts import SAMPLE_THREAD
+
 ROOT: Final = Path(__file__).parent.parent.parent
 RECORD: Final = ROOT / "docs" / "samples" / "draft.txt"
 README: Final = ROOT / "README.md"
-POST: Final = "Migrants only come here to live off our welfare."
+POST: Final = SAMPLE_THREAD[2].text
 BEGIN, END = "<!-- the sample begins -->", "<!-- the sample ends -->"
 _COLUMNS: Final = 100
 _DRAFTS: Final = 1

@@ -9,6 +9,7 @@ reader said of some under other posts. The vectors depend on the router's weight
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import Any, Final
@@ -17,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import save
 
-from core.cards.answers import VECTORS, answers, prepared_features, shipped_vectors
+from core.cards.answers import VECTORS, Limit, answers, prepared_features, shipped_vectors
 from core.cards.bank import prepared_id
 from core.cards.closeness import vectors_of
 from core.cards.routing import shipped_router
@@ -28,7 +29,10 @@ _LANGUAGE: Final = "en"
 _RIDGE: Final = 1.0
 _STEPS: Final = 30
 _LEAST: Final = 0.25
-"""The chance from which a reply to another post is offered."""
+"""The chance from which a reply to another post is one of the prepared ones."""
+_LEVELS: Final = tuple(level / 100 for level in range(95, 0, -5))
+"""The shares of publishable first drafts that a limit is fitted for, the highest first."""
+_DIGITS: Final = 10_000
 _FOLDER: Final = DATA / "answers"
 
 
@@ -54,7 +58,8 @@ def main() -> None:
         "shares": np.sqrt(np.array([router.shares(post, _LANGUAGE) for post in answered])),
     }
     packed = {name: np.round(np.asarray(rows) * 127).astype(np.int8) for name, rows in held.items()}
-    VECTORS.write_bytes(save(packed, metadata={"about": json.dumps({"of_answers": [], "of_prepared": [], "least": 1})}))
+    nothing = {"of_answers": [], "of_prepared": [], "least": 1, "limits": []}
+    VECTORS.write_bytes(save(packed, metadata={"about": json.dumps(nothing)}))
     vectors = shipped_vectors()
     places = {one.text: at for at, one in enumerate(answers())}
     shown: dict[str, list[tuple[Kind, NDArray[np.float32], bool]]] = {}
@@ -73,10 +78,16 @@ def main() -> None:
                 else of_answers[places[row["text"]]]
             )
             shown.setdefault(post, []).append((kind, features, row["publishable"]))
-    print(*_table(list(shown.values())), sep="\n")  # noqa: T201
+    alone = [vote for some in shown.values() for kind, _, vote in some if kind is Kind.PREPARED]
+    print(f"{len(alone)} prepared replies alone: {np.mean(alone):.3f}")  # noqa: T201
+    first = _first(list(shown.values()))
+    print(*_table(first), sep="\n")  # noqa: T201
+    limits = limits_of(first)
+    print(*(in_words(limit) for limit in limits), sep="\n")  # noqa: T201
     everything = [one for some in shown.values() for one in some]
-    about = {f"of_{kind}": [round(float(one), 4) for one in _of(kind, everything)] for kind in Kind}
-    VECTORS.write_bytes(save(packed, metadata={"about": json.dumps({**about, "least": _LEAST})}))
+    about: dict[str, Any] = {f"of_{kind}": [round(float(one), 4) for one in _of(kind, everything)] for kind in Kind}
+    about |= {"least": _LEAST, "limits": [list(limit) for limit in limits]}
+    VECTORS.write_bytes(save(packed, metadata={"about": json.dumps(about)}))
 
 
 def _of(kind: Kind, votes: Sequence[Vote]) -> NDArray[np.float64]:
@@ -84,21 +95,52 @@ def _of(kind: Kind, votes: Sequence[Vote]) -> NDArray[np.float64]:
     return fitted(np.stack([features for features, _ in mine]), np.array([vote for _, vote in mine]))
 
 
-def _table(posts: Sequence[Sequence[Vote]], folds: int = 10) -> Iterator[str]:
-    """What the likeliest reply under each post is worth, by fits without that post; and prepared replies alone."""
+def _first(posts: Sequence[Sequence[Vote]], folds: int = 10) -> list[tuple[float, bool]]:
+    """The chance of the likeliest reply under each post, and its vote, by fits without that post; the likeliest first.
+
+    It is the one that is shown first (``core.stages.assessing.with_answers_placed``).
+    """
     first = list[tuple[float, bool]]()
     for fold in range(folds):
         learnt = [vote for at, some in enumerate(posts) if at % folds != fold for vote in some]
         weights = {kind: _of(kind, learnt) for kind in Kind}
         for some in [some for at, some in enumerate(posts) if at % folds == fold]:
-            first.append(max((_odds(features, weights[kind]), vote) for kind, features, vote in some))
-    alone = [vote for some in posts for kind, _, vote in some if kind is Kind.PREPARED]
-    yield f"{len(alone)} prepared replies alone: {np.mean(alone):.3f}"
-    first.sort(reverse=True)
+            odds, vote = max((_odds(features, weights[kind]), vote) for kind, features, vote in some)
+            first.append((1 / (1 + math.exp(-odds)), vote))
+    return sorted(first, key=lambda one: -one[0])
+
+
+def _table(first: Sequence[tuple[float, bool]]) -> Iterator[str]:
+    """What the likeliest reply under each post is worth."""
     for share in (0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 1.0):
         kept = first[: int(share * len(first))]
-        chance = 1 / (1 + np.exp(-kept[-1][0]))
-        yield f"the likeliest under {len(kept)} posts, chance {chance:.2f}: {np.mean([vote for _, vote in kept]):.3f}"
+        votes = np.mean([vote for _, vote in kept])
+        yield f"the likeliest under {len(kept)} posts, chance {kept[-1][0]:.2f}: {votes:.3f}"
+
+
+def limits_of(first: Sequence[tuple[float, bool]]) -> list[Limit]:
+    """For each level the least chance from which so many first drafts are publishable, the highest level first.
+
+    The last one is that of all drafts. A level that no number of drafts reaches has a chance of 1, which none has.
+
+    Args:
+        first: the chance of each post's first draft, and whether a reader would publish it, the likeliest first.
+    """
+    right = np.cumsum([vote for _, vote in first]) / np.arange(1, len(first) + 1)
+    found = list[Limit]()
+    for level in _LEVELS:
+        enough = np.flatnonzero(right >= level)
+        count = int(enough[-1]) + 1 if len(enough) else 0
+        chance = math.floor(_DIGITS * first[count - 1][0]) / _DIGITS if count else 1.0
+        found.append(Limit(level, chance, count / len(first)))
+        if count == len(first):
+            break
+    return found
+
+
+def in_words(limit: Limit) -> str:
+    """A limit as it is told in ``config.toml``."""
+    return f"#   {limit.publishable:.2f}   {round(100 * limit.posts):3} of 100 posts have a draft"
 
 
 def _odds(features: NDArray[np.float32], weights: NDArray[np.float64]) -> float:

@@ -61,6 +61,9 @@ def with_drafts(card: Card, reader: Reader, limit: int, channel: str = "") -> st
     """
     locale = reader.locale
     lines = [gettext("Drafts for case {case}:", locale, case=short_number(card.case_id))]
+    if card.lacks_draft:
+        none = gettext("There is no draft for this post.", locale)
+        lines = [" ".join([_case(card, locale), none, *_notes(card, locale)])]
     end = "\n".join([*_next(card, locale), *_reviewed_in(card, channel, locale)])
     room = limit - len(end) - len(lines[0]) - _RESERVE
     for draft in card.drafts:
@@ -90,7 +93,13 @@ def too_late(card: Card, locale: str) -> str:
 
 def ended(card: Card, locale: str, limit: int) -> str:
     """What happened to a case that has no drafts to show."""
-    return shortened(f"{_case(card, locale)} {_state(card, locale)}", limit)
+    why = _notes(card, locale) if card.lacks_draft else []
+    return shortened(" ".join([_case(card, locale), _state(card, locale), *why]), limit)
+
+
+def _notes(card: Card, locale: str) -> list[str]:
+    """Why there is no draft, as far as it is told."""
+    return [translated(note, locale) for note in card.notes]
 
 
 def _case(card: Card, locale: str) -> str:

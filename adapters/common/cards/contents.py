@@ -101,8 +101,9 @@ def _body(card: Card, draft: Draft | None, reader: Reader, *, covers_all: bool) 
     if card.lacks_draft:
         segments += [Segment(_POINTS, 12, (point, "")) for point in points(card, reader)]
     if draft is not None:
-        return segments + on_card(card, draft, reader)
-    return segments + ([] if card.approved is not None else _notes(card, reader))
+        segments += on_card(card, draft, reader)
+    is_told = card.lacks_draft or (draft is None and card.approved is None)
+    return segments + (_notes(card, reader) if is_told else [])
 
 
 def _post(card: Card, reader: Reader, where: str) -> Segment:
@@ -151,6 +152,6 @@ def points(card: Card, reader: Reader) -> list[str]:
 
 
 def _notes(card: Card, reader: Reader) -> list[Segment]:
-    """What the engine could not do; with a draft on the card it stands behind "Other drafts"."""
+    """What the engine could not do, or holds back; with a reply on the card it stands behind "Other drafts"."""
     label = gettext("Note:", reader.locale)
     return [Segment(_NOTES, 30, (f"{label} {reader.told(note, _NOTE)}", "")) for note in card.notes]

@@ -28,6 +28,7 @@ from bot.cli.command import (
 )
 from bot.cli.drafting.preparing import PreparationBar
 from bot.cli.later import OneText
+from bot.cli.terminal.notes import HELD_BACK, note_of
 from bot.cli.terminal.render import DraftsAsTheyCome, show_suggestion
 from bot.compose.asking import server_states, voice_of
 from bot.compose.settings.loading import load_settings
@@ -71,7 +72,10 @@ def draft(
         str | None,
         typer.Option("--claim", metavar="SENTENCE", help="The claim to argue, in your words; no vote is held."),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Draft even where a reply is advised against.")] = False,
+    force: Annotated[
+        bool,
+        typer.Option("--force", help="Draft even where a reply is advised against, or no prepared one surely fits."),
+    ] = False,
     as_json: JsonOption = False,
     config: ConfigOption = None,
     is_schema: Annotated[
@@ -123,7 +127,15 @@ def _request(
         raise BadInput(f"Antiphon does not write the language {language!r}.", remedy=f"It writes: {', '.join(known)}.")
     if intents:
         voice = replace(voice, intents=tuple(dict.fromkeys(intents)))
-    return Request(post, settings.profile_named(profile), voice, language or None, force, waits_for_model=False)
+    return Request(
+        post,
+        settings.profile_named(profile),
+        voice,
+        language or None,
+        force,
+        waits_for_model=False,
+        offers_all=bool(intents),
+    )
 
 
 def _arguing(settings: Settings, request: Request, claim: str) -> Request:
@@ -193,4 +205,6 @@ def _show(suggestion: Suggestion, loading_seconds: float, *, as_json: bool, forc
     if reading.recommended_action is not Action.REPLY and not force and not suggestion.has_answer:
         err().print(Text(f"No draft was made. {reading.reason} Use --force to draft anyway."), soft_wrap=True)
         return EXIT_ADVISED_AGAINST
+    if any(note_of(said).code == HELD_BACK for said in suggestion.degraded):
+        err().print(Text("Use --force to see the prepared replies all the same."), soft_wrap=True)
     return 0 if suggestion.has_answer else EXIT_NO_DRAFT

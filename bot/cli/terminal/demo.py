@@ -34,7 +34,8 @@ from core.moderation.roles import Person
 MODERATOR = Person("sample", "demo script", "demo script")
 INTRODUCTION = (
     "This demo shows three invented posts of a sample community, from flag to reply. The moderator here is a script: "
-    "it approves one draft, declines one and edits one, whatever they say. In earnest a person decides about each. "
+    "it edits a draft and approves it, whatever it says, and leaves a post without a reply where Antiphon has no draft "
+    "that it is sure of. In earnest a person decides about each. "
     "Nothing is posted outside of this process. To decide yourself, or to paste a post of your own: antiphon run"
 )
 SIGNATURE = "If you want to talk about it, write to the moderators."
@@ -43,7 +44,7 @@ Decision = Callable[[Console, Application, Case, StoredSuggestion], Awaitable[No
 
 
 async def demo(console: Console, settings: Settings, profile: str, on_preparing: OnPreparing | None = None) -> bool:
-    """Run the demo to its end; ``False`` if there was no draft for one of the posts.
+    """Run the demo to its end; ``False`` if there was no draft for any of the posts.
 
     Raises:
         AntiphonError: a part that it needs cannot be had.
@@ -68,12 +69,12 @@ async def demo(console: Console, settings: Settings, profile: str, on_preparing:
             connected(application, Connection(community)),
         ):
             await admit(application.database, community.name, community.community, MODERATOR)
-            for message, decide in zip(SAMPLE_FLAGS, (approve_best, decline, edit_and_approve), strict=True):
+            for message, decide in zip(SAMPLE_FLAGS, (edit_and_approve, approve_best, decline), strict=True):
                 drafts.next_post()
                 were_drafted.append(await review(console, application, community, message, decide))
         await community.close()
     show_thread(console, community.thread())
-    return all(were_drafted)
+    return any(were_drafted)
 
 
 async def review(
@@ -99,8 +100,8 @@ async def review(
         raise Unavailable(reason)
     reviews = await application.desk.queries.reviews(case.community_id, stored.suggestion.drafts)
     show_suggestion(console, stored.suggestion, reviews)
-    if not stored.suggestion.drafts:
-        console.print(Text(f"No draft can be shown: {reason}", style="yellow"))
+    if not stored.suggestion.has_answer:
+        await leave(console, application, case)
         return False
     await decide(console, application, case, stored)
     if await application.outbox.send_due():
@@ -113,6 +114,13 @@ async def approve_best(console: Console, application: Application, case: Case, s
     """Approve the first draft as it is."""
     await _approve(application, case, stored, stored.suggestion.drafts[0].text)
     console.print(Text(f"The {MODERATOR.name} approves draft 1 as it stands.", style="bold"))
+
+
+async def leave(console: Console, application: Application, case: Case) -> None:
+    """Leave a post without a reply for which there is no draft."""
+    await application.desk.decisions.close(case.id, case.version, MODERATOR, CloseReason.SILENCE)
+    said = f"The {MODERATOR.name} leaves the post without a reply. A person could write their own."
+    console.print(Text(said, style="bold"), soft_wrap=True)
 
 
 async def decline(console: Console, application: Application, case: Case, _: StoredSuggestion) -> None:

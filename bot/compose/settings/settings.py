@@ -17,6 +17,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from core.errors import BadInput
 from core.llm.profiles import LIVE, PAPER, PROFILES, QUICK, STANDARD, THOROUGH, Profile
 from core.models import Intent
+from core.request import SURE
 from core.stages.judging.judge_formats import JudgeFormat
 
 if TYPE_CHECKING:
@@ -174,6 +175,7 @@ class CommunitySettings(Section):
     languages: Annotated[tuple[LanguageCode, ...], BeforeValidator(_words)] = ()
     style: str = "warm, plain, brief"
     intents: Annotated[tuple[Intent, ...], BeforeValidator(_words), Field(min_length=1)] = tuple(Intent)
+    sure: Annotated[float, Field(ge=0, le=1)] = SURE
 
 
 class ProfilesSettings(Section):

@@ -54,10 +54,14 @@ class PostedReply:
 
 @dataclass(frozen=True, slots=True)
 class DraftedBefore:
-    """How often a case was drafted, and what the drafts said, each text once, the latest first."""
+    """How often a case was drafted, and what the drafts said, each text once, the latest first.
+
+    ``is_told``: something was said of the post as it reads now, so that whoever wants drafts again knows of it.
+    """
 
     times: int
     texts: tuple[str, ...] = ()
+    is_told: bool = False
 
 
 async def latest_suggestion(session: Session, case_id: str) -> StoredSuggestion | None:
@@ -79,13 +83,13 @@ async def suggestions(session: Session, case_id: str, *, limit: int | None = Non
 
 async def drafted_before(session: Session, case_id: str) -> DraftedBefore:
     """What was drafted for a case so far; a suggestion that cannot be read counts, but its words are left out."""
-    query = select(SuggestionRow.document).filter_by(case_id=case_id).order_by(SuggestionRow.created_at.desc())
-    times, texts = 0, list[str]()
-    for document in await session.scalars(query):
-        times += 1
+    query = select(SuggestionRow).filter_by(case_id=case_id).order_by(SuggestionRow.created_at.desc())
+    rows, texts = list(await session.scalars(query)), list[str]()
+    for row in rows:
         with suppress(StoreUnavailable):
-            texts += [draft.text for draft in suggestion_from_json(document).drafts]
-    return DraftedBefore(times, tuple(dict.fromkeys(texts)))
+            texts += [draft.text for draft in suggestion_from_json(row.document).drafts]
+    is_told = any(not row.is_outdated for row in rows)
+    return DraftedBefore(len(rows), tuple(dict.fromkeys(texts)), is_told)
 
 
 async def cases_with_prepared(session: Session, community_id: str, *ids: str) -> list[str]:

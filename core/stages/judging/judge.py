@@ -159,7 +159,8 @@ def ranked(
     found = sorted(candidates, key=order)
     sure = [candidate for candidate in found if not candidate.is_doubted]
     fits = [candidate for candidate in sure if not candidate.may_miss]
-    preferred = (best for some in (fits, sure) if (best := _leads(some, leading)))
+    likely = [candidate for candidate in fits if not candidate.is_unsure]
+    preferred = (best for some in (likely, fits, sure) if (best := _leads(some, leading)))
     first = next(preferred, next(iter(sure), None))
     return [first, *(candidate for candidate in found if candidate is not first)] if first else found
 

@@ -28,7 +28,7 @@ from core.stages.larger.review import Opinion, Review, in_words, review
 from core.stages.larger.writer import Writer
 from core.stages.outcomes import Search
 from core.stages.search.drafting import compose
-from core.stages.telling import cautions_of
+from core.stages.telling import cautions_of, unsure
 from core.wording.text import content_stems, numbers, sentences
 
 _SAMPLES: Final = 2
@@ -214,6 +214,8 @@ class LargerSearch:
         doubts = list(dict.fromkeys(doubts))
         used = (passage,) if passage else ()
         warnings = (*doubts, *candidate.doubts, *warnings_of(receipts), *cautions_of(receipts, used))
+        if candidate.is_unsure:
+            warnings = (unsure(), *warnings)
         return replace(candidate, receipts=receipts, warnings=warnings, doubt=doubts[0] if doubts else "", contested="")
 
     def _receipts(self, text: str, opinion: Opinion | None, passage: Evidence | None) -> Iterator[Receipt]:

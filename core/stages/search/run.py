@@ -63,10 +63,16 @@ class DraftSearch:
         return self.assessor.model.budget.profile
 
     async def run(self) -> Search[Candidate]:
-        """The drafts that pass the gates, in no order, and how the search ended."""
+        """The drafts that pass the gates, in no order, and how the search ended.
+
+        Where prepared replies are held back the model that ships writes none: what it writes fits less often than they.
+        """
         brief, cards, model = self.assessor.brief, self.assessor.cards, self.assessor.model
         start = await self._prepared()
         await self.show(start)
+        if self.assessor.is_held_back and not self.assessor.is_good_writer:
+            self.report("drafts", f"drafts that pass the gates: {len(start)}")
+            return Search(start, 0, sentence("what seldom fits is held back"))
         async for written in self._written([] if self._is_filled(start) else weakest(self.assessor.allowed, start)):
             known = {candidate.text for candidate in start}
             start += await self.assessor.best([candidate for candidate in written if candidate.text not in known])

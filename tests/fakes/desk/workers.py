@@ -13,8 +13,8 @@ from bot.store.engine.database import Database
 from core.engine import Engine, OnProgress
 from core.models import Progress, Suggestion
 from core.moderation.approval import CaseState
-from core.request import Request, Voice
-from tests.fakes.engine.brief import PATIENT
+from core.request import Request
+from tests.fakes.engine.brief import ALL_SHOWN, PATIENT
 from tests.fakes.engine.suggestions import suggestion_for
 
 OTHER_CLAIM = "Newcomers teach our children."
@@ -61,7 +61,7 @@ class Counted:
 
 def drafting(database: Database, engine: Engine) -> DraftingRequest:
     """How an engine is asked about cases."""
-    return DraftingRequest(database, engine, PATIENT, lambda _: Voice())
+    return DraftingRequest(database, engine, PATIENT, lambda _: ALL_SHOWN)
 
 
 def worker_of(queue: DraftQueue, database: Database, engine: Engine, progress: list[object] | None = None) -> Worker:

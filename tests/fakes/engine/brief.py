@@ -9,6 +9,7 @@ from core.llm.budget import Budget, MeteredModel
 from core.llm.profiles import QUICK, Profile
 from core.models import Action, Brief, Evidence, FlaggedPost, PostRef, Reading, Source, TargetGroup
 from core.ports import LanguageModel
+from core.request import Voice
 
 POST = "Migrants only come here to live off our welfare."
 CLAIM = "Newcomers work and pay their way like the rest of us."
@@ -16,6 +17,9 @@ HARBOUR = "In 2021, newcomers held 340 of the 900 jobs in the harbour."
 
 PATIENT = replace(QUICK, deadline_seconds=3600, target_score=10, written=5, voting_rounds=5, writes_queries=True)
 """A profile whose deadline no busy machine reaches, and whose target no draft does."""
+
+ALL_SHOWN = Voice(sure=0)
+"""How a community speaks that wants to see every prepared reply: for tests that are not about those held back."""
 
 EXPLAINED = json.dumps(
     {

@@ -40,11 +40,16 @@ async def suggest(
     pooling: Pooling | None = None,
     probe: Probe | None = None,
     ready: Callable[[], Awaitable[None]] | None = None,
+    sure: float = 0.0,
     **request: object,
 ) -> tuple[Suggestion, list[Progress]]:
-    """What the engine suggests for a post, and the progress that it told on the way; with the shipped router."""
+    """What the engine suggests for a post, and the progress that it told on the way; with the shipped router.
+
+    No prepared reply is held back unless a test says how ``sure`` to be.
+    """
     seen: list[Progress] = []
     asked = replace(Request(post_of(post), PATIENT), **request)  # type: ignore[arg-type]
+    asked = replace(asked, voice=replace(asked.voice, sure=sure))
     by = Engine(model, knowledge, readers, pooling=pooling or shipped(), writer=pooling or shipped(), probe=probe)
     by.router, by.ready = router or by.router, ready or by.ready
     return await by.suggest(asked, seen.append), seen

@@ -17,7 +17,7 @@ from typing import Any, Final
 from bot.cli.operating.doctor.cases import examine_cases
 from bot.cli.operating.doctor.database import examine_backups, examine_database
 from bot.cli.operating.doctor.knowledge import examine_knowledge
-from bot.cli.operating.doctor.models import examine_models, examine_trial
+from bot.cli.operating.doctor.models import examine_models, examine_prepared, examine_trial
 from bot.cli.operating.doctor.platforms import examine_accounts, examine_platforms
 from bot.compose.engine import OnPreparing, make_folder
 from bot.compose.settings.loading import IS_CLONE, SHIPPED, own_file
@@ -79,6 +79,7 @@ async def examine(settings: Settings, on_preparing: OnPreparing | None = None) -
     for found in await examine_models(settings, on_preparing):
         yield found
     yield await examine_trial(settings)
+    yield await examine_prepared(settings)
     for found in [*await examine_platforms(settings), *await examine_accounts(settings)]:
         yield found
 

@@ -6,12 +6,13 @@ from functools import partial
 from typing import Final
 
 from bot.compose.asking import check_reachable
-from bot.compose.engine import OnPreparing, has_no_model, open_judge, open_model
+from bot.compose.engine import OnPreparing, has_no_model, open_embedder, open_judge, open_model
 from bot.compose.settings.settings import Settings
 from bot.compose.writers import server_of, writer_of
 from bot.runtime.findings import Finding, finding_of
 from bot.trial.trying import QUESTION, SECONDS, ask_letter, try_server
 from bot.trial.verdicts import kept_trials
+from core.cards.answers import is_known, shipped_vectors
 from core.errors import AntiphonError
 from core.ports import Generation
 from core.stages.judging.judge_formats import JudgeFormat
@@ -41,6 +42,25 @@ async def _trial(settings: Settings) -> str:
             remedy="Run: antiphon model try --readings FILE. Or take it out of community.languages.",
         )
     return f"on {tried.day}: {' '.join(tried.verdict())}" if tried else "not yet; antiphon model try does it"
+
+
+async def examine_prepared(settings: Settings) -> Finding:
+    """How many posts have a draft under the limit for prepared replies."""
+    return await finding_of("prepared replies", partial(_prepared, settings))
+
+
+async def _prepared(settings: Settings) -> str:
+    limit = shipped_vectors().limit(settings.community.sure)
+    if limit is None:
+        return "none is held back; some seldom fit"
+    if not is_known("en", open_embedder(settings)):
+        return "none is held back: how likely one fits is known for the packaged embedding model alone"
+    beside = "; the larger model writes all the same" if writer_of(settings).is_larger else ""
+    share, sure = f"{limit.posts:.0%}", settings.community.sure
+    return (
+        f"about {share} of English posts get one, of which readers would publish {limit.publishable:.0%}; "
+        f"others are held back until somebody asks (community.sure = {sure:g}){beside}"
+    )
 
 
 async def _model(settings: Settings, on_preparing: OnPreparing | None) -> str:

@@ -36,7 +36,7 @@ from tests.fakes.desk.chores import DAY, NOW
 from tests.fakes.desk.decisions import BOLD, approve, card_of, propose, take
 from tests.fakes.desk.people import COMMUNITY, COMMUNITY_ID, KEEPER, MANAGER, MODERATOR, OTHER_MODERATOR, PLATFORM
 from tests.fakes.desk.workers import ToldEngine, worker_of
-from tests.fakes.engine.brief import EXPLAINED, PATIENT, POST
+from tests.fakes.engine.brief import ALL_SHOWN, EXPLAINED, PATIENT, POST
 from tests.fakes.engine.model import FakeModel
 from tests.fakes.engine.suggesting import NEVER, SURELY
 from tests.fakes.engine.suggestions import suggestion_for
@@ -78,7 +78,7 @@ async def _lacking(post: FlaggedPost, readers: Readers, knowledge: EvidenceSourc
         shares={"hateful": SURELY, "violent": NEVER},
         down=("claims", "queries", "judge"),
     )
-    return await Engine(model, knowledge, readers).suggest(Request(post, PATIENT))
+    return await Engine(model, knowledge, readers).suggest(Request(post, PATIENT, ALL_SHOWN))
 
 
 async def test_what_the_engine_lacked_is_said_in_the_communitys_language(

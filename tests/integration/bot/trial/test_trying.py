@@ -24,7 +24,7 @@ from core.ports import EvidenceSource, Message
 from core.request import Request, Voice
 from core.scoring.readers.pooling import Pooling, shipped
 from core.scoring.readers.readers import Readers
-from tests.fakes.engine.brief import PATIENT, POST, post_of
+from tests.fakes.engine.brief import ALL_SHOWN, PATIENT, POST, post_of
 from tests.fakes.engine.larger import FIRST, LARGER, analysed, larger_model, lettered
 from tests.fakes.engine.model import FakeModel
 from tests.fakes.engine.router import router_to
@@ -153,7 +153,7 @@ async def test_the_small_readers_read_alone_where_a_model_is_unfit(
     model = larger_model()
     pooling = Pooling("a larger model", unread=frozenset({unread}))
     engine = Engine(model, knowledge, lenient, writer=LARGER, pooling=pooling, router=router_to("migrants/benefits"))
-    found = await engine.suggest(Request(post_of(POST), PATIENT))
+    found = await engine.suggest(Request(post_of(POST), PATIENT, ALL_SHOWN))
     assert model.calls["analysis"] == (unread != "en")
     assert found.reading.read_by is (ReadBy.SMALL if unread == "en" else ReadBy.BOTH)
     assert any("a larger model was found unfit to read English" in note for note in found.degraded) == (unread == "en")

@@ -21,7 +21,7 @@ from core.scoring.readers.probe import Probe
 from core.scoring.readers.readers import Readers
 from core.stages.judging.judge_formats import JudgeFormat
 from core.wording.text import sentences
-from tests.fakes.engine.brief import EXPLAINED, PATIENT, POST, post_of
+from tests.fakes.engine.brief import ALL_SHOWN, EXPLAINED, PATIENT, POST, post_of
 from tests.fakes.engine.model import FakeModel
 from tests.fakes.engine.probes import FakeStates, probe_file
 from tests.fakes.engine.router import FakeRouting, router_to
@@ -151,7 +151,7 @@ async def test_a_judge_of_its_own_compares_in_its_own_format(readers: Readers, k
     """One server writes, another one ranks; neither is asked for the other's work, and one budget counts both."""
     writer, judge = helpful(), FakeModel(texts={"judgelm": "9 4"})
     engine = Engine(writer, knowledge, readers, judge=judge, judge_format=JudgeFormat.SCORES)
-    suggestion = await engine.suggest(Request(post_of(), PATIENT))
+    suggestion = await engine.suggest(Request(post_of(), PATIENT, ALL_SHOWN))
     assert set(judge.calls) == {"judgelm"}
     assert writer.calls.keys().isdisjoint({"judgelm", "judge"})
     assert suggestion.cost.judge_calls == judge.calls["judgelm"] > 0
@@ -230,7 +230,7 @@ async def test_the_first_draft_stands_before_the_model_is_waited_for(
         before.extend([*states.asked, *model.calls, *(one.draft.text for one in seen if one.draft)])
 
     engine = Engine(model, knowledge, readers, probe=probe, ready=ready, router=router_to("migrants/benefits"))
-    await engine.suggest(Request(post_of(POST), PATIENT), seen.append)
+    await engine.suggest(Request(post_of(POST), PATIENT, ALL_SHOWN), seen.append)
     assert seen[0].draft is not None
     assert before == [seen[0].draft.text]
     assert seen[0].reading is not None

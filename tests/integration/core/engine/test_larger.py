@@ -21,7 +21,7 @@ from core.scoring.readers.readers import Readers
 from core.stages.arguing.evidence import far_from
 from core.stages.larger.analysis import analyse
 from core.stages.larger.writer import PASSAGES
-from tests.fakes.engine.brief import POST, post_of
+from tests.fakes.engine.brief import ALL_SHOWN, POST, post_of
 from tests.fakes.engine.larger import FIRST, LARGER, SECOND, analysed, larger_model, lettered, reviewing
 from tests.fakes.engine.model import FakeModel
 from tests.fakes.engine.router import router_to
@@ -260,7 +260,7 @@ async def test_the_conversation_is_shown_without_names(lenient: Readers, knowled
     post = replace(post_of(), thread=(ThreadMessage("Ana Ruiz", "They get new flats <b>again</b>."),))
     model = larger_model()
     engine = Engine(model, knowledge, lenient, pooling=LARGER, writer=LARGER, router=router_to("migrants/benefits"))
-    await engine.suggest(Request(post, PATIENT_LIVE))
+    await engine.suggest(Request(post, PATIENT_LIVE, ALL_SHOWN))
     said = prompt(model, "plain")
     assert "person 1: They get new flats ‹b›again‹/b›." in said
     assert "Ruiz" not in said

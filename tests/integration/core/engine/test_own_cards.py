@@ -17,7 +17,7 @@ from core.request import Voice
 from core.scoring.readers.readers import Readers
 from tests.fakes.desk.cards import CLOSE_POST, GIST, MILD_POST, REPLY, REPLY_ID, ROW, card_of
 from tests.fakes.desk.people import ADMIN, COMMUNITY_ID, MANAGER
-from tests.fakes.engine.brief import PATIENT, POST
+from tests.fakes.engine.brief import ALL_SHOWN, PATIENT, POST
 from tests.fakes.engine.suggesting import GOOD, helpful, suggest
 
 FACT = "migrants-001"
@@ -62,7 +62,7 @@ async def test_what_a_card_states_is_looked_up_in_its_fact(readers: Readers, kno
     stated = "Three in four of the wells in this town are public."
     row = ROW | {"fact": FACT, "replies": {"positive": [stated]}}
     card = restored({name: value for name, value in row.items() if name != "no_fact"})
-    voice = Voice(intents=(Intent.POSITIVE,))
+    voice = Voice(intents=(Intent.POSITIVE,), sure=0)
     suggestion, _ = await suggest(
         readers, knowledge, helpful(draft=GOOD), CLOSE_POST, cards=(card.as_card(),), voice=voice
     )
@@ -73,7 +73,7 @@ async def test_what_a_card_states_is_looked_up_in_its_fact(readers: Readers, kno
 
 
 async def _drafted(database: Database, engine: Engine, case: Case) -> Suggestion:
-    asks = DraftingRequest(database, engine, PATIENT, lambda _: Voice())
+    asks = DraftingRequest(database, engine, PATIENT, lambda _: ALL_SHOWN)
     return await asks.suggest(replace(case, post=replace(case.post, text=CLOSE_POST)), lambda _: None)
 
 

@@ -16,7 +16,7 @@ from core.ports import EvidenceSource
 from core.request import Request
 from core.scoring.readers.readers import Readers
 from core.wording.text import sentences
-from tests.fakes.engine.brief import EXPLAINED, PATIENT, POST, post_of
+from tests.fakes.engine.brief import ALL_SHOWN, EXPLAINED, PATIENT, POST, post_of
 from tests.fakes.engine.model import FakeModel
 from tests.fakes.engine.suggesting import FINNISH, GOOD, NEVER, SURELY, clean_sentences, helpful, suggest
 
@@ -143,7 +143,7 @@ async def test_the_first_draft_comes_before_any_call_and_the_stages_in_order(
         events.append(event)
         calls.append(model.calls.total())
 
-    request = Request(post_of(), PATIENT)
+    request = Request(post_of(), PATIENT, ALL_SHOWN)
     suggestion = await Engine(model, knowledge, readers).suggest(request, on_progress)
     assert (events[0].stage, calls[0]) == ("draft", 0)
     assert events[0].draft is not None

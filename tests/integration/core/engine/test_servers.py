@@ -14,7 +14,7 @@ from core.ports import EvidenceSource
 from core.request import Request
 from core.scoring.readers.pooling import pooling_of
 from core.scoring.readers.readers import Readers
-from tests.fakes.engine.brief import PATIENT, post_of
+from tests.fakes.engine.brief import ALL_SHOWN, PATIENT, post_of
 from tests.fakes.engine.servers.quirks import REPLIES, THOUGHT, quirky
 
 POST = "Migrants only come here to live off our welfare."
@@ -49,7 +49,9 @@ async def _suggested(name: str, readers: Readers, knowledge: EvidenceSource, *, 
         chat = ChatModel(server.url, "", "m", pause=pause)
         writer = pooling_of("llama-3.3-70b-instruct" if is_larger else "m")
         try:
-            return await Engine(chat, knowledge, readers, writer=writer).suggest(Request(post_of(POST), profile))
+            return await Engine(chat, knowledge, readers, writer=writer).suggest(
+                Request(post_of(POST), profile, ALL_SHOWN)
+            )
         finally:
             await chat.close()
 

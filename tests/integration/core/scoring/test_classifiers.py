@@ -32,7 +32,7 @@ from core.models import Suggestion
 from core.ports import Inference, Scorer
 from core.request import Request
 from core.scoring.rewards import InferredStanceScorer, Scorers
-from tests.fakes.engine.brief import EXPLAINED, PATIENT, POST, brief_of, post_of
+from tests.fakes.engine.brief import ALL_SHOWN, EXPLAINED, PATIENT, POST, brief_of, post_of
 from tests.fakes.engine.evidence import FakeEvidence
 from tests.fakes.engine.model import FakeModel
 from tests.fakes.engine.readers import readers_saying
@@ -349,7 +349,7 @@ async def test_what_cannot_be_loaded_is_said_once_in_every_suggestion(tmp_path: 
 async def _suggest(scorers: Scorers) -> Suggestion:
     model = FakeModel(texts={"reading": EXPLAINED}, shares={"hateful": {"yes": 1.0, "no": 0.0}})
     engine = Engine(model, FakeEvidence(), readers_saying(hate=0.9), scorers=scorers)
-    return await engine.suggest(Request(post_of(), PATIENT, force=True))
+    return await engine.suggest(Request(post_of(), PATIENT, ALL_SHOWN, force=True))
 
 
 async def test_doctor_names_a_model_that_cannot_be_loaded(tmp_path: Path) -> None:

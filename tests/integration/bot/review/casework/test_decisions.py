@@ -117,7 +117,7 @@ async def test_drafts_of_one_intent_are_wished_for(
     """The worker is given the wish with the post, and what was drafted before, so that the next drafts are others."""
     await front.redraft(in_review.id, in_review.version, MODERATOR, intent=Intent.QUESTIONING)
     assert (await desk.queries.history(in_review.id))[-1].reason == "for questioning drafts"
-    assert await _before(desk, in_review) == DraftedBefore(1, DRAFT_TEXTS)
+    assert await _before(desk, in_review) == DraftedBefore(1, DRAFT_TEXTS, is_told=True)
     clock.advance(1)
     taken = await take(queue)
     assert taken.case.post.wish.intent is Intent.QUESTIONING
@@ -127,7 +127,7 @@ async def test_drafts_of_one_intent_are_wished_for(
     again = await front.redraft(case.id, case.version, MODERATOR)
     assert (again.state, (await desk.queries.history(case.id))[-1].reason) == (CaseState.QUEUED, "for other drafts")
     assert (await take(queue)).case.post.wish.intent is Intent.QUESTIONING
-    assert await _before(desk, case) == DraftedBefore(2, ("Who told you so?", *DRAFT_TEXTS))
+    assert await _before(desk, case) == DraftedBefore(2, ("Who told you so?", *DRAFT_TEXTS), is_told=True)
 
 
 async def _before(desk: Desk, case: Case) -> DraftedBefore:
