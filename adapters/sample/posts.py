@@ -1,8 +1,8 @@
 """The thread of the sample community: an ordinary afternoon on a town's server, with three hateful posts in it.
 
-Owns the sample texts, all invented. The hateful ones are mild in wording, name no person and hold no slur; two of
-them make a claim, the third holds nothing but contempt. A prepared reply surely fits under the first alone: it makes
-one plain claim about one people. Most posts are not like that.
+Owns the sample texts, all invented. The hateful ones are mild in wording, name no person and hold no slur, and make a
+claim that evidence can answer. Under the last alone a prepared reply surely fits: it says one plain thing of one
+people. Most posts are not like that.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ SAMPLE_THREAD: Final[tuple[SamplePost, ...]] = (
     SamplePost(
         "103",
         "north_gate_74",
-        "If you go to the market, lock your bikes: the Roma are back behind the mill. Roma people are thieves, all of "
-        "them.",
+        "Enjoy the market while it lasts. The harbour hostel is full of migrants again, and they only come here to "
+        "live off our welfare. They take and take and never pay a cent into the pot.",
     ),
     SamplePost(
         "104",
@@ -51,8 +51,8 @@ SAMPLE_THREAD: Final[tuple[SamplePost, ...]] = (
     SamplePost(
         "107",
         "slate_roof",
-        "They have hung the rainbow flag over the youth centre. I find those people repulsive, and I do not want to "
-        "have them anywhere near decent families in this town.",
+        "If you go to the market, lock your bikes: the Roma are back behind the mill. Roma people are thieves, all of "
+        "them.",
     ),
     SamplePost(
         "108",

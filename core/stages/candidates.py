@@ -73,6 +73,14 @@ class Candidate:
         """Whether it was written to another post that says the same (``core.cards.answers``)."""
         return self.facet is not None and self.facet.is_answer
 
+    def answers_as(self, other: Candidate) -> bool:
+        """Whether both are prepared for the same: the same facet, or the same stereotype with the same intent."""
+        if self.card is None or other.card is None:
+            return False
+        if self.facet or other.facet:
+            return self.facet is not None and other.facet is not None and self.facet.says == other.facet.says
+        return self.card.stereotype.id == other.card.stereotype.id and self.intent is other.intent
+
     @property
     def is_unsupported(self) -> bool:
         """Whether one of its sentences states a fact without known evidence: such drafts come last."""

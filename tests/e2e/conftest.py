@@ -211,6 +211,7 @@ class Antiphon:
         own = {name: text for name, text in os.environ.items() if not name.upper().startswith("ANTIPHON")}
         places = {f"XDG_{kind}_HOME": str(self.home / kind.lower()) for kind in ("CONFIG", "DATA", "STATE")}
         one = {"ANTIPHON__LLM__THREADS": "1"}  # on cores that other tests use, two threads wait for each other
+        one["ANTIPHON__COMMUNITY__SURE"] = "0"  # every prepared reply is shown, where a test is not about that
         return own | places | one | {"COLUMNS": "1000", "TERM": "xterm"} | self.variables
 
 

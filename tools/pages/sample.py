@@ -23,7 +23,7 @@ from adapters.sample.posts import SAMPLE_THREAD
 ROOT: Final = Path(__file__).parent.parent.parent
 RECORD: Final = ROOT / "docs" / "samples" / "draft.txt"
 README: Final = ROOT / "README.md"
-POST: Final = SAMPLE_THREAD[2].text
+POST: Final = SAMPLE_THREAD[6].text
 BEGIN, END = "<!-- the sample begins -->", "<!-- the sample ends -->"
 _COLUMNS: Final = 100
 _DRAFTS: Final = 1

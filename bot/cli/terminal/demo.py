@@ -69,7 +69,7 @@ async def demo(console: Console, settings: Settings, profile: str, on_preparing:
             connected(application, Connection(community)),
         ):
             await admit(application.database, community.name, community.community, MODERATOR)
-            for message, decide in zip(SAMPLE_FLAGS, (edit_and_approve, approve_best, decline), strict=True):
+            for message, decide in zip(SAMPLE_FLAGS, (approve_best, decline, edit_and_approve), strict=True):
                 drafts.next_post()
                 were_drafted.append(await review(console, application, community, message, decide))
         await community.close()

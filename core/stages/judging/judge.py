@@ -153,16 +153,34 @@ def ranked(
     others, and so does one that rests on a passage of ``far``, which may be beside the point. The mean is used because
     the verdicts of a small judge say little: where it is unsure the rewards decide. Only the rewards decide where the
     judge did not score every candidate, since its marks are lower than the rewards. In the published algorithm only the
-    judge decides.
+    judge decides. One that rests on a passage of ``far`` leads only where all do. The second answers with something
+    else than the first, where one does that is doubted no more than the next.
     """
     order = _order(candidates, far, by_judge_alone=by_judge_alone)
     found = sorted(candidates, key=order)
     sure = [candidate for candidate in found if not candidate.is_doubted]
     fits = [candidate for candidate in sure if not candidate.may_miss]
-    likely = [candidate for candidate in fits if not candidate.is_unsure]
-    preferred = (best for some in (likely, fits, sure) if (best := _leads(some, leading)))
+    near, others = _near(fits, far), _near(sure, far)
+    likely = [candidate for candidate in near if not candidate.is_unsure]
+    preferred = (best for some in (likely, near, others, fits, sure) if (best := _leads(some, leading)))
     first = next(preferred, next(iter(sure), None))
-    return [first, *(candidate for candidate in found if candidate is not first)] if first else found
+    found = [first, *(candidate for candidate in found if candidate is not first)] if first else found
+    return found if by_judge_alone else _with_another_second(found)
+
+
+def _near(candidates: Sequence[Candidate], far: frozenset[str]) -> list[Candidate]:
+    """Those that rest on no passage which may be beside the point."""
+    return [candidate for candidate in candidates if far.isdisjoint(r.evidence_id for r in candidate.receipts)]
+
+
+def _with_another_second(found: Sequence[Candidate]) -> list[Candidate]:
+    """The candidates, with one in the second place that does not answer as the first does in other words."""
+    first, rest = found[:1], list(found[1:])
+    if not first or not rest:
+        return list(found)
+    place = (rest[0].last, rest[0].may_miss)
+    other = next((c for c in rest if (c.last, c.may_miss) == place and not c.answers_as(first[0])), rest[0])
+    return [*first, other, *(candidate for candidate in rest if candidate is not other)]
 
 
 def _leads(candidates: Sequence[Candidate], leading: Sequence[Intent]) -> Candidate | None:

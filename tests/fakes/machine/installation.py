@@ -11,19 +11,22 @@ from sqlalchemy import URL
 
 from adapters.sample.community import SampleCommunity
 from bot.compose.desk import build_desk
-from bot.compose.settings.settings import DeskSettings, Settings
+from bot.compose.settings.settings import CommunitySettings, DeskSettings, Settings
 from bot.store.cases.cases import Case
 from bot.store.engine.database import Database
 from bot.store.engine.secret import load_secret
+
+ALL_SHOWN = CommunitySettings(sure=0)
+"""No prepared reply is held back: for tests that are not about that."""
 
 
 def settings_of(place: Path | URL, folder: Path) -> Settings:
     """The settings with which the cases are at ``place``, a file or an address, and the rest is in ``folder``."""
     places = {"secret_file": str(folder / "secret"), "backup_folder": str(folder / "backups")}
     if isinstance(place, Path):
-        return Settings(desk=DeskSettings(database=str(place), **places))
+        return Settings(community=ALL_SHOWN, desk=DeskSettings(database=str(place), **places))
     address = SecretStr(place.render_as_string(hide_password=False))
-    return Settings(desk=DeskSettings(database_url=address, **places))
+    return Settings(community=ALL_SHOWN, desk=DeskSettings(database_url=address, **places))
 
 
 async def flag_in(folder: Path, message: str = "103", clock: Callable[[], datetime] | None = None) -> Case:

@@ -22,7 +22,7 @@ from tests.fakes.engine.larger import FIRST, LARGER, larger_model
 from tests.fakes.engine.model import FakeModel
 from tests.fakes.engine.suggesting import helpful, suggest
 
-FITS, DISABLED, CONTEMPT = (post.text for post in SAMPLE_THREAD if post.id in SAMPLE_FLAGS)
+WELFARE, DISABLED, FITS = (post.text for post in SAMPLE_THREAD if post.id in SAMPLE_FLAGS)
 NONE_SURE = "drafts: no prepared reply surely fits; of the likeliest of them readers would publish"
 WARNED = "Antiphon is not sure that this prepared reply fits"
 FAST = replace(LIVE, deadline_seconds=3600)
@@ -67,12 +67,12 @@ async def test_where_none_surely_fits_there_is_no_draft(
     assert not {"draft", "rewrite"} & model.calls.keys()
 
 
-@pytest.mark.parametrize("how, asked", [("force", True), ("offers_all", True), ("claim", "No flag hurts anybody.")])
+@pytest.mark.parametrize("how, asked", [("force", True), ("offers_all", True), ("claim", "Migrants work and pay in.")])
 async def test_who_asks_sees_them_each_with_a_warning(
     readers: Readers, knowledge: EvidenceSource, how: str, asked: Any
 ) -> None:
     """Its chance stands beside the warning."""
-    suggestion, _ = await suggest(readers, knowledge, FakeModel(), CONTEMPT, sure=SURE, profile=FAST, **{how: asked})
+    suggestion, _ = await suggest(readers, knowledge, FakeModel(), WELFARE, sure=SURE, profile=FAST, **{how: asked})
     found = [draft for draft in replies(suggestion) if draft.prepared]
     assert found
     for draft in found:
@@ -85,7 +85,7 @@ async def test_a_lower_setting_offers_more(readers: Readers, knowledge: Evidence
     """At 0 all that is there, without a warning."""
     shown = []
     for sure in (SURE, 0.6, 0.0):
-        suggestion, _ = await suggest(readers, knowledge, FakeModel(), CONTEMPT, sure=sure, profile=FAST)
+        suggestion, _ = await suggest(readers, knowledge, FakeModel(), WELFARE, sure=sure, profile=FAST)
         assert not [draft for draft in replies(suggestion) if any(WARNED in warning for warning in draft.warnings)]
         shown.append(len(replies(suggestion)))
     assert shown == sorted(shown)

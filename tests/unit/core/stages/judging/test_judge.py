@@ -8,8 +8,9 @@ from itertools import permutations
 
 import pytest
 
+from core.cards.bank import Facet, general_cards
 from core.llm.profiles import QUICK, Profile
-from core.models import Intent, Receipt, Scores, Verdict
+from core.models import Intent, Receipt, Scores, TargetGroup, Verdict
 from core.ports import Message
 from core.stages.candidates import Candidate
 from core.stages.judging.judge import LEADING, best_of_each_intent, judge, ranked, seeded, why_first
@@ -370,3 +371,39 @@ def test_the_draft_with_the_highest_score_needs_no_reason_to_lead() -> None:
     assert why_first(ranked([_candidate("a", 9.0), _candidate("b", 7.0)]), 2) is None
     assert why_first(ranked([_candidate("a"), _candidate("b")]), 2) is None
     assert why_first([], 2) is None
+
+
+def test_a_fact_beside_the_point_does_not_lead_for_its_intent() -> None:
+    """Also not where a community prefers its intent, or where what bears on the post may miss it."""
+    receipts = (Receipt("x", "far off", Verdict.SUPPORTED, 0.9),)
+    preferred = _candidate("far", 9.0, Intent.INFORMATIVE, receipts=receipts)
+    plain, far = _candidate("plain", 5.0), frozenset({"far off"})
+    for other in (plain, replace(plain, may_miss=True)):
+        found = ranked([preferred, other], far=far, leading=(Intent.INFORMATIVE, Intent.POSITIVE))
+        assert _texts(found) == ["plain", "far"]
+    assert _texts(ranked([preferred], far=far)) == ["far"]
+
+
+def test_the_second_does_not_say_the_same_in_other_words() -> None:
+    """It has another facet, intent or stereotype than the first, unless only what is doubted more has one."""
+    card, *_ = general_cards(TargetGroup.MIGRANTS, "en")
+
+    def prepared(text: str, total: float, intent: Intent = Intent.DENOUNCING, says: str = "") -> Candidate:
+        facet = Facet(says, (), {}) if says else None
+        return replace(_candidate(text, total, intent), is_prepared=True, card=card, facet=facet)
+
+    same = [prepared("first", 9.0), prepared("again", 8.0)]
+    assert _texts(ranked([*same, prepared("reason", 7.0, Intent.INFORMATIVE)])) == ["first", "reason", "again"]
+    assert _texts(ranked([*same, prepared("other", 7.0, says="that they steal")])) == ["first", "other", "again"]
+    assert _texts(ranked([*same, _candidate("written", 7.0)])) == ["first", "written", "again"]
+    told = [prepared("one", 9.0, says="that they steal"), prepared("two", 8.0, Intent.INFORMATIVE, "that they steal")]
+    assert _texts(ranked([*told, prepared("other", 7.0)])) == ["one", "other", "two"]
+    doubted = replace(prepared("doubted", 7.0, Intent.INFORMATIVE), doubts=("a name",))
+    assert _texts(ranked([*same, doubted])) == ["first", "again", "doubted"]
+    assert _texts(ranked([*same, prepared("reason", 7.0, Intent.INFORMATIVE)], by_judge_alone=True))[1] == "again"
+
+
+def test_what_surely_fits_leads_before_what_was_asked_for() -> None:
+    """A better score of one that is held back from others changes nothing."""
+    unsure = replace(_candidate("unsure", 9.0), is_unsure=True)
+    assert _texts(ranked([unsure, _candidate("sure", 5.0)], leading=(Intent.POSITIVE,))) == ["sure", "unsure"]
