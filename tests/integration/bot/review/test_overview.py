@@ -1,0 +1,78 @@
+"""What waits over all communities of somebody, and what changed there, on both databases."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from bot.compose.desk import Desk
+from bot.drafting.queue import DraftQueue
+from bot.review.overview import DeskOverview
+from bot.store.engine.database import Database
+from core.errors import NotAllowed
+from core.models import FlaggedPost
+from core.moderation.closing import CloseReason
+from tests.fakes.desk.boards import posts_apart
+from tests.fakes.desk.decisions import take
+from tests.fakes.desk.people import AUDITOR, MODERATOR, STRANGER, VOLUNTEER
+from tests.fakes.engine.suggestions import suggestion_for
+from tests.fakes.machine.clock import FakeClock
+
+pytestmark = pytest.mark.both_databases
+
+
+async def test_what_waits_is_sorted_by_need_gravity_and_age(
+    database: Database, desk: Desk, post: FlaggedPost, clock: FakeClock
+) -> None:
+    """What needs a decision comes before what is drafted, the gravest first, and of two alike the older one."""
+    overview, queue = DeskOverview(database, desk.queries), DraftQueue(database, "worker-1")
+    found = []
+    for single, severity in zip(posts_apart(post, 4), (2, 5, 2, None), strict=True):
+        case = await desk.intake.flag(single)
+        found.append(case.id)
+        clock.advance(60)
+        if severity is not None:
+            taken = await take(queue)
+            made = suggestion_for(taken.case.post)
+            await queue.store(taken, replace(made, reading=replace(made.reading, severity=severity)))
+    listed = await overview.queue((MODERATOR,))
+    assert [one.case_id for one in listed.cases] == [found[1], found[0], found[2], found[3]]
+    assert [one.severity for one in listed.cases] == [5, 2, 2, None]
+    assert listed.total == 4
+    assert listed.oldest == listed.cases[1].opened_at
+    assert (await overview.queue((AUDITOR,))).total == 4
+    for nobody in (VOLUNTEER, STRANGER):
+        assert (await overview.queue((nobody,))).cases == ()
+    assert (await overview.queue((MODERATOR,), platform="elsewhere")).total == 0
+
+
+async def test_changes_are_numbered_and_told_to_those_who_may_read(
+    database: Database, desk: Desk, post: FlaggedPost
+) -> None:
+    """From any number on, each case once; a stranger hears the number alone."""
+    overview = DeskOverview(database, desk.queries)
+    first, second = [await desk.intake.flag(single) for single in posts_apart(post, 2)]
+    start = await overview.changes((MODERATOR,), None)
+    assert start.cases == ()
+    await desk.decisions.close(first.id, first.version, MODERATOR, CloseReason.MISTAKE)
+    later = await overview.changes((MODERATOR,), start.number)
+    assert later.cases == (first.id,)
+    assert later.number > start.number
+    assert set((await overview.changes((MODERATOR,), 0)).cases) == {first.id, second.id}
+    assert (await overview.changes((STRANGER,), start.number)).cases == ()
+
+
+async def test_a_history_names_people_to_those_who_may_read(database: Database, desk: Desk, post: FlaggedPost) -> None:
+    """With the note; nobody else reads it."""
+    overview = DeskOverview(database, desk.queries)
+    case = await desk.intake.flag(post)
+    await desk.decisions.close(case.id, case.version, MODERATOR, CloseReason.MISTAKE, "sorted out by hand")
+    moves = await overview.history(case.id, AUDITOR)
+    assert moves[-1].by == MODERATOR.name
+    assert moves[-1].note == "sorted out by hand"
+    for nobody in (VOLUNTEER, STRANGER):
+        with pytest.raises(NotAllowed):
+            await overview.history(case.id, nobody)
+        with pytest.raises(NotAllowed):
+            await overview.check(case.id, nobody, "All of us live here.")
