@@ -157,3 +157,13 @@ def test_the_points_to_write_from_are_arguments_and_passages_with_their_sources(
         assert passage.summary in points
         assert passage.source.url in points
     assert "Points to write from" not in "\n".join(texts(REVIEWED))
+
+
+def test_where_the_notice_is_all_there_is_it_is_said_why() -> None:
+    """On the card, and to the person who asked for a draft."""
+    why = "Antiphon is not sure that any prepared reply fits."
+    card = replace(REVIEWED, drafts=(replace(NOTICE, rank=1),), notes=(why,))
+    for told in ("\n".join(texts(card)), with_drafts(card, READER, ROOM)):
+        assert why in told
+        assert "There is no draft for this post." in told
+        assert NOTICE.text in told
