@@ -19,8 +19,8 @@ GUESSED: Final = 0.25
 """The least probability of a stereotype that may answer a post for which none is sure enough, after what answers any.
 
 With two at most, the right one is among them for 102 of 171 such English posts of the development split and 87 of 153
-of the test split; 38 in 100 guesses are right, in Spanish, Italian and Basque 49 to 61 (the router alone). With the
-probe few are left: 53 of 67 English posts of the test split, 16 of 29 Spanish, 14 of 19 Italian, 60 of 90 Basque.
+of the test split; 38 in 100 guesses are right, in Spanish and Italian 46, in Basque 61 (the router alone). With the
+probe few are left: 53 of 67 English posts of the test split, 9 of 16 Spanish, 6 of 7 Italian, 60 of 90 Basque.
 """
 _CALLS_FOR_VIOLENCE: Final = 5
 _ROUTED: Final = 0.5

