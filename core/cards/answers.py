@@ -1,15 +1,17 @@
-"""Replies that were each written to one post, offered under a post that says the same of the same people.
+"""Replies to what a post says, offered under a post that says the same.
 
 Owns how alike two posts are for that, how likely a reader would publish the reply under the other one, and from which
-chance on a prepared reply is offered. A reply to a post that names these people and makes this claim fits better than
-one to any post of its stereotype, and where no such post is near there is none. English alone.
-``training.heads.answers`` makes the vectors and fits chance and limits.
+chance on a prepared reply is offered. Some were each written to one post; others to a claim, with a place for the name
+of the people, and with kinds of people of whom they are true. Both fit better than a reply to any post of a stereotype;
+where nothing is near there is none. English alone. ``training.heads.answers`` makes the vectors and fits chance and
+limits.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib import resources
@@ -26,7 +28,7 @@ from core.cards.routing import Router
 from core.llm.backends.minilm import NAME
 from core.models import Intent, TargetGroup
 from core.ports import Embedder
-from core.wording.targets.names import named
+from core.wording.targets.names import THOSE, Name, named, unnamed
 
 ANSWERED: Final = frozenset({"en"})
 """The languages in which there are such replies."""
@@ -38,25 +40,67 @@ VECTORS: Final = FOLDER / "answers.safetensors"
 _HELD: Final = ("posts", "replies", "claims", "shares")
 _LONG: Final = 200
 """The characters that make the unit of a reply's length."""
+PLACE: Final = "{people}"
+"""Where the people's name stands in a reply to a claim."""
+_FIRST: Final = re.compile(rf"(^|[.!] ){re.escape(PLACE)}")
+_AS_PEOPLE: Final = {"Jews": "Jewish people"}
+"""Names that a reply says in another way than a post is searched for."""
+_OF_GROUPS: Final = {
+    TargetGroup.MUSLIMS: "Muslims",
+    TargetGroup.JEWS: "Jews",
+    TargetGroup.MIGRANTS: "migrants",
+    TargetGroup.PEOPLE_OF_COLOUR: "people of colour",
+    TargetGroup.WOMEN: "women",
+    TargetGroup.LGBT: "LGBT people",
+    TargetGroup.DISABILITIES: "disabled people",
+}
+_LIKELY: Final = 0.8
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A reply, what the post that it was written to says or wants ("says that ...", "wants ..."), and of whom.
+    """A reply, and what the posts that it answers say or want ("says that ...", "wants ...").
 
-    ``who`` is their name, ``group`` the group that they are of.
+    Attributes:
+        text, says: with ``PLACE`` for the people's name where it was written to a claim.
+        intent, group: what the reply does, and the group of the people of whom it was written.
+        who: the people whom it speaks of; "" where it has a place for their name.
+        demand: what the posts want besides what they say, in a few words; "" for nothing.
+        kinds: of which kinds of people it is true, where it was written to a claim.
     """
 
     text: str
     says: str
-    who: str
     intent: Intent
     group: TargetGroup
+    who: str = ""
+    demand: str = ""
+    kinds: frozenset[str] = frozenset()
 
     @cached_property
     def names(self) -> frozenset[str]:
         """The people's name, as posts are searched for names."""
         return frozenset(name.plural for name in named(self.who))
+
+    @property
+    def claim(self) -> str:
+        """What the posts say and want, of nobody in particular."""
+        wants = f", and wants {self.demand}" if self.demand else ""
+        return unnamed(self.says.replace(PLACE, THOSE)) + wants
+
+    def of(self, names: Sequence[Name]) -> Name | None:
+        """Those of the people for whom the reply was written, or may be said; ``None`` for none of them."""
+        if self.who:
+            return next((name for name in names if name.plural in self.names), None)
+        return next((name for name in names if name.kinds & self.kinds), None)
+
+    def called(self, name: Name | None) -> tuple[str, str]:
+        """The reply and what it answers, with the people's name in its place."""
+        if not name:
+            return self.text, self.says
+        people = _AS_PEOPLE.get(name.plural, name.plural)
+        text = _FIRST.sub(lambda start: start.group(1) + people[0].upper() + people[1:], self.text)
+        return text.replace(PLACE, people), self.says.replace(PLACE, people)
 
 
 class Limit(NamedTuple):
@@ -76,7 +120,8 @@ class Vectors:
     """What is known of the answered posts, one row for each, as ``SAID`` has them.
 
     Attributes:
-        posts, replies, claims: of the post, the reply and what the post says, shape (answers, 384).
+        posts, replies, claims: of the post, the reply and what the post says, each without names, shape (answers, 384).
+            Where several posts make the claim, it is their mean.
         shares: the square roots of the router's shares of the post, shape (answers, outputs).
         of_answers, of_prepared: what was fitted of what ``features`` and ``prepared_features`` give, and the offset.
         least: the chance from which a reply to another post is one of the prepared ones.
@@ -103,23 +148,28 @@ class Vectors:
         return None if publishable <= last else (enough or self.limits[:1])[-1]
 
     def features(self, text: str, language: str, router: Router, embedder: Embedder) -> NDArray[np.float32]:
-        """What tells whether each answer fits under a post, shape (answers, 5). Blocking.
+        """What tells whether each answer fits under a post, shape (answers, 8). Blocking.
 
         They are the cosines of the post with the answered one, of the stereotypes of both, and of the post with the
-        reply and with what the answered post says; and whether both name people and not the same.
+        reply and with what the answered post says; whether it is about people whom the post names, or about others
+        alone; whether the post names nobody; and whether the reply was written to a claim.
 
         Raises:
             IndexUnavailable: the embedding model or the router cannot be loaded.
         """
-        post = vectors_of([text], language, embedder)[0]
+        post = vectors_of([unnamed(text)], language, embedder)[0]
         shares = np.sqrt(router.shares(text, language))
-        names = {name.plural for name in named(text)}
+        names = named(text)
+        whose = [one.of(names) is not None for one in answers()]
         columns = [
             self.posts @ post,
             self.shares @ shares,
             self.replies @ post,
             self.claims @ post,
-            np.array([bool(names and one.names and not names & one.names) for one in answers()]),
+            np.array(whose),
+            np.array([bool(names and one.names and not ours) for one, ours in zip(answers(), whose, strict=True)]),
+            np.full(len(whose), not names),
+            np.array([bool(one.kinds) for one in answers()]),
         ]
         return np.stack(columns, axis=1).astype(np.float32)
 
@@ -166,14 +216,26 @@ def with_answers(
         return list(cards)
     vectors = shipped_vectors()
     chances = vectors.chances(vectors.features(text, language, router, embedder))
-    facets = list[Facet]()
+    names = named(text) or _likely_names(router.groups(text, language))
+    facets, originals = list[Facet](), dict[str, str]()
     for at in np.argsort(-chances, kind="stable"):
         one, chance = answers()[at], float(chances[at])
         if chance < vectors.least or len(facets) == MOST:
             break
-        if prepared_id(language, one.text) not in changes.hidden:
-            facets.append(Facet(one.says, (), {one.intent: (one.text,)}, near=1 + chance, is_answer=True))
-    return [replace(cards[0], facets=(*facets, *cards[0].facets)), *cards[1:]]
+        name = one.of(names)
+        if (one.kinds and not name) or prepared_id(language, one.text) in changes.hidden:
+            continue
+        said, says = one.called(name)
+        originals[said] = one.text
+        facets.append(Facet(says, (), {one.intent: (said,)}, near=1 + chance, is_answer=True))
+    first = replace(cards[0], facets=(*facets, *cards[0].facets), originals={**cards[0].originals, **originals})
+    return [first, *cards[1:]]
+
+
+def _likely_names(groups: Mapping[TargetGroup, float]) -> list[Name]:
+    """The name of the group that a post without a name is about, where one is likelier than all others together."""
+    likely = [_OF_GROUPS[group] for group, share in groups.items() if share > _LIKELY and group in _OF_GROUPS]
+    return [name for called in likely for name in named(called)]
 
 
 @cache
@@ -181,7 +243,16 @@ def answers() -> tuple[Answer, ...]:
     """All replies, in the order of the vectors."""
     rows = map(json.loads, SAID.read_text(encoding="utf-8").splitlines())
     return tuple(
-        Answer(row["text"], row["says"], row["who"], Intent(row["intent"]), TargetGroup(row["group"])) for row in rows
+        Answer(
+            row["text"],
+            row["says"],
+            Intent(row["intent"]),
+            TargetGroup(row["group"]),
+            row.get("who", ""),
+            row.get("demand", ""),
+            frozenset(row.get("kinds", ())),
+        )
+        for row in rows
     )
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Final
 
@@ -18,11 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import save
 
-from core.cards.answers import VECTORS, Limit, answers, prepared_features, shipped_vectors
+from core.cards.answers import PLACE, VECTORS, Limit, answers, prepared_features, shipped_vectors
 from core.cards.bank import prepared_id
 from core.cards.closeness import vectors_of
 from core.cards.routing import shipped_router
 from core.llm.backends.embeddings import SentenceEmbedder
+from core.wording.targets.names import THOSE, unnamed
 from training.corpus import DATA, rows_in
 
 _LANGUAGE: Final = "en"
@@ -48,14 +49,17 @@ Vote = tuple[Kind, NDArray[np.float32], bool]
 
 def main() -> None:
     """Write the vectors and what was fitted, and print what the likeliest replies are worth."""
-    posts = {row["id"]: row["post"] for row in rows_in(_FOLDER / "posts.jsonl")}
-    answered = [posts[prepared_id(_LANGUAGE, one.text)] for one in answers()]
+    rows = {row["id"]: row for row in rows_in(_FOLDER / "posts.jsonl")}
+    answered = [_posts_of(prepared_id(_LANGUAGE, one.text), rows) for one in answers()]
     router, embedder = shipped_router(), SentenceEmbedder()
+    every = list(dict.fromkeys(post for posts in answered for post in posts))
+    vectors_by = dict(zip(every, vectors_of([unnamed(post) for post in every], _LANGUAGE, embedder), strict=True))
+    shares_by = {post: np.sqrt(router.shares(post, _LANGUAGE)) for post in every}
     held = {
-        "posts": vectors_of(answered, _LANGUAGE, embedder),
-        "replies": vectors_of([one.text for one in answers()], _LANGUAGE, embedder),
-        "claims": vectors_of([one.says for one in answers()], _LANGUAGE, embedder),
-        "shares": np.sqrt(np.array([router.shares(post, _LANGUAGE) for post in answered])),
+        "posts": np.array([_mean([vectors_by[post] for post in posts]) for posts in answered]),
+        "replies": vectors_of([unnamed(one.text.replace(PLACE, THOSE)) for one in answers()], _LANGUAGE, embedder),
+        "claims": vectors_of([one.claim for one in answers()], _LANGUAGE, embedder),
+        "shares": np.array([_mean([shares_by[post] for post in posts]) for posts in answered]),
     }
     packed = {name: np.round(np.asarray(rows) * 127).astype(np.int8) for name, rows in held.items()}
     nothing = {"of_answers": [], "of_prepared": [], "least": 1, "limits": []}
@@ -88,6 +92,18 @@ def main() -> None:
     about: dict[str, Any] = {f"of_{kind}": [round(float(one), 4) for one in _of(kind, everything)] for kind in Kind}
     about |= {"least": _LEAST, "limits": [list(limit) for limit in limits]}
     VECTORS.write_bytes(save(packed, metadata={"about": json.dumps(about)}))
+
+
+def _posts_of(answer: str, rows: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """The post that a reply was written to, or the posts that make the claim that it was written to."""
+    row = rows[answer]
+    return [row["post"]] if "post" in row else [rows[one]["post"] for one in row["like"]]
+
+
+def _mean(rows: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
+    """The direction of the mean of unit vectors."""
+    mean = np.mean(rows, axis=0)
+    return np.asarray(mean / np.linalg.norm(mean))
 
 
 def _of(kind: Kind, votes: Sequence[Vote]) -> NDArray[np.float64]:

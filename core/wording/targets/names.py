@@ -10,40 +10,66 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from typing import Final
 
 from core.models import TargetGroup
 from core.wording.text import MAX_POST_CHARACTERS
 
+THOSE: Final = "those people"
+"""What stands for a name where two posts are compared."""
+_AGAIN: Final = re.compile(rf"(?:(?:the|these|those) +)?{THOSE}(?: +(?:people|folks?|lot|men|women|{THOSE}))*")
+
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A people's name in the plural, and the groups that it may belong to."""
+    """A people's name in the plural, and the groups that it may belong to.
+
+    ``kinds`` are those of the replies with a place for a name that are true of them ("faith", "nation").
+    """
 
     plural: str
     groups: frozenset[TargetGroup]
     adjective: str = ""
+    kinds: frozenset[str] = frozenset()
 
     def before(self, other: Name) -> Name:
         """The name of those who are both: "Muslim" before "women"."""
-        return Name(f"{self.adjective} {other.plural}", self.groups | other.groups)
+        return Name(f"{self.adjective} {other.plural}", self.groups | other.groups, kinds=self.kinds)
 
 
 def named(text: str) -> list[Name]:
     """The peoples whom an English post names, in its order, each once; "Muslim women" is one name."""
-    plain = text[:MAX_POST_CHARACTERS].replace("’", "'").casefold()
+    return list(dict.fromkeys(name for name, _, _ in _found(_plain(text))))
+
+
+def unnamed(text: str) -> str:
+    """An English post with "those people" for each name, in small letters: two posts that say the same are alike."""
+    plain = _plain(text)
+    for _, start, end in reversed(list(_found(plain))):
+        plain = f"{plain[:start]}{THOSE}{plain[end:]}"
+    return _AGAIN.sub(THOSE, plain)
+
+
+def _plain(text: str) -> str:
+    return text[:MAX_POST_CHARACTERS].replace("’", "'").casefold()
+
+
+def _found(plain: str) -> list[tuple[Name, int, int]]:
+    """Each name in a text in small letters, with its start and end."""
     names, nouns = _rows("name"), _rows("noun")
-    found, end, is_open = list[Name](), 0, False
+    found, end, is_open = list[tuple[Name, int, int]](), 0, False
     for match in _pattern().finditer(plain):
         form = " ".join(match.group().split())
-        name = names.get(form)
+        known = names.get(form)
         if is_open and not plain[end : match.start()].strip():
-            found[-1] = found[-1].before(nouns.get(form) or names[form])
+            name, start, _ = found[-1]
+            found[-1] = name.before(nouns.get(form) or names[form]), start, match.end()
             is_open = False
-        elif name:
-            found.append(name)
-            is_open = bool(name.adjective)
+        elif known:
+            found.append((known, *match.span()))
+            is_open = bool(known.adjective)
         end = match.end()
-    return list(dict.fromkeys(found))
+    return found
 
 
 @cache
@@ -51,7 +77,12 @@ def _rows(kind: str) -> dict[str, Name]:
     """The names or the nouns of the list, by each form in which a post may have them."""
     table = tomllib.loads(resources.files("core.wording.targets").joinpath("names.toml").read_text(encoding="utf-8"))
     return {
-        form: Name(row["plural"], frozenset(map(TargetGroup, row["groups"])), row.get("adjective", ""))
+        form: Name(
+            row["plural"],
+            frozenset(map(TargetGroup, row["groups"])),
+            row.get("adjective", ""),
+            frozenset(row.get("kinds", ())),
+        )
         for row in table[kind]
         for form in row["forms"]
     }

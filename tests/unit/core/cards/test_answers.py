@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.cards.answers import ANSWERED, MOST, answers, shipped_vectors, with_answers
+from core.cards.answers import ANSWERED, MOST, PLACE, Answer, answers, shipped_vectors, with_answers
 from core.cards.bank import UNCHANGED, Card, Changes, Facet, general_cards, prepared_id
 from core.cards.routing import shipped_router
 from core.llm.backends.embeddings import SentenceEmbedder
@@ -14,6 +14,7 @@ from core.models import Intent, TargetGroup
 from core.scoring.gates import MAX_SENTENCES
 from core.stages.assessing import with_answers_placed
 from core.stages.candidates import Candidate
+from core.wording.targets.names import THOSE, named
 from core.wording.text import sentences
 from tests.fakes.engine.embedder import FakeEmbedder
 from training.corpus import DATA, rows_in
@@ -35,16 +36,18 @@ def test_what_ships_holds_together() -> None:
     assert len(rows) == len({row.text for row in rows}) == len(vectors.posts) == len(vectors.shares) > 1_500
     assert not [row.text for row in rows if len(sentences(row.text)) > MAX_SENTENCES or not row.text.endswith(".")]
     assert not [row.text for row in rows if any(sign in row.text for sign in '0123456789?"')]
+    assert [bool(row.kinds) and not row.who for row in rows] == [PLACE in row.text for row in rows]
     assert not [row.says for row in rows if not row.says.startswith(("says that ", "wants "))]
-    posts = {row["id"]: row["post"] for row in rows_in(DATA / "answers" / "posts.jsonl")}
+    posts = {row["id"]: row for row in rows_in(DATA / "answers" / "posts.jsonl")}
     assert posts.keys() == {prepared_id("en", row.text) for row in rows}
+    assert all("post" in posts[one] for row in posts.values() for one in row.get("like", ()))
 
 
 def test_the_vectors_are_of_the_router_that_ships() -> None:
     """Other weights of the router read the stereotypes of a post differently: the vectors are made anew with them."""
-    posts = {row["id"]: row["post"] for row in rows_in(DATA / "answers" / "posts.jsonl")}
+    posts = {row["id"]: row.get("post") for row in rows_in(DATA / "answers" / "posts.jsonl")}
     router, vectors = shipped_router(), shipped_vectors()
-    for at in range(0, len(answers()), 400):
+    for at in range(0, len([one for one in answers() if not one.kinds]), 400):
         shares = np.sqrt(router.shares(posts[prepared_id("en", answers()[at].text)], "en"))
         assert float(shares @ vectors.shares[at]) > 0.98
 
@@ -57,6 +60,23 @@ def test_a_post_gets_the_replies_to_posts_that_say_the_same() -> None:
     assert [facet.near for facet in found] == sorted((facet.near for facet in found), reverse=True)
     assert all(1 <= facet.near <= 2 for facet in found)
     assert offered("The bread was cheaper when I was young.") == []
+
+
+def test_a_reply_to_a_claim_speaks_of_the_people_whom_the_post_names() -> None:
+    """Only where it is true of them: what is true of a faith is not said of an age. The name begins a sentence."""
+    claim = Answer(f"Calm down. {PLACE} work.", f"says that {PLACE} idle", Intent.INFORMATIVE, TargetGroup.OTHER)
+    claim = replace(claim, kinds=frozenset({"migrants", "faith"}))
+    for post, called in (("refugees are idle", "Refugees"), ("the Jews are idle", "Jewish people")):
+        (name,) = named(post)
+        assert claim.of([name]) == name
+        assert claim.called(name)[0] == f"Calm down. {called} work."
+    assert claim.of(named("pensioners are idle")) is None
+    assert claim.claim == f"says that {THOSE} idle"
+    post = "Lithuanians are lazy, the whole lot of them."
+    first, *_ = with_answers(CARDS, post, "en", shipped_router(), SentenceEmbedder(), UNCHANGED)
+    said = [text for facet in first.facets if facet.is_answer for _, text in facet.texts]
+    assert said and all("Lithuanian people" in text for text in said)
+    assert {first.originals[text] for text in said} <= {one.text for one in answers() if one.kinds}
 
 
 def test_what_a_community_took_out_is_not_offered() -> None:

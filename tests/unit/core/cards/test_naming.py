@@ -20,7 +20,7 @@ from core.wording.targets.names import named
         ("Jews hate Muslims.", ["Jews", "Muslims"]),
         ("They should stay where they came from.", []),
         ("AFRICAN  AMERICANS", ["African Americans"]),
-        ("the black lads and the gypsy's horse", ["Black men"]),
+        ("the black lads and the gypsy's horse", ["Black men", "Roma people"]),
     ],
 )
 def test_people_get_a_respectful_name(text: str, names: list[str]) -> None:
