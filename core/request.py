@@ -19,7 +19,7 @@ from core.stages.arguing.evidence import ANY_SOURCES, Sources
 from core.stages.reading import is_debatable
 from core.stages.signals import Signals
 
-SURE: Final = 0.9
+SURE: Final = 0.75
 """How many of the prepared drafts shown first a reader would publish, at least, where nobody sets another share."""
 
 

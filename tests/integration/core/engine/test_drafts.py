@@ -313,7 +313,8 @@ async def test_what_a_post_may_say_is_answered_as_a_guess_after_what_answers_any
 ) -> None:
     """Nobody is sure of either stereotype: one draft each, which says so, and no claim or fact comes from them."""
     router = Router(FakeRouting({"migrants/jobs": 0.6, "migrants/benefits": 0.4}, limit=0.9, told=0.95))
-    suggestion, _ = await suggest(readers, knowledge, helpful(), router=router, profile=LIVE)
+    no_answers = Changes(hidden=ANSWERS)
+    suggestion, _ = await suggest(readers, knowledge, helpful(), router=router, profile=LIVE, prepared=no_answers)
     reading, drafts = suggestion.reading, [draft for draft in suggestion.drafts if draft.kind is Kind.REPLY]
     assert (reading.stereotypes, reading.guesses) == ((), ("migrants/jobs", "migrants/benefits"))
     assert reading.implied_meaning is None
@@ -331,7 +332,7 @@ async def test_a_guess_that_a_community_took_out_is_no_draft(readers: Readers, k
     """It removed every reply to the one stereotype."""
     router = Router(FakeRouting({"migrants/jobs": 0.6, "migrants/benefits": 0.4}, limit=0.9, told=0.95))
     gone = frozenset(prepared_id("en", text) for card in cards_on("migrants/jobs", "en") for _, text in card.texts)
-    asked = {"router": router, "profile": LIVE, "prepared": Changes(hidden=gone)}
+    asked = {"router": router, "profile": LIVE, "prepared": Changes(hidden=gone | ANSWERS)}
     suggestion, _ = await suggest(readers, knowledge, helpful(), **asked)  # type: ignore[arg-type]
     answered = {draft.answers for draft in suggestion.drafts}
     assert load_stereotypes()["migrants/benefits"].told in answered

@@ -43,8 +43,6 @@ async def test_what_surely_fits_is_offered_alone(readers: Readers, knowledge: Ev
     assert any("Readers would publish" in reason for reason in first.reasons)
     assert not [draft for draft in replies(suggestion) if any(WARNED in warning for warning in draft.warnings)]
     assert any(note.startswith("drafts: prepared replies that are less sure to fit") for note in suggestion.degraded)
-    everything, _ = await suggest(readers, knowledge, FakeModel(), FITS, profile=FAST)
-    assert len(replies(suggestion)) < len(replies(everything))
     stages = [step.stage for step in seen]
     assert stages.index("draft") < stages.index("reading")
     shown = [step.draft.text for step in seen if step.draft]
