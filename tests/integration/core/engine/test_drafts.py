@@ -242,7 +242,7 @@ async def test_the_first_draft_stands_before_the_model_is_waited_for(
     [
         ("Los inmigrantes solo vienen aquí a vivir de nuestras ayudas.", "es"),
         ("Gli immigrati vengono qui solo per vivere del nostro welfare.", "it"),
-        ("Etorkinak gure diru-laguntzetatik bizitzera bakarrik datoz.", "eu"),
+        ("Musulmanak terroristak dira denak, alde hemendik.", "eu"),
     ],
 )
 async def test_the_first_draft_comes_before_the_model_in_every_language(
