@@ -49,8 +49,8 @@ Vote = tuple[Kind, NDArray[np.float32], bool]
 
 def main() -> None:
     """Write the vectors and what was fitted, and print what the likeliest replies are worth."""
-    rows = {row["id"]: row for row in rows_in(_FOLDER / "posts.jsonl")}
-    answered = [_posts_of(prepared_id(_LANGUAGE, one.text), rows) for one in answers()]
+    answered_posts = {row["id"]: row for row in rows_in(_FOLDER / "posts.jsonl")}
+    answered = [_posts_of(prepared_id(_LANGUAGE, one.text), answered_posts) for one in answers()]
     router, embedder = shipped_router(), SentenceEmbedder()
     every = list(dict.fromkeys(post for posts in answered for post in posts))
     vectors_by = dict(zip(every, vectors_of([unnamed(post) for post in every], _LANGUAGE, embedder), strict=True))
