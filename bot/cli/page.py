@@ -48,7 +48,7 @@ class SampleTown:
     def __init__(self, community: SampleCommunity, casework: Casework) -> None:
         self._community, self._casework = community, casework
 
-    async def begin(self, person: Person) -> None:
+    async def play(self, person: Person) -> None:
         """Flag the sample posts, and put the person's own ones of an earlier run that still wait back."""
         page, pages = 0, 1
         while page < pages:
@@ -119,7 +119,7 @@ async def _begin(
         await admit(running.database, community.name, community.community, person)
         await accounts.keep(name, "", (person,))
         links.append(f"{address}/link/{await accounts.link(name)}")
-    await town.begin(first)
+    await town.play(first)
     said = "This is a sample community inside this process: what is posted here is seen by nobody else."
     console.print(Text(said), soft_wrap=True)
     console.print(Text(f"Open this link, which logs you in once, within ten minutes: {links[0]}"), soft_wrap=True)

@@ -94,7 +94,7 @@ class WebAccounts:
 
         async def work(session: Session) -> str | None:
             found = await accounts.find(session, name)
-            return None if found is None else await accounts.begin(session, found.name, is_link=True)
+            return None if found is None else await accounts.log_in(session, found.name, is_link=True)
 
         secret = await self._database.run("make a link", work)
         if secret is None:
@@ -162,7 +162,7 @@ class WebAccounts:
         await self._ask_for_roles(account)
 
         async def work(session: Session) -> str | None:
-            return await accounts.begin(session, account.name) if await accounts.has_role(session, account) else None
+            return await accounts.log_in(session, account.name) if await accounts.has_role(session, account) else None
 
         secret = await self._database.run("begin a session", work)
         if secret is None:

@@ -49,7 +49,7 @@ class DeskOverview:
                 found.append(Move(line.to_state, who, why, line.note, line.at))
             return tuple(found)
 
-        return await self._database.run("read a history", work)
+        return await self._database.run("read the history of a page's case", work)
 
     async def check(self, case_id: str, by: Person, text: str) -> TextCheck:
         """A text, checked again against the evidence of its case."""
@@ -58,7 +58,7 @@ class DeskOverview:
             case = await store.load(session, case_id)
             await require_on_case(session, case.community_id, by, OnCase.APPROVE)
 
-        await self._database.run("check a right", may)
+        await self._database.run("check a right for a page", may)
         found = await self._queries.checked(case_id, text)
         return TextCheck(found.sentences, found.warnings, found.why_two)
 

@@ -45,7 +45,7 @@ PLACE: Final = "{people}"
 _FIRST: Final = re.compile(rf"(^|[.!] ){re.escape(PLACE)}")
 _AS_PEOPLE: Final = {"Jews": "Jewish people"}
 """Names that a reply says in another way than a post is searched for."""
-_OF_GROUPS: Final = {
+NAMES_OF_GROUPS: Final = {
     TargetGroup.MUSLIMS: "Muslims",
     TargetGroup.JEWS: "Jews",
     TargetGroup.MIGRANTS: "migrants",
@@ -54,6 +54,7 @@ _OF_GROUPS: Final = {
     TargetGroup.LGBT: "LGBT people",
     TargetGroup.DISABILITIES: "disabled people",
 }
+"""What a reply to a claim calls the people of a group where a post names nobody."""
 _LIKELY: Final = 0.8
 
 
@@ -234,7 +235,7 @@ def with_answers(
 
 def _likely_names(groups: Mapping[TargetGroup, float]) -> list[Name]:
     """The name of the group that a post without a name is about, where one is likelier than all others together."""
-    likely = [_OF_GROUPS[group] for group, share in groups.items() if share > _LIKELY and group in _OF_GROUPS]
+    likely = [NAMES_OF_GROUPS[group] for group, share in groups.items() if share > _LIKELY and group in NAMES_OF_GROUPS]
     return [name for called in likely for name in named(called)]
 
 

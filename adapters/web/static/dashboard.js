@@ -36,6 +36,7 @@
   function replace(page) {
     const old = live(), fresh = page.querySelector("[data-live]");
     if (!old || !fresh || old.isEqualNode(fresh)) return;
+    if (old.querySelector("#words .turn") && !fresh.querySelector("#words .turn")) { again = true; return; }
     if (busy()) { document.getElementById("news").hidden = false; return; }
     const at = document.activeElement;
     const focused = at && at.dataset ? at.dataset.case || "" : "";

@@ -105,7 +105,7 @@ async def has_role(session: Session, account: Account) -> bool:
     return bool(await session.scalar(select(exists().where(MembershipRow.person_id.in_(who))))) if who else False
 
 
-async def begin(session: Session, account: str, *, is_link: bool = False) -> str:
+async def log_in(session: Session, account: str, *, is_link: bool = False) -> str:
     """A new session of an account, or a link that begins one; its secret, which is kept nowhere."""
     await session.execute(delete(WebSessionRow).where(_is_over(session)))
     secret = secrets.token_urlsafe(32)

@@ -37,7 +37,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_post_gets_prepared_replies_with_evidence(home: Path) -> None:
     """The notes say what is missing, and that nothing was written by a model."""
-    done = called(home, "draft", "-", "--json")
+    done = called(home, "draft", "-", "--json", "--force")
     assert done.returncode == 0, done.stderr
     said: dict[str, Any] = json.loads(done.stdout)
     assert said["reading"]["target_group"] == "migrants"

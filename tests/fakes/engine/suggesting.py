@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
-from core.cards.answers import answers
+from core.cards.answers import NAMES_OF_GROUPS, answers
 from core.cards.bank import load_cards, prepared_sentences
 from core.cards.naming import NAMED, with_names
 from core.cards.routing import Router
@@ -17,6 +17,7 @@ from core.request import Request
 from core.scoring.readers.pooling import Pooling, shipped
 from core.scoring.readers.probe import Probe
 from core.scoring.readers.readers import Readers
+from core.wording.targets.names import named
 from core.wording.text import sentences
 from tests.fakes.engine.brief import EXPLAINED, PATIENT, POST, post_of
 from tests.fakes.engine.model import FakeModel, Text
@@ -74,4 +75,6 @@ def clean_sentences(suggestion: Suggestion, language: str = "en") -> set[str]:
     if group and language in NAMED:
         prepared |= prepared_sentences(with_names(cards, suggestion.post.text, group))
     prepared |= {said for one in answers() for said in sentences(one.text)}
+    names = [*named(suggestion.post.text), *(one for called in NAMES_OF_GROUPS.values() for one in named(called))]
+    prepared |= {said for one in answers() if one.kinds for name in names for said in sentences(one.called(name)[0])}
     return prepared | {sentence for passage in suggestion.evidence for sentence in sentences(passage.text)}

@@ -41,7 +41,7 @@ async def run(database: Database) -> _Run:
     """A first run, by somebody who may decide."""
     await admit(database, PLATFORM, COMMUNITY, MODERATOR)
     made = _Run(database)
-    await made.town.begin(MODERATOR)
+    await made.town.play(MODERATOR)
     return made
 
 
@@ -52,7 +52,7 @@ async def test_the_sample_posts_wait_and_are_not_flagged_twice(run: _Run, databa
     card = await run.casework.card(cases[0], MODERATOR)
     await run.casework.close(card.case_id, card.version, MODERATOR, CloseReason.SILENCE)
     again = _Run(database)
-    await again.town.begin(MODERATOR)
+    await again.town.play(MODERATOR)
     assert await again.open() == cases[1:]
 
 
@@ -64,11 +64,11 @@ async def test_a_post_of_ones_own_stands_in_the_town_until_it_is_decided(run: _R
     assert card.post.priority is Priority.ASKED
     assert card.post.thread == ()
     again = _Run(database)
-    await again.town.begin(MODERATOR)
+    await again.town.play(MODERATOR)
     assert [post.text for post in again.community.thread() if post.id == card.post.ref.message] == [PASTED]
     await again.casework.close(case, card.version, MODERATOR, CloseReason.SILENCE)
     third = _Run(database)
-    await third.town.begin(MODERATOR)
+    await third.town.play(MODERATOR)
     assert PASTED not in [post.text for post in third.community.thread()]
 
 

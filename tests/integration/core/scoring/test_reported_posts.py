@@ -19,8 +19,10 @@ ALLOWED = {
     "hateful or not sure": {Sureness.HATEFUL, Sureness.NOT_SURE},
     "not hateful": {Sureness.NOT_HATEFUL},
     "not sure": {Sureness.NOT_SURE},
+    "not sure or not hateful": {Sureness.NOT_SURE, Sureness.NOT_HATEFUL},
 }
 OTHERS = {
+    "not sure or not hateful": ["I hate how Rosenberg parks his car"],
     "not hateful": [
         "auntie gon whoop yo ass if you late",
         "ion even know why she be tripping like that",
@@ -45,7 +47,6 @@ OTHERS = {
     "not sure": [
         "Mohammed is late again",
         "I hate how Jamal parks his car",
-        "I hate how Rosenberg parks his car",
         "s i e g h e i l",
         "> Muslims are vermin\nShame on you for writing this.",
     ],
