@@ -174,36 +174,39 @@ class DraftQueue:
             await jobs.retry(session, job, timedelta(seconds=self._backoff.seconds(job.tries)), reason)
 
     async def put_back_lost(self) -> int:
-        """Queue the cases whose workers let the lease run out, each after a pause; returns how many there were.
+        """Queue the cases whose workers let the lease run out, each after a pause; returns how many it settled.
 
-        A case that was tried too often is given to a person instead. Each worker does this for the cases of all
-        workers.
+        A case that was tried too often is given to a person instead; one that is held just now waits for the next
+        look. Each worker does this for the cases of all workers.
         """
 
         async def work(session: Session) -> int:
-            found = await jobs.lost(session, [store.DRAFT])
-            for job in found:
+            settled = 0
+            for job in await jobs.lost(session, [store.DRAFT]):
                 try:
                     async with session.begin_nested():
-                        await self._put_back(session, job)
+                        settled += await self._put_back(session, job)
                 except DBAPIError:
                     raise
                 except Exception as err:
                     await self._set_aside(session, job, err)
-            return len(found)
+                    settled += 1
+            return settled
 
         count = await self._database.run("put lost cases back", work)
         metrics.CASES_REQUEUED.inc(count)
         return count
 
-    async def _put_back(self, session: Session, job: Job) -> None:
+    async def _put_back(self, session: Session, job: Job) -> bool:
+        """Whether it was done; ``False`` while somebody decides about the case, or its late heartbeat is written."""
         if job.case_id is None or not await _hold(session, job.case_id):
-            return
+            return False
         case = await store.load(session, job.case_id)
         if case.state is CaseState.DRAFTING:
             await self._fail(session, Taken(case, job), sentence("Its worker was lost."))
         else:
             await jobs.finish(session, job, JobState.CANCELLED)
+        return True
 
     async def keep(self, taken: Taken, progress: str | None = None, preview: Preview | None = None) -> bool:
         """Renew the lease, and record how far the work is; ``False`` if it was lost or the case was moved.

@@ -11,8 +11,9 @@ import pytest
 
 from bot.compose.desk import Desk
 from bot.drafting.queue import Backoff, DraftQueue, Taken
+from bot.store.cases import holds
 from bot.store.cases.cases import Case
-from bot.store.engine.database import Database
+from bot.store.engine.database import Database, Session
 from core.errors import Conflict, StoreUnavailable
 from core.i18n.sentences import from_json
 from core.models import FlaggedPost, PostRef, Priority
@@ -196,6 +197,24 @@ async def test_a_case_withdrawn_while_its_worker_was_lost_stays_withdrawn(
     clock.advance(10_000)
     assert await queue.take() is None
     assert await state(desk, case) is CaseState.WITHDRAWN
+
+
+async def test_a_lost_case_that_somebody_holds_just_now_waits_for_the_next_look(
+    desk: Desk, queue: DraftQueue, database: Database, case: Case, clock: FakeClock
+) -> None:
+    """It is told as put back when it was, not when it was found: whoever counts it may rely on it."""
+    await take(queue)
+    clock.advance(LAPSED)
+    if database.is_postgresql:  # SQLite lets one transaction write at a time, so nothing is passed over there
+
+        async def look(session: Session) -> int:
+            await holds.lock(session, case.id)
+            return await queue.put_back_lost()
+
+        assert await database.run("hold a case", look) == 0
+        assert await state(desk, case) is CaseState.DRAFTING
+    assert await queue.put_back_lost() == 1
+    assert await state(desk, case) is CaseState.QUEUED
 
 
 # Attempts that fail
