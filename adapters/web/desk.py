@@ -119,7 +119,7 @@ def _row(case: QueuedCase, reader: Reader) -> QueueRow:
 # A case
 
 
-async def _seen(request: web.Request) -> tuple[Card, Person]:
+async def seen_case(request: web.Request) -> tuple[Card, Person]:
     """The case of the address, as this person may see it on its platform.
 
     Somebody may be several people, one for each platform. The case says which platform it is from only to somebody who
@@ -139,7 +139,7 @@ async def _seen(request: web.Request) -> tuple[Card, Person]:
 
 async def case_page(request: web.Request) -> web.Response:
     """A case as it is now."""
-    card, person = await _seen(request)
+    card, person = await seen_case(request)
     return await show_case(request, card, person)
 
 
@@ -178,7 +178,7 @@ def _move(move: Move, reader: Reader) -> dict[str, str]:
 
 async def post_words(request: web.Request) -> web.Response:
     """The words of the post and its thread, for a person who asked to see them."""
-    card, _ = await _seen(request)
+    card, _ = await seen_case(request)
     if not is_fragment(request):
         raise see_other(f"/case/{card.case_id}?reveal=1#post")
     return await page(request, "post.html", case=case_view(card, _reader(request, reveals=True), is_revealed=True))
@@ -189,7 +189,7 @@ async def post_words(request: web.Request) -> web.Response:
 
 async def edit_page(request: web.Request) -> web.Response:
     """A draft to be changed, or an empty reply to be written."""
-    card, _ = await _seen(request)
+    card, _ = await seen_case(request)
     rank = request.match_info["rank"]
     texts = {str(draft.rank): draft.text for draft in card.drafts}
     if rank != OWN_TEXT and rank not in texts:
@@ -226,7 +226,7 @@ async def _write(
 
 async def check(request: web.Request) -> web.Response:
     """What changed in a text against its draft, and what the evidence says of it; nothing is kept."""
-    card, person = await _seen(request)
+    card, person = await seen_case(request)
     said = await request.post()
     rank, text = str(said.get("extra", OWN_TEXT)), _text(str(said.get(TEXT, "")))
     found = await _checked(request, card, person, rank, text)
@@ -290,7 +290,7 @@ async def act(request: web.Request) -> web.Response:
     """Do what a form asks for: a decision, or the first of the two acts of an approval."""
     site, said = request.app[SITE], await request.post()
     text, note = _text(str(said.get(TEXT, ""))), _text(str(said.get(NOTE, "")))
-    card, person = await _seen(request)
+    card, person = await seen_case(request)
     target = _target(card.case_id, said)
     press = PagePress(
         site.casework,
@@ -404,16 +404,21 @@ async def _confirm_page(request: web.Request, press: PagePress, card: Card) -> w
 
 
 async def decided(request: web.Request) -> web.Response:
-    """The newest decisions in every community of the person."""
-    site, visitor, reader = request.app[SITE], visitor_of(request), _reader(request)
+    """The page of them."""
+    reader = _reader(request)
+    return await page(request, "decided.html", rows=[_lately(one, reader) for one in await decided_lately(request)])
+
+
+async def decided_lately(request: web.Request) -> list[DecidedLately]:
+    """The newest decisions in every community of the person, newest first."""
+    site, visitor = request.app[SITE], visitor_of(request)
     found: list[DecidedLately] = []
     queue = await site.overview.queue(visitor.people)
     for place in queue.places:
         person = visitor.on(place.platform)
         if person is not None:
             found += await site.governance.lately(place.platform, place.community, person)
-    newest = sorted(found, key=lambda one: one.at, reverse=True)[:_MOST_LATELY]
-    return await page(request, "decided.html", rows=[_lately(one, reader) for one in newest])
+    return sorted(found, key=lambda one: one.at, reverse=True)[:_MOST_LATELY]
 
 
 def _lately(one: DecidedLately, reader: Reader) -> dict[str, str]:

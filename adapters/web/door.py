@@ -18,6 +18,7 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from adapters.common.words.errors import log_failure
+from adapters.web.api.problems import is_api, of_the_api, problem
 from adapters.web.site import (
     CSRF_FIELD,
     CSRF_HEADER,
@@ -65,7 +66,7 @@ class Tries:
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
+        self.clock = clock
         self._failed: defaultdict[tuple[str, str], deque[float]] = defaultdict(deque)
 
     @property
@@ -79,7 +80,7 @@ class Tries:
         return max(self._left(key, most) for key, most in kinds)
 
     def _left(self, key: tuple[str, str], most: int) -> int:
-        failed, now = self._failed[key], self._clock()
+        failed, now = self._failed[key], self.clock()
         while failed and failed[0] <= now - _WITHIN_SECONDS:
             failed.popleft()
         if not failed:
@@ -90,7 +91,7 @@ class Tries:
     def failed(self, account: str, address: str) -> None:
         """Count one; what nobody tries any more is forgotten, and the oldest where there are very many."""
         for key in (("account", account), ("address", address)):
-            self._failed[key].append(self._clock())
+            self._failed[key].append(self.clock())
         if len(self._failed) > _MOST_REMEMBERED:
             for key in list(self._failed):
                 self._left(key, _TRIES)
@@ -148,7 +149,7 @@ async def _told(request: web.Request, handler: Handler) -> web.StreamResponse:
     except web.HTTPException as err:
         if err.status < 400:
             raise
-        said, remedy = _http_in_words(err.status)
+        said, remedy = of_the_api(err.status) if is_api(request) else _http_in_words(err.status)
         return await tell(request, said, remedy, err.status, err.headers)
     except Exception as err:
         log_failure(f"{request.method} of a page", err)
@@ -167,11 +168,13 @@ def _http_in_words(status: int) -> tuple[str, str]:
 
 
 async def tell(request: web.Request, said: str, remedy: str, status: int, headers: Any = None) -> web.Response:
-    """A page, or a fragment, that says one thing and what to do about it."""
+    """A page, a fragment, or a document for a program, that says one thing and what to do about it."""
     locale = locale_of(request)
-    answer = await page(
-        request, "told.html", status=status, problem=translated(said, locale), remedy=translated(remedy, locale)
-    )
+    what, todo = translated(said, locale), translated(remedy, locale)
+    if is_api(request):
+        answer = problem(status, what, todo)
+    else:
+        answer = await page(request, "told.html", status=status, problem=what, remedy=todo)
     for name in ("Allow", "Retry-After"):
         if headers is not None and name in headers:
             answer.headers[name] = headers[name]
@@ -187,7 +190,7 @@ async def own_pages_only(request: web.Request, handler: Handler) -> web.StreamRe
             sentence("The dashboard does not answer to this address."),
             remedy=sentence("Open {address}.", address=origins[0]),
         )
-    if request.method not in _SAFE:
+    if request.method not in _SAFE and not is_api(request):  # no browser sends a token by itself
         _check_origin(request, origins)
     return await handler(request)
 
@@ -209,7 +212,7 @@ def _check_origin(request: web.Request, origins: tuple[str, ...]) -> None:
 @web.middleware
 async def known_only(request: web.Request, handler: Handler) -> web.StreamResponse:
     """Let in who has a session; others are sent to the login. Each change carries the session's token."""
-    if request.path.startswith(_OPEN):
+    if request.path.startswith(_OPEN) or is_api(request):
         return await handler(request)
     site = request.app[SITE]
     secret = request.cookies.get(site.cookie, "")
@@ -278,7 +281,7 @@ async def log_in(request: web.Request) -> web.Response:
     await _require_first_token(request)
     site, tries, said = request.app[SITE], request.app[TRIES], await request.post()
     account, password = str(said.get("account", "")).strip(), str(said.get("password", ""))
-    address = _address(request)
+    address = address_of_asker(request)
     if left := tries.seconds_left(account, address):
         problem = sentence("Too many tries. Wait {minutes} minutes, then try again.", minutes=ceil(left / 60))
         answer = await _asked(
@@ -295,7 +298,7 @@ async def log_in(request: web.Request) -> web.Response:
     return await _let_in(request, secret)
 
 
-def _address(request: web.Request) -> str:
+def address_of_asker(request: web.Request) -> str:
     """Where somebody is: behind a reverse proxy, which alone reaches us, what it says of them last."""
     said = request.headers.get("X-Forwarded-For", "") if request.app[SITE].is_secure else ""
     return said.rpartition(",")[2].strip() or request.remote or ""

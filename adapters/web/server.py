@@ -14,6 +14,8 @@ from typing import Final
 from aiohttp import web
 
 from adapters.web import desk, door
+from adapters.web.api.description import add_to
+from adapters.web.api.routes import API_TRIES, programs_by_token
 from adapters.web.live import STOPPING, events
 from adapters.web.site import SITE, STATIC, Site, digest
 from core.errors import BadSettings
@@ -26,9 +28,11 @@ _CLOSING_SECONDS: Final = 2.0
 def application(site: Site, tries: door.Tries | None = None) -> web.Application:
     """The pages over some services."""
     made = web.Application(
-        middlewares=[door.guarded, door.own_pages_only, door.known_only], client_max_size=door.MOST_BODY
+        middlewares=[door.guarded, door.own_pages_only, door.known_only, programs_by_token],
+        client_max_size=door.MOST_BODY,
     )
     made[SITE], made[door.TRIES], made[STOPPING] = site, tries or door.Tries(), asyncio.Event()
+    made[API_TRIES] = door.Tries(made[door.TRIES].clock)
     made.router.add_get("/static/{name}", static)
     made.router.add_get("/login", door.login_page)
     made.router.add_post("/login", door.log_in)
@@ -46,6 +50,7 @@ def application(site: Site, tries: door.Tries | None = None) -> web.Application:
     made.router.add_get(f"{_CASE}/edit/{{rank:[0-9]}}", desk.edit_page)
     made.router.add_post(f"{_CASE}/check", desk.check)
     made.router.add_post(f"{_CASE}/act", desk.act)
+    add_to(made.router)
     made.on_shutdown.append(_end_streams)
     return made
 

@@ -25,7 +25,7 @@ from core.i18n.catalogs import language_of, translated
 from core.i18n.sentences import Sentence, sentence
 from core.models import PostRef
 from core.moderation.cards import ProposedReply
-from core.moderation.dashboard_ports import Doorkeeper, Overview, Visitor
+from core.moderation.dashboard_ports import Doorkeeper, Overview, TokenKeeper, Visitor
 from core.moderation.desk_ports import Casework, Governance
 from core.moderation.roles import Person
 
@@ -60,6 +60,7 @@ class Site:
     governance: Governance
     doorkeeper: Doorkeeper
     overview: Overview
+    tokens: TokenKeeper
     origins: tuple[str, ...]
     address_of: Callable[[PostRef], str] = no_address
     in_public: Callable[[ProposedReply, Person], Awaitable[InPublic]] = alone

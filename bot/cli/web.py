@@ -1,4 +1,4 @@
-"""``antiphon web``: who gets into the dashboard.
+"""``antiphon web``: who gets into the dashboard, and which programs may use its API.
 
 An account says who somebody is on the chat platforms; what they may do there is decided as everywhere.
 """
@@ -13,16 +13,18 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from bot.cli.command import ConfigOption, given, out
+from bot.cli.command import ConfigOption, err, given, out
 from bot.cli.kb.output import run
 from bot.communities.accounts import WebAccounts
+from bot.communities.api_tokens import MOST_DAYS, ApiTokens
 from bot.compose.application import open_database
 from bot.compose.settings.settings import Settings
 from bot.compose.web import origins_of
 from core.errors import BadInput
+from core.moderation.dashboard_ports import ApiToken, Scope
 from core.moderation.roles import Person
 
-web = typer.Typer(help="The dashboard: accounts, and links that log in once.", no_args_is_help=True)
+web = typer.Typer(help="The dashboard: accounts, links that log in once, and tokens of its API.", no_args_is_help=True)
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The account's name.")]
 People = Annotated[
@@ -40,14 +42,14 @@ def account(
     no_password: Annotated[bool, typer.Option("--no-password", help="Only links log this account in.")] = False,
     config: ConfigOption = None,
 ) -> None:
-    """Make an account, or give one another password and other people. Where it is logged in, it is logged out.
+    """Make an account, or give one another password and other people. Its sessions, links and tokens end.
 
     The password is asked for, or read from standard input if that is no terminal.
     """
     who = tuple(_person(said) for said in people)
     password = "" if no_password else _password()
 
-    async def work(accounts: WebAccounts, _: Settings) -> None:
+    async def work(accounts: WebAccounts, _: ApiTokens, __: Settings) -> None:
         await accounts.keep(name, password, who)
         named = ", ".join(f"{person.platform}/{person.user}" for person in who)
         out().print(Text(f"{name} is {named} on the dashboard. What they may do is what their roles there allow."))
@@ -59,14 +61,9 @@ def account(
 def link(name: Name, config: ConfigOption = None) -> None:
     """Print a link that logs an account in once, within ten minutes."""
 
-    async def work(accounts: WebAccounts, settings: Settings) -> None:
-        if not settings.web.port:
-            raise BadInput(
-                "The dashboard is off: web.port is 0.",
-                remedy="Set web.port in config.toml, and start antiphon serve again.",
-            )
+    async def work(accounts: WebAccounts, _: ApiTokens, settings: Settings) -> None:
+        address = _address(settings)
         secret = await accounts.link(name)
-        address = origins_of(settings.web, settings.web.port)[0]
         out().print(Text(f"{address}/link/{secret}"), soft_wrap=True)
 
     _do(config, work)
@@ -74,14 +71,17 @@ def link(name: Name, config: ConfigOption = None) -> None:
 
 @web.command(name="list")
 def list_(config: ConfigOption = None) -> None:
-    """List the accounts, and who they are."""
+    """List the accounts, who they are, and their tokens."""
 
-    async def work(accounts: WebAccounts, _: Settings) -> None:
-        found = await accounts.listed()
+    async def work(accounts: WebAccounts, tokens: ApiTokens, _: Settings) -> None:
+        found, made = await accounts.listed(), await tokens.listed()
         for one in found:
             named = ", ".join(f"{person.platform}/{person.user}" for person in one.people)
             how = "by password or link" if one.password else "by link"
             out().print(Text(f"{one.name}  {named}  {how}"), soft_wrap=True)
+            for token in made:
+                if token.account == one.name:
+                    out().print(Text(f"  token {_in_words(token)}"), soft_wrap=True)
         if not found:
             out().print(Text("There is no account yet: antiphon web account NAME PLATFORM/ID makes one."))
 
@@ -89,10 +89,54 @@ def list_(config: ConfigOption = None) -> None:
 
 
 @web.command()
-def remove(name: Name, config: ConfigOption = None) -> None:
-    """Delete an account; where it is logged in, it is logged out at once."""
+def token(
+    name: Name,
+    scope: Annotated[
+        list[Scope] | None,
+        typer.Option(
+            metavar="SCOPE",
+            help="What it may be used for, once for each: read, reveal (the words of posts), decide; read if none.",
+        ),
+    ] = None,
+    days: Annotated[int, typer.Option(metavar="DAYS", min=1, max=MOST_DAYS, help="How long it lasts.")] = 30,
+    purpose: Annotated[str, typer.Option("--for", metavar="TEXT", help="What it is for, to tell it from others.")] = "",
+    config: ConfigOption = None,
+) -> None:
+    """Print a token, with which a program uses the API for an account. It is shown this once.
 
-    async def work(accounts: WebAccounts, _: Settings) -> None:
+    No token approves a reply. What else it may do is what the account's roles and its scopes both allow.
+    """
+
+    async def work(_: WebAccounts, tokens: ApiTokens, settings: Settings) -> None:
+        made = await tokens.make(name, purpose, scope or [Scope.READ], days)
+        out().print(Text(made), soft_wrap=True)
+        err().print(
+            Text(f"Keep it like a password. The API is at {_address(settings)}/api/openapi.json."), soft_wrap=True
+        )
+
+    _do(config, work)
+
+
+@web.command()
+def revoke(
+    token: Annotated[str, typer.Argument(metavar="ID", help="The token's id, as antiphon web list shows it.")],
+    config: ConfigOption = None,
+) -> None:
+    """End a token at once."""
+
+    async def work(_: WebAccounts, tokens: ApiTokens, __: Settings) -> None:
+        if not await tokens.revoke(token):
+            raise BadInput(f"There is no token {token}.", remedy="antiphon web list shows them.")
+        out().print(Text(f"The token {token} is valid no more."))
+
+    _do(config, work)
+
+
+@web.command()
+def remove(name: Name, config: ConfigOption = None) -> None:
+    """Delete an account with its tokens; where it is logged in, it is logged out at once."""
+
+    async def work(accounts: WebAccounts, _: ApiTokens, __: Settings) -> None:
         if not await accounts.remove(name):
             raise BadInput(f"There is no account {name}.", remedy="antiphon web list shows them.")
         out().print(Text(f"{name} is gone."))
@@ -100,13 +144,30 @@ def remove(name: Name, config: ConfigOption = None) -> None:
     _do(config, work)
 
 
-def _do(config: Path | None, work: Callable[[WebAccounts, Settings], Awaitable[None]]) -> None:
+def _do(config: Path | None, work: Callable[[WebAccounts, ApiTokens, Settings], Awaitable[None]]) -> None:
     async def begin(settings: Settings) -> int:
         async with open_database(settings) as database:
-            await work(WebAccounts(database), settings)
+            accounts = WebAccounts(database)
+            await work(accounts, ApiTokens(database, accounts), settings)
         return 0
 
     run(config, begin)
+
+
+def _address(settings: Settings) -> str:
+    if not settings.web.port:
+        raise BadInput(
+            "The dashboard is off: web.port is 0.",
+            remedy="Set web.port in config.toml, and start antiphon serve again.",
+        )
+    return origins_of(settings.web, settings.web.port)[0]
+
+
+def _in_words(token: ApiToken) -> str:
+    used = "never used" if token.used_at is None else f"used last at {token.used_at:%Y-%m-%d %H:%M} UTC"
+    purpose = f" ({token.label})" if token.label else ""
+    may = ", ".join(sorted(token.scopes))
+    return f"{token.id}{purpose}  {may}  until {token.expires_at:%Y-%m-%d %H:%M} UTC  {used}"
 
 
 def _person(said: str) -> Person:

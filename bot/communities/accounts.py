@@ -159,7 +159,7 @@ class WebAccounts:
 
     async def _begun(self, account: Account) -> str:
         """A session for somebody who has a role now, by what the platforms say."""
-        await self._ask_for_roles(account)
+        await self.ask_for_roles(account)
 
         async def work(session: Session) -> str | None:
             return await accounts.log_in(session, account.name) if await accounts.has_role(session, account) else None
@@ -172,7 +172,7 @@ class WebAccounts:
             )
         return secret
 
-    async def _ask_for_roles(self, account: Account) -> None:
+    async def ask_for_roles(self, account: Account) -> None:
         """Ask each platform once; one that is away leaves what it said last, and is asked again at each decision."""
         if self._live_roles is None:
             return

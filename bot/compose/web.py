@@ -14,6 +14,7 @@ from adapters.common.decisions.press import InPublic
 from adapters.web.server import application, listening, serving
 from adapters.web.site import Paste, Site
 from bot.communities.accounts import WebAccounts
+from bot.communities.api_tokens import ApiTokens
 from bot.compose.application import Application
 from bot.compose.settings.settings import Settings, WebSettings
 from bot.review.overview import DeskOverview
@@ -48,6 +49,7 @@ async def dashboard(
         governance=running.governance,
         doorkeeper=accounts,
         overview=DeskOverview(running.database, running.desk.queries),
+        tokens=ApiTokens(running.database, accounts),
         origins=origins,
         address_of=lambda ref: address_of(ref, settings.mastodon.url),
         in_public=whole_reply,

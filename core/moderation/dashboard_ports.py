@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from typing import Protocol
 
 from core.models import TargetGroup
@@ -72,6 +73,42 @@ class Doorkeeper(Protocol):
 
     async def prefer(self, session: str, language: str, *, has_keys: bool) -> None:
         """Keep how the person wants the page: a language, "" for the browser's, and whether single keys act."""
+        ...
+
+
+class Scope(StrEnum):
+    """What a token of the API may be used for. None of them approves a reply, or lets one be posted."""
+
+    READ = "read"
+    REVEAL = "reveal"
+    DECIDE = "decide"
+
+
+@dataclass(frozen=True, slots=True)
+class ApiToken:
+    """A token of the API, without its secret: for which account, for what, until when, and when it was used last."""
+
+    id: str
+    account: str
+    label: str
+    scopes: frozenset[Scope]
+    expires_at: datetime
+    used_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Bearer:
+    """Who asks by a token, and with which one."""
+
+    visitor: Visitor
+    token: ApiToken
+
+
+class TokenKeeper(Protocol):
+    """The tokens of the API."""
+
+    async def bearer(self, token: str) -> Bearer | None:
+        """Whose token it is; ``None`` if it is none, was revoked, is too old, or its account has no role any more."""
         ...
 
 

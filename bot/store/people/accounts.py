@@ -16,7 +16,7 @@ from sqlalchemy import ColumnElement, delete, exists, or_, select, update
 
 from bot.store.engine.database import Session
 from bot.store.people.people import known_pseudonym
-from bot.store.schema import AccountPersonRow, AccountRow, KnownNameRow, MembershipRow, WebSessionRow
+from bot.store.schema import AccountPersonRow, AccountRow, ApiTokenRow, KnownNameRow, MembershipRow, WebSessionRow
 from core.moderation.roles import Person
 
 IDLE: Final = timedelta(minutes=30)
@@ -66,22 +66,22 @@ async def every(session: Session) -> list[Account]:
 
 
 async def keep(session: Session, name: str, password: str, people: Collection[Person]) -> None:
-    """Make an account, or change its password and people; all its sessions and links end."""
+    """Make an account, or change its password and people; all its sessions, links and tokens end."""
     row = await session.get(AccountRow, name, populate_existing=True)
     if row is None:
         session.add(AccountRow(name=name, password=password, created_at=session.moment))
     else:
         row.password = password
     await session.flush()
-    await session.execute(delete(WebSessionRow).filter_by(account=name))
-    await session.execute(delete(AccountPersonRow).filter_by(account=name))
+    for table in (WebSessionRow, ApiTokenRow, AccountPersonRow):
+        await session.execute(delete(table).filter_by(account=name))
     session.add_all(AccountPersonRow(account=name, platform=one.platform, user=one.user) for one in people)
     await session.flush()
 
 
 async def remove(session: Session, name: str) -> bool:
-    """Delete an account with its sessions and links; ``False`` if there is none."""
-    for table in (WebSessionRow, AccountPersonRow):
+    """Delete an account with its sessions, links and tokens; ``False`` if there is none."""
+    for table in (WebSessionRow, ApiTokenRow, AccountPersonRow):
         await session.execute(delete(table).filter_by(account=name))
     done = await session.execute(delete(AccountRow).filter_by(name=name).returning(AccountRow.name))
     return done.first() is not None
@@ -92,7 +92,8 @@ async def forget_person(session: Session, platform: str, user: str) -> int:
     named = delete(AccountPersonRow).filter_by(platform=platform, user=user).returning(AccountPersonRow.account)
     found = list(await session.scalars(named))
     for name in found:
-        await session.execute(delete(WebSessionRow).filter_by(account=name))
+        for table in (WebSessionRow, ApiTokenRow):
+            await session.execute(delete(table).filter_by(account=name))
         if not await session.scalar(select(AccountPersonRow.account).filter_by(account=name).limit(1)):
             await remove(session, name)
     return len(found)

@@ -27,6 +27,7 @@ from bot.store.schema.cases import (
 from bot.store.schema.people import (
     AccountPersonRow,
     AccountRow,
+    ApiTokenRow,
     CommunityRow,
     KnownNameRow,
     MembershipRow,
@@ -54,6 +55,7 @@ from bot.store.schema.work import (
 __all__ = [
     "AccountPersonRow",
     "AccountRow",
+    "ApiTokenRow",
     "ApprovalRow",
     "AuditRow",
     "Base",

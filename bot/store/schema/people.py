@@ -187,3 +187,23 @@ class WebSessionRow(Base):
     seen_at: Mapped[datetime]
     link_until: Mapped[datetime | None] = mapped_column(default=None)
     said: Mapped[str] = mapped_column(default="")
+
+
+class ApiTokenRow(Base):
+    """A token of the dashboard's API: it acts for ``account``, as far as ``scopes`` allow, until ``expires_at``.
+
+    ``id`` is the part of it that may be seen, ``secret`` the SHA-256 of the other one; ``scopes`` stand in one text
+    with spaces, and ``label`` says what it is for. ``used_at`` is at most a minute late.
+    """
+
+    __tablename__ = "api_tokens"
+    __table_args__ = (Index("api_tokens_by_account", "account"),)
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    secret: Mapped[str]
+    account: Mapped[str] = mapped_column(ForeignKey("accounts.name"))
+    label: Mapped[str]
+    scopes: Mapped[str]
+    created_at: Mapped[datetime]
+    expires_at: Mapped[datetime]
+    used_at: Mapped[datetime | None] = mapped_column(default=None)

@@ -62,6 +62,7 @@ FORGOTTEN: Final = "erased-"
 WORDS: Final = (
     "cases", "suggestions", "previews", "claim_choices", "proposals", "approvals", "notes", "jobs", "memberships",
     "persons", "prepared_replies", "own_cards", "flaggers", "updates", "accounts", "account_people", "web_sessions",
+    "api_tokens",
 )  # fmt: skip
 """The tables that hold words or names, and so must be cleaned after an erasure."""
 

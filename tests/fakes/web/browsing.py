@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+import json
+from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 import aiohttp
+from aiohttp import web
 from argon2 import PasswordHasher
 from selectolax.lexbor import LexborHTMLParser as Html
 from yarl import URL
@@ -18,8 +20,10 @@ from adapters.web.door import Tries
 from adapters.web.server import application, listening, serving
 from adapters.web.site import Site
 from bot.communities.accounts import WebAccounts
+from bot.communities.api_tokens import ApiTokens
 from bot.communities.governance import CommunityGovernance
 from bot.review.overview import DeskOverview
+from core.moderation.dashboard_ports import Scope
 from core.moderation.roles import Person
 from tests.fakes.desk.review_desk import ReviewDesk, review_desk
 from tests.fakes.machine.clock import Seconds
@@ -106,12 +110,54 @@ class Browser:
         return {name: one.value for name, one in self.session.cookie_jar.filter_cookies(URL(self.origin)).items()}
 
 
+@dataclass(frozen=True)
+class Answer:
+    """What a program got; ``said`` is the document, ``None`` where it is no JSON."""
+
+    status: int
+    headers: Mapping[str, str]
+    text: str
+
+    @property
+    def said(self) -> Any:
+        """The document."""
+        return json.loads(self.text) if "json" in self.headers.get("Content-Type", "") else None
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program that uses the API with a token, "" for none; it follows no redirect."""
+
+    session: aiohttp.ClientSession
+    origin: str
+    token: str
+
+    async def get(self, path: str, **headers: str) -> Answer:
+        """Ask for something."""
+        return await self._asked("GET", path, None, headers)
+
+    async def post(self, path: str, body: object = None, **headers: str) -> Answer:
+        """Ask that something be done; the body is sent as JSON."""
+        return await self._asked("POST", path, body, headers)
+
+    async def _asked(self, method: str, path: str, body: object, headers: Mapping[str, str]) -> Answer:
+        sent = {name.replace("_", "-"): value for name, value in headers.items()}
+        if self.token:
+            sent.setdefault("Authorization", f"Bearer {self.token}")
+        how: dict[str, Any] = {} if body is None else {"json": body}
+        how |= {"headers": sent, "allow_redirects": False}
+        async with self.session.request(method, self.origin + path, **how) as answer:
+            return Answer(answer.status, dict(answer.headers), await answer.text())
+
+
 @dataclass
 class Dashboard:
-    """The pages over a desk; ``seconds`` is the clock of failed logins."""
+    """The pages and the API over a desk; ``seconds`` is the clock of failed logins."""
 
     desk: ReviewDesk
     accounts: WebAccounts
+    tokens: ApiTokens
+    app: web.Application
     origin: str
     seconds: Seconds
     browsers: list[aiohttp.ClientSession] = field(default_factory=list)
@@ -121,6 +167,17 @@ class Dashboard:
         session = aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True))
         self.browsers.append(session)
         return Browser(session, self.origin)
+
+    def program(self, token: str = "") -> Program:
+        """A program with a token."""
+        session = aiohttp.ClientSession()
+        self.browsers.append(session)
+        return Program(session, self.origin, token)
+
+    async def program_of(self, name: str, *people: Person, scopes: Collection[Scope] = tuple(Scope)) -> Program:
+        """The program of somebody who has an account and a token."""
+        await self.account(name, *people)
+        return self.program(await self.tokens.make(name, "test", scopes, 30))
 
     async def account(self, name: str, *people: Person) -> None:
         """Give somebody an account."""
@@ -141,6 +198,7 @@ async def dashboard(file: Path, platform: str = "discord", **how: Any) -> AsyncI
     """The dashboard over the real desk of one platform, on SQLite; people's browsers are closed at the end."""
     async with review_desk(file, platform) as desk:
         accounts = WebAccounts(desk.database, desk.desk.live_roles, hasher=_QUICK)
+        tokens = ApiTokens(desk.database, accounts)
         at = listening("127.0.0.1", 0)
         origin = f"http://127.0.0.1:{at.getsockname()[1]}"
         site = Site(
@@ -148,13 +206,15 @@ async def dashboard(file: Path, platform: str = "discord", **how: Any) -> AsyncI
             governance=CommunityGovernance(desk.database, desk.desk.live_roles),
             doorkeeper=accounts,
             overview=DeskOverview(desk.database, desk.desk.queries),
+            tokens=tokens,
             origins=(origin,),
             poll_seconds=0.02,
             **how,
         )
         seconds = Seconds()
-        made = Dashboard(desk, accounts, origin, seconds)
-        async with serving(application(site, Tries(seconds)), at):
+        app = application(site, Tries(seconds))
+        made = Dashboard(desk, accounts, tokens, app, origin, seconds)
+        async with serving(app, at):
             try:
                 yield made
             finally:

@@ -1,0 +1,416 @@
+"""What the API can do: each operation with its scope, what it takes and what it gives.
+
+Owns the list of them, of which the routes and the description are made. What is allowed is decided by the desk, for the
+person and the case of each request. There is no operation that proposes or approves a text, says that one was posted,
+or takes one back.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from math import ceil
+from typing import Any, Final
+
+from aiohttp import web
+from aiohttp.typedefs import Handler
+from pydantic import BaseModel, ValidationError
+
+from adapters.common.cards.gists import open_gist
+from adapters.common.words.markup import Reader
+from adapters.web.api import shapes
+from adapters.web.api.problems import API, DESCRIPTION, is_api, problem
+from adapters.web.desk import decided_lately, seen_case
+from adapters.web.door import Tries, address_of_asker
+from adapters.web.site import SITE, VISITOR, locale_of, visitor_of
+from adapters.web.speech import reader_for, whole
+from adapters.web.views import case_view
+from core.i18n.catalogs import translated
+from core.i18n.sentences import sentence
+from core.models import Draft
+from core.moderation.cards import Card, Holder
+from core.moderation.case_numbers import short_number
+from core.moderation.closing import close_reasons
+from core.moderation.dashboard_ports import Bearer, Place, Scope
+from core.moderation.input_checks import need_in_words
+from core.moderation.roles import Person
+
+BEARER: Final = web.RequestKey("bearer", Bearer)
+API_TRIES: Final = web.AppKey("api_tries", Tries)
+CASE_ID: Final = "[0-9a-f]{32}"
+_CASE: Final = f"{API}/cases/{{case}}"
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One operation; ``asks`` is the shape of a body, or of the query where nothing changes."""
+
+    name: str
+    method: str
+    path: str
+    scope: Scope
+    summary: str
+    does: Callable[[web.Request, Any], Awaitable[BaseModel]]
+    gives: type[BaseModel]
+    asks: type[BaseModel] | None = None
+
+
+# Who asks
+
+
+@web.middleware
+async def programs_by_token(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Let programs in that have a token; a cookie is not looked at."""
+    if not is_api(request) or request.path == DESCRIPTION:
+        return await handler(request)
+    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+    token = token.strip() if scheme.lower() == "bearer" else ""
+    if not token:
+        return _refused(request, 401, sentence("The request has no token."), {"WWW-Authenticate": "Bearer"})
+    tries, address = request.app[API_TRIES], address_of_asker(request)
+    which = hashlib.sha256(token.encode(errors="surrogatepass")).hexdigest()
+    if left := tries.seconds_left(which, address):
+        said = sentence("Too many tries. Wait {minutes} minutes, then try again.", minutes=ceil(left / 60))
+        return _refused(request, 429, said, {"Retry-After": str(left)})
+    bearer = await request.app[SITE].tokens.bearer(token)
+    if bearer is None:
+        tries.failed(which, address)
+        said = sentence("The token is unknown, revoked or too old, or its account has no role any more.")
+        return _refused(request, 401, said, {"WWW-Authenticate": 'Bearer error="invalid_token"'})
+    request[VISITOR], request[BEARER] = bearer.visitor, bearer
+    return await handler(request)
+
+
+def _refused(request: web.Request, status: int, said: str, headers: dict[str, str]) -> web.Response:
+    locale = locale_of(request)
+    remedy = sentence("Send a valid token, as Authorization: Bearer TOKEN. antiphon web token makes one.")
+    return problem(status, translated(said, locale), translated(remedy, locale), headers=headers)
+
+
+def answering(operation: Operation) -> Handler:
+    """What answers the requests for an operation."""
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        locale = locale_of(request)
+        if operation.scope not in request[BEARER].token.scopes:
+            said = sentence("This token is not for {scope}.", scope=operation.scope)
+            remedy = sentence("Make another token: antiphon web token --scope {scope}.", scope=operation.scope)
+            headers = {"WWW-Authenticate": f'Bearer error="insufficient_scope", scope="{operation.scope}"'}
+            return problem(403, translated(said, locale), translated(remedy, locale), code="scope", headers=headers)
+        is_body = operation.asks is not None and operation.method == "POST"
+        if is_body and request.content_type != "application/json":
+            said = sentence("The body is not JSON.")
+            return problem(415, translated(said, locale), "Content-Type: application/json")
+        try:
+            asked = await _asked(request, operation)
+        except ValidationError as err:
+            return _wrong(err, locale)
+        found = await operation.does(request, asked)
+        return web.Response(body=found.model_dump_json().encode(), content_type="application/json")
+
+    return answer
+
+
+async def _asked(request: web.Request, operation: Operation) -> BaseModel | None:
+    if operation.asks is None:
+        return None
+    if operation.method == "POST":
+        return operation.asks.model_validate_json(await request.read())
+    return operation.asks.model_validate(dict(request.query))
+
+
+def _wrong(err: ValidationError, locale: str) -> web.Response:
+    faults = tuple(
+        shapes.Fault(at="/" + "/".join(str(part) for part in fault["loc"]), need=need_in_words(fault))
+        for fault in err.errors(include_url=False, include_input=False)
+    )
+    said, remedy = sentence("Antiphon did not understand the request."), sentence("See what each value must be.")
+    return problem(422, translated(said, locale), translated(remedy, locale), faults=faults)
+
+
+# Reading
+
+
+async def _me(request: web.Request, _: None) -> shapes.Me:
+    token = request[BEARER].token
+    queue = await request.app[SITE].overview.queue(visitor_of(request).people)
+    return shapes.Me(
+        account=token.account,
+        token=token.id,
+        scopes=tuple(sorted(token.scopes)),
+        expires_at=token.expires_at,
+        places=tuple(_place(place) for place in queue.places),
+    )
+
+
+def _place(place: Place) -> shapes.Place:
+    return shapes.Place(platform=place.platform, community=place.community)
+
+
+async def _queue(request: web.Request, asked: shapes.InQueue) -> shapes.Queue:
+    reader = _reader(request)
+    found = await request.app[SITE].overview.queue(
+        visitor_of(request).people, platform=asked.platform, community=asked.community, page=asked.page - 1
+    )
+    cases = tuple(
+        shapes.QueuedCase(
+            id=one.case_id,
+            number=short_number(one.case_id),
+            place=_place(one.place),
+            state=one.state,
+            opened_at=one.opened_at,
+            holder=_holder(one.holder),
+            severity=one.severity,
+            group=one.group,
+            gist=reader.told(one.gist) if one.gist else "",
+            drafts=one.drafts,
+        )
+        for one in found.cases
+    )
+    return shapes.Queue(cases=cases, page=found.page + 1, pages=found.pages, total=found.total, oldest=found.oldest)
+
+
+def _reader(request: web.Request, *, reveals: bool = False) -> Reader:
+    return reader_for(locale_of(request), request.app[SITE].address_of, reveals=reveals)
+
+
+def _holder(holder: Holder | None) -> shapes.Holder | None:
+    return None if holder is None else shapes.Holder(name=holder.name, until=holder.until)
+
+
+async def _case(request: web.Request, _: None) -> shapes.Case:
+    return await _told(request, *await seen_case(request))
+
+
+async def _told(request: web.Request, card: Card, person: Person) -> shapes.Case:
+    reader = _reader(request)
+    history = () if card.is_partial else await request.app[SITE].overview.history(card.case_id, person)
+    approved, markup, ref = card.approved, reader.markup, card.post.ref
+    stands = not (card.is_original_gone or card.post.is_from_elsewhere)
+    return shapes.Case(
+        id=card.case_id,
+        number=short_number(card.case_id),
+        version=card.version,
+        place=shapes.Place(platform=ref.platform, community=card.community),
+        state=card.state,
+        opened_at=card.opened_at,
+        is_partial=card.is_partial,
+        holder=_holder(card.holder),
+        gist=open_gist(card, reader, shapes.MOST_TEXT),
+        group=card.target_group,
+        severity=card.severity,
+        language=card.language,
+        advice=card.advice,
+        advice_reason=reader.told(card.advice_reason),
+        read_by=card.read_by,
+        drafts=tuple(_draft(draft, reader) for draft in card.drafts),
+        is_preview=card.is_preview,
+        evidence=tuple(
+            shapes.Evidence(
+                id=one.id,
+                text=whole(one.text),
+                source=shapes.Source.model_validate(one.source, from_attributes=True),
+                caution=reader.told(one.caution) if one.caution else "",
+            )
+            for one in card.evidence
+        ),
+        claims=tuple(whole(claim) for claim in card.claims),
+        argued=card.argued,
+        notes=tuple(reader.told(note) for note in card.notes),
+        why_two=tuple(reader.told(why) for why in card.why_two),
+        first_approvals=tuple(
+            shapes.FirstApproval(by=by, text=text)
+            for by, text in zip(card.first_approvals, card.first_texts, strict=False)
+        ),
+        approved=None if approved is None else shapes.Approved(text=approved.text, by=approved.by, at=approved.at),
+        send_at=card.send_at,
+        close_reasons=() if card.is_partial else tuple(close_reasons(card.state)),
+        post_url=markup.post_url(ref) if stands else "",
+        reply_url="" if card.reply is None else markup.post_url(card.reply),
+        history=tuple(
+            shapes.Move(
+                state=move.state, by=move.by, reason=reader.told(move.reason), note=whole(move.note), at=move.at
+            )
+            for move in history
+        ),
+    )
+
+
+def _draft(draft: Draft, reader: Reader) -> shapes.Draft:
+    return shapes.Draft(
+        rank=draft.rank,
+        kind=draft.kind,
+        intent=draft.intent,
+        language=draft.language,
+        text=draft.text,
+        writer=draft.writer,
+        total=draft.scores.total,
+        receipts=tuple(
+            shapes.Receipt(
+                sentence=one.sentence, verdict=one.verdict, evidence=one.evidence_id, probability=one.probability
+            )
+            for one in draft.receipts
+        ),
+        warnings=tuple(reader.told(warning) for warning in draft.warnings),
+        caution=reader.told(draft.caution) if draft.caution else "",
+    )
+
+
+async def _post(request: web.Request, _: None) -> shapes.Post:
+    card, _person = await seen_case(request)
+    view = case_view(card, _reader(request, reveals=True), is_revealed=True)
+    said = tuple(shapes.Said(who=who, text=text, is_post=is_post) for who, text, is_post in view.turns)
+    return shapes.Post(case=card.case_id, said=said)
+
+
+async def _check(request: web.Request, asked: shapes.Checking) -> shapes.Check:
+    reader = _reader(request)
+    card, person = await seen_case(request)
+    found = await request.app[SITE].overview.check(card.case_id, person, asked.text)
+    sentences = tuple(
+        shapes.CheckedSentence(
+            text=one.text,
+            evidence=one.evidence_id,
+            unsupported=tuple(str(item.text) for item in one.unsupported),
+            is_unchecked=one.is_unchecked,
+            is_prepared=one.is_prepared,
+        )
+        for one in found.sentences
+    )
+    warnings, why = (tuple(reader.told(one) for one in several) for several in (found.warnings, found.why_two))
+    return shapes.Check(sentences=sentences, warnings=warnings, why_two=why)
+
+
+async def _decided(request: web.Request, _: None) -> shapes.Decided:
+    reader = _reader(request)
+    cases = tuple(
+        shapes.DecidedCase(
+            id=one.case_id,
+            number=short_number(one.case_id),
+            place=shapes.Place(platform=one.post.platform, community=one.post.community),
+            state=one.state,
+            reason=reader.told(one.reason),
+            by=one.by,
+            at=one.at,
+        )
+        for one in await decided_lately(request)
+    )
+    return shapes.Decided(cases=cases)
+
+
+async def _changes(request: web.Request, asked: shapes.Since) -> shapes.Changes:
+    found = await request.app[SITE].overview.changes(visitor_of(request).people, asked.since)
+    return shapes.Changes(number=found.number, cases=found.cases)
+
+
+# Deciding
+
+
+def _decision(
+    decide: Callable[[web.Request, str, Person, Any], Awaitable[Card]],
+) -> Callable[[web.Request, Any], Awaitable[shapes.Case]]:
+    """An operation that decides, and gives the case as it then is."""
+
+    async def does(request: web.Request, asked: Any) -> shapes.Case:
+        card, person = await seen_case(request)
+        return await _told(request, await decide(request, card.case_id, person, asked), person)
+
+    return does
+
+
+async def _hold(request: web.Request, case_id: str, by: Person, _: None) -> Card:
+    return await request.app[SITE].casework.hold(case_id, by)
+
+
+async def _release(request: web.Request, case_id: str, by: Person, _: None) -> Card:
+    return await request.app[SITE].casework.release(case_id, by)
+
+
+async def _close(request: web.Request, case_id: str, by: Person, asked: shapes.Closing) -> Card:
+    return await request.app[SITE].casework.close(case_id, asked.version, by, asked.reason, asked.note.strip())
+
+
+async def _redraft(request: web.Request, case_id: str, by: Person, asked: shapes.Redrafting) -> Card:
+    casework = request.app[SITE].casework
+    return await casework.redraft(case_id, asked.version, by, intent=asked.intent, claim=asked.claim)
+
+
+async def _undo(request: web.Request, case_id: str, by: Person, asked: shapes.AtVersion) -> Card:
+    return await request.app[SITE].casework.undo(case_id, asked.version, by)
+
+
+async def _reopen(request: web.Request, case_id: str, by: Person, asked: shapes.AtVersion) -> Card:
+    return await request.app[SITE].casework.reopen(case_id, asked.version, by)
+
+
+async def _split(request: web.Request, case_id: str, by: Person, asked: shapes.AtVersion) -> Card:
+    return await request.app[SITE].casework.split_out(case_id, asked.version, by)
+
+
+_READ, _DECIDE, _AT = Scope.READ, Scope.DECIDE, shapes.AtVersion
+OPERATIONS: Final = (
+    Operation("me", "GET", f"{API}/me", _READ, "what the token may do", _me, shapes.Me),
+    Operation("queue", "GET", f"{API}/cases", _READ, "what waits, a page of it", _queue, shapes.Queue, shapes.InQueue),
+    Operation(
+        "case", "GET", _CASE, _READ, "a case with drafts, evidence and history, without the post", _case, shapes.Case
+    ),
+    Operation("post", "GET", f"{_CASE}/post", Scope.REVEAL, "the words of the post", _post, shapes.Post),
+    Operation(
+        "check", "POST", f"{_CASE}/check", _READ, "a text against the evidence", _check, shapes.Check, shapes.Checking
+    ),
+    Operation("decided", "GET", f"{API}/decided", _READ, "the newest decisions", _decided, shapes.Decided),
+    Operation("changes", "GET", f"{API}/changes", _READ, "which cases changed", _changes, shapes.Changes, shapes.Since),
+    Operation("hold", "POST", f"{_CASE}/hold", _DECIDE, "hold a case", _decision(_hold), shapes.Case),
+    Operation("release", "POST", f"{_CASE}/release", _DECIDE, "stop holding it", _decision(_release), shapes.Case),
+    Operation(
+        "close",
+        "POST",
+        f"{_CASE}/close",
+        _DECIDE,
+        "close it without a reply",
+        _decision(_close),
+        shapes.Case,
+        shapes.Closing,
+    ),
+    Operation(
+        "redraft",
+        "POST",
+        f"{_CASE}/redraft",
+        _DECIDE,
+        "ask for other drafts",
+        _decision(_redraft),
+        shapes.Case,
+        shapes.Redrafting,
+    ),
+    Operation(
+        "undo",
+        "POST",
+        f"{_CASE}/undo",
+        _DECIDE,
+        "take back a closing of one's own, or an approval that was not sent yet",
+        _decision(_undo),
+        shapes.Case,
+        _AT,
+    ),
+    Operation(
+        "reopen",
+        "POST",
+        f"{_CASE}/reopen",
+        _DECIDE,
+        "put a closed or failed case in review again",
+        _decision(_reopen),
+        shapes.Case,
+        _AT,
+    ),
+    Operation(
+        "split",
+        "POST",
+        f"{_CASE}/split",
+        _DECIDE,
+        "draft a folded post on its own",
+        _decision(_split),
+        shapes.Case,
+        _AT,
+    ),
+)
