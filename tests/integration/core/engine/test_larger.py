@@ -56,7 +56,7 @@ async def test_a_post_costs_five_calls_at_most_and_nothing_is_asked_of_old(
     assert [event.draft.text for event in events if event.draft and event.draft.writer] == [FIRST]
     (how,) = [how for kind, _, how in model.asked if kind == "plain"]
     assert how is not None
-    assert how.n == 3
+    assert how.n == 5
 
 
 async def test_how_sure_the_model_is_comes_from_its_tokens_where_its_server_tells_them(
