@@ -138,7 +138,7 @@ class Router:
             return Routed()
         places = {name: at for at, name in enumerate(outputs)}
         none = f"{names[0].split('/')[0]}/{NONE}"
-        logits = self._logits(text, language) + (beside.added if beside else 0)
+        logits = self._logits(text, self.classifier_for(language), language) + (beside.added if beside else 0)
         shares = shares_among(logits[[places[name] for name in (*names, none)]])[:-1]
         chances = _probability(_odds(shares) * fitted.slope + fitted.offset)
         found = [Route(known[name], float(chance)) for name, chance in zip(names, chances, strict=True)]
@@ -150,7 +150,20 @@ class Router:
         Raises:
             IndexUnavailable: the weights are missing or damaged.
         """
-        return shares_among(self._logits(text, language))
+        return shares_among(self._logits(text, self.classifier_for(language), language))
+
+    def shares_abroad(self, text: str, language: str) -> dict[str, float]:
+        """The share of each output by the weights for other languages than English, also without limits for this one.
+
+        Empty without such weights.
+
+        Raises:
+            IndexUnavailable: the weights are missing or damaged.
+        """
+        if self._abroad is None:
+            return {}
+        shares = shares_among(self._logits(text, self._abroad, language))
+        return dict(zip(self._abroad.about["outputs"], shares.tolist(), strict=True))
 
     def groups(self, text: str, language: str | None, beside: Beside | None = None) -> dict[TargetGroup, float]:
         """How likely each group is the one that a hateful post is about, by all stereotypes; none in unknown languages.
@@ -166,7 +179,7 @@ class Router:
         if self._fitted(language) is None:
             return {}
         groups = {name.split("/")[0]: one.target_group for name, one in load_stereotypes().items()}
-        logits = self._logits(text, language)
+        logits = self._logits(text, self.classifier_for(language), language)
         shares = shares_among((logits + beside.added) * beside.scale if beside else logits)
         found = dict.fromkeys(groups.values(), 0.0)
         for name, share in zip(self.classifier_for(language).about["outputs"], shares, strict=True):
@@ -185,9 +198,9 @@ class Router:
             return self._classifier
         return self._abroad
 
-    def _logits(self, text: str, language: str | None) -> NDArray[np.float32]:
+    def _logits(self, text: str, classifier: TextClassifier, language: str | None) -> NDArray[np.float32]:
         """The outputs for a text; those of the last one are kept by a digest, since each stage asks for the same."""
-        shown, classifier = as_routed(text, language), self.classifier_for(language)
+        shown = as_routed(text, language)
         digest, last = hashlib.blake2b(f"{id(classifier)}\n{shown}".encode()).digest(), self._last
         if last is None or last[0] != digest:
             self._last = last = (digest, classifier.logits([(shown,)])[0])

@@ -40,6 +40,8 @@ from core.stages.telling import Teller, cautions_of, unsure
 from core.wording.text import sentences, words
 
 _LEAST_LIKENESS = 0.5
+_LEADS = 1.0
+"""What a reply that leads has in ``suits`` beside ``near``: more merit than any other draft can have."""
 _STEP = 0.1
 """What a reply to another post gains or loses in ``suits`` for all of its chance to be published."""
 MAX_DRAFTS = 4
@@ -162,11 +164,11 @@ class Assessor:
     def _chance(self, candidate: Candidate, cosine: float | None) -> float | None:
         """How likely a reader would publish a prepared reply; nothing where that cannot be told.
 
-        What a community wrote was not among the replies that this was learnt from.
+        What a community wrote was not among the replies that this was learnt from, nor was any in another language.
         """
-        if candidate.facet and candidate.facet.is_answer:
-            return candidate.facet.near - 1
         known = is_known(self.brief.language, self.readers.embedder)
+        if known and candidate.facet and candidate.facet.is_answer:
+            return candidate.facet.near - 1
         card = candidate.card
         if not known or cosine is None or card is None or card.is_from_community(candidate.text):
             return None
@@ -288,8 +290,11 @@ class Assessor:
 def with_answers_placed(candidates: Sequence[Candidate]) -> list[Candidate]:
     """The candidates; replies to other posts suit this one a little better, or less, than the best prepared one.
 
-    Better does one that a reader would likelier publish. Among each other they stand by that chance.
+    Better does one that a reader would likelier publish. Among each other they stand by that chance. Where no chance
+    is told of them, as in another language than English, they lead, by how near the post is.
     """
+    if any(c.is_answer and c.chance is None for c in candidates):
+        return [replace(c, suits=_LEADS + c.facet.near) if c.facet and c.is_answer else c for c in candidates]
     prepared = [c for c in candidates if c.suits is not None and not c.is_answer]
     leading = [c for c in prepared if c.intent in LEADING] or prepared
     best = max(leading, key=lambda c: (not c.may_miss, c.suits or 0.0), default=None)

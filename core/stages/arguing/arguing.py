@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from core.cards.abroad import LANGUAGES, with_answers_abroad
 from core.cards.answers import with_answers
 from core.cards.bank import UNCHANGED, Card, Changes, cards_on, changed, general_cards
 from core.cards.facets import with_facets
@@ -85,9 +86,12 @@ class Arguing:
         cards = await asyncio.to_thread(with_facets, cards, self.post.text, language, self.readers.embedder)
         if language in NAMED:
             cards = with_names(cards, self.post.text, group)
-        cards = await asyncio.to_thread(
-            with_answers, cards, self.post.text, language, self.router, self.readers.embedder, self.prepared
-        )
+        post = self.post.text
+        if language in LANGUAGES:
+            cards = await asyncio.to_thread(with_answers_abroad, cards, post, language, self.router, self.prepared)
+        else:
+            embedder = self.readers.embedder
+            cards = await asyncio.to_thread(with_answers, cards, post, language, self.router, embedder, self.prepared)
         return sorted(cards, key=lambda card: self.claim not in {card.claim, card.argument})
 
     def guesses(self, reading: Reading) -> list[Card]:
