@@ -97,7 +97,7 @@ def _likely_names(shares: Mapping[str, float], language: str) -> list[Name]:
     for name, share in shares.items():
         found[groups[name.split("/")[0]]] += share
     return [
-        Name(called[language], frozenset({group}), kinds=frozenset(called["kinds"]))
+        Name(called[language], frozenset({TargetGroup(group)}), kinds=frozenset(called["kinds"]))
         for group, called in _table()["groups"].items()
         if found[TargetGroup(group)] > _LIKELY
     ]
