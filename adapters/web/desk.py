@@ -79,7 +79,6 @@ async def queue(request: web.Request) -> web.Response:
         rows=[_row(one, reader) for one in found.cases],
         queue=found,
         chosen=request.query.get("place", ""),
-        oldest="" if found.oldest is None else reader.markup.from_now(found.oldest),
         number=changes.number,
         can_paste=site.paste is not None,
     )

@@ -1,7 +1,7 @@
 """What changes while a page is open: server-sent events, numbered by the log of all cases.
 
 Owns the stream of one page. A page that slept asks from the number that it knew last, and is told what it missed. The
-stream says which cases changed, and no word of them.
+stream says which cases changed, and no word of them; and how long the oldest has waited, whenever that changed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Final
 from aiohttp import web
 
 from adapters.web.door import headers_of
-from adapters.web.site import SECRET, SITE, visitor_of
+from adapters.web.site import SECRET, SITE, visitor_of, waiting
 from core.errors import AntiphonError
 from core.moderation.dashboard_ports import Visitor
 
@@ -49,7 +49,7 @@ async def _news(request: web.Request, since: int | None) -> AsyncIterator[bytes]
     site, stopping = request.app[SITE], request.app[STOPPING]
     visitor: Visitor | None = visitor_of(request)
     held = dict[str, str]()  # what was taken since the page was made is told at once
-    looks = 0
+    looks, told = 0, ""
     yield b"retry: 2000\n\n"
     while visitor is not None and not stopping.is_set():
         found = await site.overview.changes(visitor.people, since)
@@ -58,6 +58,9 @@ async def _news(request: web.Request, since: int | None) -> AsyncIterator[bytes]
         if found.cases or touched or found.number != since:
             since, held, looks = found.number, holds, 0
             yield _event(found.number, sorted({*found.cases, *touched}))
+        if looks % _ALIVE_EVERY == 0 and (said := await waiting(request)) != told:
+            told = said
+            yield f"event: waiting\ndata: {json.dumps(said)}\n\n".encode()
         looks += 1
         if looks % _ALIVE_EVERY == 0:
             yield b": still here\n\n"

@@ -19,9 +19,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from adapters.common.decisions.press import InPublic
 from adapters.common.words.languages import OWN_NAMES
-from adapters.web.speech import language_wanted, no_address
+from adapters.web.speech import PageMarkup, language_wanted, no_address
 from core.errors import NotAllowed
-from core.i18n.catalogs import language_of, translated
+from core.i18n.catalogs import gettext, language_of, translated
 from core.i18n.sentences import Sentence, sentence
 from core.models import PostRef
 from core.moderation.cards import ProposedReply
@@ -145,6 +145,16 @@ def is_fragment(request: web.Request) -> bool:
     return request.headers.get("HX-Request") == "true"
 
 
+async def waiting(request: web.Request) -> str:
+    """How long the oldest case has waited that needs the person of a request, in words."""
+    locale = locale_of(request)
+    oldest = await request.app[SITE].overview.oldest(visitor_of(request).people)
+    if oldest is None:
+        return gettext("Nothing needs you now.", locale)
+    when = PageMarkup(locale=locale).from_now(oldest)
+    return gettext("The oldest that needs you was flagged {when}.", locale, when=when)
+
+
 async def page(request: web.Request, template: str, *, status: int = 200, **values: Any) -> web.Response:
     """A page, or the main part of it where a script asked."""
     site = request.app[SITE]
@@ -154,11 +164,13 @@ async def page(request: web.Request, template: str, *, status: int = 200, **valu
         said = visitor.said
         await site.doorkeeper.say_next(request[SECRET], "")
     secret = request.get(SECRET, "")
+    is_asked = visitor is not None and not is_fragment(request) and status < 500  # what failed may fail again
     text = site.templates.get_template(template).render(
         _=partial(_in_language, locale),
         locale=locale,
         visitor=visitor,
         said=said,
+        waiting=await waiting(request) if is_asked else "",
         csrf=csrf_of(secret) if secret else "",
         csrf_header=json.dumps({CSRF_HEADER: csrf_of(secret)}) if secret else "{}",
         layout="fragment.html" if is_fragment(request) else "page.html",

@@ -5,6 +5,8 @@ Reads only. Rights are read in the transaction that answers.
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from bot.review.queries import CaseQueries
 from bot.store.cases import cases as store
 from bot.store.engine.database import Database, Session
@@ -35,6 +37,10 @@ class DeskOverview:
             return await views.queue(session, people, platform=platform, community=community, page=page)
 
         return await self._database.run("list what waits", work)
+
+    async def oldest(self, people: tuple[Person, ...]) -> datetime | None:
+        """Since when the oldest case that needs a person waits, in all their communities."""
+        return await self._database.run("look for the oldest case", lambda session: views.oldest(session, people))
 
     async def history(self, case_id: str, by: Person) -> tuple[Move, ...]:
         """Every move of a case, oldest first, with the names that the community knows."""

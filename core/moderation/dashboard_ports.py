@@ -188,6 +188,10 @@ class Overview(Protocol):
         """A page of what waits, of all their communities or of one; of a page that there is not, the last one."""
         ...
 
+    async def oldest(self, people: tuple[Person, ...]) -> datetime | None:
+        """Since when the oldest case that needs a person waits, in all their communities; ``None`` if none does."""
+        ...
+
     async def history(self, case_id: str, by: Person) -> tuple[Move, ...]:
         """Every move of a case, oldest first, with names; ``NotAllowed`` if they may not read cases there."""
         ...

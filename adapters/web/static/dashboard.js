@@ -50,10 +50,11 @@
   }
 
   function listen() {
-    const part = live();
-    if (!part || !window.EventSource) return;
+    const waiting = document.getElementById("waiting");
+    if (!waiting || !window.EventSource) return;
     stream?.close();
-    stream = new EventSource(`/events?since=${encodeURIComponent(part.dataset.number || "")}`);
+    stream = new EventSource(`/events?since=${encodeURIComponent(live()?.dataset.number || "")}`);
+    stream.addEventListener("waiting", (event) => { waiting.textContent = JSON.parse(event.data); });
     stream.addEventListener("change", (event) => {
       const part = live(), cases = JSON.parse(event.data).cases;
       if (part && (part.dataset.live === "queue" || cases.includes(part.dataset.caseId))) refresh();

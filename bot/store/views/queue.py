@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from contextlib import suppress
+from datetime import datetime
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Integer, case, cast, func, select
@@ -68,7 +69,6 @@ async def queue(
     is_wanted = [row for row in places if platform in ("", row.platform) and community in ("", row.name)]
     is_listed = (CaseRow.community_id.in_([row.id for row in is_wanted]), CaseRow.state.not_in(_UNLISTED))
     total = int(await session.scalar(select(func.count()).select_from(CaseRow).where(*is_listed)) or 0)
-    oldest = await session.scalar(select(func.min(CaseRow.created_at)).where(*is_listed, CaseRow.state.in_(_WAITING)))
     pages = max(1, -(-total // PAGE))
     page = min(max(page, 0), pages - 1)
     waits = case((CaseRow.state.in_(_WAITING), 0), else_=1)
@@ -81,7 +81,17 @@ async def queue(
     )
     found = [await _row(session, row) for row in list(rows)]
     names = tuple(Place(row.platform, row.name) for row in places)
-    return Queue(tuple(found), page, pages, total, oldest, names)
+    return Queue(tuple(found), page, pages, total, await _oldest(session, is_wanted), names)
+
+
+async def oldest(session: Session, people: Collection[Person]) -> datetime | None:
+    """Since when the oldest case waits for a person, in all of these people's communities."""
+    return await _oldest(session, await readable(session, people))
+
+
+async def _oldest(session: Session, places: Collection[CommunityRow]) -> datetime | None:
+    is_there = (CaseRow.community_id.in_([row.id for row in places]), CaseRow.state.in_(_WAITING))
+    return await session.scalar(select(func.min(CaseRow.created_at)).where(*is_there))
 
 
 async def _row(session: Session, row: CaseRow) -> QueuedCase:

@@ -146,7 +146,9 @@ async def test_every_request_that_is_no_get_carries_the_token(room: Room) -> Non
 async def test_two_moderators_and_a_page_that_slept(room: Room) -> None:
     """What somebody else does appears by itself; a page that was away shows what is so when it is back."""
     desk = room.web.desk
-    queue, case = room.tab, await room.open()
+    queue, case, me = room.tab, await room.open(), await room.open()
+    await me.go("/me")
+    assert "The oldest that needs you was flagged" in await me.words()
     await case.go(f"/case/{desk.case_id}")
     await desk.casework.hold(desk.case_id, desk.jon)
     await queue.page.wait_for_selector("text=Jon holds it")
@@ -159,6 +161,7 @@ async def test_two_moderators_and_a_page_that_slept(room: Room) -> None:
     await queue.page.wait_for_selector(".empty")
     await case.page.wait_for_selector("h1:has-text('Closed')")
     assert await case.page.locator("text=Approve draft 1").count() == 0
+    await me.page.wait_for_selector("#waiting:has-text('Nothing needs you now.')")
 
 
 async def test_a_person_who_writes_is_not_interrupted(room: Room) -> None:

@@ -32,6 +32,13 @@ class Stream:
             elif line.startswith("data:") and number >= 0:
                 return number, list(json.loads(line.removeprefix("data:"))["cases"])
 
+    async def waiting(self) -> str:
+        """What the next event says of the oldest case."""
+        async with asyncio.timeout(GUARD_SECONDS):
+            while (await self.answer.content.readline()).strip() != b"event: waiting":
+                assert not self.answer.content.at_eof(), "The stream ended."
+            return str(json.loads((await self.answer.content.readline()).removeprefix(b"data:")))
+
 
 @asynccontextmanager
 async def listening(browser: Browser, since: str = "", last: str = "") -> AsyncIterator[Stream]:
@@ -77,6 +84,19 @@ async def test_a_page_that_slept_hears_what_it_missed_once(room: Dashboard, ane:
         card = await room.desk.now()
         await room.desk.casework.hold(card.case_id, room.desk.jon)
         assert await stream.next() == (told, [card.case_id])
+
+
+async def test_every_page_says_how_long_the_oldest_has_waited(room: Dashboard, ane: Browser) -> None:
+    """In its head, and in what it hears; only of what needs a person."""
+    card = await room.desk.now()
+    for path in ("/", "/decided", "/me", f"/case/{card.case_id}", "/nowhere"):
+        assert "The oldest that needs you was flagged" in (await ane.get(path)).said(".top #waiting")
+    for closes, said in ((False, "The oldest that needs you was flagged"), (True, "Nothing needs you now.")):
+        if closes:
+            await room.desk.casework.close(card.case_id, card.version, room.desk.jon, CloseReason.SILENCE)
+        async with listening(ane) as stream:
+            assert said in await stream.waiting()
+        assert said in (await ane.get("/me")).said("#waiting")
 
 
 async def test_nobody_hears_of_other_communities(room: Dashboard, ane: Browser) -> None:

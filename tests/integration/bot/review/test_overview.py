@@ -40,10 +40,11 @@ async def test_what_waits_is_sorted_by_need_gravity_and_age(
     assert [one.case_id for one in listed.cases] == [found[1], found[0], found[2], found[3]]
     assert [one.severity for one in listed.cases] == [5, 2, 2, None]
     assert listed.total == 4
-    assert listed.oldest == listed.cases[1].opened_at
+    assert listed.oldest == await overview.oldest((MODERATOR,)) == listed.cases[1].opened_at
     assert (await overview.queue((AUDITOR,))).total == 4
     for nobody in (VOLUNTEER, STRANGER):
         assert (await overview.queue((nobody,))).cases == ()
+        assert await overview.oldest((nobody,)) is None
     assert (await overview.queue((MODERATOR,), platform="elsewhere")).total == 0
 
 
