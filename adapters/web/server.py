@@ -13,7 +13,7 @@ from typing import Final
 
 from aiohttp import web
 
-from adapters.web import desk, door
+from adapters.web import desk, door, library, numbers, record
 from adapters.web.api.description import add_to
 from adapters.web.api.routes import API_TRIES, programs_by_token
 from adapters.web.live import STOPPING, events
@@ -42,6 +42,24 @@ def application(site: Site, tries: door.Tries | None = None) -> web.Application:
     made.router.add_get("/", desk.queue)
     made.router.add_post("/paste", desk.paste)
     made.router.add_get("/decided", desk.decided)
+    made.router.add_get("/numbers", numbers.numbers)
+    made.router.add_get("/library/cards", library.cards)
+    made.router.add_get("/library/cards/new", library.new_card)
+    made.router.add_post("/library/cards/new", library.propose_card)
+    made.router.add_post("/library/cards/review", library.review_card)
+    made.router.add_get("/library/replies", library.replies)
+    made.router.add_get("/library/replies/new", library.new_reply)
+    made.router.add_post("/library/replies/new", library.add_reply)
+    made.router.add_post("/library/replies/act", library.act_on_reply)
+    made.router.add_get("/library/delete", library.ask_to_delete)
+    made.router.add_post("/library/delete", library.delete)
+    made.router.add_get("/library/evidence", library.evidence)
+    made.router.add_get("/library/coverage", library.coverage)
+    made.router.add_get("/record", record.record)
+    made.router.add_post("/record/export", record.export)
+    made.router.add_post("/record/person", record.about)
+    made.router.add_post("/record/erase", record.erase)
+    made.router.add_get("/me/data", record.own_data)
     made.router.add_get("/me", desk.me)
     made.router.add_post("/me", desk.prefer)
     made.router.add_get("/events", events)

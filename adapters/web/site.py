@@ -25,9 +25,11 @@ from core.i18n.catalogs import gettext, language_of, translated
 from core.i18n.sentences import Sentence, sentence
 from core.models import PostRef
 from core.moderation.cards import ProposedReply
-from core.moderation.dashboard_ports import Doorkeeper, Overview, TokenKeeper, Visitor
+from core.moderation.dashboard_ports import Doorkeeper, Overview, Record, TokenKeeper, Visitor
 from core.moderation.desk_ports import Casework, Governance
+from core.moderation.own.library import OwnLibrary
 from core.moderation.roles import Person
+from core.ports import EvidenceSource
 
 _HERE: Final = Path(__file__).parent
 CSRF_FIELD: Final = "csrf"
@@ -54,6 +56,7 @@ class Site:
         address_of: where a post can be read on its platform, "" where that is not known.
         in_public: all of a reply that everybody would see.
         paste: what becomes of a post that somebody pastes; ``None`` where none can be pasted.
+        knowledge: where evidence is looked up; ``None`` where this process has none.
     """
 
     casework: Casework
@@ -61,10 +64,13 @@ class Site:
     doorkeeper: Doorkeeper
     overview: Overview
     tokens: TokenKeeper
+    record: Record
+    library: OwnLibrary
     origins: tuple[str, ...]
     address_of: Callable[[PostRef], str] = no_address
     in_public: Callable[[ProposedReply, Person], Awaitable[InPublic]] = alone
     paste: Paste | None = None
+    knowledge: EvidenceSource | None = None
     poll_seconds: float = 1.0
     templates: Environment = field(default_factory=lambda: templates())
 

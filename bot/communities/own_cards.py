@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from bot.communities.decisions import By, one_community, who_decides
 from bot.communities.standing import name_of_signer
@@ -21,9 +22,11 @@ from bot.store.people.own_cards import StoredCard
 from bot.store.schema import Change
 from core.cards.bank import CardVerdict
 from core.errors import BadInput
+from core.i18n.sentences import Name, sentence
 from core.moderation.input_checks import check_text
 from core.moderation.own.cards import WrittenCard
 from core.moderation.roles import OnCommunity, Person, may_on_community
+from kb.starter.facts import STARTER_FACTS, load_facts
 
 MAX_CARDS = 200
 """How many cards of its own a community may have: all are read for each draft."""
@@ -45,6 +48,12 @@ class _Signer:
     actor: str
     by: str
     name: str
+
+
+def facts_today() -> frozenset[str]:
+    """The ids of the facts that hold today, on which a card may rest."""
+    today = datetime.now(UTC).date()
+    return frozenset(fact.id for fact in load_facts(STARTER_FACTS) if not fact.is_expired(today))
 
 
 class OwnCards:
@@ -79,8 +88,13 @@ class OwnCards:
             known = {one.card.id: one for one in await own_cards.all_cards(session, community.id)}
             if len({*known, *(card.id for card in cards)}) > MAX_CARDS:
                 raise BadInput(
-                    f"{community.id} may have {MAX_CARDS} cards of its own, and has {len(known)}.",
-                    remedy="Remove some that are not needed any more.",
+                    sentence(
+                        "{community} may have {most} cards of its own, and has {count}.",
+                        community=community.id,
+                        most=MAX_CARDS,
+                        count=len(known),
+                    ),
+                    remedy=sentence("Remove some that are not needed any more."),
                 )
             done = []
             for card in cards:
@@ -119,8 +133,10 @@ class OwnCards:
             _check_second(known, who)
             if digest and digest != known.card.digest:
                 raise BadInput(
-                    f"The card {id_} is no longer the version {digest}.",
-                    remedy=f"Read it again: antiphon cards show {community.id} {id_}.",
+                    sentence("The card {card} is no longer the version {version}.", card=id_, version=digest),
+                    remedy=sentence(
+                        "Read it again: antiphon cards show {community} {card}.", community=community.id, card=id_
+                    ),
                 )
             await own_cards.keep_review(session, community.id, id_, verdict, who.by, who.name)
             await _touch(session, community, known)
@@ -172,8 +188,10 @@ async def _signed(session: Session, community_id: str, by: By, signer: Person | 
 def _check_second(known: StoredCard, who: _Signer) -> None:
     if known.proposer is not None and known.proposer.by == who.by:
         raise BadInput(
-            f"{who.name} proposed the card {known.card.id}, so they cannot review it.",
-            remedy="Let another manager review it; name them with --by.",
+            sentence(
+                "{name} proposed the card {card}, so they cannot review it.", name=Name(who.name), card=known.card.id
+            ),
+            remedy=sentence("Let another manager review it; name them with --by."),
         )
 
 
@@ -182,7 +200,8 @@ async def _known(session: Session, community: Community, id_: str) -> StoredCard
         if one.card.id == id_:
             return one
     raise BadInput(
-        f"{community.id} has no card {id_} of its own.", remedy="Take an id that `antiphon cards list` shows."
+        sentence("{community} has no card {card} of its own.", community=community.id, card=id_),
+        remedy=sentence("Take an id that `antiphon cards list` shows."),
     )
 
 

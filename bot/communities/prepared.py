@@ -7,7 +7,6 @@ approval. ``core.moderation.own.replies`` checks what a reply may say.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from bot.communities.decisions import By, one_community, who_decides
 from bot.communities.standing import name_of_signer
@@ -20,32 +19,15 @@ from bot.store.schema import Change, PreparedReplyRow
 from core.cards.answers import answers
 from core.cards.bank import LANGUAGES, OwnReply, load_cards, prepared_id
 from core.errors import BadInput
+from core.i18n.sentences import sentence
 from core.models import Intent, TargetGroup
 from core.moderation.input_checks import check_text
 from core.moderation.origins import ReviewOfPrepared
+from core.moderation.own.library import PreparedReply
 from core.moderation.roles import OnCommunity, Person
 
 MAX_OWN = 500
 """How many replies of its own a community may have: all are read for each draft."""
-
-
-@dataclass(frozen=True, slots=True)
-class PreparedReply:
-    """A prepared reply as a community has it.
-
-    ``intent`` is ``None`` for a card's claim, ``stereotype`` for a whole group. ``is_own``: the community added it.
-    ``is_hidden``: one of the project's that the community took out of its drafts.
-    """
-
-    id: str
-    language: str
-    target_group: TargetGroup
-    stereotype: str | None
-    intent: Intent | None
-    text: str
-    is_own: bool
-    is_hidden: bool = False
-    review: ReviewOfPrepared | None = None
 
 
 class PreparedReplies:
@@ -78,13 +60,17 @@ class PreparedReplies:
             rows = await prepared.rows_of(session, community.id)
             if len(_own(rows)) >= MAX_OWN:
                 raise BadInput(
-                    f"{community.id} has {MAX_OWN} prepared replies of its own; that is the limit.",
-                    remedy="Remove one that is not needed any more.",
+                    sentence(
+                        "{community} has {most} prepared replies of its own; that is the limit.",
+                        community=community.id,
+                        most=MAX_OWN,
+                    ),
+                    remedy=sentence("Remove one that is not needed any more."),
                 )
             if any(known.id == id_ for known in (*_own(rows), *_of_project(rows))):
                 raise BadInput(
-                    f"This reply is there already, as {id_}.",
-                    remedy="If it was taken out, take it in again: antiphon prepared remove --undo.",
+                    sentence("This reply is there already, as {reply}.", reply=id_),
+                    remedy=sentence("If it was taken out, take it in again: antiphon prepared remove --undo."),
                 )
             await prepared.add(session, community.id, reply)
             await _record(session, community, actor, f"prepared reply {id_} added", note)
@@ -153,7 +139,8 @@ async def _known(session: Session, community: Community, id_: str) -> PreparedRe
         if reply.id == id_:
             return reply
     raise BadInput(
-        f"{community.id} has no prepared reply {id_}.", remedy="Take an id that `antiphon prepared list` shows."
+        sentence("{community} has no prepared reply {reply}.", community=community.id, reply=id_),
+        remedy=sentence("Take an id that `antiphon prepared list` shows."),
     )
 
 
@@ -170,8 +157,14 @@ async def _reviewer(session: Session, community: Community, reviewer: Person) ->
 
 def _nothing_to_do(id_: str, *, is_undone: bool) -> BadInput:
     if is_undone:
-        return BadInput(f"The prepared reply {id_} was not taken out.", remedy="Leave --undo out to remove it.")
-    return BadInput(f"The prepared reply {id_} was taken out before.", remedy="Take it in again with --undo.")
+        return BadInput(
+            sentence("The prepared reply {reply} was not taken out.", reply=id_),
+            remedy=sentence("Leave --undo out to remove it."),
+        )
+    return BadInput(
+        sentence("The prepared reply {reply} was taken out before.", reply=id_),
+        remedy=sentence("Take it in again with --undo."),
+    )
 
 
 def _own(rows: dict[str, PreparedReplyRow]) -> list[PreparedReply]:

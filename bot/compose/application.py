@@ -52,6 +52,7 @@ from bot.upkeep.schedule import Schedule
 from core.engine import Engine, OnProgress
 from core.llm.profiles import Profile
 from core.moderation.roles import Person, Role
+from core.ports import EvidenceSource
 from core.request import Voice
 from core.scoring.checking import Read, read_drafts
 from core.scoring.readers.readers import DraftReader, PostReader
@@ -101,6 +102,7 @@ class Application(Running):
     desk: Desk
     casework: FrontDesk
     governance: CommunityGovernance
+    knowledge: EvidenceSource
 
 
 class PostDetector:
@@ -254,6 +256,7 @@ async def open_application(
             desk=desk,
             casework=casework,
             governance=governance,
+            knowledge=engine.evidence,
             worker=Worker(queue, drafting, on_progress),
             outbox=outbox,
             schedule=Schedule(database, chores, name),

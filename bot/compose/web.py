@@ -16,12 +16,15 @@ from adapters.web.site import Paste, Site
 from bot.communities.accounts import WebAccounts
 from bot.communities.api_tokens import ApiTokens
 from bot.compose.application import Application
-from bot.compose.settings.settings import Settings, WebSettings
+from bot.compose.settings.settings import DeskSettings, Settings, WebSettings
+from bot.review.library import DeskLibrary
 from bot.review.overview import DeskOverview
+from bot.review.record import DeskRecord
 from core.errors import PlatformUnavailable
 from core.i18n.sentences import sentence
 from core.models import PostRef
 from core.moderation.cards import ProposedReply
+from core.moderation.dashboard_ports import Keeping
 from core.moderation.roles import Person
 
 _ADDS_TO_REPLIES: Final = frozenset({"mastodon"})
@@ -50,6 +53,9 @@ async def dashboard(
         doorkeeper=accounts,
         overview=DeskOverview(running.database, running.desk.queries),
         tokens=ApiTokens(running.database, accounts),
+        record=DeskRecord(running.database, running.desk.live_roles, keeping_of(settings.desk)),
+        library=DeskLibrary(running.database, running.desk.live_roles),
+        knowledge=running.knowledge,
         origins=origins,
         address_of=lambda ref: address_of(ref, settings.mastodon.url),
         in_public=whole_reply,
@@ -65,6 +71,11 @@ def origins_of(wanted: WebSettings, port: int) -> tuple[str, ...]:
         parts = urlsplit(wanted.public_url)
         return (f"{parts.scheme}://{parts.netloc.lower()}",)
     return tuple(f"http://{host}:{port}" for host in ("127.0.0.1", "localhost", "[::1]"))
+
+
+def keeping_of(desk: DeskSettings) -> Keeping:
+    """How long things are kept by these settings."""
+    return Keeping(desk.draft_hours, desk.retention_days, desk.statistics_months, desk.backup_days)
 
 
 async def whole_reply(proposal: ProposedReply, by: Person) -> InPublic:

@@ -21,6 +21,7 @@ from sqlalchemy.orm import Session as SyncSession
 from bot.invariants.violation import Violation
 from bot.store.people.audit import heads_hash, line_hash
 from bot.store.schema import AuditRow, Change
+from core.i18n.sentences import sentence
 from core.moderation.approval import TRANSITIONS, CaseState
 
 _AT_ONCE: Final = 1000
@@ -79,8 +80,8 @@ def read_log(session: SyncSession, present: Collection[str], digested: int) -> A
     for stream, found in groupby(rows, key=attrgetter("stream")):
         lines = list(found)
         is_deleted = lines[-1].change is Change.DELETED and stream not in present
-        faults += _faults(stream, lines, is_deleted=is_deleted)
-        doubled += _doubled(stream, lines)
+        faults += faults_of(stream, lines, is_deleted=is_deleted)
+        doubled += doubled_in(stream, lines)
         chains[stream] = [_kept(line) for line in (lines if stream in present else lines[:1] + lines[1:][-1:])]
         before = [line for line in lines if line.id <= digested]
         if before:
@@ -101,27 +102,43 @@ def _kept(line: Any) -> AuditLine:
     )
 
 
-def _doubled(stream: str, lines: Sequence[Any]) -> Iterator[Violation]:
+def doubled_in(stream: str, lines: Sequence[Any]) -> Iterator[Violation]:
+    """Versions of a chain that several lines have."""
     for seq, count in Counter(line.seq for line in lines).items():
         if count > 1:
-            yield Violation(stream, f"{count} decisions share version {seq}.")
+            yield Violation(stream, sentence("{count} decisions share version {version}.", count=count, version=seq))
 
 
-def _faults(stream: str, lines: Sequence[Any], *, is_deleted: bool) -> Iterator[Violation]:
+def faults_of(stream: str, lines: Sequence[Any], *, is_deleted: bool) -> Iterator[Violation]:
+    """Lines of a chain that are missing, were changed, or make a move that is not declared."""
     previous, state = "", None
     for expected, line in enumerate(lines, start=1):
         if line.seq != expected:
-            yield Violation(stream, f"Version {expected} has no line in the audit log.")
+            yield Violation(stream, sentence("Version {version} has no line in the audit log.", version=expected))
             return
         if line.previous != previous or line.sha256 != line_hash(line):
-            yield Violation(stream, f"The line of version {expected} was changed, or one before it.")
+            said = sentence("The line of version {version} was changed, or one before it.", version=expected)
+            yield Violation(stream, said)
             return
         if is_deleted and line is lines[-1]:
             return
         if line.from_state is not state:
-            yield Violation(stream, f"Version {expected} leaves {line.from_state}; the case was {state}.")
+            said = sentence(
+                "Version {version} leaves {before}; the case was {state}.",
+                version=expected,
+                before=line.from_state,
+                state=state,
+            )
+            yield Violation(stream, said)
         if line.from_state is not None and line.to_state not in TRANSITIONS[line.from_state]:
-            yield Violation(stream, f"Version {expected} goes from {line.from_state} to {line.to_state}.")
+            said = sentence(
+                "Version {version} goes from {before} to {after}.",
+                version=expected,
+                before=line.from_state,
+                after=line.to_state,
+            )
+            yield Violation(stream, said)
         if line.from_state is None and line.to_state not in (None, CaseState.CAPTURED):
-            yield Violation(stream, f"Version {expected} begins as {line.to_state}.")
+            said = sentence("Version {version} begins as {after}.", version=expected, after=line.to_state)
+            yield Violation(stream, said)
         previous, state = line.sha256, line.to_state

@@ -80,8 +80,8 @@ class _Count:
     requeued: int = 0
 
 
-async def _require_only_here(session: Session, person: str | None, community_id: str) -> None:
-    """Refuse to erase what other communities keep of a person. Who asks is not told which these are."""
+async def require_only_here(session: Session, person: str | None, community_id: str) -> None:
+    """Refuse to show or erase what other communities keep of a person. Who asks is not told which these are."""
     flagged = select(CaseRow.community_id).where((CaseRow.author == person) | (CaseRow.flagged_by == person))
     roles = select(MembershipRow.community_id).where(MembershipRow.person_id == person)
     if any(elsewhere != community_id for elsewhere in await session.scalars(flagged.union(roles))):
@@ -126,7 +126,7 @@ class Erasure:
             actor = "terminal"
             if by is not None:
                 actor = await require_on_community(session, community_id, by, OnCommunity.ERASE)
-                await _require_only_here(session, await known_pseudonym(session, platform, user), community_id)
+                await require_only_here(session, await known_pseudonym(session, platform, user), community_id)
             updates = await inbox.forget_person(session, platform, user)
             await accounts.forget_person(session, platform, user)
             person = await known_pseudonym(session, platform, user)

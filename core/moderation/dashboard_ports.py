@@ -6,14 +6,15 @@ Owns the shape of these ports. What people decide goes through ``core.moderation
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Protocol
 
 from core.models import TargetGroup
 from core.moderation.approval import CaseState
 from core.moderation.cards import Holder
-from core.moderation.roles import Person
+from core.moderation.numbers import Numbers
+from core.moderation.roles import Person, Role
 from core.scoring.checking import CheckedSentence
 
 
@@ -206,4 +207,165 @@ class Overview(Protocol):
 
     async def holds(self, people: tuple[Person, ...]) -> dict[str, str]:
         """Who holds which case in their communities, by a pseudonym that no page shows; no number tells of it."""
+        ...
+
+
+class Lines(StrEnum):
+    """Which lines of the audit log are wanted: all of a community, those of its cases, or those about itself."""
+
+    ALL = "all"
+    CASES = "cases"
+    COMMUNITY = "community"
+
+
+@dataclass(frozen=True, slots=True)
+class LogLine:
+    """A line of the audit log.
+
+    Attributes:
+        number: its place in the log; it only grows.
+        case_id: its case, "" for a line about the community itself.
+        actor: who acted, as the log names them: a pseudonym (``p-``), ``terminal:`` and an operator, or a part of
+            Antiphon; ``by`` is the name that the community knows, "" for none.
+        note: what the person typed, "" for nothing or where it was erased.
+    """
+
+    number: int
+    case_id: str
+    version: int
+    state: CaseState | None
+    actor: str
+    by: str
+    reason: str
+    note: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class LogPage:
+    """Lines of the log, the newest first; ``more`` is the number before which the next page begins, if there is one."""
+
+    lines: tuple[LogLine, ...]
+    more: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class LogFault:
+    """A chain of the log that is broken: of a case, or of the community itself (``case_id`` ""), and how."""
+
+    case_id: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class LogCheck:
+    """What a check of the log found: of so many chains and lines, those that are broken, the first hundred of them."""
+
+    chains: int
+    lines: int
+    faults: tuple[LogFault, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """How long an installation keeps what it knows; ``antiphon`` deletes it after that by itself."""
+
+    draft_hours: float
+    retention_days: float
+    statistics_months: int
+    backup_days: float
+
+
+@dataclass(frozen=True, slots=True)
+class OwnPost:
+    """A post of somebody that was flagged; ``text`` is "" once its words were erased."""
+
+    case_id: str
+    place: Place
+    state: CaseState
+    at: datetime
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class OwnRole:
+    """A role of somebody in a community, and the name under which they are known there."""
+
+    place: Place
+    role: Role
+    name: str
+    since: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What is kept about a person on one platform; no other person is named in it.
+
+    Attributes:
+        posts: posts of theirs that were flagged, the newest first.
+        flagged: how many posts they flagged.
+        said_around: in the threads of how many other posts words of theirs are kept.
+        decisions: how many lines of the audit log name them as who acted; these stay, under a pseudonym.
+        notes: how many notes of theirs are kept.
+    """
+
+    platform: str
+    roles: tuple[OwnRole, ...] = ()
+    posts: tuple[OwnPost, ...] = ()
+    flagged: int = 0
+    said_around: int = 0
+    decisions: int = 0
+    notes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ErasedPerson:
+    """What was erased of a person: posts, roles and notes; ``waiting`` posts are erased once a send is settled."""
+
+    posts: int
+    roles: int
+    notes: int
+    waiting: int
+
+
+class Record(Protocol):
+    """What is on record of a community. Each call asks the platform for the person's roles at this moment."""
+
+    @property
+    def keeping(self) -> Keeping:
+        """How long things are kept."""
+        ...
+
+    async def numbers(self, platform: str, community: str, by: Person, since: timedelta) -> Numbers:
+        """What ``Governance.statistics`` does not count, of the cases that were flagged in the last ``since``.
+
+        Raises:
+            NotAllowed: they may not see the community's numbers.
+        """
+        ...
+
+    async def log(
+        self, platform: str, community: str, by: Person, *, which: Lines = Lines.ALL, before: int | None = None
+    ) -> LogPage:
+        """A page of the audit log, before a line or from the newest on; ``NotAllowed`` if they may not read it."""
+        ...
+
+    async def verify(self, platform: str, community: str, by: Person) -> LogCheck:
+        """Compute every chain of the community's log again; ``NotAllowed`` if they may not read it."""
+        ...
+
+    async def kept(self, person: Person) -> Kept:
+        """What is kept about the person who asks."""
+        ...
+
+    async def kept_about(self, platform: str, community: str, by: Person, user: str) -> Kept | None:
+        """What is kept about somebody, by the platform's id; ``None`` where nobody is known by it.
+
+        Raises:
+            NotAllowed: they may erase nobody there, or the person is known in other communities, too.
+        """
+        ...
+
+    async def erase(self, platform: str, community: str, by: Person, user: str) -> ErasedPerson | None:
+        """Erase somebody from this installation; raises and returns as ``kept_about``."""
         ...

@@ -147,7 +147,7 @@ def statistics_text(found: Statistics, days: int, reader: Reader) -> str:
     lines = [
         reader.markup.heading(gettext("The last {days} days", locale, days=days)),
         gettext("Flagged: {count}.", locale, count=found.flagged),
-        _counts(gettext("What became of them", locale), _outcomes(found.by_state, locale)),
+        _counts(gettext("What became of them", locale), ends_in_words(found.by_state, locale)),
         _counts(
             gettext("Groups", locale), {listed_group_in_words(key, locale): n for key, n in found.by_group.items()}
         ),
@@ -157,7 +157,7 @@ def statistics_text(found: Statistics, days: int, reader: Reader) -> str:
         ),
         _counts(
             gettext("Why cases were closed", locale),
-            {_reason(key, locale): n for key, n in found.by_close_reason.items()},
+            closings_in_words(found.by_close_reason, locale),
         ),
         *_medians(found, locale),
     ]
@@ -169,7 +169,7 @@ def _counts(title: str, by_name: dict[str, int]) -> str:
     return f"{title}: {', '.join(f'{name} {count}' for name, count in rows)}." if rows else ""
 
 
-def _outcomes(by_state: Mapping[CaseState, int], locale: str) -> dict[str, int]:
+def ends_in_words(by_state: Mapping[CaseState, int], locale: str) -> dict[str, int]:
     """How many cases ended in each way that people tell apart; what is not closed is open."""
     ends = {
         CaseState.POSTED: gettext("a reply was posted", locale),
@@ -184,7 +184,12 @@ def _outcomes(by_state: Mapping[CaseState, int], locale: str) -> dict[str, int]:
     found = Counter[str]()
     for state, number in by_state.items():
         found[ends.get(state) or gettext("still open", locale)] += number
-    return found
+    return dict(found)
+
+
+def closings_in_words(by_reason: Mapping[str, int], locale: str) -> dict[str, int]:
+    """How many cases were closed for each reason."""
+    return {_reason(name, locale): count for name, count in by_reason.items()}
 
 
 def _reason(name: str, locale: str) -> str:

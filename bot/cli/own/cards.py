@@ -9,7 +9,6 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,7 +18,7 @@ from rich.text import Text
 from bot.cli.command import ConfigOption, JsonOption, out, print_document
 from bot.cli.desk import Place, Reason, operator
 from bot.cli.kb.output import run
-from bot.communities.own_cards import OwnCards, Proposed
+from bot.communities.own_cards import OwnCards, Proposed, facts_today
 from bot.compose.application import open_database
 from bot.compose.settings.settings import Settings
 from bot.store.people.own_cards import StoredCard
@@ -27,7 +26,6 @@ from core.cards.bank import LANGUAGES, Card, CardVerdict, load_cards
 from core.errors import BadInput
 from core.moderation.own.cards import checked_cards
 from core.moderation.roles import Person
-from kb.starter.facts import STARTER_FACTS, load_facts
 
 MAX_BYTES = 1_000_000
 cards = typer.Typer(help="Argument cards: the project's, and a community's own.", no_args_is_help=True)
@@ -76,7 +74,7 @@ def add(
     """Propose cards of the community's own, or new versions of them. Each is used once another manager accepts it."""
 
     async def work(own: OwnCards) -> None:
-        proposed = checked_cards(_read(file), _facts())
+        proposed = checked_cards(_read(file), facts_today())
         for done in await own.propose(place, proposed, operator(), reason, signer=_signer(place, by, name)):
             out().print(Text(f"{done.card.id} {_became(done)} in {place}."), soft_wrap=True)
 
@@ -193,12 +191,6 @@ def _read(file: Path) -> dict[str, Any]:
         raise BadInput(f"{file} is not UTF-8.", remedy="Save it as UTF-8.") from err
     except tomllib.TOMLDecodeError as err:
         raise BadInput(f"{file} is not TOML: {err}.", remedy="Correct that line.") from err
-
-
-def _facts() -> frozenset[str]:
-    """The ids of the facts that hold today."""
-    today = datetime.now(UTC).date()
-    return frozenset(fact.id for fact in load_facts(STARTER_FACTS) if not fact.is_expired(today))
 
 
 def _signer(place: str, by: str, name: str) -> Person | None:

@@ -16,11 +16,12 @@ from bot.cli.command import ConfigOption, JsonOption, out, print_document
 from bot.cli.desk import Place, Reason, operator
 from bot.cli.kb.output import run
 from bot.cli.later import OneText
-from bot.communities.prepared import PreparedReplies, PreparedReply
+from bot.communities.prepared import PreparedReplies
 from bot.compose.application import open_database
 from bot.compose.settings.settings import Settings
 from core.models import Intent, TargetGroup
 from core.moderation.origins import prepared_in_words
+from core.moderation.own.library import PreparedReply
 from core.moderation.own.replies import checked_reply
 from core.moderation.roles import Person
 

@@ -23,9 +23,9 @@ from bot.upkeep.chore import Done
 from core.errors import PlatformUnavailable
 from core.models import PostRef
 from core.moderation.approval import CaseState
+from core.moderation.numbers import AFTER_HOURS
 from core.moderation.platforms import ChatPlatform
 
-AFTER_HOURS: Final = (24, 7 * 24, 28 * 24)
 _LATEST: Final = timedelta(hours=24)
 _AT_ONCE: Final = 200
 

@@ -22,8 +22,10 @@ from adapters.web.site import Site
 from bot.communities.accounts import WebAccounts
 from bot.communities.api_tokens import ApiTokens
 from bot.communities.governance import CommunityGovernance
+from bot.review.library import DeskLibrary
 from bot.review.overview import DeskOverview
-from core.moderation.dashboard_ports import Scope
+from bot.review.record import DeskRecord
+from core.moderation.dashboard_ports import Keeping, Scope
 from core.moderation.roles import Person
 from tests.fakes.desk.review_desk import ReviewDesk, review_desk
 from tests.fakes.machine.clock import Seconds
@@ -207,6 +209,8 @@ async def dashboard(file: Path, platform: str = "discord", **how: Any) -> AsyncI
             doorkeeper=accounts,
             overview=DeskOverview(desk.database, desk.desk.queries),
             tokens=tokens,
+            record=DeskRecord(desk.database, desk.desk.live_roles, Keeping(24, 30, 12, 30)),
+            library=DeskLibrary(desk.database, desk.desk.live_roles),
             origins=(origin,),
             poll_seconds=0.02,
             **how,

@@ -1,0 +1,537 @@
+"""The pages of what replies are made of: argument cards, prepared replies, evidence, and what they cover.
+
+Owns what the pages show of the project's cards and of a community's own, and the second step before one is deleted.
+What a text may say, and who may add, review and remove, is decided by the services.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import quote
+
+from aiohttp import web
+
+from adapters.common.words.labels import group_in_words, intent_in_words, language_in_words
+from adapters.common.words.markup import Reader
+from adapters.web.door import status_of
+from adapters.web.places import Chosen, chosen_place
+from adapters.web.site import SECRET, SITE, locale_of, page, see_other
+from adapters.web.speech import reader_for
+from adapters.web.views import source_view
+from core.cards.bank import LANGUAGES, Card, CardVerdict, Stereotype, load_cards, load_stereotypes
+from core.errors import AntiphonError, BadInput
+from core.i18n.catalogs import gettext, translated
+from core.i18n.sentences import sentence
+from core.models import Intent, TargetGroup
+from core.moderation.origins import ReviewOfPrepared
+from core.moderation.own.library import CommunityCard, PreparedReply
+from core.moderation.own.replies import checked_reply
+from core.moderation.roles import OnCommunity, may_on_community
+from core.ports import EvidenceQuery
+from core.wording.text import clean
+
+_PAGE: Final = 30
+_PASSAGES: Final = 8
+_MOST: Final = 2000
+"""Characters of a field."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """What somebody wants to see: a language, a group, words that a text holds, and only the community's own."""
+
+    language: str
+    group: str
+    words: str
+    is_own: bool
+
+    def fits(self, language: str, group: TargetGroup, texts: Iterable[str], *, is_own: bool) -> bool:
+        """Whether something is to be shown."""
+        said = self.words.casefold()
+        return (
+            self.language in ("", language)
+            and self.group in ("", group.value)
+            and (is_own or not self.is_own)
+            and (not said or any(said in text.casefold() for text in texts))
+        )
+
+
+def _reader(request: web.Request) -> Reader:
+    return reader_for(locale_of(request), request.app[SITE].address_of)
+
+
+def _filter(request: web.Request) -> Filter:
+    query = request.query
+    language = query.get("language", locale_of(request))
+    return Filter(
+        language if language in LANGUAGES else "",
+        query.get("group", "") if query.get("group", "") in set(TargetGroup) else "",
+        query.get("words", "").strip()[:200],
+        "own" in query,
+    )
+
+
+async def _at(request: web.Request) -> tuple[Chosen, bool]:
+    """The community, and whether the visitor may change what it replies with."""
+    at = await chosen_place(request)
+    if at.place is None:
+        raise web.HTTPNotFound
+    roles = await request.app[SITE].governance.roles_of(at.place.platform, at.place.community, at.person)
+    return at, may_on_community(roles, OnCommunity.CONFIGURE)
+
+
+async def _may_write(request: web.Request) -> Chosen:
+    """The community, which the visitor may configure."""
+    at, _ = await _at(request)
+    await request.app[SITE].governance.require(*_where(at), at.person, OnCommunity.CONFIGURE)
+    return at
+
+
+def _where(at: Chosen) -> tuple[str, str]:
+    return at.person.platform, at.value.partition("/")[2]
+
+
+async def _listed(
+    request: web.Request, template: str, at: Chosen, wanted: Filter, rows: Sequence[Any], **values: Any
+) -> web.Response:
+    """A page of rows, with what they can be narrowed by."""
+    number = request.query.get("page", "1")
+    pages = max(1, -(-len(rows) // _PAGE))
+    at_page = int(number) if number.isascii() and number.isdigit() and len(number) < 7 else 1
+    shown = min(max(at_page, 1), pages)
+    locale = locale_of(request)
+    return await page(
+        request,
+        template,
+        at=at,
+        wanted=wanted,
+        rows=rows[(shown - 1) * _PAGE : shown * _PAGE],
+        total=len(rows),
+        number=shown,
+        pages=pages,
+        languages=_languages(locale),
+        groups=_groups(locale),
+        **values,
+    )
+
+
+def _languages(locale: str) -> list[tuple[str, str]]:
+    return [(code, language_in_words(code, locale)) for code in LANGUAGES]
+
+
+def _groups(locale: str) -> list[tuple[str, str]]:
+    return [(one.value, group_in_words(one, locale)) for one in TargetGroup]
+
+
+def _intents(locale: str) -> list[tuple[str, str]]:
+    return [(one.value, intent_in_words(one, locale)) for one in Intent]
+
+
+# Cards
+
+
+async def cards(request: web.Request) -> web.Response:
+    """The cards from which drafts start: the community's own, then the project's."""
+    at, may_change = await _at(request)
+    wanted, reader = _filter(request), _reader(request)
+    own = await request.app[SITE].library.cards(*_where(at), at.person)
+    rows = [
+        _own_card(one, reader)
+        for one in own
+        if wanted.fits(one.card.language, one.card.answered.target_group, _texts(one.card.as_card().card), is_own=True)
+    ]
+    rows += [
+        _card(card, language, reader)
+        for language in LANGUAGES
+        for card in load_cards(language)
+        if card.is_translated and wanted.fits(language, card.target_group, _texts(card), is_own=False)
+    ]
+    return await _listed(request, "cards.html", at, wanted, rows, may_change=may_change)
+
+
+def _says(one: Stereotype, reader: Reader) -> str:
+    """What posts say that put it forward."""
+    if one.is_general:
+        return gettext("something else about the group", reader.locale)
+    return reader.told(one.told, 200)
+
+
+def _texts(card: Card) -> list[str]:
+    about = card.stereotype
+    return [card.claim, "" if about.is_general else about.told, card.fact or "", *(text for _, text in card.texts)]
+
+
+def _card(card: Card, language: str, reader: Reader) -> dict[str, Any]:
+    locale = reader.locale
+    return {
+        "id": card.id,
+        "language": language,
+        "language_words": language_in_words(language, locale),
+        "group": group_in_words(card.target_group, locale),
+        "stereotype": _says(card.stereotype, reader),
+        "argument": card.claim,
+        "fact": card.fact or "",
+        "no_fact": card.no_fact or "",
+        "caution": reader.told(card.caution) if card.caution else "",
+        "replies": [(intent_in_words(intent, locale), text) for intent, text in card.texts if intent is not None],
+        "wordings": list(card.stereotype.wordings.get(language, ())) if card.stereotype.is_own else [],
+        "is_own": False,
+        "version": "",
+        "proposed": "",
+        "reviewed": "",
+        "is_accepted": True,
+    }
+
+
+def _own_card(one: CommunityCard, reader: Reader) -> dict[str, Any]:
+    return _card(one.card.as_card().card, one.card.language, reader) | {
+        "is_own": True,
+        "version": one.card.digest,
+        "proposed": _signed(one.proposer, reader) or gettext("somebody who was erased", reader.locale),
+        "reviewed": _verdict(one, reader),
+        "is_accepted": one.is_accepted,
+    }
+
+
+def _signed(signed: ReviewOfPrepared | None, reader: Reader) -> str:
+    return "" if signed is None else f"{reader.markup.inert(signed.name, 80)}, {reader.markup.date(signed.at)}"
+
+
+def _verdict(one: CommunityCard, reader: Reader) -> str:
+    who = _signed(one.reviewer, reader)
+    if not who:
+        return gettext("reviewed by nobody yet", reader.locale)
+    if one.verdict is CardVerdict.ACCEPTED:
+        return gettext("accepted by {who}", reader.locale, who=who)
+    return gettext("declined by {who}", reader.locale, who=who)
+
+
+async def new_card(request: web.Request) -> web.Response:
+    """A form for a card of the community's own; with the words of one that is to be changed."""
+    at = await _may_write(request)
+    named, filled = request.query.get("card", ""), dict[str, str]()
+    if named:
+        own = await request.app[SITE].library.cards(*_where(at), at.person)
+        found = next((one.card for one in own if one.card.id == named), None)
+        if found is None:
+            raise web.HTTPNotFound
+        filled = _as_fields(found.document)
+    return await _card_form(request, at, filled)
+
+
+async def _card_form(
+    request: web.Request, at: Chosen, filled: Mapping[str, str], *, status: int = 200, problem: str = ""
+) -> web.Response:
+    locale, reader = locale_of(request), _reader(request)
+    known = [(one.id, one) for one in load_stereotypes().values()]
+    return await page(
+        request,
+        "card_form.html",
+        status=status,
+        at=at,
+        filled=filled,
+        problem=problem,
+        languages=_languages(locale),
+        groups=_groups(locale),
+        intents=_intents(locale),
+        stereotypes=[(id_, _about(one, reader)) for id_, one in known],
+    )
+
+
+def _about(one: Stereotype, reader: Reader) -> str:
+    return f"{group_in_words(one.target_group, reader.locale)}: {_says(one, reader)}"
+
+
+def _as_fields(document: Mapping[str, Any]) -> dict[str, str]:
+    own = document.get("own_stereotype") or {}
+    filled = {name: str(document.get(name) or "") for name in ("id", "language", "stereotype", "argument", "fact")}
+    filled |= {"no_fact": str(document.get("no_fact") or ""), "caution": str(document.get("caution") or "")}
+    filled |= {"group": str(own.get("group") or ""), "gist": str(own.get("gist") or "")}
+    filled["wordings"] = "\n".join(own.get("wordings") or ())
+    return filled | {f"reply-{intent}": "\n".join(texts) for intent, texts in document["replies"].items()}
+
+
+def _as_row(said: Mapping[str, str]) -> dict[str, Any]:
+    """A card as it is written in a file, from the fields of the form; what is empty is left out."""
+    row: dict[str, Any] = {name: said[name] for name in ("id", "language", "argument", "caution") if said.get(name)}
+    if said.get("stereotype"):
+        row["stereotype"] = said["stereotype"]
+    else:
+        lines = _lines(said.get("wordings", ""))
+        row["own_stereotype"] = {"group": said.get("group", ""), "gist": said.get("gist", ""), "wordings": lines}
+    if said.get("fact"):
+        row["fact"] = said["fact"]
+    else:
+        row["no_fact"] = said.get("no_fact") or "needs none"
+    replies = {one.value: _lines(said.get(f"reply-{one.value}", "")) for one in Intent}
+    row["replies"] = {intent: texts for intent, texts in replies.items() if texts}
+    return row
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+async def _said(request: web.Request) -> tuple[Chosen, dict[str, str]]:
+    """The community that a form names, and its fields."""
+    sent = await request.post()
+    said = {name: str(value).replace("\r\n", "\n").strip() for name, value in sent.items()}
+    if any(len(value) > _MOST * 5 for value in said.values()):
+        raise BadInput(sentence("This is more than Antiphon takes at once."), remedy=sentence("Shorten the text."))
+    return await chosen_place(request, said.get("place", "")), said
+
+
+async def propose_card(request: web.Request) -> web.Response:
+    """Keep a card that somebody wrote; what is wrong with it stands above the form, with all that they wrote."""
+    at, said = await _said(request)
+    try:
+        is_changed = await request.app[SITE].library.propose_card(*_where(at), at.person, _as_row(said))
+    except AntiphonError as err:
+        return await _card_form(request, at, said, status=status_of(err), problem=_in_words(err, request))
+    done = gettext("Proposed. Drafts start from it once another manager accepts it.", locale_of(request))
+    await _tell(request, done if is_changed else gettext("The card is as it was.", locale_of(request)))
+    raise see_other(f"/library/cards?place={quote(at.value)}&own=1&language={said.get('language', '')}")
+
+
+def _in_words(err: AntiphonError, request: web.Request) -> str:
+    locale = locale_of(request)
+    return f"{translated(err.message, locale)} {translated(err.remedy, locale)}".strip()
+
+
+async def _tell(request: web.Request, done: str) -> None:
+    await request.app[SITE].doorkeeper.say_next(request[SECRET], done)
+
+
+async def review_card(request: web.Request) -> web.Response:
+    """Accept or decline the version of a card that was on the page."""
+    at, said = await _said(request)
+    verdicts = {"accept": CardVerdict.ACCEPTED, "decline": CardVerdict.DECLINED}
+    if said.get("verdict") not in verdicts or not said.get("version"):
+        raise BadInput(sentence("Nothing was chosen."), remedy=sentence("Choose one of the list."))
+    verdict = verdicts[said["verdict"]]
+    await request.app[SITE].library.review_card(*_where(at), at.person, said.get("id", ""), verdict, said["version"])
+    is_accepted = verdict is CardVerdict.ACCEPTED
+    locale = locale_of(request)
+    await _tell(request, gettext("Accepted.", locale) if is_accepted else gettext("Declined.", locale))
+    raise see_other(f"/library/cards?place={quote(at.value)}&own=1&language=")
+
+
+# Prepared replies
+
+
+async def replies(request: web.Request) -> web.Response:
+    """The replies that were written in advance: the community's own, then the project's."""
+    at, may_change = await _at(request)
+    wanted, reader = _filter(request), _reader(request)
+    found = await request.app[SITE].library.replies(*_where(at), at.person)
+    rows = [
+        _reply(one, reader)
+        for one in found
+        if wanted.fits(one.language, one.target_group, (one.text, one.stereotype or ""), is_own=one.is_own)
+    ]
+    intents = _intents(reader.locale)
+    return await _listed(request, "replies.html", at, wanted, rows, may_change=may_change, intents=intents)
+
+
+def _reply(one: PreparedReply, reader: Reader) -> dict[str, Any]:
+    locale, known = reader.locale, load_stereotypes().get(one.stereotype or "")
+    return {
+        "id": one.id,
+        "language": one.language,
+        "text": one.text,
+        "group": group_in_words(one.target_group, locale),
+        "stereotype": "" if known is None or known.is_general else _says(known, reader),
+        "intent": gettext("argument", locale) if one.intent is None else intent_in_words(one.intent, locale),
+        "is_own": one.is_own,
+        "is_hidden": one.is_hidden,
+        "reviewed": _signed(one.review, reader),
+    }
+
+
+async def new_reply(request: web.Request) -> web.Response:
+    """A form for a reply of the community's own."""
+    at = await _may_write(request)
+    return await _reply_form(request, at, {})
+
+
+async def _reply_form(
+    request: web.Request, at: Chosen, filled: Mapping[str, str], *, status: int = 200, problem: str = ""
+) -> web.Response:
+    locale, reader = locale_of(request), _reader(request)
+    return await page(
+        request,
+        "reply_form.html",
+        status=status,
+        at=at,
+        filled=filled,
+        problem=problem,
+        languages=_languages(locale),
+        groups=_groups(locale),
+        intents=_intents(locale),
+        stereotypes=[(one.id, _about(one, reader)) for one in load_stereotypes().values() if not one.is_general],
+    )
+
+
+async def add_reply(request: web.Request) -> web.Response:
+    """Keep a reply that somebody wrote; what is wrong with it stands above the form, with the words."""
+    at, said = await _said(request)
+    if said.get("group") not in set(TargetGroup) or said.get("intent") not in set(Intent):
+        raise BadInput(sentence("Nothing was chosen."), remedy=sentence("Choose one of the list."))
+    group, intent = TargetGroup(said["group"]), Intent(said["intent"])
+    try:
+        reply = checked_reply(
+            said.get("text", ""), said.get("language", ""), group, intent, said.get("stereotype") or None
+        )
+        await request.app[SITE].library.add_reply(*_where(at), at.person, reply)
+    except AntiphonError as err:
+        return await _reply_form(request, at, said, status=status_of(err), problem=_in_words(err, request))
+    await _tell(
+        request, gettext("Added. Drafts start from it from now on; nobody has reviewed it.", locale_of(request))
+    )
+    raise see_other(f"/library/replies?place={quote(at.value)}&own=1&language={reply.language}")
+
+
+async def act_on_reply(request: web.Request) -> web.Response:
+    """Stand for a reply, take one of the project's out, or take it in again."""
+    at, said = await _said(request)
+    library, id_, locale = request.app[SITE].library, said.get("id", ""), locale_of(request)
+    if said.get("act") == "review":
+        await library.review_reply(*_where(at), at.person, id_)
+        done = gettext("Kept that you read it and stand for it.", locale)
+    elif said.get("act") in ("hide", "show"):
+        await _of_project(request, at, id_)
+        await library.remove_reply(*_where(at), at.person, id_, is_undone=said["act"] == "show")
+        done = gettext("Drafts may start from it again.", locale)
+        if said["act"] == "hide":
+            done = gettext("No new draft starts from it.", locale)
+    else:
+        raise BadInput(sentence("Nothing was chosen."), remedy=sentence("Choose one of the list."))
+    await _tell(request, done)
+    raise see_other(f"/library/replies?place={quote(at.value)}&language={id_.partition('-')[0]}")
+
+
+async def _of_project(request: web.Request, at: Chosen, id_: str) -> None:
+    """Refuse a reply of the community's own: to take it out would delete it, which takes two steps."""
+    found = await request.app[SITE].library.replies(*_where(at), at.person)
+    if any(one.id == id_ and one.is_own for one in found):
+        raise BadInput(sentence("This reply is the community's own."), remedy=sentence("Delete it, in two steps."))
+
+
+# Deleting
+
+
+async def ask_to_delete(request: web.Request) -> web.Response:
+    """Show what would be deleted; the first of two steps."""
+    at = await _may_write(request)
+    what, id_ = request.query.get("what", ""), request.query.get("id", "")
+    text = await _text_of(request, at, what, id_)
+    return await page(request, "delete.html", at=at, what=what, id=id_, text=text)
+
+
+async def _text_of(request: web.Request, at: Chosen, what: str, id_: str) -> str:
+    library = request.app[SITE].library
+    if what == "card":
+        own = await library.cards(*_where(at), at.person)
+        found = [one.card.argument for one in own if one.card.id == id_]
+    else:
+        found = [one.text for one in await library.replies(*_where(at), at.person) if one.id == id_ and one.is_own]
+    if not found:
+        raise web.HTTPNotFound
+    return found[0]
+
+
+async def delete(request: web.Request) -> web.Response:
+    """Delete a card or a reply of the community's own, of which the text was shown."""
+    at, said = await _said(request)
+    what, id_ = said.get("what", ""), said.get("id", "")
+    if said.get("text", "") != " ".join((await _text_of(request, at, what, id_)).split()):
+        raise BadInput(
+            sentence("It was changed meanwhile, so nothing was deleted."), remedy=sentence("Look at it again.")
+        )
+    library = request.app[SITE].library
+    if what == "card":
+        await library.remove_card(*_where(at), at.person, id_, said.get("note", ""))
+    else:
+        await library.remove_reply(*_where(at), at.person, id_, said.get("note", ""))
+    await _tell(request, gettext("Deleted. No new draft starts from it.", locale_of(request)))
+    raise see_other(f"/library/{'cards' if what == 'card' else 'replies'}?place={quote(at.value)}&own=1&language=")
+
+
+# Evidence
+
+
+async def evidence(request: web.Request) -> web.Response:
+    """Passages of the knowledge base that bear on some words, each with its source."""
+    site, reader = request.app[SITE], _reader(request)
+    at, _ = await _at(request)
+    await site.governance.require(*_where(at), at.person, OnCommunity.READ_STATISTICS)
+    words, _ = clean(request.query.get("words", "")[:_MOST])
+    group = request.query.get("group", "")
+    passages, notes = list[dict[str, Any]](), list[str]()
+    if words and site.knowledge is not None:
+        about = TargetGroup(group) if group in set(TargetGroup) else None
+        found = await site.knowledge.search(EvidenceQuery((words,), words, about, _PASSAGES))
+        notes = [reader.told(note) for note in found.notes]
+        passages = [
+            {
+                "id": one.id,
+                "text": reader.markup.inert(one.text, 4000),
+                "caution": reader.told(one.caution) if one.caution else "",
+                "source": source_view(one.source, reader),
+            }
+            for one in found.passages
+        ]
+    return await page(
+        request,
+        "evidence.html",
+        at=at,
+        words=words,
+        group=group,
+        groups=_groups(reader.locale),
+        passages=passages,
+        notes=notes,
+        has_knowledge=site.knowledge is not None,
+    )
+
+
+# Coverage
+
+
+async def coverage(request: web.Request) -> web.Response:
+    """How many cards and replies there are against each stereotype, by language."""
+    at, _ = await _at(request)
+    reader, library = _reader(request), request.app[SITE].library
+    own = await library.cards(*_where(at), at.person)
+    found = await library.replies(*_where(at), at.person)
+    used = [one for one in found if not one.is_hidden and one.intent is not None]
+    known = [*load_stereotypes().values(), *(one.card.answered for one in own if one.card.own_stereotype)]
+    groups = []
+    for group in TargetGroup:
+        ours = list({one.id: one for one in known if one.target_group is group}.values())
+        if ours:
+            rows = [_covered(one, used, own, reader) for one in ours]
+            groups.append({"name": group_in_words(group, reader.locale), "rows": rows, "totals": _totals(rows)})
+    return await page(request, "coverage.html", at=at, groups=groups, languages=_languages(reader.locale))
+
+
+def _covered(
+    one: Stereotype, used: Sequence[PreparedReply], own: Sequence[CommunityCard], reader: Reader
+) -> dict[str, Any]:
+    mine = [each for each in own if each.card.answered.id == one.id and each.is_accepted]
+    cells = []
+    for language in LANGUAGES:
+        theirs = [each for each in mine if each.card.language == language]
+        cards_there = [card for card in load_cards(language) if card.stereotype.id == one.id and card.is_translated]
+        replies_there = sum(each.stereotype == one.id and each.language == language for each in used)
+        replies_there += sum(intent is not None for each in theirs for intent, _ in each.card.as_card().card.texts)
+        cells.append((len(cards_there) + len(theirs), replies_there))
+    return {"name": _says(one, reader), "cells": cells, "own": len(mine)}
+
+
+def _totals(rows: Sequence[Mapping[str, Any]]) -> list[tuple[int, int]]:
+    return [
+        (sum(row["cells"][at][0] for row in rows), sum(row["cells"][at][1] for row in rows))
+        for at in range(len(LANGUAGES))
+    ]

@@ -1,0 +1,52 @@
+"""Which community a page is about, where somebody has several."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from aiohttp import web
+
+from adapters.web.site import SITE, person_on, visitor_of
+from core.moderation.dashboard_ports import Place
+from core.moderation.roles import Person
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The communities in which the visitor may read cases, and the one that a page is about.
+
+    Attributes:
+        place: the chosen one, the first where none of them is named; ``None`` where there are none.
+        by: the visitor, as its platform knows them.
+    """
+
+    places: tuple[Place, ...]
+    place: Place | None = None
+    by: Person | None = None
+
+    @property
+    def value(self) -> str:
+        """The place as forms name it."""
+        return "" if self.place is None else f"{self.place.platform}/{self.place.community}"
+
+    @property
+    def person(self) -> Person:
+        """The visitor there."""
+        if self.by is None:
+            raise web.HTTPNotFound
+        return self.by
+
+
+async def chosen_place(request: web.Request, said: str | None = None) -> Chosen:
+    """The community that the address names, or a form.
+
+    Args:
+        said: what a form names; ``None`` for the address.
+    """
+    wanted = request.query.get("place", "") if said is None else said
+    places = (await request.app[SITE].overview.queue(visitor_of(request).people)).places
+    named = [one for one in places if f"{one.platform}/{one.community}" == wanted]
+    if said is not None and not named:
+        raise web.HTTPNotFound
+    place = next(iter(named or places), None)
+    return Chosen(places, place, None if place is None else person_on(request, place.platform))
