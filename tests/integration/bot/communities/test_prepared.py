@@ -8,7 +8,7 @@ import pytest
 
 from bot.communities import prepared as module
 from bot.communities.decisions import CommunityDesk
-from bot.communities.prepared import PreparedReplies, PreparedReply
+from bot.communities.prepared import PreparedReplies
 from bot.compose.desk import Desk
 from bot.drafting.queue import DraftQueue
 from bot.invariants.auditing import audit
@@ -21,6 +21,7 @@ from core.cards.bank import Changes, load_cards, prepared_id
 from core.errors import BadInput, NotAllowed
 from core.models import FlaggedPost, Intent, Origin, TargetGroup
 from core.moderation.desk_ports import Casework
+from core.moderation.own.library import PreparedReply
 from core.moderation.own.replies import checked_reply
 from core.moderation.roles import Person, Role
 from tests.fakes.desk.chores import DAY, NOW
