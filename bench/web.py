@@ -36,7 +36,9 @@ from bot.communities.api_tokens import ApiTokens
 from bot.communities.governance import CommunityGovernance
 from bot.compose.desk import Desk, build_casework, build_desk
 from bot.drafting.queue import DraftQueue
+from bot.review.library import DeskLibrary
 from bot.review.overview import DeskOverview
+from bot.review.record import DeskRecord
 from bot.sending.outbox import Outbox
 from bot.store.engine.database import Database, Session
 from bot.store.people import accounts, communities, people
@@ -55,6 +57,7 @@ from core.models import (
     Suggestion,
     TargetGroup,
 )
+from core.moderation.dashboard_ports import Keeping
 from core.moderation.roles import Person, Role
 
 _POST: Final = FlaggedPost(PostRef("discord", "1", "2", "0"), "They only came for the benefits.", "9", "8", "menu")
@@ -160,6 +163,8 @@ async def _dashboard(place: Path | URL, cases: int, moderators: int) -> AsyncIte
             doorkeeper=doorkeeper,
             overview=DeskOverview(database, desk.queries),
             tokens=ApiTokens(database, doorkeeper),
+            record=DeskRecord(database, desk.live_roles, Keeping(24, 30, 12, 30)),
+            library=DeskLibrary(database, desk.live_roles),
             origins=(origin,),
         )
         async with serving(application(site), at):
