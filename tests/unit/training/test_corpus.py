@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bench.reading.cases import KINDS, read_cases
+from bench.reading.cases import HARD, KINDS, read_cases
 from core.cards.bank import cards_on, load_stereotypes, prepared_id
 from core.errors import BadInput
 from core.models import TargetGroup
@@ -123,7 +123,7 @@ def test_the_kinds_are_learnt_in_each_language() -> None:
         assert row.function.startswith(f"{row.meant[0]}-"), row.id
     sides = {(row.family, row.split) for row in rows}
     assert len({family for family, _ in sides}) == len(sides)
-    measured = {case.text for case in read_cases(KINDS)}
+    measured = {case.text for file in (KINDS, HARD) for case in read_cases(file)}
     assert not {row.text for row in rows} & (measured | {row.text for row in known})
 
 
