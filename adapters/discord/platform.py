@@ -32,6 +32,7 @@ from core.errors import AmbiguousSend, PlaceClosed, PlatformBusy, PlatformUnavai
 from core.i18n.sentences import listed, sentence
 from core.models import Posted, PostRef
 from core.moderation.approval import ApprovedReply
+from core.moderation.cards import InPublic
 from core.moderation.community.policy import CommunityPolicy
 
 RESEND_SECONDS: Final = 120.0
@@ -117,6 +118,10 @@ class DiscordPlatform:
                 sentence("Antiphon cannot answer in this channel. Its role lacks: {rights}.", rights=listed(lacking)),
                 remedy=sentence("A manager of the server gives Antiphon's role these rights in the channel."),
             )
+
+    async def in_public(self, ref: PostRef, text: str) -> InPublic:
+        """The approved text and nothing else."""
+        return InPublic(text)
 
     async def post(self, reply: ApprovedReply) -> Posted:
         """Post exactly ``reply.text`` under the post that it answers, with one request that carries ``reply.key``.

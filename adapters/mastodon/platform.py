@@ -53,6 +53,7 @@ from core.errors import PlaceClosed, PlatformBusy, PlatformUnavailable, StoreUna
 from core.i18n.sentences import sentence
 from core.models import Posted, PostRef
 from core.moderation.approval import ApprovedReply
+from core.moderation.cards import InPublic
 from core.moderation.community.places import NO_RULES, PlaceRules, without_consent
 from core.moderation.community.policy import CommunityPolicy
 
@@ -139,6 +140,29 @@ class MastodonPlatform:
         check_exact(text, instance)
         check_mute(text)
         check_length(text, "", Frame(), instance)
+
+    async def in_public(self, ref: PostRef, text: str) -> InPublic:
+        """The whole status, with the author's name, the hashtag of the place and a content warning, as ``post`` has it.
+
+        Raises:
+            TextRefused: it is too long so.
+            PlatformBusy: the instance, or the database, cannot be asked now.
+            PlatformUnavailable: the post is gone.
+        """
+        parent, instance = await self._asked(self._statuses.one(self._id_of(ref))), self._client.instance
+        if parent is None:
+            raise gone()
+        public = public_reply(text, parent, (await self._policy_of(ref)).places.get(ref.channel, NO_RULES), instance)
+        check_length(text, public.warning, public.frame, instance)
+        about = (
+            sentence("Everybody can read it; it is in no public feed (“quiet public”)."),
+            sentence(
+                "It takes {count} of the {most} characters that the instance allows.",
+                count=public.frame.length(text, public.warning, instance),
+                most=instance.max_characters,
+            ),
+        )
+        return InPublic(public.text, public.warning, about)
 
     async def post(self, reply: ApprovedReply) -> Posted:
         """Post ``reply.text`` under the post that it answers, with one request that carries ``reply.key``.
@@ -232,17 +256,20 @@ class MastodonPlatform:
 
     async def _rules_of(self, ref: PostRef) -> PlaceRules:
         """What holds for the author's instance, which has agreed to replies."""
-        self._client.desk.policies.forget(ref.community)
-        try:
-            policy = await self._client.desk.policies.surely_of(ref.community)
-        except StoreUnavailable as err:
-            raise PlatformBusy(err.said, remedy=err.remedy) from err
-        rules = policy.places.get(ref.channel, NO_RULES)
+        rules = (await self._policy_of(ref)).places.get(ref.channel, NO_RULES)
         if not rules.consent:
             raise PlatformUnavailable(
                 without_consent(ref.channel), remedy=sentence("Ask those who run it, and note their yes.")
             )
         return rules
+
+    async def _policy_of(self, ref: PostRef) -> CommunityPolicy:
+        """What the community set, as it is at this moment."""
+        self._client.desk.policies.forget(ref.community)
+        try:
+            return await self._client.desk.policies.surely_of(ref.community)
+        except StoreUnavailable as err:
+            raise PlatformBusy(err.said, remedy=err.remedy) from err
 
     async def _answerable(self, status_id: str, channel: str) -> Status:
         """A status that may be answered.

@@ -16,6 +16,7 @@ from core.errors import BadInput, PlatformBusy, PlatformUnavailable, TextRefused
 from core.i18n.sentences import sentence
 from core.models import FlaggedPost, Posted, PostRef, ThreadMessage
 from core.moderation.approval import ApprovedReply
+from core.moderation.cards import InPublic
 from core.moderation.community.policy import CommunityPolicy
 
 _CHANNEL: Final = "town-square"
@@ -147,6 +148,10 @@ class SampleCommunity:
                 ),
                 remedy=sentence("Shorten it by {over} characters.", over=len(text) - self._max_characters),
             )
+
+    async def in_public(self, ref: PostRef, text: str) -> InPublic:
+        """The approved text and nothing else."""
+        return InPublic(text)
 
     async def post(self, reply: ApprovedReply) -> Posted:
         """Post exactly ``reply.text``; a key of the last ten minutes gives the reply that it made.

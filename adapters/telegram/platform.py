@@ -31,6 +31,7 @@ from core.errors import AmbiguousSend, NeverShownAgain, PlatformBusy, PlatformUn
 from core.i18n.sentences import sentence
 from core.models import Posted, PostRef
 from core.moderation.approval import ApprovedReply
+from core.moderation.cards import InPublic
 from core.moderation.community.policy import CommunityPolicy
 
 _T = TypeVar("_T")
@@ -84,6 +85,10 @@ class TelegramPlatform:
         """Refuse what Telegram would cut, change or refuse, and what would call an account, with ``TextRefused``."""
         check_text(text)
         _check_mute(text)
+
+    async def in_public(self, ref: PostRef, text: str) -> InPublic:
+        """The approved text and nothing else."""
+        return InPublic(text)
 
     async def post(self, reply: ApprovedReply) -> Posted:
         """Post exactly ``reply.text`` under the post that it answers, with one request.

@@ -296,7 +296,6 @@ async def act(request: web.Request) -> web.Response:
         target,
         person,
         _reader(request),
-        site.in_public,
         tuple(str(value) for value in said.getall("value", [])),
         {TEXT: text, NOTE: note},
     )
@@ -375,9 +374,10 @@ async def _refused(request: web.Request, press: PagePress, err: AntiphonError) -
 
 async def _confirm_page(request: web.Request, press: PagePress, card: Card) -> web.Response:
     """Exactly what would be posted, and the second deliberate act."""
-    proposal, public, reader = press.proposal, press.public, press.reader
-    if proposal is None or public is None or press.confirm is None:
+    proposal, reader = press.proposal, press.reader
+    if proposal is None or press.confirm is None:
         raise BadInput(sentence("There is nothing to approve."), remedy=sentence("Go back to the case."))
+    public = proposal.shown
     draft = next((one.text for one in card.drafts if str(one.rank) == press.target.extra), "")
     changed = press.target.act is Act.EDIT and draft and draft != proposal.reply
     return await page(
@@ -389,6 +389,7 @@ async def _confirm_page(request: web.Request, press: PagePress, card: Card) -> w
         public=public,
         pieces=marked_characters(public.text),
         hidden=hidden_in(public.text),
+        about=[reader.told(line) for line in public.about],
         confirm=press.confirm,
         diff=word_diff(draft, proposal.reply) if changed else (),
         warnings=[reader.told(warning) for warning in proposal.warnings],

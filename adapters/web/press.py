@@ -6,13 +6,13 @@ and the page shows it. Decides nothing.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
 from adapters.common.cards.acts import Act, Target
 from adapters.common.cards.controls import Control
-from adapters.common.decisions.press import Dialog, InPublic, Options, Screen
+from adapters.common.decisions.press import Dialog, Options, Screen
 from adapters.common.words.markup import Reader
 from core.moderation.cards import Card, ProposedReply
 from core.moderation.desk_ports import Casework
@@ -27,8 +27,7 @@ class PagePress:
     """``Press`` at a browser.
 
     Attributes:
-        proposal: the text that is to be approved, once one was proposed; ``public`` all of it that everybody would see.
-        screens: everything else that it was answered with.
+        screens: what it was answered with.
         concluded: what was done, in words.
     """
 
@@ -36,13 +35,10 @@ class PagePress:
     target: Target
     by: Person
     reader: Reader
-    everything: Callable[[ProposedReply, Person], Awaitable[InPublic]]
     values: tuple[str, ...] = ()
     fields: Mapping[str, str] = field(default_factory=dict)
     is_on_card: bool = True
     room: int = _ROOM
-    proposal: ProposedReply | None = None
-    public: InPublic | None = None
     screens: list[Screen] = field(default_factory=list)
     dialog: Dialog | None = None
     concluded: str = ""
@@ -60,11 +56,6 @@ class PagePress:
 
     async def defer(self) -> None:
         """Nothing has to be said in time."""
-
-    async def in_public(self, proposal: ProposedReply) -> InPublic:
-        """All that everybody would see; kept for the page."""
-        self.proposal, self.public = proposal, await self.everything(proposal, self.by)
-        return self.public
 
     async def answer(self, screen: Screen) -> None:
         """Keep it for the page."""
@@ -91,6 +82,11 @@ class PagePress:
     async def conclude(self, card: Card, sentence: str, *controls: Control) -> None:
         """Keep what was done."""
         self.concluded = sentence
+
+    @property
+    def proposal(self) -> ProposedReply | None:
+        """The text that is to be approved, once one was proposed."""
+        return next((screen.proposal for screen in self.screens if screen.proposal is not None), None)
 
     @property
     def confirm(self) -> Control | None:

@@ -17,14 +17,12 @@ from typing import Any, Final
 from aiohttp import web
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from adapters.common.decisions.press import InPublic
 from adapters.common.words.languages import OWN_NAMES
 from adapters.web.speech import PageMarkup, language_wanted, no_address
 from core.errors import NotAllowed
 from core.i18n.catalogs import gettext, language_of, translated
 from core.i18n.sentences import Sentence, sentence
 from core.models import PostRef
-from core.moderation.cards import ProposedReply
 from core.moderation.dashboard_ports import Doorkeeper, Overview, Record, TokenKeeper, Visitor
 from core.moderation.desk_ports import Casework, Governance
 from core.moderation.own.library import OwnLibrary
@@ -42,11 +40,6 @@ Paste = Callable[[str, Person], Awaitable[str]]
 """Makes a case of words that somebody pastes, and gives its id."""
 
 
-async def alone(proposal: ProposedReply, by: Person) -> InPublic:
-    """A reply of a platform that puts nothing around the approved text."""
-    return InPublic(proposal.text)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Site:
     """The dashboard of one installation.
@@ -54,7 +47,6 @@ class Site:
     Attributes:
         origins: the addresses by which it is reached, such as ``http://127.0.0.1:8470``; people are told the first one.
         address_of: where a post can be read on its platform, "" where that is not known.
-        in_public: all of a reply that everybody would see.
         paste: what becomes of a post that somebody pastes; ``None`` where none can be pasted.
         knowledge: where evidence is looked up; ``None`` where this process has none.
     """
@@ -68,7 +60,6 @@ class Site:
     library: OwnLibrary
     origins: tuple[str, ...]
     address_of: Callable[[PostRef], str] = no_address
-    in_public: Callable[[ProposedReply, Person], Awaitable[InPublic]] = alone
     paste: Paste | None = None
     knowledge: EvidenceSource | None = None
     poll_seconds: float = 1.0

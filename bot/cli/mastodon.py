@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import AsyncExitStack
 from dataclasses import asdict, replace
-from functools import partial
 from shlex import quote
 from typing import Annotated, Final, TypeVar
 
@@ -23,20 +21,17 @@ from adapters.mastodon.connection.error_meanings import FAULTS, of_question
 from adapters.mastodon.connection.feeds import is_feed, why_closed
 from adapters.mastodon.connection.instance import Instance
 from adapters.mastodon.connection.refs import NAME, full_name_of
-from adapters.mastodon.manage.check import Look, look, look_at_team
+from adapters.mastodon.manage.check import Look, look
 from adapters.mastodon.manage.login import begin, finish, instance_address
 from bot.cli.command import EXIT_UNAVAILABLE, ConfigOption, JsonOption, counted, out, print_document, run_to_exit
 from bot.cli.desk import operator
 from bot.cli.kb.output import run
 from bot.communities.decisions import CommunityDesk
-from bot.communities.governance import CommunityGovernance
 from bot.compose.application import open_database
-from bot.compose.desk import build_desk
 from bot.compose.settings.settings import Settings
 from core.errors import BadInput
 from core.moderation.community.places import NO_RULES, PlaceRules
 from core.moderation.community.policy import CommunityPolicy
-from core.moderation.desk_ports import Governance
 from core.moderation.roles import Person, Role
 
 mastodon = typer.Typer(
@@ -45,7 +40,6 @@ mastodon = typer.Typer(
 )
 _T = TypeVar("_T")
 _DOMAIN: Final = re.compile(r"\A(?:(?:[\w-]+\.)+[\w-]+(?::\d+)?|localhost(?::\d+)?)")
-_REVIEWERS: Final = frozenset({Role.MODERATOR, Role.MANAGER, Role.ADMIN})
 _MARKS: Final = {True: "ok   ", False: "BAD  ", None: "look "}
 
 Accounts = Annotated[
@@ -86,12 +80,10 @@ def login(
 
 @mastodon.command()
 def check(as_json: JsonOption = False, config: ConfigOption = None) -> None:
-    """Look at the account, its instance and its team: flags, scopes, rules, limits, feeds, the profile, who is told."""
+    """Look at the account and its instance: flags, scopes, rules, limits, feeds, the profile."""
 
     async def work(settings: Settings) -> int:
-        async with AsyncExitStack() as stack:
-            governance = await _governance(settings, stack)
-            found = await _with_client(settings, partial(_everything, governance=governance), governance)
+        found = await _with_client(settings, look)
         if as_json:
             print_document(
                 {"ok": all(each.ok is not False for each in found), "checks": [asdict(each) for each in found]}
@@ -113,7 +105,7 @@ def team(
     leaves: Annotated[bool, typer.Option("--leaves", help="Take the role away instead.")] = False,
     config: ConfigOption = None,
 ) -> None:
-    """Give accounts a role. Moderators, managers and admins get each case as a direct message, and decide by answer."""
+    """Give accounts a role. They decide on the dashboard, with an account made by antiphon web account."""
 
     async def work(settings: Settings) -> int:
         home, people = await _with_client(settings, lambda client: looked_up(client, accounts or []))
@@ -122,12 +114,10 @@ def team(
             place = await desk.known(NAME, home)
             for person in people:
                 await (desk.revoke if leaves else desk.grant)(place, person, role, operator())
-            policy = await tell_reviewers(desk, place)
             view = await desk.view(place, operator())
         for member in view.members:
-            out().print(Text(f"  @{member.person.name or member.person.user}  {', '.join(sorted(member.roles))}"))
-        told = " ".join(f"@{name}" for name in policy.review_channel.split()) or "nobody"
-        out().print(Text(f"Cases are told to: {told}."), soft_wrap=True)
+            name, known_as = member.person.name or member.person.user, f"{NAME}/{member.person.user}"
+            out().print(Text(f"  @{name}  {', '.join(sorted(member.roles))}  {known_as}"), soft_wrap=True)
         return 0
 
     run(config, work)
@@ -235,48 +225,22 @@ async def _instance(client: MastodonClient) -> Instance:
     return client.instance
 
 
-async def tell_reviewers(desk: CommunityDesk, place: str) -> CommunityPolicy:
-    """Have cases told to everybody who may decide about them."""
-    view = await desk.view(place, operator())
-    reviewers = sorted(m.person.name for m in view.members if m.roles & _REVIEWERS and m.person.name)
-    return await desk.configure(place, lambda _: {"review_channel": " ".join(reviewers)}, operator())
-
-
-async def _governance(settings: Settings, stack: AsyncExitStack) -> CommunityGovernance | None:
-    """What the installation says of its team; ``None`` where there is none yet."""
-    try:
-        database = await stack.enter_async_context(open_database(settings))
-    except BadInput:
-        return None
-    return CommunityGovernance(database, build_desk(database).live_roles)
-
-
-async def _everything(client: MastodonClient, governance: CommunityGovernance | None) -> list[Look]:
-    found = await look(client)
-    policy = CommunityPolicy() if governance is None else await governance.policy(NAME, client.home)
-    return [*found, *await look_at_team(client, policy.review_channel)]
-
-
-async def _with_client(
-    settings: Settings, work: Callable[[MastodonClient], Awaitable[_T]], governance: Governance | None = None
-) -> _T:
+async def _with_client(settings: Settings, work: Callable[[MastodonClient], Awaitable[_T]]) -> _T:
     wanted = settings.mastodon
     options = MastodonOptions(
         wanted.url.rstrip("/"), wanted.token.get_secret_value(), wanted.moderator_token.get_secret_value()
     )
-    return await with_account(options, work, governance)
+    return await with_account(options, work)
 
 
-async def with_account(
-    options: MastodonOptions, work: Callable[[MastodonClient], Awaitable[_T]], governance: Governance | None = None
-) -> _T:
+async def with_account(options: MastodonOptions, work: Callable[[MastodonClient], Awaitable[_T]]) -> _T:
     """Log in, do some work and leave; setup asks a new account so, too.
 
     Raises:
         BadSettings: the instance does not accept the token.
         PlatformUnavailable: it cannot be reached.
     """
-    client = MastodonClient(options, governance=governance)
+    client = MastodonClient(options)
     await client.open()
     try:
         return await work(client)

@@ -18,6 +18,7 @@ from bot.store.people.communities import EVERYWHERE, Community
 from bot.store.people.people import Member
 from bot.store.schema import Change
 from core.errors import BadInput, NotAllowed
+from core.moderation.community.places import NO_RULES
 from core.moderation.community.policy import CommunityPolicy, changed, differences, to_json
 from core.moderation.input_checks import check_note, check_text
 from core.moderation.roles import OnCommunity, Operator, Person, Role, may_grant, may_on_community
@@ -256,9 +257,15 @@ async def set_policy(
             reason=f"settings changed: {', '.join(said)}",
             note=note,
             policy=to_json(new),
-            what=Change.SETTING,
+            what=Change.SETTING if _frames(old, new) == _frames(new, old) else Change.RULES,
         )
     return new
+
+
+def _frames(policy: CommunityPolicy, other: CommunityPolicy) -> dict[str, tuple[str, bool]]:
+    """What stands around a reply in each place that one of two policies knows: who approved it was shown that, too."""
+    found = {place: policy.places.get(place, NO_RULES) for place in {*policy.places, *other.places}}
+    return {place: (rules.hashtag, rules.mentions_author) for place, rules in found.items()}
 
 
 async def one_community(session: Session, community_id: str, *, lock: bool = False) -> Community:

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Final
 from urllib.parse import quote, urlsplit
 
-from adapters.common.decisions.press import InPublic
 from adapters.web.server import application, listening, serving
 from adapters.web.site import Paste, Site
 from bot.communities.accounts import WebAccounts
@@ -20,15 +18,8 @@ from bot.compose.settings.settings import DeskSettings, Settings, WebSettings
 from bot.review.library import DeskLibrary
 from bot.review.overview import DeskOverview
 from bot.review.record import DeskRecord
-from core.errors import PlatformUnavailable
-from core.i18n.sentences import sentence
 from core.models import PostRef
-from core.moderation.cards import ProposedReply
 from core.moderation.dashboard_ports import Keeping
-from core.moderation.roles import Person
-
-_ADDS_TO_REPLIES: Final = frozenset({"mastodon"})
-"""Platforms whose part puts something around the approved text, which only their own review shows."""
 
 
 @asynccontextmanager
@@ -58,7 +49,6 @@ async def dashboard(
         knowledge=running.knowledge,
         origins=origins,
         address_of=lambda ref: address_of(ref, settings.mastodon.url),
-        in_public=whole_reply,
         paste=paste,
     )
     async with serving(application(site), at):
@@ -76,22 +66,6 @@ def origins_of(wanted: WebSettings, port: int) -> tuple[str, ...]:
 def keeping_of(desk: DeskSettings) -> Keeping:
     """How long things are kept by these settings."""
     return Keeping(desk.draft_hours, desk.retention_days, desk.statistics_months, desk.backup_days)
-
-
-async def whole_reply(proposal: ProposedReply, by: Person) -> InPublic:
-    """All of a reply that everybody would see.
-
-    Raises:
-        PlatformUnavailable: the platform puts more around the text than this page can show.
-    """
-    if by.platform in _ADDS_TO_REPLIES:
-        raise PlatformUnavailable(
-            sentence(
-                "A reply on this platform begins with names, and may end with a hashtag, which this page cannot show."
-            ),
-            remedy=sentence("Approve it where its cards are: in the direct messages, or in the review channel."),
-        )
-    return InPublic(proposal.text)
 
 
 def address_of(ref: PostRef, instance: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from bot.review.guard import decider, wrote_post
@@ -24,11 +24,11 @@ from bot.store.cases.suggestions import StoredSuggestion
 from bot.store.engine.database import Database, Session
 from bot.store.people import communities
 from bot.store.people.people import known_pseudonym, require_on_case
-from core.errors import AntiphonError, BadInput, Conflict, NotAllowed, TextRefused, Unsendable
+from core.errors import AntiphonError, BadInput, Conflict, NotAllowed, PlatformUnavailable, TextRefused, Unsendable
 from core.i18n.sentences import sentence
-from core.models import Draft, FlaggedPost
+from core.models import Draft, FlaggedPost, PostRef
 from core.moderation.approval import CaseState, check_answerable, state_words
-from core.moderation.cards import ProposedReply, RefusedReply
+from core.moderation.cards import InPublic, ProposedReply, RefusedReply
 from core.moderation.community.disclosure import Rendered
 from core.moderation.input_checks import check_text
 from core.moderation.platforms import ChatPlatform
@@ -71,6 +71,22 @@ class Question:
             community = await communities.load(session, case.community_id)
             platform.check(case.post.ref, text, quote, communities.policy_of(community))
         check_sendable(text, () if stored is None else stored.suggestion.evidence)
+
+    async def in_public(self, ref: PostRef, text: str) -> InPublic | None:
+        """All that everybody would see of a text under a post; ``None`` for the text alone.
+
+        Raises:
+            TextRefused: it is too long with what the platform puts around it.
+            PlatformUnavailable: the platform cannot say what it puts around it now.
+        """
+        platform = self._platforms.get(ref.platform)
+        if platform is not None:
+            return await platform.in_public(ref, text)
+        if ref.platform in self._limits.asked_first:  # what stands around a reply is up to each place
+            raise PlatformUnavailable(
+                sentence("{platform} is not connected.", platform=ref.platform), remedy=sentence("Wait until it is.")
+            )
+        return None
 
     async def waits(self, session: Session, case: Case) -> Obstacle | None:
         """What only delays a reply to this post; ``None`` for nothing, as where the community only practises.
@@ -152,7 +168,11 @@ class Proposals:
         kept = await self._database.run("propose", work)
         if isinstance(kept, Unsendable):
             raise kept
-        return await asyncio.to_thread(_proposed, kept, self._edit_reader)
+        try:
+            public = await self.question.in_public(kept.post.ref, kept.rendered.text)
+        except TextRefused as err:  # with what stands around it; its writer still has it before them
+            raise Unsendable(err.message, remedy=err.remedy) from err
+        return replace(await asyncio.to_thread(_proposed, kept, self._edit_reader), public=public)
 
     async def refused(self, text_id: str, by: Person) -> RefusedReply:
         """A text that ``propose`` refused, for the person who wrote it.

@@ -46,10 +46,11 @@ class Connection:
 
     Attributes:
         roles: who may do what by the platform's own rights; ``None`` where only roles given in Antiphon count.
-        surface: where cases are reviewed; ``None`` where they are not reviewed on this platform.
+        surface: what shows each case there, or follows it; ``None`` for nothing.
         notifier: calls people to cases; ``None`` where the platform cannot.
         until_lost: returns, or raises the reason, once the connection has ended for good. May be called more than once.
         note: a line for the person who runs Antiphon, such as the address that adds a bot to a server.
+        everywhere: the channel of every community for ``surface``; "" for the one that each community chose.
     """
 
     platform: ChatPlatform
@@ -58,6 +59,7 @@ class Connection:
     notifier: Notifier | None = None
     until_lost: Callable[[], Awaitable[None]] = never
     note: str = ""
+    everywhere: str = ""
 
 
 @dataclass(frozen=True, slots=True)

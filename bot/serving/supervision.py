@@ -157,7 +157,9 @@ class Supervisor:
         halt = asyncio.Event()
         parts = [self._outbox.run(halt, self._served.name.__eq__)]
         if connection.surface is not None:
-            parts.append(ReviewBoard(self._database, connection.surface, self._served.name, self._owner).run(halt))
+            name, channel = self._served.name, connection.everywhere
+            board = ReviewBoard(self._database, connection.surface, name, self._owner, channel=channel)
+            parts.append(board.run(halt))
         if connection.notifier is not None:
             parts.append(Attention(self._database, connection.notifier, self._served.name, self._owner).run(halt))
         await together(parts, halt, CLOSING_SECONDS, until=[stop.wait(), *ends])

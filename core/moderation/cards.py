@@ -222,6 +222,21 @@ class OpenCases:
 
 
 @dataclass(frozen=True, slots=True)
+class InPublic:
+    """All of a reply that everybody would see, but for a quote of the post (``ProposedReply.quote``).
+
+    Attributes:
+        text: what would be posted, with what the platform's part puts around the approved text.
+        content_warning: what it would stand behind; "" for nothing.
+        about: sentences about how it would stand there, such as who can read it.
+    """
+
+    text: str
+    content_warning: str = ""
+    about: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ProposedReply:
     """One exact text that a person may approve: what would be posted, byte for byte.
 
@@ -237,6 +252,7 @@ class ProposedReply:
         quote: words of the post that the platform would show above the text; "" for none.
         waits_because: why the reply would not be sent as soon as it can no longer be taken back; "" where it would.
         waits_until: when it would be sent, where that is known.
+        public: all that everybody would see of it; ``None`` for the text alone.
     """
 
     id: str
@@ -252,6 +268,12 @@ class ProposedReply:
     quote: str = ""
     waits_because: str = ""
     waits_until: datetime | None = None
+    public: InPublic | None = None
+
+    @property
+    def shown(self) -> InPublic:
+        """What its reader must be shown before they approve it."""
+        return self.public or InPublic(self.text)
 
 
 @dataclass(frozen=True, slots=True)

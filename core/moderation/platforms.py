@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from core.models import Posted, PostRef
 from core.moderation.approval import ApprovedReply
-from core.moderation.cards import Card
+from core.moderation.cards import Card, InPublic
 from core.moderation.community.notices import Notice
 from core.moderation.community.policy import CommunityPolicy
 from core.moderation.roles import Role
@@ -69,6 +69,15 @@ class ChatPlatform(Protocol):
         Raises:
             TextRefused: the platform never takes this text, or would not show exactly these bytes.
             PlaceClosed: nothing can be posted there now, or not everybody can read it there.
+        """
+        ...
+
+    async def in_public(self, ref: PostRef, text: str) -> InPublic:
+        """All that everybody would see of an approved text under a post, by the function that makes what is posted.
+
+        Raises:
+            TextRefused: it is too long with what would stand around it.
+            PlatformUnavailable: nobody can say it now; the text must not be offered to be approved.
         """
         ...
 

@@ -27,12 +27,9 @@ from adapters.common.words.fitting import shortened
 from adapters.common.words.markup import hidden_in
 from adapters.discord.capture.commands import message_link
 from adapters.discord.speech.markup import DiscordMarkup
-from adapters.mastodon.review.commands import command_in
-from adapters.mastodon.review.marks import marked
-from adapters.mastodon.speech.addressing import neutral
 from adapters.mastodon.speech.exact_text import stray_sign
-from adapters.mastodon.speech.markup import MastodonMarkup
 from adapters.mastodon.speech.plain_text import plain_text, words_of
+from adapters.mastodon.speech.private_answers import inert
 from adapters.telegram.speech.markup import TelegramMarkup
 from adapters.web.speech import PageMarkup
 from bot.cli.command import harmless
@@ -119,7 +116,6 @@ COMMON: Final = (
 )
 """The same, with words, markup and nests, and what was once slow somewhere."""
 
-HOME: Final = MastodonMarkup("example.social", "https://example.social", 23)
 KEYWORDS: Final = ("gypsy", "go home", "moros")
 
 
@@ -138,11 +134,9 @@ FUNCTIONS: Final[Mapping[str, Read]] = {
     "shortened": lambda text: shortened(text, 900),
     "hidden_in": hidden_in,
     "message_link": message_link,
-    "command_in": command_in,
-    "marked": marked,
-    "neutral": neutral,
     "stray_sign": stray_sign,
     "plain_text": plain_text,
+    "inert": inert,
     "words_of a status": lambda text: words_of(
         {
             "content": f"<p>{text}</p>",
@@ -216,7 +210,7 @@ FUNCTIONS: Final[Mapping[str, Read]] = {
     **{f"figures {language}": partial(weighed, language) for language in ("en", "es", "it", "eu")},
     **{
         f"{type(markup).__name__}.{name}": read
-        for markup in (DiscordMarkup(), TelegramMarkup(), HOME, PageMarkup())
+        for markup in (DiscordMarkup(), TelegramMarkup(), PageMarkup())
         for name, read in {
             "inert": limited(markup.inert),
             "covered": limited(markup.covered),

@@ -6,7 +6,7 @@ Owns the choice between drafts and a mere flag. The adapter says how a person is
 from __future__ import annotations
 
 from collections.abc import Awaitable
-from typing import Final, Protocol
+from typing import Protocol
 
 from adapters.common.capture.asking import PrivateAnswer
 from adapters.common.desk import DeskAccess
@@ -14,9 +14,6 @@ from adapters.common.words.errors import explain, unforeseen
 from core.errors import AntiphonError, NotAllowed, StoreUnavailable
 from core.moderation.community.policy import CommunityPolicy
 from core.moderation.roles import OnCase, Person
-
-LATER: Final[tuple[type[AntiphonError], ...]] = (StoreUnavailable,)
-"""What is tried again with the whole update, so that nobody is told of it."""
 
 
 class PlainAnswer(PrivateAnswer, Protocol):
@@ -27,16 +24,15 @@ class PlainAnswer(PrivateAnswer, Protocol):
         ...
 
 
-async def answered(answer: PlainAnswer, work: Awaitable[None], later: tuple[type[AntiphonError], ...] = LATER) -> None:
+async def answered(answer: PlainAnswer, work: Awaitable[None]) -> None:
     """Do something, and tell who asked what went wrong with it.
 
     Raises:
-        StoreUnavailable: the database does not answer; nothing was said, and it is to be asked again. So with the other
-            errors of ``later``.
+        StoreUnavailable: the database does not answer; nothing was said, and it is to be asked again.
     """
     try:
         await work
-    except later:
+    except StoreUnavailable:
         raise
     except AntiphonError as err:
         await answer.tell(explain(err, answer.reader.locale, answer.limit))

@@ -83,17 +83,10 @@ class Asking:
         Raises:
             NotAllowed: the post is private, or they flagged too many.
         """
-        casework = self._desk.casework
-        if post.is_from_elsewhere or is_member:
-            card = await (casework.member_flag(post) if is_member else casework.flag(post))
-        else:
-            with self._known.about_to_have(post.ref, written_at):
-                card = await casework.flag(post)
-        if card is None:  # no case yet: the filter may still find the post
+        card = await commit(self._desk, self._known, post, written_at, is_member=is_member)
+        if card is None:
             await answer.give(counted(answer.reader.locale))
             return
-        if is_member:
-            self._known.add(post.ref, written_at)
         if wants_drafts and card.drafts and is_decided(card) and card.state not in CLOSED:
             await answer.give(with_drafts(card, answer.reader, answer.limit, answer.review_channel))
             return
@@ -102,6 +95,25 @@ class Asking:
         await answer.give(taken_in(card, answer.reader.locale, answer.limit, channel=channel, promise=promise))
         if is_followed:
             self._following.follow(card, by, answer.until, partial(_show_last, answer))
+
+
+async def commit(
+    desk: DeskAccess, known: KnownPosts, post: FlaggedPost, written_at: datetime, *, is_member: bool
+) -> Card | None:
+    """Commit a flag; ``None`` where there is no case yet, since more must flag the post: the filter may still find it.
+
+    Raises:
+        NotAllowed: as ``Asking.take_in``.
+    """
+    if is_member:
+        card = await desk.casework.member_flag(post)
+        if card is not None:
+            known.add(post.ref, written_at)
+        return card
+    if post.is_from_elsewhere:
+        return await desk.casework.flag(post)
+    with known.about_to_have(post.ref, written_at):
+        return await desk.casework.flag(post)
 
 
 async def _show_last(answer: PrivateAnswer, card: Card) -> None:

@@ -5,13 +5,13 @@ Owns one sentence for each state. Does not know the layout.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import timedelta
 from typing import Final
 
 from babel.dates import format_timedelta
 
-from adapters.common.cards.controls import REPLIED, Control, is_reported, is_to_copy, label_of, needed_controls
+from adapters.common.cards.controls import REPLIED, is_reported, is_to_copy, label_of, needed_controls
 from adapters.common.cards.first_texts import chosen
 from adapters.common.words.markup import Reader
 from core.i18n.catalogs import gettext, language_of, translated
@@ -88,14 +88,10 @@ def _states(locale: str) -> dict[CaseState, str]:
     }
 
 
-def standing(card: Card, reader: Reader, name_of: Callable[[Control], str] | None = None) -> list[tuple[str, ...]]:
-    """What else is said about an open case's state; each sentence in its full and shortest form.
-
-    Args:
-        name_of: how people call a control; by its label where it is not given.
-    """
+def standing(card: Card, reader: Reader) -> list[tuple[str, ...]]:
+    """What else is said about an open case's state; each sentence in its full and shortest form."""
     locale = reader.locale
-    found = [*_reason(card, reader), *_to_do(card, locale, name_of or label_of), *_holder(card, reader)]
+    found = [*_reason(card, reader), *_to_do(card, locale), *_holder(card, reader)]
     if card.waiting is not None:
         found += _waiting(card.waiting, reader)
     if card.is_shadow and card.state is not CaseState.APPROVED:
@@ -118,9 +114,9 @@ def _reason(card: Card, reader: Reader) -> Iterator[tuple[str, ...]]:
         yield gettext("Reason: {reason}", reader.locale, reason=reader.told(card.closed_because, _REASON)), ""
 
 
-def _to_do(card: Card, locale: str, name_of: Callable[[Control], str]) -> Iterator[tuple[str, ...]]:
+def _to_do(card: Card, locale: str) -> Iterator[tuple[str, ...]]:
     """What to press where a case waits for a person and cannot be decided as it is."""
-    needed = [name_of(control) for control in needed_controls(card, locale)]
+    needed = [label_of(control) for control in needed_controls(card, locale)]
     if card.may_be_posted:
         is_there, is_not = needed
         yield (

@@ -15,25 +15,21 @@ from adapters.common.cards.controls import OWN_TEXT, Control, Weight
 from adapters.common.cards.first_texts import is_key, text_named
 from adapters.common.cards.states import state_in_words
 from adapters.common.decisions.dialogs import edit_dialog
-from adapters.common.decisions.press import TEXT, InPublic, Press, Screen, TextFile
+from adapters.common.decisions.press import TEXT, Press, Screen, TextFile
 from adapters.common.words.fitting import Segment, fit
 from adapters.common.words.markup import Reader, hidden_in
 from core.errors import AntiphonError, BadInput, Conflict, Unsendable
 from core.i18n.catalogs import gettext
 from core.i18n.sentences import listed
 from core.moderation.approval import CaseState
-from core.moderation.cards import Approval, Card, ProposedReply
+from core.moderation.cards import Approval, Card, InPublic, ProposedReply
 
 _SENTENCE: Final = 300
 
 
-def proposal_screen(proposal: ProposedReply, reader: Reader, room: int, public: InPublic | None = None) -> Screen:
-    """The message that asks for the second deliberate action; its texts take at most ``room`` units.
-
-    Args:
-        public: all that everybody would see; the approved text alone where none is given.
-    """
-    public = public or InPublic(proposal.text)
+def proposal_screen(proposal: ProposedReply, reader: Reader, room: int) -> Screen:
+    """The message that asks for the second deliberate action; its texts take at most ``room`` units."""
+    public = proposal.shown
     block = reader.markup.exact(public.text)
     lines = [Segment("lines", 1 + number, forms) for number, forms in enumerate(_lines(proposal, reader))]
     intro = Segment("intro", 0, (_intro(proposal, public, reader, is_block=block is not None),))
@@ -41,7 +37,7 @@ def proposal_screen(proposal: ProposedReply, reader: Reader, room: int, public: 
     exact = TextFile("reply.txt", public.text) if block is None else block
     below = [texts["lines"]] if "lines" in texts else []
     confirm = _confirm(proposal, reader.locale)
-    return Screen((texts["intro"], exact, *below), (confirm,), proposal.case_id, proposal.version)
+    return Screen((texts["intro"], exact, *below), (confirm,), proposal.case_id, proposal.version, proposal=proposal)
 
 
 def _intro(proposal: ProposedReply, public: InPublic, reader: Reader, *, is_block: bool) -> str:
@@ -57,9 +53,9 @@ def _intro(proposal: ProposedReply, public: InPublic, reader: Reader, *, is_bloc
             )
         )
     intro = reader.markup.ours("\n".join(said))
-    if public.warning:
-        warning = gettext("It stands behind the content warning “{warning}”.", locale, warning=public.warning)
-        intro = f"{intro}\n{warning}"
+    if public.content_warning:
+        behind = gettext("It stands behind the content warning “{warning}”.", locale, warning=public.content_warning)
+        intro = f"{intro}\n{behind}"
     if not proposal.quote:
         return intro
     quote = reader.markup.inert(proposal.quote)
@@ -124,8 +120,7 @@ async def approve(press: Press) -> None:
 
 
 async def _show(press: Press, proposal: ProposedReply) -> None:
-    public = await press.in_public(proposal)
-    await press.answer(proposal_screen(proposal, press.reader, press.room - _CONFIRMED, public))
+    await press.answer(proposal_screen(proposal, press.reader, press.room - _CONFIRMED))
 
 
 async def _first_text(press: Press) -> str:

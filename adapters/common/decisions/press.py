@@ -47,6 +47,7 @@ class Screen:
         parts: marked-up texts and files, one under another.
         controls: what can be pressed, of the case and version that ``case_id`` and ``version`` name.
         options: what can be chosen.
+        proposal: the exact text that it asks to be approved.
     """
 
     parts: tuple[str | TextFile, ...]
@@ -54,6 +55,7 @@ class Screen:
     case_id: str = ""
     version: int = 0
     options: Options | None = None
+    proposal: ProposedReply | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,19 +67,6 @@ class Dialog:
     label: str
     field: str
     text: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class InPublic:
-    """All of a reply that everybody would see, but for a quote of the post (``ProposedReply.quote``).
-
-    Attributes:
-        text: what would be posted, with what the platform's part puts around the approved text.
-        warning: a content warning that it would stand behind; "" for none.
-    """
-
-    text: str
-    warning: str = ""
 
 
 class Press(Protocol):
@@ -138,14 +127,6 @@ class Press(Protocol):
 
     async def defer(self) -> None:
         """Acknowledge the press in time; the pressed message stays as it is until ``replace``."""
-        ...
-
-    async def in_public(self, proposal: ProposedReply) -> InPublic:
-        """All that everybody would see of a reply, by the function that makes what is sent.
-
-        Raises:
-            PlatformUnavailable: nobody can say it now; the text must not be offered to be approved.
-        """
         ...
 
     async def answer(self, screen: Screen) -> None:

@@ -20,7 +20,7 @@ from adapters.common.cards.controls import Control
 from adapters.common.cards.deleted import DeletedCards
 from adapters.common.decisions.answering import answered
 from adapters.common.decisions.flows import PRESSED, SUBMITTED
-from adapters.common.decisions.press import TEXT, Dialog, InPublic, Screen
+from adapters.common.decisions.press import TEXT, Dialog, Screen
 from adapters.common.policy_memory import PolicyMemory
 from adapters.common.words.markup import Reader
 from adapters.discord.connection.acting import acts
@@ -36,7 +36,7 @@ from adapters.discord.speech.languages import reader_language
 from adapters.discord.speech.markup import reader_of
 from core.errors import BadSettings
 from core.models import PostRef
-from core.moderation.cards import Card, ProposedReply
+from core.moderation.cards import Card
 from core.moderation.desk_ports import Casework
 from core.moderation.roles import Person
 
@@ -136,10 +136,6 @@ class DiscordPress:
     async def defer(self) -> None:
         """Say within three seconds that it was seen; the message stays as it is until ``replace``."""
         await self.interaction.response.defer()
-
-    async def in_public(self, proposal: ProposedReply) -> InPublic:
-        """The approved text and nothing else."""
-        return InPublic(proposal.text)
 
     async def answer(self, screen: Screen) -> None:
         """Show this person, and nobody else, a message."""

@@ -9,8 +9,6 @@ import asyncio
 from datetime import UTC, datetime
 from typing import Final
 
-from adapters.common.capture.asking import Asking
-from adapters.common.capture.following import Following
 from adapters.common.capture.known_posts import KnownPosts
 from adapters.common.capture.watching import Watching
 from adapters.mastodon.capture.mentions import Mentions
@@ -20,7 +18,6 @@ from adapters.mastodon.connection.client import MastodonClient
 from adapters.mastodon.connection.feeds import why_closed
 from adapters.mastodon.connection.listening import MENTION
 from adapters.mastodon.connection.statuses import Statuses
-from adapters.mastodon.speech.private import PrivateWords
 from core.ports import HateDetector
 
 _FLAGGING_SECONDS: Final = 5.0
@@ -33,12 +30,10 @@ class Capture:
     def __init__(self, client: MastodonClient, detector: HateDetector | None, bookmarks: Bookmarks) -> None:
         self._client = client
         known, statuses = KnownPosts(_now()), Statuses(client)
-        self.following = Following(client.desk, _now)
         self.watching = Watching(client.desk, known, lambda: client.own_id, detector)
         self.originals = Originals(client, statuses)
         self.feeds = WatchedFeeds(client, statuses, self.watching, bookmarks)
-        asking = Asking(client.desk, known, self.following)
-        client.listen(MENTION, Mentions(client, asking, statuses, PrivateWords(client), _now).hear)
+        client.listen(MENTION, Mentions(client, known, statuses).hear)
 
     @property
     def left_out(self) -> int:
@@ -55,14 +50,14 @@ class Capture:
         await asyncio.gather(self.originals.run(), self.feeds.run())
 
     async def close(self) -> None:
-        """Stop waiting and looking; what was found is flagged, and what was counted is kept."""
-        await asyncio.gather(self.following.close(), self.watching.lanes.close())
+        """Stop looking; what was found is flagged, and what was counted is kept."""
+        await self.watching.lanes.close()
         await self.watching.finds.close(_FLAGGING_SECONDS)
         await self.watching.looked_at.close()
 
 
 def install(client: MastodonClient, bookmarks: Bookmarks, *, detector: HateDetector | None = None) -> Capture:
-    """Add the listeners to a client that is open, behind those of the review.
+    """Add the listeners to a client that is open.
 
     Args:
         bookmarks: keeps how far each watched feed was read.

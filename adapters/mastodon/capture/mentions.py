@@ -10,26 +10,27 @@ import re
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from datetime import datetime
 from typing import Final
 
 from mastodon.return_types import Status
 
-from adapters.common.capture.answering import LATER, answered, may_have_drafts
-from adapters.common.capture.asking import Asking
+from adapters.common.capture.answering import may_have_drafts
+from adapters.common.capture.answers import counted, taken_in
+from adapters.common.capture.asking import commit
 from adapters.common.capture.flags import Flag
+from adapters.common.capture.known_posts import KnownPosts
 from adapters.common.capture.wishes import COMMAND_NAMES, wish_in
+from adapters.common.words.errors import explain, unforeseen
+from adapters.common.words.languages import language_for
 from adapters.mastodon.capture.posts import check_capturable, is_by_person, original_of
 from adapters.mastodon.capture.sightings import SeenStatus
 from adapters.mastodon.connection.client import MastodonClient
 from adapters.mastodon.connection.listening import Heard
 from adapters.mastodon.connection.refs import NAME
 from adapters.mastodon.connection.statuses import Statuses
-from adapters.mastodon.speech.languages import reader_language
 from adapters.mastodon.speech.plain_text import text_of
-from adapters.mastodon.speech.private import PrivateWords
 from adapters.mastodon.speech.private_answers import DirectAnswer
-from core.errors import BadInput, NotAllowed, PlatformBusy
+from core.errors import AntiphonError, BadInput, NotAllowed, PlatformBusy, StoreUnavailable
 from core.i18n.catalogs import gettext
 from core.models import Priority, Wish
 from core.moderation.roles import Person
@@ -77,21 +78,15 @@ def command_words(status: Status) -> str | None:
 
 
 class Mentions:
-    """Hears who mentions our account.
-
-    Args:
-        now: the time by this machine's clock, aware.
-    """
+    """Hears who mentions our account."""
 
     def __init__(
         self,
         client: MastodonClient,
-        asking: Asking,
+        known: KnownPosts,
         statuses: Statuses,
-        words: PrivateWords,
-        now: Callable[[], datetime],
     ) -> None:
-        self._client, self._asking, self._statuses, self._words, self._now = client, asking, statuses, words, now
+        self._client, self._known, self._statuses = client, known, statuses
         self._told = ToldLately()
 
     async def hear(self, heard: Heard) -> bool:
@@ -106,10 +101,10 @@ class Mentions:
             return False
         words, by = command_words(status), _person_of(status)
         if words is None and self._is_answer_to_us(status):
-            return False  # people talk below a reply of ours, or with moderators about a card
+            return False  # people talk below a reply of ours
         policy = await self._client.desk.governance.policy(NAME, self._client.home)
-        locale = reader_language(status.get("language"), policy.language)
-        answer = DirectAnswer(self._client, self._words, heard, locale, self._now())
+        locale = language_for(policy.language or status.get("language"), None)
+        answer = DirectAnswer(self._client, heard, locale)
         if words is None:
             return await self._help(answer, by, has_asked=_asks_for_help(status, locale))
         if heard.is_late:
@@ -118,24 +113,30 @@ class Mentions:
             gets_drafts = await may_have_drafts(self._client.desk, self._client.home, by, policy)
         except NotAllowed as err:
             if self._told.is_due(by.user):
-                await answered(answer, _refused(err))
+                await answer.tell(explain(err, locale, answer.limit))
             return True
-        work = self._take_in(heard, by, answer, wish_in(words) if gets_drafts else None)
-        await answered(answer, work, (*LATER, PlatformBusy))
+        try:
+            await self._take_in(heard, by, answer, wish_in(words) if gets_drafts else None)
+        except (StoreUnavailable, PlatformBusy):
+            raise
+        except AntiphonError as err:
+            await answer.tell(explain(err, locale, answer.limit))
+        except Exception:
+            await answer.tell(unforeseen(locale))
+            raise
         return True
 
     async def _take_in(self, heard: Heard, by: Person, answer: DirectAnswer, wish: Wish | None) -> None:
         """Flag the post that a mention answers; without a ``wish`` they only flag it."""
-        locale = answer.reader.locale
+        locale = answer.locale
         post = await self._answered_by(heard.status, locale)
         check_capturable(post, self._client.own_id, locale)
         is_member = wish is None
         priority = Priority.FLAGGED if is_member else Priority.ASKED
         seen = SeenStatus(self._client, self._statuses, post, heard.is_late)
         flagged = await seen.post(Flag(by.user, HOW, priority, wish or Wish()))
-        await self._asking.take_in(
-            flagged, seen.written_at, by, answer, wants_drafts=not is_member, is_member=is_member
-        )
+        card = await commit(self._client.desk, self._known, flagged, seen.written_at, is_member=is_member)
+        await answer.tell(counted(locale) if card is None else taken_in(card, locale, answer.limit))
 
     async def _answered_by(self, status: Status, locale: str) -> Status:
         """The post that a mention answers.
@@ -161,14 +162,13 @@ class Mentions:
         roles = await self._client.desk.governance.roles_of(NAME, self._client.home, by)
         if not roles or not (self._told.is_due(by.user) or has_asked):
             return False
-        locale = answer.reader.locale
         ask = gettext(
             "To get drafts, answer the post, mention Antiphon's account, and write: {command}. Behind that you may "
             "name a kind of reply, a language, and how it should sound.",
-            locale,
-            command=gettext("counter", locale),
+            answer.locale,
+            command=gettext("counter", answer.locale),
         )
-        await answer.tell(f"{ask} {gettext('To decide a case, answer its card.', locale)}")
+        await answer.tell(f"{ask} {gettext('Drafts and decisions are on the dashboard.', answer.locale)}")
         return True
 
     def _is_answer_to_us(self, status: Status) -> bool:
@@ -179,10 +179,6 @@ def _asks_for_help(status: Status, locale: str) -> bool:
     """Whether the whole message is the word for help, below names alone."""
     said = " ".join(_NAME.sub(" ", text_of(status)).split()).strip(".!?¿¡ ").casefold()
     return said in ("help", gettext("help", locale).casefold())
-
-
-async def _refused(error: NotAllowed) -> None:
-    raise error
 
 
 def _person_of(status: Status) -> Person:

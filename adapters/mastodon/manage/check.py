@@ -13,12 +13,10 @@ from adapters.mastodon.connection.client import MastodonClient
 from adapters.mastodon.connection.error_meanings import FAULTS, of_question, status_of
 from adapters.mastodon.connection.instance import Feed, Instance
 from adapters.mastodon.connection.refs import full_name_of
-from adapters.mastodon.review.people import ReviewPeople
 from adapters.mastodon.speech.plain_text import plain_text
-from core.errors import AntiphonError, PlatformUnavailable
+from core.errors import AntiphonError
 
 _LOG_IN: Final = "Run: antiphon mastodon login"
-_NAME_TEAM: Final = "Run: antiphon mastodon team @ana@social.example, with their names; --leaves takes one out."
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,28 +46,6 @@ async def look(client: MastodonClient) -> list[Look]:
     return found
 
 
-async def look_at_team(client: MastodonClient, channel: str) -> list[Look]:
-    """Who is told of cases, and what is wrong with each account that is named and is told nothing.
-
-    Args:
-        channel: ``CommunityPolicy.review_channel``.
-
-    Raises:
-        PlatformBusy: the instance cannot be asked now.
-        StoreUnavailable: nobody knows who has a role.
-    """
-    if not channel.strip():
-        return [Look("team", None, "nobody is named yet, so nobody is told of cases", _NAME_TEAM)]
-    try:
-        told = await ReviewPeople(client).told(client.home, channel)
-    except PlatformUnavailable as err:
-        return [Look("team", False, err.message, _NAME_TEAM)]
-    names = ", ".join(f"@{reader.acct}" for reader in told.readers) or "nobody"
-    remedy = "" if told.readers else _NAME_TEAM
-    lacking = [Look("team", False, str(why), _NAME_TEAM) for why in told.lacking]
-    return [Look("team", bool(told.readers), f"cases are told to {names}", remedy), *lacking]
-
-
 def _account(client: MastodonClient) -> Iterator[Look]:
     account = client.account
     name = full_name_of(account, client.home)
@@ -88,11 +64,6 @@ def _account(client: MastodonClient) -> Iterator[Look]:
         names_owner,
         "the profile names an account that answers for it" if names_owner else "the profile names nobody",
         "" if names_owner else "Say in its profile who runs it, such as @ana@social.example, and how to opt out.",
-    )
-    yield Look(
-        "open to direct messages",
-        not account.get("locked", False) or None,
-        "the account approves followers by hand" if account.get("locked") else "anybody may follow",
     )
 
 

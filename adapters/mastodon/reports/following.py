@@ -1,7 +1,7 @@
 """What becomes of a report while its case is decided: assigned to the person who lends the token, then resolved.
 
 Owns that, as far as the moderator's token may. Touches no report that is assigned to somebody else, and none that a
-person resolved. The instance has no place for a note on the outcome: it stands in Antiphon's log, and on the card.
+person resolved. The instance has no place for a note on the outcome: it stands in Antiphon's log, and on the dashboard.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from core.models import PostRef
 from core.moderation.approval import CaseState
 from core.moderation.cards import Card
 from core.moderation.closing import CloseReason, close_words
-from core.moderation.platforms import Looked, ReviewSurface
+from core.moderation.platforms import Looked
 
 _LOG = logging.getLogger(__name__)
 _TAKEN_UP: Final = frozenset({CaseState.APPROVED, CaseState.SENDING, CaseState.UNKNOWN, CaseState.POSTED})
@@ -39,13 +39,36 @@ def is_resolved_by(card: Card) -> bool:
 
 
 class ReportFollower:
-    """Brings the reports of one instance in step with their cases."""
+    """Brings the reports of one instance in step with their cases.
+
+    Implements ``core.moderation.platforms.ReviewSurface``, so that it hears of each change of a case; it shows no card.
+    """
 
     def __init__(self, client: MastodonClient) -> None:
         self._client = client
         self._may = bool(client.options.moderator_token)
         self._own: str | None = None
         """The moderator whose token it is, once the instance named them."""
+
+    async def show(self, card: Card, channel: str, shown: PostRef | None) -> PostRef:
+        """Bring the report of a case in step; a fault harms no case."""
+        await self.follow(card)
+        return PostRef(card.post.ref.platform, card.community, channel, card.case_id)
+
+    def changed(self) -> Collection[str]:
+        """None: there are no channels."""
+        return ()
+
+    def unheard(self) -> Collection[str]:
+        """None: there are no cards to lose."""
+        return ()
+
+    async def look(self, cards: Sequence[PostRef]) -> Looked:
+        """All stand: there is none to lose."""
+        return Looked(frozenset(cards), frozenset())
+
+    async def check(self, community: str, channel: str) -> None:
+        """Nothing can be wrong with it."""
 
     async def follow(self, card: Card) -> None:
         """Assign or resolve the report of a case, as the case stands; a fault is logged, and harms no case."""
@@ -90,32 +113,3 @@ class ReportFollower:
 
 def _assigned(report: AdminReport) -> str | None:
     return None if report.assigned_account is None else str(report.assigned_account.id)
-
-
-class ReportingSurface:
-    """Implements ``core.moderation.platforms.ReviewSurface`` over another one; a fault of a report harms no card."""
-
-    def __init__(self, surface: ReviewSurface, follower: ReportFollower) -> None:
-        self._surface, self._follower = surface, follower
-
-    async def show(self, card: Card, channel: str, shown: PostRef | None) -> PostRef:
-        """Show a card, then bring its report in step."""
-        place = await self._surface.show(card, channel, shown)
-        await self._follower.follow(card)
-        return place
-
-    def changed(self) -> Collection[str]:
-        """As the other says."""
-        return self._surface.changed()
-
-    def unheard(self) -> Collection[str]:
-        """As the other says."""
-        return self._surface.unheard()
-
-    async def look(self, cards: Sequence[PostRef]) -> Looked:
-        """As the other does."""
-        return await self._surface.look(cards)
-
-    async def check(self, community: str, channel: str) -> None:
-        """As the other does."""
-        await self._surface.check(community, channel)

@@ -24,7 +24,7 @@ from adapters.common.cards.acts import Act, Target
 from adapters.common.cards.controls import Control
 from adapters.common.decisions.answering import answered
 from adapters.common.decisions.flows import PRESSED, SUBMITTED
-from adapters.common.decisions.press import NOTE, TEXT, Dialog, InPublic, Screen, TextFile
+from adapters.common.decisions.press import NOTE, TEXT, Dialog, Screen, TextFile
 from adapters.common.words.errors import explain
 from adapters.common.words.fitting import shortened
 from adapters.common.words.markup import Reader
@@ -42,7 +42,7 @@ from adapters.telegram.speech.markup import MARKUP, reader_of
 from core.errors import AntiphonError, BadSettings, PlatformBusy, PlatformUnavailable, StoreUnavailable
 from core.i18n.catalogs import gettext
 from core.models import PostRef
-from core.moderation.cards import Card, ProposedReply
+from core.moderation.cards import Card
 from core.moderation.desk_ports import Casework
 from core.moderation.roles import Person
 
@@ -162,10 +162,6 @@ class TelegramPress:
 
     async def defer(self) -> None:
         """Do nothing yet: the notice that says what came of it ends the button's waiting."""
-
-    async def in_public(self, proposal: ProposedReply) -> InPublic:
-        """The approved text and nothing else."""
-        return InPublic(proposal.text)
 
     async def answer(self, screen: Screen) -> None:
         """Show this person a message, ephemerally where the server offers it."""

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any, Final
 
 from adapters.common.arrivals.handling import Handling
-from adapters.mastodon import capture, review
+from adapters.mastodon import capture
 from adapters.mastodon.connection.client import MastodonClient, MastodonOptions
 from adapters.mastodon.connection.refs import NAME, full_name_of
 from adapters.mastodon.connection.statuses import Statuses
@@ -22,18 +22,19 @@ from adapters.mastodon.intake.notifications import Polling
 from adapters.mastodon.platform import MastodonPlatform
 from adapters.mastodon.reports.feed import ReportFeed
 from adapters.mastodon.reports.flagging import ReportHearing, Reports
-from adapters.mastodon.reports.following import ReportFollower, ReportingSurface
+from adapters.mastodon.reports.following import ReportFollower
 from adapters.mastodon.speech.exact_text import MAX_CHARACTERS
 from bot.compose.settings.settings import MastodonSettings, Settings
 from bot.serving.platforms import Connection, ServedPlatform, Services
 from bot.serving.supervision import cancelled, first_of
 from core.moderation.desk_ports import Casework, Governance
-from core.moderation.platforms import ChatPlatform, Notifier, ReviewSurface, UpdateInbox
+from core.moderation.platforms import ChatPlatform, ReviewSurface, UpdateInbox
 
 MakeClient = Callable[[MastodonOptions, Casework, Governance], MastodonClient]
 Work = Callable[[], Coroutine[Any, Any, object]]
 _REPORTS: Final = "reports"
-"""The inbox of reports, beside that of notifications and the bookmarks of watched feeds, which are named by these."""
+"""The inbox of reports, beside that of notifications and the bookmarks of watched feeds, which are named by these; and
+where what follows the reports hears of cases."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,6 @@ class MastodonParts:
 
     platform: ChatPlatform
     surface: ReviewSurface | None = None
-    notifier: Notifier | None = None
     work: tuple[Work, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -60,18 +60,10 @@ Install = Callable[[MastodonClient, Services, Inboxes], AbstractAsyncContextMana
 
 @asynccontextmanager
 async def all_parts(client: MastodonClient, services: Services, inboxes: Inboxes) -> AsyncIterator[MastodonParts]:
-    """Posting, review and capture; what is written below a card is heard before anything else is made of it."""
-    surface = review.MastodonReviewSurface(client)
-    review.install(client, surface)
+    """Posting, what becomes of reports, and capture; cases are reviewed on the dashboard."""
     captured = capture.install(client, inboxes, detector=services.detector)
     try:
-        yield MastodonParts(
-            MastodonPlatform(client),
-            ReportingSurface(surface, ReportFollower(client)),
-            review.MastodonNotifier(client),
-            (captured.run,),
-            await captured.notes(),
-        )
+        yield MastodonParts(MastodonPlatform(client), ReportFollower(client), (captured.run,), await captured.notes())
     finally:
         await captured.close()
 
@@ -117,7 +109,7 @@ async def _connected(
         running = asyncio.create_task(first_of(*(each() for each in work)))
         stack.push_async_callback(cancelled, [running])
         note = " ".join([f"On Mastodon it is @{full_name_of(client.account, client.home)}.", *parts.notes])
-        yield Connection(parts.platform, None, parts.surface, parts.notifier, partial(_end, running), note)
+        yield Connection(parts.platform, None, parts.surface, None, partial(_end, running), note, everywhere=_REPORTS)
 
 
 def _options(wanted: MastodonSettings) -> MastodonOptions:

@@ -160,6 +160,7 @@ class ReviewBoard:
             words were erased always is.
         timeout_seconds: how long one call of the surface may take; below the lease, which is renewed beside it.
         lease_seconds: how long cards stand still where the process that showed them was killed.
+        channel: where the cards of every community go; "" for the channel that each community chose.
     """
 
     def __init__(
@@ -175,10 +176,12 @@ class ReviewBoard:
         kept_days: float = 30.0,
         timeout_seconds: float = 20.0,
         lease_seconds: float = 25.0,
+        channel: str = "",
     ) -> None:
         self._database = database
         self._surface = surface
         self._platform = platform
+        self._channel = channel
         self._office = Office(database, f"review board: {platform}", owner, timedelta(seconds=lease_seconds))
         self._poll_seconds = poll_seconds
         self._batch = batch
@@ -317,7 +320,7 @@ class ReviewBoard:
 
     async def _notice_changes(self, session: Session) -> None:
         """Look again at the cards of each community that changed, as by a pause; the first time, of all communities."""
-        boards = await review_cards.boards(session, self._platform)
+        boards = await review_cards.boards(session, self._platform, self._channel)
         if not self._boards:
             self._shut = await troubled(session)
         new = [community for community, board in boards.items() if self._boards.get(community) != board]

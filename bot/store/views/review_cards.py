@@ -56,15 +56,15 @@ def card_language(policy: Mapping[str, Any]) -> str | None:
     return None if said is None else str(said)
 
 
-async def boards(session: Session, platform: str) -> dict[str, Board]:
-    """The boards of a platform's communities, by the id of the community."""
+async def boards(session: Session, platform: str, channel: str = "") -> dict[str, Board]:
+    """The boards of a platform's communities, by the id of the community; ``channel`` counts for all of them."""
     rows = list(await session.scalars(select(CommunityRow).filter_by(platform=platform).order_by(CommunityRow.id)))
     paused = set(await communities.paused(session, [row.id for row in rows]))
     return {
         row.id: Board(
             row.id,
             row.name,
-            review_channel(row.policy),
+            channel or review_channel(row.policy),
             row.version,
             is_paused=not paused.isdisjoint({row.id, communities.EVERYWHERE}),
         )

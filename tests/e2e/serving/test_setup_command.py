@@ -261,7 +261,7 @@ def instance() -> Iterator[MastodonServer]:
 
 
 def test_mastodon_is_logged_in_to_at_a_terminal(antiphon: Antiphon, instance: MastodonServer) -> None:
-    """With the code that the instance shows; the team is found by its names, and hears of cases."""
+    """With the code that the instance shows; the team is found by its names."""
     server = instance
     server.town.add_account("ana")
     with antiphon.at_terminal("setup") as terminal:
@@ -292,7 +292,7 @@ def test_mastodon_is_logged_in_to_at_a_terminal(antiphon: Antiphon, instance: Ma
     assert "Community: mastodon/home.example, in shadow mode: nothing is posted" in rest
     assert "knows no account @nobody" in terminal.shown
     here = InThisProcess(antiphon.home)
-    assert "Cases are told to: @ana@home.example." in here("mastodon", "team").out
+    assert "@ana@home.example  moderator" in here("mastodon", "team").out
     (row,) = here("community", "list", "--json").document["communities"]
     assert (row["community"], row["is_posting"]) == ("mastodon/home.example", False)
     assert [one["roles"] for one in row["people"]] == [["moderator"]]

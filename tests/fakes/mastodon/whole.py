@@ -1,4 +1,4 @@
-"""The whole application as ``antiphon serve`` builds it, on the fake instance: a team, and an instance that agreed."""
+"""The whole application as ``antiphon serve`` builds it, with its dashboard, on the fake instance, and a team."""
 
 from __future__ import annotations
 
@@ -9,15 +9,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from aiohttp import ClientSession, CookieJar
 from pydantic import SecretStr
 
 from adapters.mastodon.connection.refs import NAME
-from adapters.mastodon.speech.markup import without_breaks
 from adapters.mastodon.speech.plain_text import plain_text
+from adapters.mastodon.speech.private_answers import BREAK
+from bot.communities.accounts import WebAccounts
 from bot.communities.decisions import CommunityDesk
 from bot.compose.application import open_application, open_database
 from bot.compose.platforms.mastodon import mastodon_platform
 from bot.compose.settings.settings import DeskSettings, MastodonSettings, Settings
+from bot.compose.web import dashboard
 from bot.serving.running import serve
 from bot.store.views.platforms import Standing
 from core.engine import Engine
@@ -26,8 +29,9 @@ from core.moderation.roles import Operator, Role
 from core.moderation.roles import Person as Member
 from tests.fakes.machine.patience import GUARD_SECONDS
 from tests.fakes.mastodon.server.server import MastodonServer
-from tests.fakes.mastodon.town import JSON, Person
+from tests.fakes.mastodon.town import Person
 from tests.fakes.telegram.whole import BRIEF
+from tests.fakes.web.browsing import PASSWORD, Browser
 
 FAR = "far.example"
 """The author's instance, which agreed to replies."""
@@ -41,24 +45,33 @@ class WholeTown:
     Attributes:
         settings: what the application is served with.
         notes: what the person who runs it is told.
+        origin: where its dashboard is, once it is served, and who gets in.
     """
 
     server: MastodonServer
     settings: Settings
     people: dict[str, Person]
     notes: list[str] = field(default_factory=list)
+    origin: str = ""
+    accounts: WebAccounts | None = None
 
     async def directs_to(self, who: str) -> list[str]:
-        """What the bot wrote to somebody, with its content warning, oldest first."""
+        """What the bot wrote to somebody, oldest first."""
         found = await self.server.town.directs_to(self.people[who])
         ours = [each for each in found if each["account"]["id"] == self.server.bot.id]
-        return [without_breaks(f"{each['spoiler_text']}\n{plain_text(each['content'])}") for each in ours]
+        return [plain_text(each["content"]).replace(BREAK, "") for each in ours]
 
-    async def card(self, *words: str) -> JSON | None:
-        """The newest direct status to the moderator in which all these words stand."""
-        found = await self.server.town.directs_to(self.people["moderator"])
-        said = [(each, f"{each['spoiler_text']}\n{without_breaks(plain_text(each['content']))}") for each in found]
-        return next((each for each, text in reversed(said) if all(word in text for word in words)), None)
+    @asynccontextmanager
+    async def logged_in(self, who: str) -> AsyncIterator[Browser]:
+        """The browser of somebody on the dashboard."""
+        person, accounts = self.people[who], self.accounts
+        assert accounts is not None
+        await accounts.keep(who, PASSWORD, (Member(NAME, person.id, person.acct),))
+        async with ClientSession(cookie_jar=CookieJar(unsafe=True)) as session:
+            browser = Browser(session, self.origin)
+            await browser.get("/login")
+            assert (await browser.press("Log in", account=who, password=PASSWORD)).path == "/", browser.page.words
+            yield browser
 
     async def until(self, look: Callable[[], Any]) -> Any:
         """What ``look`` finds, awaited, once it finds something."""
@@ -88,7 +101,7 @@ async def served(engine: Engine, folder: Path, *, has_reports: bool = False, **p
         mastodon = MastodonSettings(url=server.url, token=SecretStr(server.bot.token), poll_seconds=10)
         mastodon = mastodon.model_copy(update={"poll_seconds": 0.1})  # a person may set 10 at least
         if has_reports:
-            keeper = server.town.add_account("keeper", role="moderator")
+            keeper = people["keeper"] = server.town.add_account("keeper", role="moderator")
             token = SecretStr(server.town.token(keeper, ["admin:read:reports", "admin:write:reports"]))
             mastodon = mastodon.model_copy(update={"moderator_token": token})
         town = WholeTown(server, Settings(desk=desk, mastodon=mastodon), people)
@@ -107,7 +120,7 @@ async def _set_up(town: WholeTown, policy: dict[str, Any]) -> None:
             person = town.people[name]
             await desk.grant(place, Member(NAME, person.id, person.acct), role, _OPERATOR)
         places = {FAR: PlaceRules(consent="Its operator said yes.")}
-        wanted = {"review_channel": town.people["moderator"].acct, "places": places} | policy
+        wanted = {"places": places} | policy
         await desk.configure(place, lambda _: wanted, _OPERATOR)
         await desk.set_posting(place, True, _OPERATOR)
 
@@ -124,7 +137,10 @@ async def _serving(engine: Engine, town: WholeTown) -> AsyncIterator[None]:
 
     async def run() -> None:
         platforms = [mastodon_platform(town.settings)]
-        async with open_application(engine, town.settings, platforms, BRIEF, on_standing=hear) as whole:
+        async with (
+            open_application(engine, town.settings, platforms, BRIEF, on_standing=hear) as whole,
+            dashboard(town.settings, whole) as (town.origin, town.accounts),
+        ):
             await serve(whole, stop, town.settings.desk.drain_seconds)
 
     serving = asyncio.create_task(run())

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from adapters.common.cards.acts import Act, Target
 from adapters.common.cards.contents import sections
 from adapters.common.cards.controls import Control
-from adapters.common.decisions.press import Dialog, InPublic, Screen, TextFile
+from adapters.common.decisions.press import Dialog, Screen, TextFile
 from adapters.common.words.markup import Reader
-from core.moderation.cards import Card, ProposedReply
+from core.moderation.cards import Card
 from core.moderation.desk_ports import Casework
 from core.moderation.roles import Person
 from tests.fakes.ports.plain_markup import plain_reader
@@ -69,9 +69,6 @@ class PlainPress:
 
     async def defer(self) -> None:
         """Nobody waits."""
-
-    async def in_public(self, proposal: ProposedReply) -> InPublic:
-        return InPublic(proposal.text)
 
     async def answer(self, screen: Screen) -> None:
         if self.trouble is not None:

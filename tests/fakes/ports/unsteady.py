@@ -10,6 +10,7 @@ from adapters.sample.community import SampleCommunity
 from bot.serving.platforms import Connection, ServedPlatform, Services
 from core.models import Posted, PostRef
 from core.moderation.approval import ApprovedReply
+from core.moderation.cards import InPublic
 from core.moderation.community.policy import CommunityPolicy
 from core.moderation.desk_ports import Casework
 
@@ -39,6 +40,9 @@ class Line:
 
     def check(self, ref: PostRef, text: str, quote: str, policy: CommunityPolicy) -> None:
         self._town.community.check(ref, text, quote, policy)
+
+    async def in_public(self, ref: PostRef, text: str) -> InPublic:
+        return await self._town.community.in_public(ref, text)
 
     async def post(self, reply: ApprovedReply) -> Posted:
         self._town.is_sending.set()

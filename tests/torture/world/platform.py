@@ -23,6 +23,7 @@ from bot.runtime.faults import reach
 from core.errors import AmbiguousSend, PlatformBusy, PlatformUnavailable
 from core.models import Posted, PostRef
 from core.moderation.approval import ApprovedReply, text_hash
+from core.moderation.cards import InPublic
 from core.moderation.community.policy import CommunityPolicy
 from core.moderation.roles import Role
 
@@ -177,6 +178,9 @@ class LoggedPlatform:
 
     def check(self, ref: PostRef, text: str, quote: str, policy: CommunityPolicy) -> None:
         """It takes every text."""
+
+    async def in_public(self, ref: PostRef, text: str) -> InPublic:
+        return InPublic(text)
 
     async def post(self, reply: ApprovedReply) -> Posted:
         self.sends += 1

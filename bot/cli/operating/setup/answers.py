@@ -14,9 +14,7 @@ from typing import Any
 
 import tomlkit
 
-from adapters.mastodon.connection.refs import NAME as MASTODON
 from bot.cli.desk import operator
-from bot.cli.mastodon import tell_reviewers
 from bot.cli.operating.doctor.database import is_there
 from bot.communities.decisions import CommunityDesk, CommunityView
 from bot.compose.application import open_database
@@ -173,8 +171,6 @@ async def carry_out(answers: Answers) -> CommunityView | None:
         await desk.configure(place, lambda _: chosen, by)
         for person in wanted.reviewers:
             await desk.grant(place, person, Role.MODERATOR, by)
-        if wanted.platform == MASTODON:
-            await tell_reviewers(desk, place)
         return await desk.view(place, by)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -26,6 +26,7 @@ from core.models import FlaggedPost
 from core.moderation import desk_ports as casework
 from core.moderation.approval import CaseState
 from core.moderation.cards import DeskStatus
+from core.moderation.community.places import PlaceRules
 from core.moderation.community.policy import CommunityPolicy
 from core.moderation.roles import OnCase, OnCommunity, Person, Role
 from tests.fakes.desk.chores import other
@@ -90,6 +91,27 @@ async def test_what_a_manager_sets_is_kept_and_on_record(governance: CommunityGo
         (who, "settings changed: one_in, tone (default)"),
     ]
     assert await one_row(database, f"SELECT rules_version FROM communities WHERE id = '{COMMUNITY_ID}'") == rules
+
+
+async def test_no_approval_holds_once_what_stands_around_a_reply_changes(
+    governance: CommunityGovernance, database: Database
+) -> None:
+    """Who approved it was shown that, too; a consent and a number of replies a day stand around nothing."""
+    query = f"SELECT rules_version FROM communities WHERE id = '{COMMUNITY_ID}'"
+    agreed = PlaceRules(consent="Ilargi said yes.")
+    found = []
+    for rules in (
+        agreed,
+        replace(agreed, replies_a_day=2),
+        replace(agreed, hashtag="#bot"),
+        replace(agreed, hashtag="#bot", mentions_author=False),
+    ):
+        await governance.configure(*HERE, {"places": {"far.example": asdict(rules)}}, MANAGER)
+        found.append(await one_row(database, query))
+    await governance.configure(*HERE, {"places": {}}, MANAGER)
+    first, same, tagged, unnamed = found
+    assert first == same
+    assert same < tagged < unnamed < await one_row(database, query)
 
 
 @pytest.mark.both_databases

@@ -18,8 +18,10 @@ from bot.drafting.queue import DraftQueue
 from bot.serving.platforms import Connection, in_process
 from bot.serving.running import connected, serve
 from bot.serving.status.status import Status
+from bot.store.engine.database import Session
+from bot.store.people import people
 from core.engine import Engine, OnProgress, is_ready
-from core.errors import BadInput, NotAllowed
+from core.errors import BadInput, NotAllowed, PlatformUnavailable
 from core.models import Intent, Priority, Suggestion, Wish
 from core.moderation.approval import CaseState
 from core.moderation.roles import Role
@@ -94,6 +96,28 @@ async def test_where_places_are_asked_first_nothing_is_approved_without_a_yes(
             await approve(application.desk, case)
         assert not await application.outbox.send_due()
     assert all(post.author != "antiphon" for post in platform.thread())
+
+
+async def test_where_places_have_rules_nothing_is_approved_while_the_platform_cannot_say_them(
+    engine: Engine, place: Path | URL, tmp_path: Path
+) -> None:
+    """Nobody approves what they did not see whole; elsewhere the text is all that there is."""
+    platform, settings = SampleCommunity(), settings_of(place, tmp_path)
+    async with open_application(engine, settings, [in_process(platform)], PATIENT) as application:
+        case = await drafted(
+            application.desk, DraftQueue(application.database, "worker-1"), platform.flag("103", "mill_pond")
+        )
+
+        async def let_in(session: Session) -> None:
+            await people.grant(session, case.community_id, MODERATOR, {Role.MODERATOR}, by="test")
+
+        await application.database.run("let a moderator in, in shadow mode", let_in)
+        proposed = await application.casework.propose(case.id, case.version, MODERATOR, rank=1)
+        assert proposed.shown.text == proposed.text
+    served = replace(in_process(platform), asks_places=True)
+    async with open_application(engine, settings, [served], PATIENT) as application:
+        with pytest.raises(PlatformUnavailable, match="not connected"):
+            await application.casework.propose(case.id, case.version, MODERATOR, rank=1)
 
 
 async def test_the_desk_has_what_a_moderator_writes_read(

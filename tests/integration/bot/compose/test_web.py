@@ -7,11 +7,9 @@ from pydantic import ValidationError
 
 from adapters.web.server import listening
 from bot.compose.settings.settings import WebSettings
-from bot.compose.web import address_of, origins_of, whole_reply
-from core.errors import BadSettings, PlatformUnavailable
+from bot.compose.web import address_of, origins_of
+from core.errors import BadSettings
 from core.models import PostRef
-from core.moderation.cards import ProposedReply
-from core.moderation.roles import Person
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1", "[::1]", "127.8.8.8"])
@@ -56,11 +54,3 @@ def test_posts_are_found_on_their_platforms() -> None:
     assert address_of(PostRef("mastodon", "home.example", "x", "77"), instance) == "https://home.example/statuses/77"
     assert address_of(PostRef("mastodon", "other.example", "x", "77"), instance) == ""
     assert address_of(PostRef("sample", "a", "b", "c"), instance) == ""
-
-
-async def test_a_reply_that_the_page_cannot_show_whole_is_not_offered() -> None:
-    """Nobody approves what they did not see."""
-    proposal = ProposedReply("id", "case", 1, "All of us.", "All of us.", "0" * 64)
-    assert (await whole_reply(proposal, Person("discord", "1"))).text == "All of us."
-    with pytest.raises(PlatformUnavailable, match="begins with names"):
-        await whole_reply(proposal, Person("mastodon", "1"))

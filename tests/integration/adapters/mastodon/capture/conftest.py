@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
@@ -11,7 +10,6 @@ from typing import cast
 
 import pytest
 
-from adapters.common.capture import following
 from adapters.mastodon.capture import Capture, install
 from adapters.mastodon.connection.client import MastodonClient, MastodonOptions
 from adapters.mastodon.intake.hearing import MastodonHearing
@@ -128,14 +126,3 @@ def _without_name(status: JSON) -> str:
 async def town(server: MastodonServer) -> AsyncIterator[CaptureTown]:
     async with CaptureTown(server).running() as made:
         yield made
-
-
-@pytest.fixture
-def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Drafts are looked for without a pause."""
-    monkeypatch.setattr(following, "_pause_seconds", lambda card: 0.0)
-
-
-async def until_followed(town: CaptureTown) -> None:
-    """Wait until nobody waits for drafts any more."""
-    await asyncio.gather(*town.capture.following._tasks)

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-import pytest
+from datetime import UTC, datetime
 
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from adapters.mastodon.connection.listening import MENTION, Heard
+from adapters.mastodon.speech.private_answers import DirectAnswer
 from core.errors import PlatformBusy, PlatformUnavailable, StoreUnavailable
 from core.models import CUT, MOST_WORDS, Intent, Priority, ThreadMessage, Wish
 from core.moderation.community.policy import CommunityPolicy
 from core.moderation.roles import Role
 from tests.fakes.mastodon.server.server import MastodonServer
-from tests.fakes.ports.flag_desk import DRAFT
-from tests.integration.adapters.mastodon.capture.conftest import FAR, HATE, CaptureTown, until_followed
+from tests.integration.adapters.mastodon.capture.conftest import FAR, HATE, CaptureTown
+
+_CALLS = st.sampled_from(
+    ["@sam", "@sam@else.example", "\uff20sam", "#tag", "\uff03tag", "@", "#", " ", "\n", "/", "(", "a"]
+)
 
 
 async def test_a_post_is_flagged_and_who_asked_is_answered_alone(town: CaptureTown) -> None:
@@ -55,15 +64,32 @@ async def test_a_mention_to_us_alone_does_as_well(town: CaptureTown) -> None:
     assert [flagged.ref for flagged in town.desk.flagged] == [town.ref(post)]
 
 
-async def test_the_drafts_take_the_place_of_the_answer(town: CaptureTown, at_once: None) -> None:
-    post = await town.people.post(town.author, HATE)
-    await town.asks(town.volunteer, "counter", post)
-    await town.hear()
-    town.desk.give_drafts()
-    await until_followed(town)
-    [said] = await town.told(town.volunteer)
-    assert DRAFT in said and "Thank you" not in said
-    assert await town.in_public() == []
+async def test_an_answer_that_reached_somebody_else_is_taken_back(
+    town: CaptureTown, caplog: pytest.LogCaptureFixture
+) -> None:
+    """By a name that is another account's by now; and what is no name is not written to."""
+    asked = await town.asks(town.volunteer, "counter")
+    status = await town.client.call(lambda api: api.status(asked["id"]))
+    for number, name in enumerate((town.stranger.acct, "", "a b", f"ane @{town.stranger.acct}", "ane\n")):
+        status.account.acct = name
+        await DirectAnswer(town.client, Heard(number, MENTION, status, datetime.now(UTC)), "en").tell("Words.")
+    assert len(town.server.asked("POST", "/api/v1/statuses")) == 1
+    assert await town.people.written_by(town.server.bot) == []
+    assert [one.levelname for one in caplog.records if "deleted" in one.getMessage()] == ["ERROR"]
+    caplog.clear()
+
+
+@settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@given(st.lists(_CALLS, min_size=1, max_size=12).map(lambda calls: "".join(calls)[:100]))
+async def test_no_answer_calls_anybody_else(town: CaptureTown, text: str) -> None:
+    """The instance finds no mention, no hashtag and no link but the name of whom it is for."""
+    asked = await town.asks(town.volunteer, "counter")
+    status = await town.client.call(lambda api: api.status(asked["id"]))
+    answer = DirectAnswer(town.client, Heard(int(asked["id"]), MENTION, status, datetime.now(UTC)), "en")
+    await answer.tell(f"x{text} https://home.example/1")
+    [there, *_] = await town.people.written_by(town.server.bot)
+    assert [each["acct"] for each in there["mentions"]] == [town.volunteer.acct]
+    assert (there["tags"], there["visibility"]) == ([], "direct") and there["content"].count("<a href") == 1
 
 
 async def test_of_a_very_long_post_the_beginning_is_kept(town: CaptureTown) -> None:
@@ -188,7 +214,7 @@ async def test_who_asks_for_help_is_helped_each_time(town: CaptureTown) -> None:
         await town.people.mention(town.stranger, town.server.bot, "help")
         await town.hear()
     first, second = await town.told(town.volunteer)
-    assert "answer its card" in first and first == second
+    assert "on the dashboard" in first and first == second
     assert await town.told(town.stranger) == []
 
 

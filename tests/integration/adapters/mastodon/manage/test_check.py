@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
-import pytest
-
 from adapters.mastodon.connection.client import MastodonClient, MastodonOptions
 from adapters.mastodon.connection.instance import instance_of
-from adapters.mastodon.manage.check import Look, _instance, look, look_at_team
-from core.moderation.roles import Role
+from adapters.mastodon.manage.check import Look, _instance, look
 from tests.fakes.mastodon.server.server import MastodonServer
 from tests.fakes.mastodon.town import Person
-from tests.fakes.ports.governance import FakeGovernance
 
 
 @asynccontextmanager
@@ -68,34 +64,6 @@ async def test_a_missing_scope_is_told_apart_from_an_instance_that_is_away(serve
         away = _by_name(await look(client))["mentions"]
     assert "antiphon mastodon login" in refused.remedy
     assert "later" in away.remedy
-
-
-@pytest.mark.parametrize(
-    ("channel", "oks", "said"),
-    [
-        ("", [None], "nobody is named yet"),
-        ("mod@home.example", [True], "cases are told to @mod"),
-        ("mod mdo helper", [True, False, False], "There is no account mdo on the fediverse."),
-        ("mdo", [False, False], "cases are told to nobody"),
-        ("mod @@", [False], "is not the name of an account"),
-    ],
-    ids=["none", "one", "a mistyped one and one without a role", "a mistyped one alone", "no name"],
-)
-async def test_who_is_told_of_cases_is_looked_up(
-    server: MastodonServer, channel: str, oks: list[bool | None], said: str
-) -> None:
-    """A name that was mistyped, or that is gone, is told with what to do."""
-    governance = FakeGovernance()
-    governance.grant(server.town.add_account("mod").id, Role.MODERATOR)
-    server.town.add_account("helper")
-    options = MastodonOptions(server.url, server.bot.token)
-    client = MastodonClient(options, governance=governance)
-    await client.open()
-    found = await look_at_team(client, channel)
-    await client.close()
-    assert [each.ok for each in found] == oks
-    assert said in " ".join(each.said for each in found)
-    assert all(each.remedy for each in found if not each.ok)
 
 
 def test_rules_limits_and_closed_feeds_are_shown() -> None:

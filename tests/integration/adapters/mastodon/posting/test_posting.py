@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 
@@ -51,6 +52,32 @@ async def test_a_request_holds_what_was_approved_and_what_keeps_it_quiet(wire: M
     }
     (shown,) = await wire.replies(ref)
     assert shown["quote_approval"]["current_user"] == "denied"
+
+
+@pytest.mark.parametrize("spoiler", ["", "my view"])
+@pytest.mark.parametrize("rules", [{}, {"hashtag": "#bot"}, {"hashtag": "#bot", "mentions_author": False}])
+async def test_what_is_shown_before_an_approval_is_what_is_sent(
+    wire: MastodonWire, spoiler: str, rules: dict[str, Any]
+) -> None:
+    """All of it; asking changes nothing there, and no consent is needed to look."""
+    wire.set_rules(FAR, consent="", **rules)
+    ref = await wire.written(author=wire.person(FAR), spoiler=spoiler, language="es")
+    shown = await wire.platform.in_public(ref, REPLY)
+    assert wire.sent() == []
+    wire.set_rules(FAR, **rules)
+    await wire.platform.post(reply_to(ref, REPLY))
+    (sent,) = wire.sent()
+    assert (sent["status"], sent.get("spoiler_text", "")) == (shown.text, shown.content_warning)
+    assert bool(spoiler) is bool(shown.content_warning)
+
+
+async def test_of_a_post_that_is_gone_nothing_can_be_shown(wire: MastodonWire) -> None:
+    """So nothing is offered to be approved."""
+    author = wire.person()
+    ref = await wire.written(author=author)
+    await wire.town.delete(author, ref.message)
+    with pytest.raises(PlatformUnavailable):
+        await wire.platform.in_public(ref, REPLY)
 
 
 @pytest.mark.parametrize("visibility", ["public", "unlisted"])

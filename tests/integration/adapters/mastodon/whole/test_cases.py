@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 
@@ -17,8 +18,8 @@ from adapters.mastodon.connection.client import MastodonClient, MastodonOptions
 from adapters.mastodon.platform import MastodonPlatform
 from adapters.mastodon.reports.feed import ReportFeed
 from adapters.mastodon.speech.exact_text import ROOM
-from adapters.mastodon.speech.markup import without_breaks
 from adapters.mastodon.speech.plain_text import plain_text
+from bot.communities.decisions import CommunityDesk
 from bot.compose import application
 from bot.compose.application import open_database
 from bot.compose.platforms.mastodon import mastodon_platform
@@ -30,6 +31,8 @@ from bot.store.schema import CaseRow, SuggestionRow, UpdateRow, UpdateState
 from core.engine import Engine
 from core.models import FlaggedPost, PostRef
 from core.moderation.approval import CaseState
+from core.moderation.community.places import PlaceRules
+from core.moderation.roles import Operator
 from core.moderation.roles import Person as Member
 from tests.fakes.engine.brief import passage
 from tests.fakes.engine.evidence import FakeEvidence
@@ -39,8 +42,10 @@ from tests.fakes.mastodon.server.server import MastodonServer
 from tests.fakes.mastodon.town import JSON
 from tests.fakes.mastodon.whole import FAR, WholeTown, served
 from tests.fakes.telegram.whole import BRIEF
+from tests.fakes.web.browsing import Browser, Page
 
 POST = "They should all go back where they came from, every one of them."
+WARNING = "Answer to a post with a content warning"
 
 
 def _engine() -> Engine:
@@ -59,12 +64,17 @@ async def _suggestions(town: WholeTown) -> list[str]:
         return [row.document for row in rows]
 
 
-async def _flagged(town: WholeTown) -> tuple[JSON, JSON]:
-    """A post that the volunteer asked about, and its card."""
+async def _flagged(town: WholeTown, spoiler: str = "politics", language: str = "en", **more: str) -> JSON:
+    """A post that the volunteer asked about, once its case waits for a decision."""
     people = town.people
-    post = await town.server.town.post(people["author"], POST, spoiler="politics", language="en")
+    post = await town.server.town.post(people["author"], POST, spoiler=spoiler, language=language, **more)
     await town.server.town.mention(people["volunteer"], town.server.bot, "counter empathetic", reply_to=post)
-    return post, await town.until(lambda: town.card("Waits for your decision."))
+    await town.until(lambda: _waiting(town))
+    return post
+
+
+async def _waiting(town: WholeTown) -> CaseRow | None:
+    return next((case for case in await _cases(town) if case.state is CaseState.IN_REVIEW), None)
 
 
 async def _replies(town: WholeTown, post: JSON) -> list[JSON]:
@@ -73,12 +83,16 @@ async def _replies(town: WholeTown, post: JSON) -> list[JSON]:
     return [each for each in found if each["account"]["id"] == town.server.bot.id]
 
 
-async def _says(town: WholeTown, words: str, below: JSON) -> None:
-    await town.server.town.direct(town.people["moderator"], words, town.server.bot, reply_to=below)
-
-
-async def _told_after(town: WholeTown, *words: str) -> JSON:
-    return await town.until(lambda: town.card(*words))  # type: ignore[no-any-return]  # the post that was found
+async def _approved(town: WholeTown, browser: Browser, press: str = "", **fields: str) -> Page:
+    """The page that shows what would be posted; it is approved then."""
+    case = await _waiting(town)
+    assert case is not None
+    await browser.get(f"/case/{case.id}/edit/0" if fields else f"/case/{case.id}")
+    page = await browser.press(press, **fields)
+    assert page.status == 200, page.words
+    await browser.press("Yes, post this reply")
+    assert "You approved this reply" in browser.page.words
+    return page
 
 
 def _was_asked_twice(town: WholeTown, path: str) -> bool:
@@ -86,28 +100,69 @@ def _was_asked_twice(town: WholeTown, path: str) -> bool:
 
 
 async def test_from_the_mention_to_the_reply(tmp_path: Path) -> None:
-    """Exactly the approved text, unlisted, behind a warning of ours; all else is said to people alone."""
+    """The page shows all that will stand there: the name, the words, our warning, its readers and its length."""
     async with served(_engine(), tmp_path) as town:
         assert town.notes == [f"On Mastodon it is @antiphon@{town.server.domain}."]
-        post, card = await _flagged(town)
-        assert card["visibility"] == "direct"
-        assert any("Thank you." in each or "Drafts for case" in each for each in await town.directs_to("volunteer"))
+        post = await _flagged(town)
+        (told,) = await town.directs_to("volunteer")
+        assert "Thank you." in told and "go back where" not in told
+        assert await town.directs_to("moderator") == []
         (case,) = await _cases(town)
-        assert (case.message, case.channel, case.state) == (post["id"], FAR, CaseState.IN_REVIEW)
-        _, _, drafted = without_breaks(plain_text(card["content"])).partition("Draft 1")
-        draft = drafted.split("“")[1].split("”")[0]
-        assert len(draft) > 20 and any(json.dumps(draft)[1:-1] in each for each in await _suggestions(town))
-        await _says(town, "approve 1", card)
-        shown = await _told_after(town, "yes", "———")
-        exact = without_breaks(plain_text(shown["content"])).split("———")[1].strip()
-        await _says(town, "yes", shown)
-        (reply,) = await town.until(lambda: _replies(town, post))
-        assert f"@author@{FAR} {plain_text(reply['content']).removeprefix('@author ')}" == exact
-        warning = "Answer to a post with a content warning"
-        assert f"“{warning}”" in without_breaks(plain_text(shown["content"]))
-        assert (reply["visibility"], reply["spoiler_text"], reply["language"]) == ("unlisted", warning, "en")
+        assert (case.message, case.channel) == (post["id"], FAR)
+        async with town.logged_in("moderator") as browser:
+            page = await browser.get("/")
+            link = page.dom.css_first("a[data-case]")
+            assert link is not None
+            page = await browser.get(str(link.attributes["href"]))
+            assert "go back where" not in page.text
+            draft = page.said(".draft .words")
+            assert any(json.dumps(draft)[1:-1] in each for each in await _suggestions(town))
+            shown = await _approved(town, browser, "Approve draft 1…")
+            exact = shown.said("pre.exact").strip()
+            assert exact.startswith(f"@author@{FAR} {draft}\n\n")
+            assert f"“{WARNING}”" in shown.words and "“quiet public”" in shown.words
+            (reply,) = await town.until(lambda: _replies(town, post))
+            assert f"@author@{FAR} {plain_text(reply['content']).removeprefix('@author ')}" == exact
+            assert (reply["visibility"], reply["spoiler_text"], reply["language"]) == ("unlisted", WARNING, "en")
         public = [each for each in await town.server.town.written_by(town.server.bot) if each["visibility"] != "direct"]
         assert [each["id"] for each in public] == [reply["id"]]
+
+
+async def test_a_hashtag_that_the_place_asks_for_is_shown_and_ends_an_approval_of_before(tmp_path: Path) -> None:
+    """Who was shown the reply without it approved something else."""
+    async with served(_engine(), tmp_path) as town, town.logged_in("moderator") as browser:
+        post = await _flagged(town, spoiler="")
+        case = await _waiting(town)
+        assert case is not None
+        await browser.get(f"/case/{case.id}")
+        await browser.press("Approve draft 1…")
+        async with open_database(town.settings) as database:
+            desk = CommunityDesk(database)
+            rules = PlaceRules(consent="Its operator said yes.", hashtag="#bot", mentions_author=False)
+            place = await desk.known("mastodon", town.server.domain)
+            await desk.configure(place, lambda _: {"places": {FAR: asdict(rules)}}, Operator("operator"))
+        page = await browser.press("Yes, post this reply")
+        assert page.status == 409, page.words
+        assert [each for each in await _replies(town, post) if each["visibility"] != "direct"] == []
+        shown = await _approved(town, browser, "Approve draft 1…")
+        (reply,) = await town.until(lambda: _replies(town, post))
+        words = plain_text(reply["content"])
+        assert words.endswith("\n\n#bot") and not words.startswith("@") and words == shown.said("pre.exact").strip()
+
+
+async def test_what_does_not_fit_with_the_name_is_refused_before_it_is_approved(tmp_path: Path) -> None:
+    """The text alone would fit, and comes back to who wrote it."""
+    async with served(_engine(), tmp_path) as town, town.logged_in("moderator") as browser:
+        name = "a" * 90
+        town.people["author"] = town.server.town.add_account(name, FAR)
+        await _flagged(town, spoiler="")
+        case = await _waiting(town)
+        assert case is not None
+        await browser.get(f"/case/{case.id}/edit/0")
+        long = "We all live here. " * 19 + "All of us live here."
+        page = await browser.press("See exactly what would be posted", text=long)
+        assert page.status == 422 and "the instance takes 500" in page.words
+        assert page.said("textarea").strip() == long
 
 
 async def test_quoted_hate_becomes_a_case_with_those_words_and_that_author(tmp_path: Path) -> None:
@@ -119,9 +174,12 @@ async def test_quoted_hate_becomes_a_case_with_those_words_and_that_author(tmp_p
         more = {"spoiler": warning, "language": "en"}
         post = await say(people["author"], "So true, all of it.", quoted_status_id=quoted["id"], **more)
         await town.server.town.mention(people["volunteer"], town.server.bot, "counter", reply_to=post)
-        card = await town.until(lambda: town.card("Waits for your decision.", "Quotes stranger@far.example."))
-        shown = without_breaks(plain_text(card["content"]))
-        assert warning not in shown.split("“")[0] and warning in shown
+        waiting = await town.until(lambda: _waiting(town))
+        async with town.logged_in("moderator") as browser:
+            page = await browser.get(f"/case/{waiting.id}")
+            assert "stranger" not in page.text and warning not in page.text
+            page = await browser.get(f"/case/{waiting.id}?reveal=1")
+            assert "stranger@far.example" in page.words and warning in page.words
         (case,) = await _cases(town)
         assert case.text == f"{warning}\n\nSo true, all of it.\n\n{POST}"
         assert [(part["kind"], part["name"]) for part in case.words["parts"]] == [
@@ -136,22 +194,19 @@ async def test_quoted_hate_becomes_a_case_with_those_words_and_that_author(tmp_p
 async def test_no_word_of_a_hateful_warning_stands_in_public(tmp_path: Path) -> None:
     """What was shown before the approval is all that stands there: the author's name, our warning, the text."""
     slogan = "Muslims are vermin and must go"
-    async with served(_engine(), tmp_path) as town:
-        people, instance = town.people, town.server.town
-        post = await instance.post(people["author"], POST, spoiler=slogan, language="es")
-        await instance.mention(people["volunteer"], town.server.bot, "counter", reply_to=post)
-        card = await town.until(lambda: town.card("Waits for your decision."))
-        await _says(town, "write: Aquí vive gente de muchas religiones.", card)
-        shown = await _told_after(town, "yes", "———")
-        said = without_breaks(plain_text(shown["content"]))
-        await _says(town, "yes", shown)
+    async with served(_engine(), tmp_path) as town, town.logged_in("moderator") as browser:
+        post = await _flagged(town, spoiler=slogan, language="es")
+        text = "Aquí vive gente de muchas religiones."
+        page = await _approved(town, browser, "See exactly what would be posted", text=text)
         (reply,) = await town.until(lambda: _replies(town, post))
         assert reply["spoiler_text"] == "Respuesta a una publicación con aviso de contenido"
-        assert f"“{reply['spoiler_text']}”" in said
-        assert said.split("———")[1].strip() == f"@author@{FAR} {plain_text(reply['content']).removeprefix('@author ')}"
-        for each in await instance.written_by(town.server.bot):
-            assert slogan not in each["spoiler_text"]
-            assert slogan not in each["content"] or each["visibility"] == "direct"
+        assert f"“{reply['spoiler_text']}”" in page.words
+        there, exact = plain_text(reply["content"]), page.said("pre.exact").strip()
+        assert f"It takes {len(there + reply['spoiler_text'])} of the 500 characters" in page.words
+        assert f"@author@{FAR} {there.removeprefix('@author ')}" == exact
+        assert exact.startswith(f"@author@{FAR} {text}")
+        for each in await town.server.town.written_by(town.server.bot):
+            assert slogan not in each["spoiler_text"] and slogan not in each["content"]
 
 
 async def test_a_stranger_opens_no_case_and_who_has_a_role_is_helped(tmp_path: Path) -> None:
@@ -177,7 +232,7 @@ async def test_nothing_that_anybody_wrote_to_us_stays_in_the_inbox(tmp_path: Pat
 
 
 async def test_reports_and_watched_hashtags_become_cases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both are asked for, from now on."""
+    """Both are asked for, from now on; a report ends with what a person decides on the page."""
     soon = partial(WatchedFeeds, look_seconds=0.2)
     monkeypatch.setattr("adapters.mastodon.capture.installing.WatchedFeeds", soon)
     monkeypatch.setattr("bot.compose.platforms.mastodon.ReportFeed", partial(ReportFeed, poll_seconds=0.2))
@@ -195,7 +250,19 @@ async def test_reports_and_watched_hashtags_become_cases(tmp_path: Path, monkeyp
             return {(row.message, row.flagged_how) for row in await _cases(town)} == wanted
 
         await town.until(are_there)
-        assert await town.directs_to("volunteer") == []
+        case = next(row for row in await _cases(town) if row.message == reported["id"])
+        async with town.logged_in("moderator") as browser:
+            await browser.get(f"/case/{case.id}")
+            await browser.press("Close the case", value="not_hateful")
+        keeper = people["keeper"]
+        reader = replace(keeper, token=instance.token(keeper, ("admin:read", "read")))
+
+        async def is_resolved() -> bool:
+            found = await instance.call(reader, "GET", f"/api/v1/admin/reports/{report['id']}")
+            return bool(found["action_taken"]) and found["assigned_account"]["id"] == keeper.id
+
+        await town.until(is_resolved)
+        assert [await town.directs_to(who) for who in ("volunteer", "moderator")] == [[], []]
 
 
 async def test_a_closed_hashtag_is_told_to_who_runs_it(tmp_path: Path) -> None:
