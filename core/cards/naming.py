@@ -98,7 +98,7 @@ def _all_named(
 
 
 def _named(text: str, places: Sequence[str], name: str, group: TargetGroup) -> str:
-    """The text with the name in the place of the first of those that it holds."""
+    """The text with the name in the place of the first of those that it holds, but for one that is part of a name."""
     of_whole = None if name in _LOVING else _OF_THE_WHOLE.get(group)
     if of_whole and of_whole.search(re.sub("|".join(places), "", text)):
         return text
@@ -106,7 +106,7 @@ def _named(text: str, places: Sequence[str], name: str, group: TargetGroup) -> s
         said = re.sub(
             rf"(^|[.!?] |[“\"])?(?<![\w'’-]){place}(?![\w'’-])", partial(_put, name), text, flags=re.IGNORECASE
         )
-        if said != text:
+        if said != text and not any(_is_part(held.plural, place) for held in named(text)):
             return said
     return text
 

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from core.cards.bank import Card, Facet, Stereotype, load_cards, prepared_id, prepared_in
 from core.cards.naming import with_names
 from core.models import Intent, TargetGroup
 from core.wording.targets.names import named
+
+
+_NAMED = (
+    "Pakistanis", "Poles", "deaf people", "gays", "trans people", "trans women", "Black women", "Muslim women",
+    "refugees",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -83,6 +91,8 @@ def test_a_reply_calls_people_as_the_post_does(text: str, post: str, group: Targ
         ("Muslims pray.", "Pakistanis again.", TargetGroup.MUSLIMS),
         ("Women vote.", "Feminists vote.", TargetGroup.WOMEN),
         ("Jews vote.", "Jews vote.", TargetGroup.JEWS),
+        ("Trans women are at home here.", "Trans women again.", TargetGroup.LGBT),
+        ("Trans women are at home here.", "Muslim women again.", TargetGroup.WOMEN),
     ],
 )
 def test_a_reply_keeps_its_words_where_they_may_be_true_of_the_whole_group_alone(
@@ -104,8 +114,8 @@ def test_every_name_fits_into_the_replies_of_its_group() -> None:
     """No name leaves a sentence without its capital, twice the same word, or a slur of the list."""
     for group in TargetGroup:
         cards = [card for card in load_cards("en") if card.target_group is group]
-        for post in ("Pakistanis", "Poles", "deaf people", "gays", "trans people", "Black women", "refugees"):
+        for post in _NAMED:
             for card in with_names(cards, post, group):
                 for text in card.originals:
                     assert text[0].isupper() or not text[0].isalpha(), text
-                    assert "people people" not in text
+                    assert not re.search(r"\b(\w+) \1\b", text, re.IGNORECASE), text
