@@ -18,6 +18,7 @@ from adapters.common.decisions.press import NOTE, TEXT
 from adapters.common.words.labels import group_in_words, severity_in_words
 from adapters.common.words.markup import Reader, hidden_in
 from adapters.web.door import status_of
+from adapters.web.exposure import EXPOSURE, HOURS
 from adapters.web.press import PagePress
 from adapters.web.site import SECRET, SITE, is_fragment, locale_of, page, see_other, visitor_of
 from adapters.web.speech import marked_characters, reader_for
@@ -156,6 +157,7 @@ async def show_case(
         "case.html",
         status=status,
         case=view,
+        run=_looked(request, card) if is_revealed else 0,
         case_number=short_number(card.case_id),
         history=[_move(move, reader) for move in history],
         problem=problem,
@@ -180,7 +182,13 @@ async def post_words(request: web.Request) -> web.Response:
     card, _ = await seen_case(request)
     if not is_fragment(request):
         raise see_other(f"/case/{card.case_id}?reveal=1#post")
-    return await page(request, "post.html", case=case_view(card, _reader(request, reveals=True), is_revealed=True))
+    view = case_view(card, _reader(request, reveals=True), is_revealed=True)
+    return await page(request, "post.html", case=view, run=_looked(request, card))
+
+
+def _looked(request: web.Request, card: Card) -> int:
+    """How many posts this one makes that the person looked at without a break, where one is due."""
+    return request.app[EXPOSURE].look(visitor_of(request).account, card.case_id)
 
 
 # Writing
@@ -439,7 +447,8 @@ def _lately(one: DecidedLately, reader: Reader) -> dict[str, str]:
 
 async def me(request: web.Request) -> web.Response:
     """The account, who it is on the platforms, and how the page is wanted."""
-    return await page(request, "me.html")
+    posts = request.app[EXPOSURE].posts(visitor_of(request).account)
+    return await page(request, "me.html", posts=posts, hours=HOURS)
 
 
 async def prefer(request: web.Request) -> web.Response:

@@ -16,6 +16,7 @@ from aiohttp import web
 from adapters.web import desk, door, library, numbers, record
 from adapters.web.api.description import add_to
 from adapters.web.api.routes import API_TRIES, programs_by_token
+from adapters.web.exposure import EXPOSURE, Exposure
 from adapters.web.live import STOPPING, events
 from adapters.web.site import SITE, STATIC, Site, digest
 from core.errors import BadSettings
@@ -32,6 +33,7 @@ def application(site: Site, tries: door.Tries | None = None) -> web.Application:
         client_max_size=door.MOST_BODY,
     )
     made[SITE], made[door.TRIES], made[STOPPING] = site, tries or door.Tries(), asyncio.Event()
+    made[EXPOSURE] = Exposure(made[door.TRIES].clock)
     made[API_TRIES] = door.Tries(made[door.TRIES].clock)
     made.router.add_get("/static/{name}", static)
     made.router.add_get("/login", door.login_page)

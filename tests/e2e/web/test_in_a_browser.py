@@ -148,7 +148,7 @@ async def test_two_moderators_and_a_page_that_slept(room: Room) -> None:
     desk = room.web.desk
     queue, case, me = room.tab, await room.open(), await room.open()
     await me.go("/me")
-    assert "The oldest that needs you was flagged" in await me.words()
+    assert "Oldest: flagged" in await me.words()
     await case.go(f"/case/{desk.case_id}")
     await desk.casework.hold(desk.case_id, desk.jon)
     await queue.page.wait_for_selector("text=Jon holds it")
