@@ -11,7 +11,6 @@ from core.cards.naming import with_names
 from core.models import Intent, TargetGroup
 from core.wording.targets.names import named
 
-
 _NAMED = (
     "Pakistanis", "Poles", "deaf people", "gays", "trans people", "trans women", "Black women", "Muslim women",
     "refugees",
