@@ -13,7 +13,7 @@ from typing import Final
 
 from aiohttp import web
 
-from adapters.web import desk, door, library, numbers, record
+from adapters.web import desk, door, library, numbers, record, settings
 from adapters.web.api.description import add_to
 from adapters.web.api.routes import API_TRIES, programs_by_token
 from adapters.web.exposure import EXPOSURE, Exposure
@@ -22,6 +22,7 @@ from adapters.web.site import SITE, STATIC, Site, digest
 from core.errors import BadSettings
 
 _CASE: Final = r"/case/{case:[0-9a-f]{32}}"
+_PLACE: Final = r"/settings/{platform:[a-z]+}/{community:[^/]{1,200}}"
 _TYPES: Final = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 _CLOSING_SECONDS: Final = 2.0
 
@@ -70,6 +71,11 @@ def application(site: Site, tries: door.Tries | None = None) -> web.Application:
     made.router.add_get(f"{_CASE}/edit/{{rank:[0-9]}}", desk.edit_page)
     made.router.add_post(f"{_CASE}/check", desk.check)
     made.router.add_post(f"{_CASE}/act", desk.act)
+    made.router.add_get("/settings", settings.places)
+    made.router.add_get(_PLACE, settings.settings)
+    made.router.add_post(_PLACE, settings.save)
+    made.router.add_post(f"{_PLACE}/preview", settings.preview)
+    made.router.add_post(f"{_PLACE}/switch", settings.switch)
     add_to(made.router)
     made.on_shutdown.append(_end_streams)
     return made

@@ -27,7 +27,7 @@ from core.moderation.dashboard_ports import Doorkeeper, Overview, Record, TokenK
 from core.moderation.desk_ports import Casework, Governance
 from core.moderation.own.library import OwnLibrary
 from core.moderation.roles import Person
-from core.ports import EvidenceSource
+from core.ports import EvidenceSource, HateDetector
 
 _HERE: Final = Path(__file__).parent
 CSRF_FIELD: Final = "csrf"
@@ -49,6 +49,8 @@ class Site:
         address_of: where a post can be read on its platform, "" where that is not known.
         paste: what becomes of a post that somebody pastes; ``None`` where none can be pasted.
         knowledge: where evidence is looked up; ``None`` where this process has none.
+        detector: the filter of watched channels; ``None`` where there is none.
+        configured: what holds for every community, as the configuration names it, with its value.
     """
 
     casework: Casework
@@ -62,6 +64,8 @@ class Site:
     address_of: Callable[[PostRef], str] = no_address
     paste: Paste | None = None
     knowledge: EvidenceSource | None = None
+    detector: HateDetector | None = None
+    configured: Mapping[str, object] = field(default_factory=dict)
     poll_seconds: float = 1.0
     templates: Environment = field(default_factory=lambda: templates())
 

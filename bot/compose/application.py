@@ -103,6 +103,7 @@ class Application(Running):
     casework: FrontDesk
     governance: CommunityGovernance
     knowledge: EvidenceSource
+    detector: PostDetector
 
 
 class PostDetector:
@@ -257,6 +258,7 @@ async def open_application(
             casework=casework,
             governance=governance,
             knowledge=engine.evidence,
+            detector=detector,
             worker=Worker(queue, drafting, on_progress),
             outbox=outbox,
             schedule=Schedule(database, chores, name),

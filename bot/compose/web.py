@@ -50,9 +50,24 @@ async def dashboard(
         origins=origins,
         address_of=lambda ref: address_of(ref, settings.mastodon.url),
         paste=paste,
+        detector=running.detector,
+        configured=_for_all(settings),
     )
     async with serving(application(site), at):
         yield origins[0], accounts
+
+
+def _for_all(settings: Settings) -> dict[str, object]:
+    """What holds for every community, as the configuration names it."""
+    desk, community = settings.desk, settings.community
+    found: dict[str, object] = {
+        "community.language": community.language,
+        "community.style": community.style,
+        "community.intents": ", ".join(community.intents),
+        "community.sure": community.sure,
+    }
+    names = ("undo_seconds", "replies_per_hour", "replies_per_day", "flags_per_hour", "retention_days")
+    return found | {f"desk.{name}": getattr(desk, name) for name in (*names, "statistics_months", "campaign_hours")}
 
 
 def origins_of(wanted: WebSettings, port: int) -> tuple[str, ...]:

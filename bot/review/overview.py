@@ -10,11 +10,13 @@ from datetime import datetime
 from bot.review.queries import CaseQueries
 from bot.store.cases import cases as store
 from bot.store.engine.database import Database, Session
-from bot.store.people.people import known_name, require_on_case
+from bot.store.people.communities import id_of
+from bot.store.people.people import known_name, require_on_case, require_on_community
 from bot.store.views import queue as views
+from bot.store.views.kept_posts import kept_posts
 from bot.store.views.lately import with_names
-from core.moderation.dashboard_ports import Changes, Move, Queue, TextCheck
-from core.moderation.roles import OnCase, Person
+from core.moderation.dashboard_ports import Changes, KeptPost, Move, Queue, TextCheck
+from core.moderation.roles import OnCase, OnCommunity, Person
 
 
 class DeskOverview:
@@ -75,3 +77,13 @@ class DeskOverview:
     async def holds(self, people: tuple[Person, ...]) -> dict[str, str]:
         """Who holds which case there, by pseudonym."""
         return await self._database.run("look for holds", lambda session: views.holds(session, people))
+
+    async def kept_posts(self, platform: str, community: str, by: Person) -> tuple[KeptPost, ...]:
+        """The newest posts of the last seven days of a community, for who may configure it."""
+
+        async def work(session: Session) -> tuple[KeptPost, ...]:
+            identity = await id_of(session, platform, community)
+            await require_on_community(session, identity, by, OnCommunity.CONFIGURE)
+            return await kept_posts(session, identity)
+
+        return await self._database.run("read what came lately", work)

@@ -180,6 +180,23 @@ class Changes:
     cases: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class KeptPost:
+    """A post that came to the desk lately, as it is kept: where, how and when, and what is known of it.
+
+    ``text`` is for the filter to read, and ``channel`` is ``PostRef.channel``; ``score`` is that of the filter where it
+    found the post.
+    """
+
+    case_id: str
+    channel: str
+    text: str
+    flagged_how: str
+    score: float | None
+    at: datetime
+    group: TargetGroup | None
+
+
 class Overview(Protocol):
     """What somebody sees over all their communities. Their rights are read in the transaction that answers."""
 
@@ -207,6 +224,10 @@ class Overview(Protocol):
 
     async def holds(self, people: tuple[Person, ...]) -> dict[str, str]:
         """Who holds which case in their communities, by a pseudonym that no page shows; no number tells of it."""
+        ...
+
+    async def kept_posts(self, platform: str, community: str, by: Person) -> tuple[KeptPost, ...]:
+        """The newest posts of the last seven days whose words are kept; ``NotAllowed`` if they may not configure it."""
         ...
 
 

@@ -123,6 +123,9 @@ def _with_endings(word: str) -> str:
     return f"(?:{'|'.join([re.escape(word), *others.get(ending, [f'{word}(?:{_BASQUE})'])])})"
 
 
+BY_KEYWORD: Final = "keyword"
+BY_FILTER: Final = "watched channel"
+"""How a post of a watched channel was flagged (``FlaggedPost.flagged_how``)."""
 TOLD_SECONDS: Final = 60.0
 
 
@@ -402,11 +405,11 @@ class Watching:
         # Not in the event loop: a text of a stranger may take some ten milliseconds.
         is_keyword = bool(policy.keywords) and await asyncio.to_thread(has_keyword, text, policy.keywords)
         if is_keyword:
-            return await self._found(sighting, Flag(self._own_id(), "keyword", Priority.DETECTED))
+            return await self._found(sighting, Flag(self._own_id(), BY_KEYWORD, Priority.DETECTED))
         score = await self._filter.score_of_a_find(sighting.ref.community, text, policy)
         if score is None:
             return None
-        return await self._found(sighting, Flag(self._own_id(), "watched channel", Priority.DETECTED), score)
+        return await self._found(sighting, Flag(self._own_id(), BY_FILTER, Priority.DETECTED), score)
 
     async def _look_at_reaction(self, community: str, by: Person, find: Find) -> None:
         try:

@@ -45,9 +45,9 @@ def calls_panel(policy: CommunityPolicy, reader: Reader, facts: CommunityFacts) 
     parts: tuple[str | PanelChoice, ...] = (
         f"{heading}\n{about}",
         *_roles(policy, reader),
-        _minutes(policy, reader),
+        minutes_choice(policy, reader),
         _quiet(policy, reader),
-        _threats(policy, reader),
+        threats_choice(policy, reader),
         "\n".join([gettext("Time zone: {zone}", locale, zone=policy.time_zone), *facts.lacking(policy, locale)]),
     )
     return Panel(PANEL, parts, buttons)
@@ -115,7 +115,8 @@ def _called(policy: CommunityPolicy, kind: CallKind) -> tuple[str, ...]:
     return (policy.calls[kind],) if kind in policy.calls else ()
 
 
-def _minutes(policy: CommunityPolicy, reader: Reader) -> PanelChoice:
+def minutes_choice(policy: CommunityPolicy, reader: Reader) -> PanelChoice:
+    """How long a case waits before somebody is called."""
     title = gettext("**Too long** is", reader.locale)
     numbers = sorted({*_MINUTES, policy.waiting_minutes})
     rows = tuple((str(number), _long(number, reader.locale)) for number in numbers)
@@ -136,7 +137,8 @@ def _quiet(policy: CommunityPolicy, reader: Reader) -> PanelChoice:
     return PanelChoice("quiet_hours", reader.markup.ours(title), rows=rows, chosen=chosen)
 
 
-def _threats(policy: CommunityPolicy, reader: Reader) -> PanelChoice:
+def threats_choice(policy: CommunityPolicy, reader: Reader) -> PanelChoice:
+    """Whether a threat calls its role in quiet hours, too."""
     locale = reader.locale
     title = gettext("**A threat in quiet hours**", locale)
     rows = (

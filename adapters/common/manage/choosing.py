@@ -22,13 +22,14 @@ from core.errors import AntiphonError, BadInput, NotAllowed, StoreUnavailable
 from core.i18n.catalogs import gettext
 from core.moderation.cards import DeskStatus
 from core.moderation.community.policy import CommunityPolicy
+from core.moderation.desk_ports import Governance
 from core.moderation.roles import OnCommunity
 from core.ports import HateDetector
 
 FORM_SECONDS: Final = 2.0
 """How long the database may take before a form opens; the strictest platform waits three seconds."""
 _NOTICE: Final = 2000
-_SWITCHES: Final = frozenset({"posting_on_confirmed", "posting_off", "disclosure_on", "disclosure_off"})
+SWITCHES: Final = frozenset({"posting_on_confirmed", "posting_off", "disclosure_on", "disclosure_off"})
 _MOST_UNSAVED: Final = 100
 
 
@@ -135,8 +136,8 @@ class Choosing:
 
     async def _do(self, manager: Manager, chosen: Chosen, facts: CommunityFacts) -> str:
         await require(self._desk, manager, OnCommunity.CONFIGURE)
-        if chosen.panel == setup.PANEL and chosen.field in _SWITCHES:
-            return await self._switch(manager, chosen.field, chosen.typed or {})
+        if chosen.panel == setup.PANEL and chosen.field in SWITCHES:
+            return await switch(self._desk.governance, self._desk.platform, manager, chosen.field, chosen.typed or {})
         if chosen.field == "again":
             return ""
         if chosen.panel == setup.PANEL and chosen.field in setup.ROLE_FIELDS and not manager.is_owner:
@@ -149,19 +150,21 @@ class Choosing:
         await governance.configure(self._desk.platform, where, changes, manager.person, is_owner=manager.is_owner)
         return gettext("Saved.", manager.locale)
 
-    async def _switch(self, manager: Manager, field: str, typed: Mapping[str, str]) -> str:
-        governance, platform, locale = self._desk.governance, self._desk.platform, manager.locale
-        if field.startswith("posting"):
-            is_posting = field == "posting_on_confirmed"
-            await governance.set_posting(platform, manager.community, is_posting, manager.person)
-            if is_posting:
-                return gettext("Approved replies are posted from now on.", locale)
-            return gettext("Nothing is posted from now on.", locale)
-        discloses, note = field == "disclosure_on", typed.get("note", "").strip()
-        await governance.set_disclosure(platform, manager.community, discloses, manager.person, note)
-        if discloses:
-            return gettext("Replies say from now on that Antiphon drafted them.", locale)
-        return gettext("Replies no longer say that Antiphon drafted them.", locale)
+
+async def switch(governance: Governance, platform: str, manager: Manager, field: str, typed: Mapping[str, str]) -> str:
+    """Turn posting, or the sentence that discloses Antiphon, on or off; says what is so from now on."""
+    locale = manager.locale
+    if field.startswith("posting"):
+        is_posting = field == "posting_on_confirmed"
+        await governance.set_posting(platform, manager.community, is_posting, manager.person)
+        if is_posting:
+            return gettext("Approved replies are posted from now on.", locale)
+        return gettext("Nothing is posted from now on.", locale)
+    discloses, note = field == "disclosure_on", typed.get("note", "").strip()
+    await governance.set_disclosure(platform, manager.community, discloses, manager.person, note)
+    if discloses:
+        return gettext("Replies say from now on that Antiphon drafted them.", locale)
+    return gettext("Replies no longer say that Antiphon drafted them.", locale)
 
 
 class _Unsaved:

@@ -48,7 +48,7 @@ def status_text(status: DeskStatus, watch: Watch, lacking: list[str], reader: Re
     """The status of the desk, the mode first."""
     locale = reader.locale
     lines = [reader.markup.heading(gettext("Antiphon here", locale))]
-    lines += [reader.markup.ours(_mode(status, locale)), *lacking]
+    lines += [reader.markup.ours(mode_in_words(status, locale)), *lacking]
     if status.card_trouble is not None:
         lines.append(card_trouble_in_words(status.card_trouble, reader))
     lines += [_platform(trouble, reader) for trouble in status.platform_troubles]
@@ -77,7 +77,8 @@ def _languages(codes: frozenset[str], locale: str) -> str:
     )
 
 
-def _mode(status: DeskStatus, locale: str) -> str:
+def mode_in_words(status: DeskStatus, locale: str) -> str:
+    """Whether replies are posted, and with which line; marked up."""
     if status.is_paused_everywhere:
         return gettext("**Paused** everywhere by the people who run Antiphon: nothing is posted.", locale)
     if status.is_paused_here:

@@ -58,8 +58,8 @@ def targets_panel(policy: CommunityPolicy, reader: Reader, watched_here: Watched
         PanelButton("ask_keywords", gettext("Keywords…", locale)),
         PanelButton("ask_voice", gettext("Tone and evidence…", locale)),
     )
-    figures = () if watched_here is None else (_figures(watched_here, locale),)
-    parts = (heading, _groups(policy, reader), _one_in(policy, reader), *figures, _intents(policy, reader))
+    lines = () if watched_here is None else (figures(watched_here, locale),)
+    parts = (heading, _groups(policy, reader), _one_in(policy, reader), *lines, _intents(policy, reader))
     return Panel(PANEL, (*parts, _summary(policy, locale)), buttons)
 
 
@@ -160,7 +160,7 @@ def _one_in(policy: CommunityPolicy, reader: Reader) -> PanelChoice:
     return PanelChoice("one_in", reader.markup.ours(title), rows=rows, chosen=(str(policy.one_in),), least=1)
 
 
-def _figures(here: Watched, locale: str) -> str:
+def figures(here: Watched, locale: str) -> str:
     """How many false alarms there are, what that rests on, and what moderators said of the finds."""
     lines, record = [_alarms(here, locale)], here.record
     if record.found:

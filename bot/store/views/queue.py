@@ -47,18 +47,21 @@ async def readable(session: Session, people: Collection[Person]) -> list[Communi
     return [found[key] for key in sorted(found)]
 
 
-def _severity(session: Session) -> ColumnElement[Any]:
-    """How grave the post is by what was said of it last; 0 where nothing is known."""
-    place = json_text(session, SuggestionRow.document.expression, "reading", "severity")
-    newest = (
-        select(cast(place, Integer))
+def of_newest_suggestion(session: Session, *place: str) -> ColumnElement[Any]:
+    """A value of what was said last of a ``CaseRow`` of the query, as text; NULL where nothing is known."""
+    return (
+        select(json_text(session, SuggestionRow.document.expression, *place))
         .where(SuggestionRow.case_id == CaseRow.id, SuggestionRow.is_outdated.is_(False))
         .order_by(SuggestionRow.created_at.desc())
         .limit(1)
         .correlate(CaseRow)
         .scalar_subquery()
     )
-    return func.coalesce(newest, 0)
+
+
+def _severity(session: Session) -> ColumnElement[Any]:
+    """How grave the post is by what was said of it last; 0 where nothing is known."""
+    return func.coalesce(cast(of_newest_suggestion(session, "reading", "severity"), Integer), 0)
 
 
 async def queue(

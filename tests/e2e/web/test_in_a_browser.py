@@ -12,9 +12,10 @@ import pytest
 from playwright.async_api import BrowserContext, Page, Request, async_playwright
 
 from adapters.web.site import CSRF_HEADER
-from core.models import Draft, Intent, Scores, ThreadMessage
+from core.models import Draft, Intent, Scores, TargetGroup, ThreadMessage
 from core.moderation.approval import CaseState
 from core.moderation.closing import CloseReason
+from core.moderation.roles import Role
 from tests.fakes.ports.cards import POST, REVIEWED
 from tests.fakes.web.browsing import PASSWORD, Dashboard, dashboard
 
@@ -175,6 +176,31 @@ async def test_a_person_who_writes_is_not_interrupted(room: Room) -> None:
     await page.wait_for_selector("#news:not([hidden])")
     assert await page.input_value("#note") == "half a sentence"
     assert card.version == (await desk.now()).version
+
+
+async def test_a_manager_looks_at_last_week_and_saves_what_is_looked_for(room: Room) -> None:
+    """From the list of communities over the look to the stored settings; a moderator finds none to change."""
+    page, desk = room.tab.page, room.web.desk
+    await room.tab.go("/settings")
+    assert await page.locator("main a").count() == 0
+    desk.roles[desk.ane.user] = Role.MANAGER
+    await room.tab.go("/settings")
+    await page.click("main a")
+    await page.check("input[name=groups][value=migrants]")
+    await page.fill("#keywords_0", "vermin")
+    await page.click("text=Look at the last seven days")
+    await page.wait_for_selector("#week")
+    assert "Nothing is changed yet." in await room.tab.words()
+    where = (desk.chat.name, POST.ref.community)
+    assert (await room.web.governance.policy(*where)).keywords == ()
+    await page.click("text=Save the settings")
+    await page.wait_for_selector(".done")
+    found = await room.web.governance.policy(*where)
+    assert (found.groups, found.keywords) == ((TargetGroup.MIGRANTS,), ("vermin",))
+    assert await page.is_checked("input[name=groups][value=migrants]")
+    await page.set_viewport_size({"width": 320, "height": 700})
+    assert await page.evaluate("document.documentElement.scrollWidth") <= 320
+    assert room.tab.said == []
 
 
 async def test_the_post_is_not_in_the_accessibility_tree_before_it_is_asked_for(room: Room) -> None:

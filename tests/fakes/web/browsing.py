@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Collection, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -90,7 +90,7 @@ class Browser:
         """Go to a page."""
         return await self._asked("GET", path, None, headers)
 
-    async def post(self, path: str, fields: Mapping[str, str], **headers: str) -> Page:
+    async def post(self, path: str, fields: Mapping[str, str] | Sequence[tuple[str, str]], **headers: str) -> Page:
         """Send a form, as from a page of ours unless other headers say otherwise."""
         sent = {"Origin": self.origin, "Sec_Fetch_Site": "same-origin"} | headers
         return await self._asked("POST", path, fields, {name: value for name, value in sent.items() if value})
@@ -159,6 +159,7 @@ class Dashboard:
     desk: ReviewDesk
     accounts: WebAccounts
     tokens: ApiTokens
+    governance: CommunityGovernance
     app: web.Application
     origin: str
     seconds: Seconds
@@ -201,11 +202,12 @@ async def dashboard(file: Path, platform: str = "discord", **how: Any) -> AsyncI
     async with review_desk(file, platform) as desk:
         accounts = WebAccounts(desk.database, desk.desk.live_roles, hasher=_QUICK)
         tokens = ApiTokens(desk.database, accounts)
+        governance = CommunityGovernance(desk.database, desk.desk.live_roles)
         at = listening("127.0.0.1", 0)
         origin = f"http://127.0.0.1:{at.getsockname()[1]}"
         site = Site(
             casework=desk.casework,
-            governance=CommunityGovernance(desk.database, desk.desk.live_roles),
+            governance=governance,
             doorkeeper=accounts,
             overview=DeskOverview(desk.database, desk.desk.queries),
             tokens=tokens,
@@ -217,7 +219,7 @@ async def dashboard(file: Path, platform: str = "discord", **how: Any) -> AsyncI
         )
         seconds = Seconds()
         app = application(site, Tries(seconds))
-        made = Dashboard(desk, accounts, tokens, app, origin, seconds)
+        made = Dashboard(desk, accounts, tokens, governance, app, origin, seconds)
         async with serving(app, at):
             try:
                 yield made

@@ -17,7 +17,7 @@ from bot.store.engine.database import Session
 from bot.store.people import communities, people
 from core.moderation.closing import CloseReason
 from core.moderation.dashboard_ports import Scope
-from core.moderation.roles import OnCase, Person, Role, may_on_case
+from core.moderation.roles import OnCase, OnCommunity, Person, Role, may_on_case, may_on_community
 from tests.fakes.ports.cards import REVIEWED
 from tests.fakes.web.browsing import Answer, Browser, Dashboard, Program, dashboard
 
@@ -29,6 +29,10 @@ class For(Enum):
     ACCOUNT = "who has an account, of the communities where they may read"
     READER = "who may read the case"
     DECIDER = "who may decide about the case"
+    MANAGER = "who may configure the community"
+
+
+_OF_ONE_PLACE: Final = (For.READER, For.DECIDER, For.MANAGER)
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,11 @@ ROWS: Final[dict[tuple[str, str], Row]] = {
     ("GET", "/me"): Row(For.ACCOUNT),
     ("POST", "/me"): Row(For.ACCOUNT, {"language": ""}),
     ("GET", "/events"): Row(For.ACCOUNT),
+    ("GET", "/settings"): Row(For.ACCOUNT),
+    ("GET", "/settings/{platform}/{community}"): Row(For.MANAGER),
+    ("POST", "/settings/{platform}/{community}"): Row(For.MANAGER, {"stamp": "0"}),
+    ("POST", "/settings/{platform}/{community}/preview"): Row(For.MANAGER, {"one_in": "500"}),
+    ("POST", "/settings/{platform}/{community}/switch"): Row(For.MANAGER, {"act": "posting_off"}),
     ("GET", "/case/{case}"): Row(For.READER),
     ("GET", "/case/{case}/post"): Row(For.READER, reveals=True),
     ("GET", "/case/{case}/edit/{rank}"): Row(For.READER),
@@ -132,7 +141,8 @@ class Asker:
 
     async def ask(self, method: str, route: str, row: Row, case_id: str) -> Answer:
         """Use a route, as somebody would who knows what it takes."""
-        path = route.format_map({"case": case_id, "rank": "1", "name": "page.css", "link": "x" * 43})
+        place = {"platform": "discord", "community": "111"}
+        path = route.format_map({"case": case_id, "rank": "1", "name": "page.css", "link": "x" * 43} | place)
         version = (await self.room.desk.now()).version
         said = {name: version if value == _VERSION else value for name, value in row.said.items()}
         if path.startswith("/api"):
@@ -183,7 +193,7 @@ async def _refused_everywhere(room: Dashboard, asker: Asker, refusals: set[int])
     async for name, row, answer in _all_answers(room, asker, room.desk.case_id):
         assert answer.status < 500, name
         assert _tells(room, answer) == [], name
-        if row.to in (For.READER, For.DECIDER):
+        if row.to in _OF_ONE_PLACE:
             assert answer.status in refusals, (name, answer.status)
         assert await room.desk.now() == before, name
 
@@ -215,6 +225,7 @@ async def test_a_role_here_is_what_the_rules_say(room: Dashboard, role: Role) ->
     may = {
         For.READER: may_on_case([role], OnCase.READ),
         For.DECIDER: may_on_case([role], OnCase.REVIEW),
+        For.MANAGER: may_on_community([role], OnCommunity.CONFIGURE),
     }
     if not may[For.READER]:
         await _refused_everywhere(room, asker, {403})
@@ -231,7 +242,7 @@ async def test_a_role_here_is_what_the_rules_say(room: Dashboard, role: Role) ->
             assert answer.status == 403, name
         elif row.to is For.READER:
             assert answer.status == 200, name
-        elif row.to is For.DECIDER:
+        elif row.to in (For.DECIDER, For.MANAGER):
             assert answer.status in {200, 403, 409, 422}, (name, answer.status)
             assert "Only moderators" not in answer.text, name  # the desk may refuse it as the case is now
         if not may[For.DECIDER]:
@@ -260,6 +271,6 @@ async def test_a_case_that_is_not_there_is_refused_alike(room: Dashboard, case_i
     asker = await _asker(room, room.desk.ane)
     async for name, row, answer in _all_answers(room, asker, case_id):
         assert answer.status < 500, name
-        if row.to in (For.READER, For.DECIDER):
+        if row.to in _OF_ONE_PLACE:
             assert 400 <= answer.status < 500, name
             assert _tells(room, answer) == [], name

@@ -1,0 +1,125 @@
+"""What of the last seven days a community's rules would have captured: a look before they are changed.
+
+Owns the rule. Looks at posts that came to the desk, since no other message is kept. What people and the platform's own
+alerts flag comes whatever the filter looks for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from adapters.common.capture.watching import BY_FILTER, BY_KEYWORD, has_keyword, is_about
+from core.models import TargetGroup
+from core.moderation.community.careful_watch import FindLabel, careful_threshold
+from core.moderation.community.policy import CommunityPolicy
+from core.moderation.dashboard_ports import KeptPost
+from core.ports import HateDetector
+
+
+class Fate(StrEnum):
+    """What becomes of a post: found again, not found any more, flagged by somebody, or flagged and found as well."""
+
+    AGAIN = "again"
+    LOST = "lost"
+    FLAGGED = "flagged"
+    ALSO = "also"
+
+
+@dataclass(frozen=True, slots=True)
+class GroupCount:
+    """How many posts about a group came, and how many of them would have come by other rules."""
+
+    group: TargetGroup | None
+    came: int
+    would: int
+
+
+@dataclass(frozen=True, slots=True)
+class LastWeek:
+    """The posts, each with its fate, newest first."""
+
+    posts: tuple[tuple[KeptPost, Fate], ...]
+
+    def number(self, fate: Fate) -> int:
+        """How many have this fate."""
+        return sum(one is fate for _, one in self.posts)
+
+    @property
+    def would(self) -> int:
+        """How many would have come."""
+        return len(self.posts) - self.number(Fate.LOST)
+
+    @property
+    def groups(self) -> tuple[GroupCount, ...]:
+        """The counts by the group that a post attacks, what is not known last."""
+        order: list[TargetGroup | None] = [*TargetGroup, None]
+        found = {post.group for post, _ in self.posts}
+        return tuple(self._counted(group) for group in order if group in found)
+
+    def _counted(self, group: TargetGroup | None) -> GroupCount:
+        fates = [fate for post, fate in self.posts if post.group is group]
+        return GroupCount(group, len(fates), len(fates) - fates.count(Fate.LOST))
+
+
+async def last_week(
+    posts: Sequence[KeptPost],
+    now: CommunityPolicy,
+    new: CommunityPolicy,
+    detector: HateDetector | None,
+    labels: Sequence[FindLabel],
+) -> LastWeek:
+    """What would have become of some posts.
+
+    Args:
+        now: the policy as it is; ``new``, as it would be.
+        labels: what moderators said of finds, which moves how sure the filter must be.
+
+    Raises:
+        AntiphonError: the filter cannot be loaded.
+    """
+    return LastWeek(tuple([(post, await _fate(post, now, new, detector, labels)) for post in posts]))
+
+
+async def _fate(
+    post: KeptPost,
+    now: CommunityPolicy,
+    new: CommunityPolicy,
+    detector: HateDetector | None,
+    labels: Sequence[FindLabel],
+) -> Fate:
+    was_found = post.flagged_how in (BY_FILTER, BY_KEYWORD)
+    is_watched = post.channel in new.watched_channels
+    if (
+        was_found and post.channel not in now.watched_channels
+    ):  # a thread is watched with its channel, which is not kept
+        is_watched = bool(new.watched_channels)
+    is_found = is_watched and await finds(post.text, new, detector, labels, post.score)
+    if was_found:
+        return Fate.AGAIN if is_found else Fate.LOST
+    return Fate.ALSO if is_found else Fate.FLAGGED
+
+
+async def finds(
+    text: str,
+    policy: CommunityPolicy,
+    detector: HateDetector | None,
+    labels: Sequence[FindLabel],
+    score: float | None = None,
+) -> bool:
+    """Whether a text in a watched channel is found, as ``adapters.common.capture.watching`` does it.
+
+    Args:
+        score: that of the filter, where it is known already.
+    """
+    if bool(policy.keywords) and await asyncio.to_thread(has_keyword, text, policy.keywords):
+        return True
+    language = None if detector is None else await detector.language_of(text, policy.language)
+    if detector is None or language is None:
+        return False
+    if policy.groups and not await asyncio.to_thread(is_about, text, policy.groups):
+        return False
+    found = await detector.score(text, language) if score is None else score
+    return found > careful_threshold(policy.one_in, labels, detector.threshold)

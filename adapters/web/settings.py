@@ -1,0 +1,368 @@
+"""The settings of a community on pages: what it looks for, how it replies, whether it posts, and a look at last week.
+
+Owns which settings a page shows and how they are read from its form. Words and choices are those of every platform
+(``adapters.common.manage``). Channels and roles are chosen on the platform, which knows who can see them; a page only
+ends watching. The form carries a mark of the settings that it was made from: what somebody else changed meanwhile is
+not overwritten.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from aiohttp import web
+from multidict import MultiMapping
+
+from adapters.common.manage import calls, choosing, flagging, rules_notice, setup, targets
+from adapters.common.manage.managers import Manager
+from adapters.common.manage.panels import ChoiceOf, FormField, Panel, PanelChoice, either
+from adapters.common.manage.reports import mode_in_words
+from adapters.common.words.labels import group_in_words, language_in_words
+from adapters.common.words.languages import OWN_NAMES
+from adapters.common.words.markup import Reader
+from adapters.web.door import status_of
+from adapters.web.last_week import Fate, LastWeek, last_week
+from adapters.web.site import SECRET, SITE, locale_of, page, person_on, see_other, visitor_of
+from adapters.web.speech import reader_for
+from core.cards.beside import project_notices
+from core.errors import AntiphonError, BadInput, Conflict, PlatformUnavailable
+from core.i18n.catalogs import LANGUAGES, gettext, translated
+from core.i18n.sentences import sentence
+from core.moderation.case_numbers import short_number
+from core.moderation.community.policy import CommunityPolicy, changed, to_json
+from core.moderation.dashboard_ports import Place
+from core.moderation.roles import OnCommunity, may_on_community
+
+_STAMP: Final = "stamp"
+_ANY: Final = "any"
+_NOTICE: Final = "notice_"
+_PAUSES: Final = frozenset({"pause", "resume"})
+
+Said = MultiMapping[Any]
+"""What a form sent, each name with all its values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Some settings below one heading."""
+
+    title: str
+    about: str
+    parts: tuple[PanelChoice | FormField, ...]
+
+
+async def places(request: web.Request) -> web.Response:
+    """The communities whose settings this person may change."""
+    site, visitor = request.app[SITE], visitor_of(request)
+    found: list[Place] = []
+    unasked: list[Place] = []
+    for place in (await site.overview.queue(visitor.people)).places:
+        person = visitor.on(place.platform)
+        if person is None:
+            continue
+        try:
+            roles = await site.governance.roles_of(place.platform, place.community, person)
+        except PlatformUnavailable:
+            unasked.append(place)
+            continue
+        if may_on_community(roles, OnCommunity.CONFIGURE):
+            found.append(place)
+    return await page(request, "managed.html", places=found, unasked=unasked)
+
+
+async def _manager(request: web.Request) -> tuple[str, Manager]:
+    """The platform, and who manages there; ``NotAllowed`` for everybody else."""
+    platform, community = request.match_info["platform"], request.match_info["community"]
+    person = person_on(request, platform)
+    await request.app[SITE].governance.require(platform, community, person, OnCommunity.CONFIGURE)
+    reader = reader_for(locale_of(request), request.app[SITE].address_of)
+    return platform, Manager(community, person, False, reader)
+
+
+async def settings(request: web.Request) -> web.Response:
+    """The settings of a community as they are now."""
+    platform, manager = await _manager(request)
+    return await _show(request, platform, manager)
+
+
+async def preview(request: web.Request) -> web.Response:
+    """What the last seven days would have been under the settings of the form; nothing is changed."""
+    platform, manager = await _manager(request)
+    site, said = request.app[SITE], await request.post()
+    policy = await site.governance.policy(platform, manager.community)
+    try:
+        new = changed(policy, _changes(said, policy, manager.reader))
+        posts = await site.overview.kept_posts(platform, manager.community, manager.person)
+        labels = await site.governance.find_labels(platform, manager.community)
+        week = await last_week(posts, policy, new, site.detector, labels)
+    except AntiphonError as err:
+        return await _refused(request, platform, manager, err, said)
+    return await _show(request, platform, manager, said=said, week=week)
+
+
+async def save(request: web.Request) -> web.Response:
+    """Change the settings to those of the form."""
+    platform, manager = await _manager(request)
+    site, said = request.app[SITE], await request.post()
+    stamp = str(said.get(_STAMP, ""))
+
+    def changes(policy: CommunityPolicy) -> dict[str, object]:
+        if _stamp(policy) != stamp:
+            raise Conflict(
+                sentence("Somebody else changed the settings meanwhile, so nothing was changed."),
+                remedy=sentence("They stand here as they are now: change them again."),
+            )
+        return _changes(said, policy, manager.reader)
+
+    try:
+        await site.governance.configure(platform, manager.community, changes, manager.person)
+    except BadInput as err:
+        return await _refused(request, platform, manager, err, said)
+    except Conflict as err:
+        return await _refused(request, platform, manager, err, None)
+    return await _done(request, gettext("Saved.", manager.locale))
+
+
+async def switch(request: web.Request) -> web.Response:
+    """Leave shadow mode or go back, say who drafts or not, stop all posting or allow it again."""
+    platform, manager = await _manager(request)
+    governance, said = request.app[SITE].governance, await request.post()
+    act, note = str(said.get("act", "")), " ".join(str(said.get("note", "")).split())
+    if act == "posting_on":
+        return await page(request, "posting.html", panel=setup.confirm_panel(manager.reader), back=_path(request))
+    if act in _PAUSES:
+        turn = governance.pause if act == "pause" else governance.resume
+        await turn(platform, manager.community, manager.person, note)
+        return await _done(request, gettext("Saved.", manager.locale))
+    if act not in choosing.SWITCHES:
+        raise BadInput(sentence("Antiphon did not understand the request."), remedy=sentence("Go back, and try again."))
+    try:
+        done = await choosing.switch(governance, platform, manager, act, {"note": note})
+    except BadInput as err:
+        return await _refused(request, platform, manager, err, None)
+    return await _done(request, done)
+
+
+async def _done(request: web.Request, done: str) -> web.Response:
+    await request.app[SITE].doorkeeper.say_next(request[SECRET], done)
+    raise see_other(_path(request))
+
+
+def _path(request: web.Request) -> str:
+    """Where the settings of this community are."""
+    return request.rel_url.raw_path.removesuffix("/preview").removesuffix("/switch")
+
+
+async def _refused(
+    request: web.Request, platform: str, manager: Manager, err: AntiphonError, said: Said | None
+) -> web.Response:
+    """The page as it is now, or as it was filled in, with what went wrong."""
+    locale = manager.locale
+    problem = f"{translated(err.message, locale)} {translated(err.remedy, locale)}".strip()
+    return await _show(request, platform, manager, said=said, problem=problem, status=status_of(err))
+
+
+async def _show(
+    request: web.Request,
+    platform: str,
+    manager: Manager,
+    *,
+    said: Said | None = None,
+    week: LastWeek | None = None,
+    problem: str = "",
+    status: int = 200,
+) -> web.Response:
+    site, reader = request.app[SITE], manager.reader
+    policy = await site.governance.policy(platform, manager.community)
+    standing = await site.governance.status(platform, manager.community, manager.person)
+    watched = None
+    if site.detector is not None and policy.watched_channels:
+        record = await site.governance.watch_record(platform, manager.community)
+        watched = targets.figures(targets.watched(policy, record, site.detector), reader.locale)
+    sections = [_filled(one, said) for one in _sections(policy, reader)] if said else list(_sections(policy, reader))
+    return await page(
+        request,
+        "settings.html",
+        status=status,
+        place=Place(platform, manager.community),
+        here=_path(request),
+        sections=sections,
+        stamp=_stamp(policy) if said is None else str(said.get(_STAMP, "")),
+        standing=standing,
+        mode=reader.markup.ours(mode_in_words(standing, reader.locale)),
+        why=setup.disclosure_form(reader.locale).fields[0],
+        figures=watched,
+        week=None if week is None else _week_view(week, reader),
+        problem=problem,
+        configured=site.configured,
+        is_filtered=site.detector is not None,
+    )
+
+
+def _stamp(policy: CommunityPolicy) -> str:
+    """A mark that changes with any setting, and with nothing else."""
+    return hashlib.sha256(json.dumps(to_json(policy), sort_keys=True).encode()).hexdigest()[:24]
+
+
+# What the form shows
+
+
+def _sections(policy: CommunityPolicy, reader: Reader) -> Iterator[Section]:
+    locale, ours = reader.locale, reader.markup.ours
+    goals = targets.targets_panel(policy, reader)
+    yield Section(
+        gettext("What Antiphon looks for", locale),
+        "",
+        (
+            *_choices(goals, "groups", "one_in"),
+            *([_watching(policy, reader)] if policy.watched_channels else []),
+            *targets.keywords_form(policy, locale).fields,
+        ),
+    )
+    yield Section(
+        gettext("How it replies", locale),
+        "",
+        (_language(policy, reader), *_choices(goals, "intents"), *targets.voice_form(policy, locale).fields),
+    )
+    flags = flagging.flags_panel(policy, reader)
+    yield _section(flags, _choices(flags))
+    quiet, zone = calls.hours_form(policy, locale).fields, calls.time_zone_form(policy, locale).fields
+    waits = (calls.minutes_choice(policy, reader), calls.threats_choice(policy, reader))
+    yield Section(gettext("Who is called to a case", locale), "", (*waits, *quiet, *zone))
+    notice = rules_notice.notice_panel(policy, reader)
+    yield _section(notice, (*_choices(notice), *_notice_fields(policy, locale)))
+    title = ours(gettext("**Training**: whether a writer may be trained on what is approved here", locale))
+    rows = (("no", gettext("no", locale)), ("yes", gettext("yes", locale)))
+    yield Section(gettext("Learning", locale), "", (either("learns", title, rows, policy.learns),))
+
+
+def _section(panel: Panel, parts: tuple[PanelChoice | FormField, ...]) -> Section:
+    title, _, about = str(panel.parts[0]).partition("\n")
+    return Section(title, about, parts)
+
+
+def _choices(panel: Panel, *fields: str) -> tuple[PanelChoice, ...]:
+    """The choices of a panel that need nothing of its platform; those of some fields, or all."""
+    choices = [part for part in panel.parts if isinstance(part, PanelChoice) and part.among is ChoiceOf.ROWS]
+    return tuple(one for one in choices if not fields or one.field in fields)
+
+
+def _watching(policy: CommunityPolicy, reader: Reader) -> PanelChoice:
+    """The channels that are watched now; others are chosen where people can be asked who sees them."""
+    title = gettext(
+        "Watched channels, by their ids on the platform; without its tick one is watched no more", reader.locale
+    )
+    rows = tuple((channel, reader.markup.inert(channel, 100)) for channel in policy.watched_channels)
+    return PanelChoice("watched_channels", title, rows=rows, chosen=policy.watched_channels, most=len(rows) + 1)
+
+
+def _language(policy: CommunityPolicy, reader: Reader) -> PanelChoice:
+    locale = reader.locale
+    rows = ((_ANY, gettext("as configured for all communities", locale)), *OWN_NAMES.items())
+    title = gettext("Language of cards, and of replies to posts whose language is not known", locale)
+    known = dict(rows)
+    if policy.language is not None and policy.language not in known:
+        rows = (*rows, (policy.language, language_in_words(policy.language, locale)))
+    return PanelChoice("language", title, rows=rows, chosen=(policy.language or _ANY,), least=1)
+
+
+def _notice_fields(policy: CommunityPolicy, locale: str) -> Iterator[FormField]:
+    for language, asking in zip(LANGUAGES, rules_notice.ASKING, strict=True):
+        field = rules_notice.notice_form(asking, policy, locale).fields[0]
+        words = gettext("Antiphon's words", locale)
+        hint = f"{field.description} {words}: {project_notices()[language]}"
+        yield replace(field, name=f"{_NOTICE}{language}", description=hint)
+
+
+def _filled(section: Section, said: Said) -> Section:
+    """A section with what the form held."""
+    parts: list[PanelChoice | FormField] = []
+    for part in section.parts:
+        if isinstance(part, PanelChoice):
+            parts.append(replace(part, chosen=_values(said, part.field)))
+        else:
+            parts.append(replace(part, value=str(said.get(part.name, ""))))
+    return replace(section, parts=tuple(parts))
+
+
+# What the form says
+
+
+def _values(said: Said, name: str) -> tuple[str, ...]:
+    return tuple(str(value) for value in said.getall(name, []))
+
+
+def _changes(said: Said, policy: CommunityPolicy, reader: Reader) -> dict[str, object]:
+    """The fields of the policy as the form has them.
+
+    Raises:
+        BadInput: something was chosen that cannot be, or nothing where something must be.
+    """
+    parts = [part for section in _sections(policy, reader) for part in section.parts]
+    typed = {
+        part.name: "\n".join(str(said.get(part.name, "")).splitlines()) for part in parts if isinstance(part, FormField)
+    }
+    chosen: dict[str, tuple[str, ...]] = {}
+    for part in parts:
+        if isinstance(part, PanelChoice):
+            chosen[part.field] = _values(said, part.field)
+            if len(chosen[part.field]) < part.least or not set(chosen[part.field]) <= dict(part.rows).keys():
+                raise BadInput(sentence("Nothing was chosen."), remedy=sentence("Choose one of the list."))
+    language = chosen["language"][0]
+    changes = {
+        "language": None if language == _ANY else language,
+        "waiting_minutes": int(chosen["waiting_minutes"][0]),
+        "threats_in_quiet_hours": chosen["threats_in_quiet_hours"] == ("yes",),
+        "learns": chosen["learns"] == ("yes",),
+        "norm_notice": _notices(chosen["silent"], typed),
+        **targets.keyword_changes({name: text for name, text in typed.items() if name.startswith("keywords_")}),
+        **targets.voice_changes(typed, datetime.now(UTC).year, reader.locale),
+        **calls.hours_changes(typed),
+        **calls.time_zone_changes(typed),
+    }
+    for field in ("groups", "one_in", "intents"):
+        changes |= targets.chosen_changes(field, chosen[field])
+    for field in ("members_flag", "flaggers_needed", "tells_flaggers"):
+        changes |= flagging.chosen_changes(field, chosen[field])
+    if "watched_channels" in chosen:
+        changes["watched_channels"] = chosen["watched_channels"]
+    return changes
+
+
+def _notices(silent: tuple[str, ...], typed: Mapping[str, str]) -> dict[str, str]:
+    """The community's own words by language, "" where no notice is drafted."""
+    words = {language: typed[f"{_NOTICE}{language}"].strip() for language in LANGUAGES}
+    return {language: text for language, text in words.items() if text and language not in silent} | dict.fromkeys(
+        silent, ""
+    )
+
+
+# The last week
+
+
+def _week_view(week: LastWeek, reader: Reader) -> dict[str, Any]:
+    locale = reader.locale
+    fates = {
+        Fate.AGAIN: gettext("found again", locale),
+        Fate.LOST: gettext("not found any more", locale),
+        Fate.FLAGGED: gettext("comes as it did: somebody flagged it", locale),
+        Fate.ALSO: gettext("somebody flagged it, and it would be found as well", locale),
+    }
+    rows = [
+        {
+            "case_id": post.case_id,
+            "number": short_number(post.case_id),
+            "group": group_in_words(post.group, locale),
+            "ago": reader.markup.from_now(post.at),
+            "fate": fates[fate],
+            "is_lost": fate is Fate.LOST,
+        }
+        for post, fate in week.posts
+    ]
+    groups = [(group_in_words(one.group, locale), one.came, one.would) for one in week.groups]
+    return {"came": len(rows), "would": week.would, "also": week.number(Fate.ALSO), "groups": groups, "rows": rows}
