@@ -45,6 +45,7 @@ class Row:
 
 
 _VERSION: Final = "VERSION"
+_HERE: Final = {"place": "discord/111"}
 ROWS: Final[dict[tuple[str, str], Row]] = {
     ("GET", "/static/{name}"): Row(For.ANYBODY),
     ("GET", "/login"): Row(For.ANYBODY),
@@ -55,6 +56,24 @@ ROWS: Final[dict[tuple[str, str], Row]] = {
     ("GET", "/"): Row(For.ACCOUNT),
     ("POST", "/paste"): Row(For.ACCOUNT, {"post": "Something."}),
     ("GET", "/decided"): Row(For.ACCOUNT),
+    ("GET", "/numbers"): Row(For.ACCOUNT, _HERE),
+    ("GET", "/library/cards"): Row(For.ACCOUNT, _HERE),
+    ("GET", "/library/cards/new"): Row(For.ACCOUNT, _HERE),
+    ("GET", "/library/replies"): Row(For.ACCOUNT, _HERE),
+    ("GET", "/library/replies/new"): Row(For.ACCOUNT, _HERE),
+    ("GET", "/library/delete"): Row(For.ACCOUNT, _HERE),
+    ("GET", "/library/evidence"): Row(For.ACCOUNT, _HERE),
+    ("GET", "/library/coverage"): Row(For.ACCOUNT, _HERE),
+    ("GET", "/record"): Row(For.ACCOUNT, _HERE),
+    ("POST", "/library/cards/new"): Row(For.ACCOUNT, _HERE),
+    ("POST", "/library/cards/review"): Row(For.ACCOUNT, _HERE),
+    ("POST", "/library/replies/new"): Row(For.ACCOUNT, _HERE),
+    ("POST", "/library/replies/act"): Row(For.ACCOUNT, _HERE),
+    ("POST", "/library/delete"): Row(For.ACCOUNT, _HERE),
+    ("POST", "/record/export"): Row(For.ACCOUNT, _HERE | {"format": "csv"}, reveals=True),
+    ("POST", "/record/person"): Row(For.ACCOUNT, _HERE | {"user": "751"}),
+    ("POST", "/record/erase"): Row(For.ACCOUNT, _HERE | {"user": "751"}),
+    ("GET", "/me/data"): Row(For.ACCOUNT),
     ("GET", "/me"): Row(For.ACCOUNT),
     ("POST", "/me"): Row(For.ACCOUNT, {"language": ""}),
     ("GET", "/events"): Row(For.ACCOUNT),
@@ -87,7 +106,7 @@ ROWS: Final[dict[tuple[str, str], Row]] = {
 
 _HOLDER, _CLOSER = Person("discord", "751", "Ainhoa"), Person("discord", "752", "Perutxo")
 _POST: Final = "came for the benefits"
-_OF_THE_CASE: Final = ("live on public money", "Newcomers", "newcomers", "Spoken to on the phone")
+_OF_THE_CASE: Final = ("come to live on public money", "they pay in more than they draw", "Spoken to on the phone")
 _FLAGGER: Final = Person("discord", REVIEWED.post.flagged_by, "Flagger")
 
 
@@ -145,11 +164,10 @@ class Asker:
         path = route.format_map({"case": case_id, "rank": "1", "name": "page.css", "link": "x" * 43} | place)
         version = (await self.room.desk.now()).version
         said = {name: version if value == _VERSION else value for name, value in row.said.items()}
+        if method == "GET" and said:
+            path += "?" + "&".join(f"{name}={value}" for name, value in said.items())
         if path.startswith("/api"):
-            if method == "POST":
-                return await self.program.post(path, said or None)
-            query = "&".join(f"{name}={value}" for name, value in said.items())
-            return await self.program.get(f"{path}?{query}" if query else path)
+            return await (self.program.post(path, said or None) if method == "POST" else self.program.get(path))
         if path == "/events":
             return await self._first_event()
         if method == "GET":
@@ -235,7 +253,8 @@ async def test_a_role_here_is_what_the_rules_say(room: Dashboard, role: Role) ->
         assert answer.status < 500, name
         told = _tells(room, answer)
         seen |= set(told)
-        assert (_POST in told) is row.reveals, name
+        assert row.reveals or _POST not in told, name
+        assert row.to is not For.READER or (_POST in told) is row.reveals, name
         if row.to is For.ANYBODY:
             assert told == [], name
         if not may.get(row.to, True):
