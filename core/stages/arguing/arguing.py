@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from core.cards.abroad import LANGUAGES, with_answers_abroad
+from core.cards import basque
 from core.cards.answers import with_answers
 from core.cards.bank import UNCHANGED, Card, Changes, cards_on, changed, general_cards
 from core.cards.facets import with_facets
@@ -87,8 +87,8 @@ class Arguing:
         if language in NAMED:
             cards = with_names(cards, self.post.text, group)
         post = self.post.text
-        if language in LANGUAGES:
-            cards = await asyncio.to_thread(with_answers_abroad, cards, post, language, self.router, self.prepared)
+        if language == basque.LANGUAGE:
+            cards = await asyncio.to_thread(basque.with_answers, cards, post, self.router, self.prepared)
         else:
             embedder = self.readers.embedder
             cards = await asyncio.to_thread(with_answers, cards, post, language, self.router, embedder, self.prepared)

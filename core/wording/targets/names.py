@@ -1,7 +1,7 @@
 """Whom a post is about, in a respectful name of their own: "Pakistani people", "Muslim women".
 
-Owns the lists beside this file, the English one and that of the other languages, where a name has its article with it
-and in Basque ends before the case. A slur or a nickname becomes the name.
+Owns the lists beside this file, the English one and the Basque one, where a name ends before the case. A slur or a
+nickname becomes the name.
 """
 
 from __future__ import annotations
@@ -19,8 +19,6 @@ from core.wording.text import MAX_POST_CHARACTERS
 
 THOSE: Final = "those people"
 """What stands for a name where two posts are compared."""
-THOSE_ABROAD: Final = {"es": "esa gente", "it": "quella gente", "eu": "jende hori"}
-"""The same in the other languages."""
 _AGAIN: Final = re.compile(rf"(?:(?:the|these|those) +)?{THOSE}(?: +(?:people|folks?|lot|men|women|{THOSE}))*")
 
 
@@ -44,17 +42,13 @@ class Name:
 def named(text: str, language: str = "en") -> list[Name]:
     """The peoples whom a post names, in its order, each once; in English "Muslim women" is one name."""
     plain = _plain(text)
-    found = _found_abroad(plain, language) if language in THOSE_ABROAD else _found(plain)
+    found = _found_in_basque(plain) if language == "eu" else _found(plain)
     return list(dict.fromkeys(name for name, _, _ in found))
 
 
-def unnamed(text: str, language: str = "en") -> str:
-    """A post with "those people" for each name, in small letters: two posts that say the same are alike."""
+def unnamed(text: str) -> str:
+    """An English post with "those people" for each name, in small letters: two posts that say the same are alike."""
     plain = _plain(text)
-    if language in THOSE_ABROAD:
-        for _, start, end in reversed(list(_found_abroad(plain, language))):
-            plain = f"{plain[:start]}{THOSE_ABROAD[language]}{plain[end:]}"
-        return plain
     for _, start, end in reversed(list(_found(plain))):
         plain = f"{plain[:start]}{THOSE}{plain[end:]}"
     return _AGAIN.sub(THOSE, plain)
@@ -82,28 +76,27 @@ def _found(plain: str) -> list[tuple[Name, int, int]]:
     return found
 
 
-def _found_abroad(plain: str, language: str) -> Iterator[tuple[Name, int, int]]:
+def _found_in_basque(plain: str) -> Iterator[tuple[Name, int, int]]:
     """Each name in a text in small letters, with its start and end."""
-    names = names_abroad(language)
-    for match in _pattern_abroad(language).finditer(plain):
-        yield names[int((match.lastgroup or "")[1:])], *match.span()
+    for match in _basque_pattern().finditer(plain):
+        yield basque_names()[int((match.lastgroup or "")[1:])], *match.span()
 
 
 @cache
-def names_abroad(language: str) -> tuple[Name, ...]:
-    """The names in Spanish, Italian or Basque, in the order in which they are looked for."""
+def basque_names() -> tuple[Name, ...]:
+    """The names in Basque, in the order in which they are looked for."""
     return tuple(
-        Name(row[language], frozenset(map(TargetGroup, row["groups"])), kinds=frozenset(row["kinds"]))
-        for row in _table("names_abroad.toml")["name"]
+        Name(row["name"], frozenset(map(TargetGroup, row["groups"])), kinds=frozenset(row["kinds"]))
+        for row in _table("names_eu.toml")["name"]
     )
 
 
 @cache
-def _pattern_abroad(language: str) -> re.Pattern[str]:
+def _basque_pattern() -> re.Pattern[str]:
     """One group for each name, in the order of the list; "*" ends a form whose endings vary."""
     names = [
-        "|".join(re.escape(form).replace(r"\*", r"\w*").replace(r"\ ", " +") for form in row[f"{language}_forms"])
-        for row in _table("names_abroad.toml")["name"]
+        "|".join(re.escape(form).replace(r"\*", r"\w*").replace(r"\ ", " +") for form in row["forms"])
+        for row in _table("names_eu.toml")["name"]
     ]
     groups = "|".join(f"(?P<n{at}>{forms})" for at, forms in enumerate(names))
     return re.compile(rf"(?<!\w)(?:{groups})(?!\w)")
