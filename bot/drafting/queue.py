@@ -257,7 +257,13 @@ class DraftQueue:
                 to, reason = await _without_drafts(session, case.id, why)
             if is_offered or to is CaseState.NEEDS_PERSON:
                 session.add(
-                    SuggestionRow(id=uuid4().hex, case_id=case.id, document=document, created_at=session.moment)
+                    SuggestionRow(
+                        id=uuid4().hex,
+                        case_id=case.id,
+                        document=document,
+                        created_at=session.moment,
+                        severity=suggestion.reading.severity,
+                    )
                 )
             moved = await self._move(session, case, to, reason)
             await jobs.finish(session, taken.job)

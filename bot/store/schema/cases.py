@@ -101,17 +101,22 @@ class CaseRow(Base):
 class SuggestionRow(Base):
     """What the engine said about a case, as one JSON document (``bot.store.cases.documents``).
 
-    What ``is_outdated`` was said of words that the post no longer has, and is shown to nobody.
+    What ``is_outdated`` was said of words that the post no longer has, and is shown to nobody. ``severity`` is the
+    document's.
     """
 
     __tablename__ = "suggestions"
-    __table_args__ = (Index("suggestions_by_case", "case_id", "created_at"),)
+    __table_args__ = (
+        Index("suggestions_by_case", "case_id", "created_at"),
+        Index("suggestions_by_severity", "case_id", "is_outdated", "created_at", "severity"),
+    )
 
     id: Mapped[str] = mapped_column(primary_key=True)
     case_id: Mapped[str] = mapped_column(ForeignKey("cases.id"))
     document: Mapped[str]
     created_at: Mapped[datetime]
     is_outdated: Mapped[bool] = mapped_column(default=False)
+    severity: Mapped[int | None] = mapped_column(default=None)
 
 
 class PreviewRow(Base):

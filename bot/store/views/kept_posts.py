@@ -11,7 +11,8 @@ from typing import Final
 from sqlalchemy import select
 
 from bot.store.engine.database import Session
-from bot.store.schema import CaseRow
+from bot.store.engine.dialect import json_text
+from bot.store.schema import CaseRow, SuggestionRow
 from bot.store.views.queue import of_newest_suggestion
 from core.models import TargetGroup
 from core.moderation.dashboard_ports import KeptPost
@@ -22,8 +23,9 @@ _DAYS: Final = timedelta(days=7)
 
 async def kept_posts(session: Session, community_id: str) -> tuple[KeptPost, ...]:
     """The newest ``MOST`` of them whose words were not erased, newest first."""
+    group_of = json_text(session, SuggestionRow.document.expression, "reading", "target_group")
     rows = await session.execute(
-        select(CaseRow, of_newest_suggestion(session, "reading", "target_group"))
+        select(CaseRow, of_newest_suggestion(group_of))
         .where(CaseRow.community_id == community_id, CaseRow.created_at > session.moment - _DAYS)
         .where(CaseRow.erased_at.is_(None), CaseRow.is_from_elsewhere.is_(False))
         .order_by(CaseRow.created_at.desc(), CaseRow.id)

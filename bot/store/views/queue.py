@@ -10,12 +10,11 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Integer, case, cast, func, select
+from sqlalchemy import ColumnElement, case, func, select
 
 from bot.store.cases.previews import preview_of
 from bot.store.cases.suggestions import latest_suggestion
 from bot.store.engine.database import Session
-from bot.store.engine.dialect import json_text
 from bot.store.people.people import known_pseudonym, name_of
 from bot.store.schema import AuditRow, CaseRow, CommunityRow, MembershipRow, SuggestionRow
 from core.errors import StoreUnavailable
@@ -47,21 +46,16 @@ async def readable(session: Session, people: Collection[Person]) -> list[Communi
     return [found[key] for key in sorted(found)]
 
 
-def of_newest_suggestion(session: Session, *place: str) -> ColumnElement[Any]:
-    """A value of what was said last of a ``CaseRow`` of the query, as text; NULL where nothing is known."""
+def of_newest_suggestion(value: ColumnElement[Any]) -> ColumnElement[Any]:
+    """A value of the ``SuggestionRow`` that was said last of a ``CaseRow`` of the query; NULL where there is none."""
     return (
-        select(json_text(session, SuggestionRow.document.expression, *place))
+        select(value)
         .where(SuggestionRow.case_id == CaseRow.id, SuggestionRow.is_outdated.is_(False))
         .order_by(SuggestionRow.created_at.desc())
         .limit(1)
         .correlate(CaseRow)
         .scalar_subquery()
     )
-
-
-def _severity(session: Session) -> ColumnElement[Any]:
-    """How grave the post is by what was said of it last; 0 where nothing is known."""
-    return func.coalesce(cast(of_newest_suggestion(session, "reading", "severity"), Integer), 0)
 
 
 async def queue(
@@ -75,14 +69,17 @@ async def queue(
     pages = max(1, -(-total // PAGE))
     page = min(max(page, 0), pages - 1)
     waits = case((CaseRow.state.in_(_WAITING), 0), else_=1)
-    rows = await session.scalars(
-        select(CaseRow)
+    severity = func.coalesce(of_newest_suggestion(SuggestionRow.severity.expression), 0)
+    listed = (
+        select(CaseRow.id)
         .where(*is_listed)
-        .order_by(waits, _severity(session).desc(), CaseRow.created_at, CaseRow.id)
+        .order_by(waits, severity.desc(), CaseRow.created_at, CaseRow.id)
         .offset(page * PAGE)
         .limit(PAGE)
     )
-    found = [await _row(session, row) for row in list(rows)]
+    ids = list(await session.scalars(listed))
+    rows = {row.id: row for row in await session.scalars(select(CaseRow).where(CaseRow.id.in_(ids)))}
+    found = [await _row(session, rows[one]) for one in ids]
     names = tuple(Place(row.platform, row.name) for row in places)
     return Queue(tuple(found), page, pages, total, await _oldest(session, is_wanted), names)
 
