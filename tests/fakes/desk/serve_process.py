@@ -22,6 +22,7 @@ from core.engine import Engine, OnProgress, is_ready
 from core.models import Posted, Suggestion
 from core.moderation.approval import ApprovedReply
 from core.request import Request
+from tests.fakes.engine.evidence import FakeEvidence
 from tests.fakes.engine.readers import readers_saying
 from tests.fakes.engine.suggestions import suggestion_for
 
@@ -40,6 +41,7 @@ class WaitingEngine(Engine):
     def __init__(self) -> None:
         """It needs no model."""
         self.readers = readers_saying()
+        self.evidence = FakeEvidence()
         self.ready = is_ready
 
     async def suggest(self, request: Request, on_progress: OnProgress = lambda _: None) -> Suggestion:

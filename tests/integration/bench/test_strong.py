@@ -63,7 +63,7 @@ def test_a_better_writer_comes_first(
     main()
     last = capsys.readouterr().out.strip().splitlines()[-1]
     assert last.startswith("writer first in 2 of 2 posts, shown ")
-    assert last.endswith("of 4 drafts, planted first in 0")
+    assert last.endswith("of 6 drafts, planted first in 0")
     larger, small = json.loads(out.read_text())["table"]
     assert larger["three shown"] == 1
     assert (larger["planted first"], small["planted first"]) == (0, 0)

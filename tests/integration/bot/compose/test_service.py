@@ -32,6 +32,7 @@ from core.stages.arguing.evidence import Sources
 from tests.fakes.desk.decisions import approve, drafted, one_row
 from tests.fakes.desk.people import COMMUNITY, MODERATOR, PLATFORM
 from tests.fakes.engine.brief import PATIENT
+from tests.fakes.engine.evidence import FakeEvidence
 from tests.fakes.engine.readers import readers_saying
 from tests.fakes.engine.suggesting import hate_finding
 from tests.fakes.engine.suggestions import suggestion_for
@@ -140,6 +141,7 @@ class ListeningEngine:
     def __init__(self) -> None:
         self.asked: list[Request] = []
         self.readers = readers_saying()
+        self.evidence = FakeEvidence()
         self.ready = is_ready
 
     async def suggest(self, request: Request, on_progress: OnProgress = lambda _: None) -> Suggestion:

@@ -34,6 +34,7 @@ from tests.fakes.discord.server import TOKEN, DiscordServer, DiscordState, Loopb
 from tests.fakes.discord.server.commands import invoke
 from tests.fakes.discord.server.state import BOT_ID, CHANNEL_ID, GUILD_ID, OWNER_ID
 from tests.fakes.engine.brief import PATIENT
+from tests.fakes.engine.evidence import FakeEvidence
 from tests.fakes.engine.readers import readers_saying
 from tests.fakes.engine.suggestions import suggestion_for
 from tests.fakes.machine.installation import settings_of
@@ -49,6 +50,8 @@ class _Engine:
     """An engine that drafts the same for everybody; of a text in ``held`` once its event is set."""
 
     readers = readers_saying()
+
+    evidence = FakeEvidence()
 
     def __init__(self) -> None:
         self.held: dict[str, asyncio.Event] = {}

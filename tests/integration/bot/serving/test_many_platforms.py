@@ -29,6 +29,7 @@ from core.moderation.roles import Person
 from core.request import Request
 from tests.fakes.desk.decisions import approve, one_row
 from tests.fakes.engine.brief import PATIENT
+from tests.fakes.engine.evidence import FakeEvidence
 from tests.fakes.engine.readers import readers_saying
 from tests.fakes.engine.suggestions import suggestion_for
 from tests.fakes.machine.installation import settings_of
@@ -43,6 +44,8 @@ class _Engine:
     """An engine that drafts the same for everybody."""
 
     readers = readers_saying()
+
+    evidence = FakeEvidence()
 
     async def suggest(self, request: Request, on_progress: OnProgress = lambda _: None) -> Suggestion:
         return suggestion_for(request.post)

@@ -27,6 +27,7 @@ from tests.fakes.desk.canary import AUTHOR, CANARY, canary_suggestion
 from tests.fakes.desk.people import COMMUNITY, PLATFORM
 from tests.fakes.desk.workers import ToldEngine
 from tests.fakes.engine.brief import PATIENT
+from tests.fakes.engine.evidence import FakeEvidence
 from tests.fakes.engine.readers import readers_saying
 from tests.fakes.machine.installation import settings_of
 from tests.fakes.machine.logged import logged
@@ -43,6 +44,7 @@ class QuotingEngine(ToldEngine):
     def __init__(self) -> None:
         super().__init__()
         self.readers = readers_saying()
+        self.evidence = FakeEvidence()
 
     async def suggest(self, request: Request, on_progress: OnProgress = lambda _: None) -> Suggestion:
         self.claims.append(request.claim)

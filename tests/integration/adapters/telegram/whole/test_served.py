@@ -29,6 +29,7 @@ from core.models import FlaggedPost, Suggestion
 from core.moderation.approval import CaseState
 from core.request import Request
 from tests.fakes.engine.brief import PATIENT
+from tests.fakes.engine.evidence import FakeEvidence
 from tests.fakes.engine.readers import readers_saying
 from tests.fakes.engine.suggestions import suggestion_for
 from tests.fakes.machine.installation import settings_of
@@ -41,6 +42,8 @@ class _Engine:
     """An engine that drafts the same for everybody."""
 
     readers = readers_saying()
+
+    evidence = FakeEvidence()
 
     async def suggest(self, request: Request, on_progress: OnProgress = lambda _: None) -> Suggestion:
         return suggestion_for(request.post)
