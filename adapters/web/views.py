@@ -307,15 +307,20 @@ def marked(passage: str, sentence: str) -> tuple[tuple[bool, str], ...]:
 def word_diff(before: str, after: str) -> tuple[tuple[str, str], ...]:
     """What changed from one text to another, word by word: ``("same" | "out" | "in", words)`` in order.
 
-    Of texts that are far longer than any reply it only says that one stands for the other.
+    Changes that only spaces part are one change. Of texts that are far longer than any reply it only says that one
+    stands for the other.
     """
     old, new = _WORDS.findall(before), _WORDS.findall(after)
     if len(old) * len(new) > _MOST_COMPARED:
         return (("out", before), ("in", after))
     found: list[tuple[str, str]] = []
+    gone = come = ""
     for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if kind == "equal":
-            found.append(("same", "".join(old[a:b])))
+        was, now = "".join(old[a:b]), "".join(new[c:d])
+        if kind != "equal" or ((gone or come) and was.isspace() and (b < len(old) or d < len(new))):
+            gone, come = gone + was, come + now
             continue
-        found += [(how, words) for how, words in (("out", "".join(old[a:b])), ("in", "".join(new[c:d]))) if words]
-    return tuple(found)
+        found += [("out", gone), ("in", come), ("same", was)]
+        gone = come = ""
+    found += [("out", gone), ("in", come)]
+    return tuple(piece for piece in found if piece[1])

@@ -43,6 +43,18 @@ def test_a_difference_holds_both_texts(before: str, after: str) -> None:
     assert "".join(words for kind, words in pieces if kind != "out") == after
 
 
+def test_changes_that_only_spaces_part_are_one() -> None:
+    """New words stand together, not one between every two that are struck out."""
+    assert word_diff("Most newcomers came by train.", "Nobody counted came by bus.") == (
+        ("out", "Most newcomers"),
+        ("in", "Nobody counted"),
+        ("same", " came by "),
+        ("out", "train"),
+        ("in", "bus"),
+        ("same", "."),
+    )
+
+
 def test_a_text_of_any_length_is_compared_at_once() -> None:
     """The work is bounded: two texts of thousands of words stand for one another as a whole."""
     before, after = "a b " * 5000, "b a " * 5000
