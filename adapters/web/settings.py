@@ -25,6 +25,7 @@ from adapters.common.manage.reports import mode_in_words
 from adapters.common.words.labels import group_in_words, language_in_words
 from adapters.common.words.languages import OWN_NAMES
 from adapters.common.words.markup import Reader
+from adapters.web import borderline
 from adapters.web.door import status_of
 from adapters.web.last_week import Fate, LastWeek, last_week
 from adapters.web.site import SECRET, SITE, locale_of, page, person_on, see_other, visitor_of
@@ -102,7 +103,7 @@ async def preview(request: web.Request) -> web.Response:
         week = await last_week(posts, policy, new, site.detector, labels)
     except AntiphonError as err:
         return await _refused(request, platform, manager, err, said)
-    return await _show(request, platform, manager, said=said, week=week)
+    return await _show(request, platform, manager, said=said, week=week, new=new)
 
 
 async def save(request: web.Request) -> web.Response:
@@ -162,9 +163,12 @@ async def _refused(
     request: web.Request, platform: str, manager: Manager, err: AntiphonError, said: Said | None
 ) -> web.Response:
     """The page as it is now, or as it was filled in, with what went wrong."""
-    locale = manager.locale
-    problem = f"{translated(err.message, locale)} {translated(err.remedy, locale)}".strip()
+    problem = _problem(err, manager.locale)
     return await _show(request, platform, manager, said=said, problem=problem, status=status_of(err))
+
+
+def _problem(err: AntiphonError, locale: str) -> str:
+    return f"{translated(err.message, locale)} {translated(err.remedy, locale)}".strip()
 
 
 async def _show(
@@ -174,9 +178,16 @@ async def _show(
     *,
     said: Said | None = None,
     week: LastWeek | None = None,
+    new: CommunityPolicy | None = None,
     problem: str = "",
     status: int = 200,
 ) -> web.Response:
+    """The page of settings.
+
+    Args:
+        said: the form as it was filled in; ``None`` for the settings as they are.
+        new: what these settings would be, where they could be; test posts are held against them.
+    """
     site, reader = request.app[SITE], manager.reader
     policy = await site.governance.policy(platform, manager.community)
     standing = await site.governance.status(platform, manager.community, manager.person)
@@ -184,6 +195,14 @@ async def _show(
     if site.detector is not None and policy.watched_channels:
         record = await site.governance.watch_record(platform, manager.community)
         watched = targets.figures(targets.watched(policy, record, site.detector), reader.locale)
+    tested = policy if said is None else new
+    outcomes = dict[str, borderline.Outcome]()
+    if tested is not None and tested.judged:
+        try:
+            labels = await site.governance.find_labels(platform, manager.community)
+            outcomes = await borderline.outcomes(tested, site.detector, labels, reader.locale)
+        except AntiphonError as err:
+            problem = problem or _problem(err, reader.locale)
     sections = [_filled(one, said) for one in _sections(policy, reader)] if said else list(_sections(policy, reader))
     return await page(
         request,
@@ -198,6 +217,7 @@ async def _show(
         why=setup.disclosure_form(reader.locale).fields[0],
         figures=watched,
         week=None if week is None else _week_view(week, reader),
+        outcomes=outcomes,
         problem=problem,
         configured=site.configured,
         is_filtered=site.detector is not None,
@@ -239,6 +259,12 @@ def _sections(policy: CommunityPolicy, reader: Reader) -> Iterator[Section]:
     title = ours(gettext("**Training**: whether a writer may be trained on what is approved here", locale))
     rows = (("no", gettext("no", locale)), ("yes", gettext("yes", locale)))
     yield Section(gettext("Learning", locale), "", (either("learns", title, rows, policy.learns),))
+    about = gettext(
+        "Decide once about each of these invented posts. From then on this page says at each change of the settings "
+        "whether the post would be found.",
+        locale,
+    )
+    yield Section(gettext("Posts to test the settings with", locale), about, borderline.choices(policy, locale))
 
 
 def _section(panel: Panel, parts: tuple[PanelChoice | FormField, ...]) -> Section:
@@ -319,6 +345,7 @@ def _changes(said: Said, policy: CommunityPolicy, reader: Reader) -> dict[str, o
         "waiting_minutes": int(chosen["waiting_minutes"][0]),
         "threats_in_quiet_hours": chosen["threats_in_quiet_hours"] == ("yes",),
         "learns": chosen["learns"] == ("yes",),
+        "judged": borderline.judged(chosen),
         "norm_notice": _notices(chosen["silent"], typed),
         **targets.keyword_changes({name: text for name, text in typed.items() if name.startswith("keywords_")}),
         **targets.voice_changes(typed, datetime.now(UTC).year, reader.locale),

@@ -10,6 +10,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from enum import StrEnum
 from typing import Any, Final
 
 from pydantic import TypeAdapter, ValidationError
@@ -26,7 +27,16 @@ from core.moderation.input_checks import need_in_words
 from core.moderation.own.replies import checked_notice
 from core.moderation.roles import Role
 
-__all__ = ["MAX_TONE", "CommunityPolicy", "changed", "differences", "from_json", "to_json", "with_channel_moved"]
+__all__ = [
+    "MAX_TONE",
+    "CommunityPolicy",
+    "Judgement",
+    "changed",
+    "differences",
+    "from_json",
+    "to_json",
+    "with_channel_moved",
+]
 
 MAX_KEYWORDS: Final = 200
 MAX_KEYWORD: Final = 60
@@ -36,6 +46,13 @@ LEAST_MINUTES: Final = 5
 MOST_MINUTES: Final = 10_080
 FIRST_YEAR: Final = 1900
 LAST_YEAR: Final = 2100
+
+
+class Judgement(StrEnum):
+    """What managers want done about a post that their settings are tested with."""
+
+    ANSWER = "answer"
+    LEAVE = "leave"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +91,8 @@ class CommunityPolicy:
             leaves the database for this.
         places: what holds for single places that decide for themselves, by ``PostRef.channel``; on platforms without
             such places none is named.
+        judged: what managers decided about the posts that the settings are tested with, by their ids; no post gets or
+            loses a reply by it.
     """
 
     review_channel: str = ""
@@ -101,6 +120,7 @@ class CommunityPolicy:
     quotes: bool = False
     learns: bool = False
     places: dict[str, PlaceRules] = field(default_factory=dict)
+    judged: dict[str, Judgement] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not LEAST_CAREFUL <= self.one_in <= MOST_CAREFUL:
@@ -132,7 +152,7 @@ class CommunityPolicy:
                 sentence("A keyword is empty or too long."),
                 remedy=sentence("Use 1 to {most} characters.", most=MAX_KEYWORD),
             )
-        if max(len(self.roles), len(self.watched_channels), len(self.publishers), len(self.places)) > MAX_LISTED:
+        if max(map(len, (self.roles, self.watched_channels, self.publishers, self.places, self.judged))) > MAX_LISTED:
             raise BadInput(
                 sentence("There are too many of one kind."),
                 remedy=sentence("Name at most {most} of each.", most=MAX_LISTED),

@@ -9,12 +9,14 @@ from pathlib import Path
 import pytest
 from selectolax.lexbor import LexborHTMLParser as Html
 
+from adapters.web.borderline import BORDERLINE
 from bot.communities.decisions import CommunityDesk
 from bot.store.engine.database import Session
 from bot.store.people import communities, people
 from bot.store.people.communities import policy_of
+from core.i18n.catalogs import LANGUAGES
 from core.models import FlaggedPost, PostRef, Priority, TargetGroup
-from core.moderation.community.policy import CommunityPolicy
+from core.moderation.community.policy import CommunityPolicy, Judgement
 from core.moderation.roles import Operator, Person, Role
 from tests.fakes.ports.cards import REVIEWED
 from tests.fakes.ports.word_detector import WordDetector
@@ -303,6 +305,89 @@ async def test_a_broken_filter_is_said(room: Dashboard, mikel: Browser, detector
     assert page.status == 503
     assert "The filter is broken. Mend it." in page.said(".problem")
     assert dict(filled(page))["one_in"] == "500"
+
+
+def told(page: Page) -> dict[str, str]:
+    """What would happen to each test post that was decided about."""
+    ids = {str(one.attributes["id"]): one.text() for one in page.dom.css(".outcome")}
+    return {id_.removeprefix("judged_").removesuffix("-outcome"): words for id_, words in ids.items()}
+
+
+async def test_each_change_is_held_against_what_was_decided_about_test_posts(
+    room: Dashboard, mikel: Browser, detector: WordDetector
+) -> None:
+    """A look at other settings and their save tell where managers decided otherwise, which they do once."""
+    page = await mikel.get(_PATH)
+    assert told(page) == {}
+    assert detector.read == []
+    page = await send(mikel, judged_pool="answer", judged_flats="leave", keywords_0="interpreters")
+    decided = {"flats": Judgement.LEAVE, "pool": Judgement.ANSWER}
+    assert (await policy(room)).judged == decided
+    assert (await history(room))[-1][1] == "settings changed: keywords (1), judged (flats leave, pool answer)"
+    assert told(page) == {
+        "flats": "It would not be found, as you want.",
+        "pool": "It would be found in a watched channel, as you want.",
+    }
+    assert page.dom.css("#against") == []
+    assert set(detector.read) == {BORDERLINE["flats"]["en"]}
+    page = await send(mikel, "/preview", keywords_0="new flats")
+    otherwise = {
+        "flats": "It would be found in a watched channel, but you would leave it.",
+        "pool": "It would not be found, but you would answer it: somebody would have to flag it.",
+    }
+    assert told(page) == otherwise
+    assert page.said("#against").endswith("these settings: 2")
+    assert (await policy(room)).keywords == ("interpreters",)
+    page = await send(mikel)
+    assert page.path == _PATH
+    assert told(page) == otherwise
+    assert (await policy(room)).judged == decided
+    page = await send(mikel, "/preview", judged_flats="answer", judged_pool="")
+    assert told(page) == {"flats": "It would be found in a watched channel, as you want."}
+    assert (await policy(room)).judged == decided
+    page = await send(mikel)
+    assert (await policy(room)).judged == {"flats": Judgement.ANSWER}
+
+
+async def test_no_outcome_stands_beside_what_cannot_be_saved(room: Dashboard, mikel: Browser) -> None:
+    """A form that is refused keeps what was decided in it, and nothing is said about other settings than its own."""
+    await configure(room, judged={"pool": "answer"})
+    await mikel.get(_PATH)
+    page = await send(mikel, one_in="0", judged_food="leave")
+    assert page.status == 422
+    assert told(page) == {}
+    assert dict(filled(page))["judged_food"] == "leave"
+    page = await send(mikel, one_in="500", judged_food="burn")
+    assert page.status == 422
+    assert (await policy(room)).judged == {"pool": Judgement.ANSWER}
+
+
+async def test_a_broken_filter_keeps_nobody_from_the_settings(
+    room: Dashboard, mikel: Browser, detector: WordDetector
+) -> None:
+    """The page opens and saves, and says why nothing is said of the test posts."""
+    await configure(room, judged={"pool": "answer"})
+    detector.is_broken = True
+    page = await mikel.get(_PATH)
+    assert page.status == 200
+    assert told(page) == {}
+    assert "The filter is broken. Mend it." in page.said(".problem")
+    page = await send(mikel, one_in="500")
+    assert "Saved." in page.words
+    assert (await policy(room)).one_in == 500
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_test_posts_are_in_the_language_of_whoever_looks(room: Dashboard, mikel: Browser, language: str) -> None:
+    """All six, each as the words above its choice; the filter reads the same words."""
+    await configure(
+        room, judged={"pool": "answer"}, keywords=("interpreters", "intérpretes", "interpreti", "interpreteak")
+    )
+    page = await mikel.get(_PATH, Accept_Language=language)
+    labels = {one.attributes["for"]: one.text() for one in page.dom.css("label[for^=judged_]")}
+    assert labels == {f"judged_{id_}": texts[language] for id_, texts in BORDERLINE.items()}
+    assert len(labels) == 6
+    assert page.dom.css("#against") == []
 
 
 async def test_shadow_mode_is_left_in_two_presses(room: Dashboard, mikel: Browser) -> None:

@@ -9,13 +9,25 @@ import pytest
 from bot.compose.desk import Desk
 from bot.drafting.queue import DraftQueue
 from bot.review.overview import DeskOverview
-from bot.store.engine.database import Database
+from bot.store.engine.database import Database, Session
+from bot.store.upkeep.erasing import erase_case
 from core.errors import NotAllowed
-from core.models import FlaggedPost
+from core.models import FlaggedPost, TargetGroup
 from core.moderation.closing import CloseReason
+from core.moderation.dashboard_ports import KeptPost
 from tests.fakes.desk.boards import posts_apart
+from tests.fakes.desk.chores import DAY
 from tests.fakes.desk.decisions import take
-from tests.fakes.desk.people import AUDITOR, MODERATOR, STRANGER, VOLUNTEER
+from tests.fakes.desk.people import (
+    ADMIN,
+    AUDITOR,
+    COMMUNITY,
+    MANAGER,
+    MODERATOR,
+    PLATFORM,
+    STRANGER,
+    VOLUNTEER,
+)
 from tests.fakes.engine.suggestions import suggestion_for
 from tests.fakes.machine.clock import FakeClock
 
@@ -77,3 +89,43 @@ async def test_a_history_names_people_to_those_who_may_read(database: Database, 
             await overview.history(case.id, nobody)
         with pytest.raises(NotAllowed):
             await overview.check(case.id, nobody, "All of us live here.")
+
+
+async def test_kept_posts_are_those_of_seven_days_with_the_group_of_the_newest_suggestion(
+    database: Database, desk: Desk, post: FlaggedPost, clock: FakeClock
+) -> None:
+    """Newest first, closed ones too; neither erased words, nor another community's, nor a post of no message here."""
+    overview, queue = DeskOverview(database, desk.queries), DraftQueue(database, "worker-1")
+    old, read, found, erased, pasted, abroad = posts_apart(post, 6)
+    await desk.intake.flag(old)
+    clock.advance(7 * DAY)
+    kept = []
+    for single in (
+        read,
+        replace(found, flagged_how="watched channel", score=0.987),
+        erased,
+        replace(pasted, is_from_elsewhere=True),
+        replace(abroad, ref=replace(abroad.ref, community="elsewhere")),
+    ):
+        kept.append(await desk.intake.flag(single))
+        clock.advance(60)
+
+    async def erase(session: Session) -> None:
+        await erase_case(session, kept[2].id)
+
+    await database.run("erase a case", erase)
+    await desk.decisions.close(kept[1].id, kept[1].version, MODERATOR, CloseReason.MISTAKE)
+    assert [one.group for one in await overview.kept_posts(PLATFORM, COMMUNITY, MANAGER)] == [None, None]
+    taken = await take(queue)
+    while taken.case.id != kept[0].id:
+        taken = await take(queue)
+    await queue.store(taken, suggestion_for(taken.case.post))
+    channel = post.ref.channel
+    assert await overview.kept_posts(PLATFORM, COMMUNITY, MANAGER) == (
+        KeptPost(kept[1].id, channel, found.text, "watched channel", 0.987, kept[1].created_at, None),
+        KeptPost(kept[0].id, channel, read.text, post.flagged_how, None, kept[0].created_at, TargetGroup.MIGRANTS),
+    )
+    for nobody in (MODERATOR, AUDITOR, VOLUNTEER, STRANGER):
+        with pytest.raises(NotAllowed):
+            await overview.kept_posts(PLATFORM, COMMUNITY, nobody)
+    assert len(await overview.kept_posts(PLATFORM, COMMUNITY, ADMIN)) == 2

@@ -11,7 +11,7 @@ from core.models import Intent, TargetGroup, Wish
 from core.moderation.community.draft_options import check_wish
 from core.moderation.community.notices import CallKind
 from core.moderation.community.places import PlaceRules
-from core.moderation.community.policy import CommunityPolicy, changed, differences, from_json, to_json
+from core.moderation.community.policy import CommunityPolicy, Judgement, changed, differences, from_json, to_json
 from core.moderation.roles import Role
 
 WHOLE = CommunityPolicy(
@@ -40,6 +40,7 @@ WHOLE = CommunityPolicy(
     quotes=True,
     learns=True,
     places={"far.example": PlaceRules("Ilargi said yes.", 3, "#bot", mentions_author=False)},
+    judged={"pool": Judgement.ANSWER, "flats": Judgement.LEAVE},
 )
 
 
@@ -95,6 +96,8 @@ def test_a_notice_is_checked_when_it_is_set_and_kept_with_single_spaces() -> Non
         ({"quiet_hours": "at night"}, "no quiet hours", "22:00-07:00"),
         ({"time_zone": "Atlantis"}, "no time zone", "Europe/Madrid"),
         ({"calls": {"boredom": "79"}}, "calls", "threat"),
+        ({"judged": {"pool": "burn"}}, "judged", "answer"),
+        ({"judged": {str(number): "leave" for number in range(101)}}, "too many", "100"),
     ],
 )
 def test_what_cannot_be_set_is_refused_with_a_remedy(changes: dict[str, object], said: str, remedy: str) -> None:
@@ -121,6 +124,7 @@ def test_the_log_says_which_settings_changed_and_nothing_that_was_typed() -> Non
         "norm_notice (en, eu none)",
         "calls (threat 79)", "waiting_minutes", "quiet_hours", "time_zone", "threats_in_quiet_hours", "members_flag",
         "flaggers_needed", "tells_flaggers", "quotes", "learns", "places (far.example)",
+        "judged (flats leave, pool answer)",
     )  # fmt: skip
     assert differences(WHOLE, WHOLE) == ()
     assert differences(WHOLE, changed(WHOLE, {"roles": {}, "tone": ""})) == ("roles (default)", "tone (default)")
