@@ -253,20 +253,22 @@ async def require_token(request: web.Request, secret: str) -> None:
 
 async def login_page(request: web.Request) -> web.Response:
     """Ask who it is."""
-    return await _asked(request, "login.html", account="")
+    return await login_form(request, "login.html", account="")
 
 
 async def link_page(request: web.Request) -> web.Response:
     """Ask whether to log in by a link; looking at it does not use it up."""
-    return await _asked(request, "link.html", link=request.match_info["link"])
+    return await login_form(request, "link.html", link=request.match_info["link"])
 
 
-async def _asked(
+async def login_form(
     request: web.Request, template: str, *, status: int = 200, problem: str = "", **values: Any
 ) -> web.Response:
     """A page with a form for somebody who has no session yet; its token is bound to a cookie of its own."""
     before = request.cookies.get(_BEFORE_LOGIN) or secrets.token_urlsafe(24)
-    answer = await page(request, template, status=status, token=csrf_of(before), problem=problem, **values)
+    titles = {one.platform: one.title for one in request.app[SITE].providers.values()}
+    values |= {"token": csrf_of(before), "problem": problem, "providers": titles}
+    answer = await page(request, template, status=status, **values)
     secure = request.app[SITE].is_secure
     answer.set_cookie(_BEFORE_LOGIN, before, path="/", httponly=True, samesite="Strict", secure=secure, max_age=3600)
     return answer
@@ -284,7 +286,7 @@ async def log_in(request: web.Request) -> web.Response:
     address = address_of_asker(request)
     if left := tries.seconds_left(account, address):
         problem = sentence("Too many tries. Wait {minutes} minutes, then try again.", minutes=ceil(left / 60))
-        answer = await _asked(
+        answer = await login_form(
             request, "login.html", status=429, problem=translated(problem, locale_of(request)), account=account
         )
         answer.headers["Retry-After"] = str(left)
@@ -294,8 +296,8 @@ async def log_in(request: web.Request) -> web.Response:
     except NotAllowed as err:
         tries.failed(account, address)
         said_why = translated(err.said, locale_of(request))
-        return await _asked(request, "login.html", status=403, problem=said_why, account=account)
-    return await _let_in(request, secret)
+        return await login_form(request, "login.html", status=403, problem=said_why, account=account)
+    return await let_in(request, secret)
 
 
 def address_of_asker(request: web.Request) -> str:
@@ -311,16 +313,16 @@ async def log_in_by_link(request: web.Request) -> web.Response:
         secret = await request.app[SITE].doorkeeper.use_link(request.match_info["link"])
     except NotAllowed as err:
         problem = translated(err.said, locale_of(request))
-        return await _asked(request, "login.html", status=403, problem=problem, account="")
-    return await _let_in(request, secret)
+        return await login_form(request, "login.html", status=403, problem=problem, account="")
+    return await let_in(request, secret)
 
 
-async def _let_in(request: web.Request, secret: str) -> web.Response:
-    """Give the browser its new session; an earlier one of the same browser ends."""
+async def let_in(request: web.Request, secret: str, answer: web.Response | None = None) -> web.Response:
+    """Give the browser its new session with an answer, or on the way to the queue; an earlier one of it ends."""
     site = request.app[SITE]
     if earlier := request.cookies.get(site.cookie):
         await site.doorkeeper.leave(earlier)
-    answer = web.Response(status=303, headers={"Location": "/"})
+    answer = answer or web.Response(status=303, headers={"Location": "/"})
     answer.set_cookie(site.cookie, secret, path="/", httponly=True, samesite="Strict", secure=site.is_secure)
     answer.del_cookie(_BEFORE_LOGIN, path="/")
     return answer

@@ -13,7 +13,7 @@ from typing import Final
 
 from aiohttp import web
 
-from adapters.web import desk, door, library, numbers, record, settings
+from adapters.web import desk, door, library, numbers, oauth, record, settings
 from adapters.web.api.description import add_to
 from adapters.web.api.routes import API_TRIES, programs_by_token
 from adapters.web.exposure import EXPOSURE, Exposure
@@ -35,10 +35,13 @@ def application(site: Site, tries: door.Tries | None = None) -> web.Application:
     )
     made[SITE], made[door.TRIES], made[STOPPING] = site, tries or door.Tries(), asyncio.Event()
     made[EXPOSURE] = Exposure(made[door.TRIES].clock)
+    made[oauth.UNDER_WAY] = oauth.UnderWay(made[door.TRIES].clock)
     made[API_TRIES] = door.Tries(made[door.TRIES].clock)
     made.router.add_get("/static/{name}", static)
     made.router.add_get("/login", door.login_page)
     made.router.add_post("/login", door.log_in)
+    made.router.add_get("/login/{platform:[a-z]+}", oauth.go_to_platform, allow_head=False)
+    made.router.add_get("/login/{platform:[a-z]+}/back", oauth.come_back, allow_head=False)
     made.router.add_get("/link/{link:[\\w-]{20,100}}", door.link_page)
     made.router.add_post("/link/{link:[\\w-]{20,100}}", door.log_in_by_link)
     made.router.add_post("/logout", door.log_out)

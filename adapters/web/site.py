@@ -18,6 +18,7 @@ from aiohttp import web
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from adapters.common.words.languages import OWN_NAMES
+from adapters.web.providers import Provider
 from adapters.web.speech import PageMarkup, language_wanted, no_address
 from core.errors import NotAllowed
 from core.i18n.catalogs import gettext, language_of, translated
@@ -51,6 +52,7 @@ class Site:
         knowledge: where evidence is looked up; ``None`` where this process has none.
         detector: the filter of watched channels; ``None`` where there is none.
         configured: what holds for every community, as the configuration names it, with its value.
+        providers: through which platforms people log in, by the platform's name.
     """
 
     casework: Casework
@@ -66,6 +68,7 @@ class Site:
     knowledge: EvidenceSource | None = None
     detector: HateDetector | None = None
     configured: Mapping[str, object] = field(default_factory=dict)
+    providers: Mapping[str, Provider] = field(default_factory=dict)
     poll_seconds: float = 1.0
     templates: Environment = field(default_factory=lambda: templates())
 

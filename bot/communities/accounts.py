@@ -130,6 +130,21 @@ class WebAccounts:
             )
         return await self._begun(found)
 
+    async def log_in_as(self, platform: str, user: str) -> str:
+        """Begin a session for the account of a person, whom the platform vouches for."""
+        found = await self._database.run(
+            "find whose account it is", lambda session: accounts.of_person(session, platform, user)
+        )
+        if found is None:
+            raise NotAllowed(
+                sentence("Nobody with an account is {person}.", person=f"{platform}/{user}"),
+                remedy=sentence(
+                    "Ask who runs Antiphon to make one: {command}.",
+                    command=f"antiphon web account NAME {platform}/{user}",
+                ),
+            )
+        return await self._begun(found)
+
     async def visitor(self, session: str, *, is_idle: bool = False) -> Visitor | None:
         """Whose session it is, while it lasts; with ``is_idle`` nobody did anything, so that it lasts no longer."""
         found = await self._database.run(

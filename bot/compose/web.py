@@ -5,10 +5,11 @@ Owns which service each page gets, and how a post of each platform is found on i
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from urllib.parse import quote, urlsplit
 
+from adapters.web.providers import Provider, discord, mastodon
 from adapters.web.server import application, listening, serving
 from adapters.web.site import Paste, Site
 from bot.communities.accounts import WebAccounts
@@ -18,6 +19,7 @@ from bot.compose.settings.settings import DeskSettings, Settings, WebSettings
 from bot.review.library import DeskLibrary
 from bot.review.overview import DeskOverview
 from bot.review.record import DeskRecord
+from core.errors import BadSettings
 from core.models import PostRef
 from core.moderation.dashboard_ports import Keeping
 
@@ -32,9 +34,9 @@ async def dashboard(
         paste: makes a case of a post that somebody pastes, where that can be done.
 
     Raises:
-        BadSettings: nothing can be listened to at the configured address.
+        BadSettings: nothing can be listened to at the configured address, or a login is configured by half.
     """
-    wanted = settings.web
+    wanted, providers = settings.web, providers_of(settings)
     at = listening(wanted.host.strip("[]"), wanted.port)
     accounts = WebAccounts(running.database, running.desk.live_roles)
     origins = origins_of(wanted, int(at.getsockname()[1]))
@@ -52,6 +54,7 @@ async def dashboard(
         paste=paste,
         detector=running.detector,
         configured=_for_all(settings),
+        providers=providers,
     )
     async with serving(application(site), at):
         yield origins[0], accounts
@@ -76,6 +79,38 @@ def origins_of(wanted: WebSettings, port: int) -> tuple[str, ...]:
         parts = urlsplit(wanted.public_url)
         return (f"{parts.scheme}://{parts.netloc.lower()}",)
     return tuple(f"http://{host}:{port}" for host in ("127.0.0.1", "localhost", "[::1]"))
+
+
+def providers_of(settings: Settings) -> dict[str, Provider]:
+    """Through which platforms people log in.
+
+    Raises:
+        BadSettings: a login is configured by half.
+    """
+    web, instance = settings.web, settings.mastodon.url.rstrip("/")
+    secrets = web.discord_client_secret.get_secret_value(), web.mastodon_client_secret.get_secret_value()
+    found = dict[str, Provider]()
+    if web.discord_client_id or secrets[0]:
+        _check_login(
+            "discord", {"web.discord_client_id": web.discord_client_id, "web.public_url": web.public_url}, secrets[0]
+        )
+        found["discord"] = discord(web.discord_client_id, secrets[0])
+    if web.mastodon_client_id or secrets[1]:
+        needed = {"web.mastodon_client_id": web.mastodon_client_id, "web.public_url": web.public_url}
+        _check_login("mastodon", needed | {"mastodon.url": instance}, secrets[1])
+        found["mastodon"] = mastodon(web.mastodon_client_id, secrets[1], instance)
+    return found
+
+
+def _check_login(platform: str, needed: Mapping[str, str], secret: str) -> None:
+    missing = [name for name, value in needed.items() if not value]
+    if not secret:
+        missing.append(f"ANTIPHON__WEB__{platform.upper()}_CLIENT_SECRET in the environment")
+    if missing:
+        raise BadSettings(
+            f"The dashboard's login through {platform.capitalize()} is configured by half.",
+            remedy=f"Set {', '.join(missing)}, or take the rest of it away.",
+        )
 
 
 def keeping_of(desk: DeskSettings) -> Keeping:

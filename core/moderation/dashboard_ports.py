@@ -56,6 +56,10 @@ class Doorkeeper(Protocol):
         """Begin a session with a link that was printed for somebody; ``NotAllowed`` if it was used, or is too old."""
         ...
 
+    async def log_in_as(self, platform: str, user: str) -> str:
+        """Begin a session for who a platform says that it is; ``NotAllowed`` without an account or any role."""
+        ...
+
     async def visitor(self, session: str, *, is_idle: bool = False) -> Visitor | None:
         """Whose session it is; ``None`` if it is over: too old, idle too long, ended, or without any right.
 

@@ -6,8 +6,6 @@ must never be logged.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import re
 import secrets
 from dataclasses import dataclass
@@ -16,6 +14,7 @@ from urllib.parse import urlencode, urlsplit
 
 import aiohttp
 
+from adapters.common.pkce import challenge_of
 from adapters.mastodon.connection.client import USER_AGENT
 from core.errors import BadInput, PlatformUnavailable
 
@@ -129,11 +128,6 @@ async def finish(begun: LogIn, code: str) -> Granted:
             remedy="Nothing was kept. Ask whoever runs the instance whether its log-in works.",
         )
     return Granted(token, granted)
-
-
-def challenge_of(verifier: str) -> str:
-    """The ``code_challenge`` of a verifier (RFC 7636, section 4.2, S256)."""
-    return base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
 
 
 def _covers(granted: tuple[str, ...], scope: str) -> bool:

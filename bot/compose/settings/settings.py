@@ -253,6 +253,10 @@ class WebSettings(Section):
     host: Annotated[str, Field(min_length=1)] = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65535)] = 0
     public_url: ServerAddress = ""
+    discord_client_id: Annotated[str, Field(pattern=r"^([0-9]{15,20})?$")] = ""
+    discord_client_secret: SecretStr = SecretStr("")
+    mastodon_client_id: Annotated[str, Field(pattern=r"^[\w-]*$")] = ""
+    mastodon_client_secret: SecretStr = SecretStr("")
 
     @model_validator(mode="after")
     def _is_guarded(self) -> Self:

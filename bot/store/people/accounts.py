@@ -52,6 +52,13 @@ async def find(session: Session, name: str) -> Account | None:
     return Account(row.name, row.password, tuple(known), row.language, row.has_keys)
 
 
+async def of_person(session: Session, platform: str, user: str) -> Account | None:
+    """The account of somebody on a platform, the first by name where several are theirs; ``None`` without any."""
+    named = select(AccountPersonRow.account).filter_by(platform=platform, user=user)
+    name = await session.scalar(named.order_by(AccountPersonRow.account).limit(1))
+    return None if name is None else await find(session, name)
+
+
 async def _name(session: Session, person: AccountPersonRow) -> str:
     """What a community calls somebody; where none knows them yet, the account's name."""
     who = await known_pseudonym(session, person.platform, person.user)

@@ -1,4 +1,4 @@
-"""Numbers, record and library in Chromium: one way through each, by mouse, under the policy of the pages."""
+"""Numbers, record, library and a platform's login in Chromium: one way through each, under the policy of the pages."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from core.moderation.closing import CloseReason
 from core.moderation.roles import Person, Role
 from tests.fakes.ports.cards import POST, REVIEWED
 from tests.fakes.web.browsing import PASSWORD, Dashboard, dashboard
+from tests.fakes.web.strict_platform import strict_platform
 
 CHROMIUM: Final = shutil.which("chromium")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed: apt-get install chromium")
@@ -127,3 +128,24 @@ async def test_no_page_is_wider_than_a_small_phone(office: Office) -> None:
             ".filter(e => e.getBoundingClientRect().height < 24).map(e => e.textContent)"
         )
         assert small == [], path
+
+
+async def test_somebody_comes_back_from_a_platform(desk_file: Path) -> None:
+    """From another site, whose way back carries no cookie that is ours alone; nothing is pressed after it."""
+    async with (
+        strict_platform("localhost") as platform,
+        dashboard(desk_file, providers=platform.providers) as web,
+        async_playwright() as driver,
+    ):
+        await web.desk.case(REVIEWED)
+        await web.account("ane", web.desk.ane)
+        platform.redirects, platform.who = {f"{web.origin}/login/discord/back"}, web.desk.ane.user
+        browser = await driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        page = await browser.new_page()
+        said = list[str]()
+        page.on("console", lambda one: said.append(one.text))
+        await page.goto(f"{web.origin}/login")
+        await page.click("text=Log in through Discord")
+        await page.wait_for_selector("#queue")
+        assert (page.url, said) == (f"{web.origin}/", [])
+        await browser.close()

@@ -50,6 +50,8 @@ ROWS: Final[dict[tuple[str, str], Row]] = {
     ("GET", "/static/{name}"): Row(For.ANYBODY),
     ("GET", "/login"): Row(For.ANYBODY),
     ("POST", "/login"): Row(For.ANYBODY, {"account": "nobody", "password": "nothing at all"}),
+    ("GET", "/login/{platform}"): Row(For.ANYBODY),
+    ("GET", "/login/{platform}/back"): Row(For.ANYBODY),
     ("GET", "/link/{link}"): Row(For.ANYBODY),
     ("POST", "/link/{link}"): Row(For.ANYBODY),
     ("GET", "/api/openapi.json"): Row(For.ANYBODY),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any, Final
+
 import pytest
 from pydantic import ValidationError
 
 from adapters.web.server import listening
-from bot.compose.settings.settings import WebSettings
-from bot.compose.web import address_of, origins_of
+from bot.compose.settings.settings import Settings, WebSettings
+from bot.compose.web import address_of, origins_of, providers_of
 from core.errors import BadSettings
 from core.models import PostRef
 
@@ -54,3 +56,45 @@ def test_posts_are_found_on_their_platforms() -> None:
     assert address_of(PostRef("mastodon", "home.example", "x", "77"), instance) == "https://home.example/statuses/77"
     assert address_of(PostRef("mastodon", "other.example", "x", "77"), instance) == ""
     assert address_of(PostRef("sample", "a", "b", "c"), instance) == ""
+
+
+_LOGIN: Final[dict[str, dict[str, Any]]] = {
+    "web": {
+        "public_url": "https://desk.example.org",
+        "discord_client_id": "80351110224678912",
+        "discord_client_secret": "canary",
+        "mastodon_client_id": "abc-1_2",
+        "mastodon_client_secret": "canary",
+    },
+    "mastodon": {"url": "https://home.example/"},
+}
+
+
+def test_people_log_in_through_platforms_only_where_that_is_set() -> None:
+    """Through Mastodon at the bot's own instance, whose ids the accounts name."""
+    assert providers_of(Settings()) == {}
+    found = providers_of(Settings.model_validate(_LOGIN))
+    assert list(found) == ["discord", "mastodon"]
+    assert found["discord"].token == "https://discord.com/api/v10/oauth2/token"
+    assert found["mastodon"].token == "https://home.example/oauth/token"
+    assert "canary" not in repr(found)
+
+
+@pytest.mark.parametrize(
+    ("left_out", "named"),
+    [
+        ("web.public_url", "web.public_url"),
+        ("web.discord_client_id", "web.discord_client_id"),
+        ("web.discord_client_secret", "ANTIPHON__WEB__DISCORD_CLIENT_SECRET"),
+        ("web.mastodon_client_id", "web.mastodon_client_id"),
+        ("web.mastodon_client_secret", "ANTIPHON__WEB__MASTODON_CLIENT_SECRET"),
+        ("mastodon.url", "mastodon.url"),
+    ],
+)
+def test_a_login_by_half_is_refused(left_out: str, named: str) -> None:
+    """The remedy names what is missing."""
+    table, _, key = left_out.partition(".")
+    some = _LOGIN | {table: {name: value for name, value in _LOGIN[table].items() if name != key}}
+    with pytest.raises(BadSettings, match="configured by half") as caught:
+        providers_of(Settings.model_validate(some))
+    assert f"Set {named}" in caught.value.remedy

@@ -9,13 +9,13 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from aiohttp import web
 
+from adapters.common.pkce import challenge_of
 from adapters.mastodon.connection.client import MastodonClient, MastodonOptions
 from adapters.mastodon.manage.login import (
     MODERATOR_SCOPES,
     SCOPES,
     LogIn,
     begin,
-    challenge_of,
     finish,
     instance_address,
 )
