@@ -78,7 +78,7 @@ class DeskRecord:
                 after = await self._database.run("read a page of numbers", partial(page, after=after, add=add))
                 if after is None:
                     break
-        return await self._database.run("count what happened", end)
+        return await self._database.run("count for the numbers", end)
 
     async def log(
         self, platform: str, community: str, by: Person, *, which: Lines = Lines.ALL, before: int | None = None
@@ -133,7 +133,7 @@ class DeskRecord:
             await require_only_here(session, await known_pseudonym(session, platform, user), known.id)
             return await _kept(session, platform, user)
 
-        return await self._database.run("look for what is kept", work)
+        return await self._database.run("count what is kept", work)
 
     async def erase(self, platform: str, community: str, by: Person, user: str) -> ErasedPerson | None:
         """Erase somebody from this installation."""

@@ -48,6 +48,7 @@ _FORMS: Final[Mapping[str, str]] = {
     r"^\S+:[0-9]{1,5}$": "an address of this machine and a port, such as 127.0.0.1:8081",
     r"^(\S+:[0-9]{1,5})?$": "an address of this machine and a port, such as 127.0.0.1:9464, or empty",
     r"^[\w-]+$": "a name of letters, digits, - and _",
+    r"^[\w-]*$": "letters, digits, - and _, or empty",
     "^([0-9]{15,20})?$": "an id of Discord, which is 15 to 20 digits, or empty",
     "^[a-z0-9][a-z0-9-]{1,39}$": "2 to 40 small letters, digits and -, a letter or digit first",
 }

@@ -381,7 +381,7 @@ async def test_a_broken_filter_keeps_nobody_from_the_settings(
 async def test_test_posts_are_in_the_language_of_whoever_looks(room: Dashboard, mikel: Browser, language: str) -> None:
     """All six, each as the words above its choice; the filter reads the same words."""
     await configure(
-        room, judged={"pool": "answer"}, keywords=("interpreters", "intérpretes", "interpreti", "interpreteak")
+        room, judged={"pool": "answer"}, keywords=("interpreters", "intérpretes", "interpreti", "interpreteetan")
     )
     page = await mikel.get(_PATH, Accept_Language=language)
     labels = {one.attributes["for"]: one.text() for one in page.dom.css("label[for^=judged_]")}
