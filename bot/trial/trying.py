@@ -49,12 +49,29 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """What became of one post that was drafted: the best reply that the model wrote, or ``None``."""
+    """What became of one post that was drafted: the best reply that the model wrote, or ``None``.
+
+    ``is_late``: its deadline was reached; where that came before a fit reply, it tells only that the model is slow.
+    """
 
     language: str
     post: str
     draft: Draft | None
     suggestion: Suggestion
+    is_late: bool = False
+
+    @property
+    def is_fit(self) -> bool:
+        """Whether a reply of its own was reviewed, and opposes the post as far as the reader of drafts can tell."""
+        draft, notes = self.draft, self.suggestion.degraded
+        if draft is None or any(note.startswith("review: ") for note in notes):
+            return False
+        return draft.scores.stance is None or draft.scores.stance > _EVEN
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether it counts."""
+        return self.is_fit or not self.is_late
 
 
 async def try_server(model: ChatProtocol) -> list[str]:
@@ -121,7 +138,8 @@ async def try_drafts(engine: Engine, posts: Sequence[tuple[str, str]], profile: 
         request = Request(_post(text), profile, voice, language, force=True)
         suggestion = await engine.suggest(request)
         written = (draft for draft in suggestion.drafts if draft.writer and detect(draft.text, language) == language)
-        found.append(Tried(language, text, next(written, None), suggestion))
+        is_late = suggestion.cost.seconds >= profile.deadline_seconds
+        found.append(Tried(language, text, next(written, None), suggestion, is_late))
     return found
 
 
@@ -155,8 +173,9 @@ def trial_of(
     tried: Sequence[Tried],
 ) -> Trial:
     """All that was found, with the average cost of a post."""
-    of = Counter(one.language for one in tried)
-    right = Counter(one.language for one in tried if _is_fit(one))
+    of = Counter(one.language for one in tried if one.is_finished)
+    right = Counter(one.language for one in tried if one.is_fit)
+    cut = Counter(one.language for one in tried if not one.is_finished)
     costs = [one.suggestion.cost for one in tried]
     return Trial(
         server,
@@ -165,20 +184,13 @@ def trial_of(
         tuple(lacking),
         readings,
         pairs,
-        {language: Share(right[language], count) for language, count in of.items()},
+        {one.language: Share(right[one.language], of[one.language]) for one in tried},
+        dict(cut),
         _mean(cost.seconds for cost in costs),
         _mean(cost.model_calls for cost in costs),
         _mean(cost.prompt_tokens for cost in costs),
         _mean(cost.completion_tokens for cost in costs),
     )
-
-
-def _is_fit(tried: Tried) -> bool:
-    """Whether a reply of its own was reviewed, and opposes the post as far as the reader of drafts can tell."""
-    draft, notes = tried.draft, tried.suggestion.degraded
-    if draft is None or any(note.startswith("review: ") for note in notes):
-        return False
-    return draft.scores.stance is None or draft.scores.stance > _EVEN
 
 
 async def _is_read(known: Known, model: MeteredModel, pooling: Pooling) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -53,7 +53,8 @@ class Trial:
         lacking: what the server cannot, in words.
         readings: by language, how many posts it read rightly.
         pairs: in how many pairs it preferred the better reply.
-        drafts: by language, for how many posts a reply that it wrote was fit to be shown.
+        drafts: by language, for how many of the finished posts a reply of its own was fit to be shown.
+        unfinished: by language, how many posts the deadline cut off before there was such a reply.
         seconds, calls, tokens_in, tokens_out: those of a post that is drafted, on average.
     """
 
@@ -64,6 +65,7 @@ class Trial:
     readings: Mapping[str, Share] = field(default_factory=dict)
     pairs: Share = Share()
     drafts: Mapping[str, Share] = field(default_factory=dict)
+    unfinished: Mapping[str, int] = field(default_factory=dict)
     seconds: float = 0.0
     calls: float = 0.0
     tokens_in: float = 0.0
@@ -81,12 +83,19 @@ class Trial:
 
     @property
     def writes(self) -> list[str]:
-        """The languages that it is fit to write: a reply of its own was fit to be shown for every post.
+        """The languages that it is fit to write: a reply of its own was fit to be shown for every finished post.
 
         It must not be unfit to read them: where no small reader knows a language, nobody but the model looks at what it
         writes.
         """
-        return [code for code, share in self.drafts.items() if share.reaches(1) and code not in self.unread]
+        faultless = [code for code, share in self.drafts.items() if share.reaches(1) and code not in self.unread]
+        return [code for code in faultless if code not in self.slow]
+
+    @property
+    def slow(self) -> list[str]:
+        """The languages in which it is too slow to tell: it failed no post, and more were cut off than finished."""
+        asked = [code for code, share in self.drafts.items() if share.right == share.of and code not in self.unread]
+        return [code for code in asked if self.unfinished.get(code, 0) > self.drafts[code].of]
 
     @property
     def alone(self) -> frozenset[str]:
@@ -100,7 +109,14 @@ class Trial:
 
     def verdict(self) -> list[str]:
         """In words, what it is fit for and what comes of that."""
-        said = [_fitness("write", self.writes, self.drafts), _fitness("read", self.reads, self.readings)]
+        told = [code for code in self.drafts if code not in self.slow]
+        said = [_fitness("write", self.writes, told)] if told or not self.slow else []
+        if self.slow:
+            said.append(f"It is too slow to tell whether it is fit to write in {_names(self.slow)}.")
+        if cut := sum(self.unfinished.values()):
+            of = cut + sum(share.of for share in self.drafts.values())
+            said.append(f"Sample posts that were not finished in time: {cut} of {of}. They do not count.")
+        said.append(_fitness("read", self.reads, self.readings))
         if unread := [language for language in self.readings if language in self.unread and language in NAMES]:
             names = _names(unread)
             said.append(f"The small readers read alone in {names}.")
@@ -122,7 +138,7 @@ class Trial:
 _FILE: Final = TypeAdapter(dict[str, list[Trial]])
 
 
-def _fitness(what: str, fit: list[str], asked: Mapping[str, Share]) -> str:
+def _fitness(what: str, fit: list[str], asked: Collection[str]) -> str:
     others = [language for language in asked if language not in fit]
     if not asked:
         return f"Whether it is fit to {what} was not tried."

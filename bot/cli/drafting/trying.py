@@ -118,6 +118,8 @@ def _told_of(one: Tried) -> Iterator[str]:
     else:
         yield f"  {one.draft.text}"
         yield from (f"  Check: {warning}" for warning in one.draft.warnings)
+    if not one.is_finished:
+        yield "  It was not finished in time, and does not count."
     yield (
         f"  {cost.seconds:.1f} s, {cost.model_calls} calls, {cost.prompt_tokens:,} tokens read, "
         f"{cost.completion_tokens:,} written"
@@ -134,7 +136,7 @@ def _summary(told: Trial, tried: Sequence[Tried], price_in: float | None, price_
 def _document(told: Trial, tried: Sequence[Tried]) -> dict[str, Any]:
     drafts = [
         {"language": one.language, "post": one.post, "reply": one.draft and one.draft.text,
-         "cost": asdict(one.suggestion.cost)}
+         "is_finished": one.is_finished, "cost": asdict(one.suggestion.cost)}
         for one in tried
     ]  # fmt: skip
     fit = {"read": told.reads, "write": told.writes, "judge": told.judges}

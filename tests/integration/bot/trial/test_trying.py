@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -93,6 +94,23 @@ async def test_drafts_count_for_the_language_that_they_are_written_in(
     assert trial.drafts == {"en": Share(1, 1), "es": Share(0, 1)}
     assert trial.calls == sum(one.suggestion.cost.model_calls for one in tried) / 2
     assert trial.tokens_in > trial.tokens_out > 0
+
+
+async def test_a_post_that_the_deadline_cut_off_is_told_and_not_counted(
+    lenient: Readers, knowledge: EvidenceSource
+) -> None:
+    """A model that answers in time and writes nothing is unfit all the same."""
+    for model, profile, counted in (
+        (larger_model(), replace(PATIENT, deadline_seconds=0.001), Share()),
+        (larger_model(plain=""), PATIENT, Share(0, 1)),
+    ):
+        engine = Engine(model, knowledge, lenient, writer=LARGER, pooling=LARGER, router=router_to())
+        tried = await try_drafts(engine, [("en", POST)], profile, Voice())
+        trial = trial_of("a", "m", [], {}, Share(), tried)
+        assert (tried[0].is_fit, tried[0].is_finished) == (False, counted.of == 1)
+        assert trial.drafts == {"en": counted}
+        assert trial.unfinished == ({} if counted.of else {"en": 1})
+        assert any("too slow" in said for said in trial.verdict()) != bool(counted.of)
 
 
 def _settings(**more: str) -> Settings:

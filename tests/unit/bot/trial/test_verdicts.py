@@ -68,6 +68,22 @@ def test_who_cannot_read_a_language_cannot_write_it() -> None:
     assert replace(TRIAL, drafts={"en": Share(2, 2), "eu": Share(2, 2)}).writes == ["en"]
 
 
+def test_a_post_that_was_cut_off_does_not_count_against_the_writer() -> None:
+    """Where more were cut off than finished, and none of these failed, it is too slow to tell."""
+    drafts = {"en": Share(1, 1), "es": Share(1, 1), "it": Share(0, 1), "eu": Share()}
+    tried = replace(TRIAL, readings={}, drafts=drafts, unfinished={"en": 1, "es": 2, "it": 2, "eu": 2})
+    assert (tried.writes, tried.slow) == (["en"], ["es", "eu"])
+    assert tried.verdict()[:3] == [
+        "It is fit to write in English, not in Italian.",
+        "It is too slow to tell whether it is fit to write in Spanish and Basque.",
+        "Sample posts that were not finished in time: 7 of 10. They do not count.",
+    ]
+    never = replace(TRIAL, readings={}, drafts={"en": Share()}, unfinished={"en": 2})
+    assert never.verdict()[0] == "It is too slow to tell whether it is fit to write in English."
+    unable = replace(never, readings={"en": Share(2, 10)})
+    assert (unable.slow, unable.verdict()[0]) == ([], "It is not fit to write in English.")
+
+
 FRENCH = """[fr]
 hateful = ["a", "b", "c", "d", "e"]
 harmless = ["f", "g", "h", "i", "j"]
