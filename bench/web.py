@@ -31,10 +31,12 @@ from sqlalchemy import URL, insert, make_url, select
 from adapters.web.server import application, listening, serving
 from adapters.web.site import Site
 from bench.measuring.output import Row, note, save, show
+from bot.cli.operating.doctor.on_page import DoctorOnPage
 from bot.communities.accounts import WebAccounts
 from bot.communities.api_tokens import ApiTokens
 from bot.communities.governance import CommunityGovernance
 from bot.compose.desk import Desk, build_casework, build_desk
+from bot.compose.settings.settings import Settings
 from bot.drafting.queue import DraftQueue
 from bot.review.library import DeskLibrary
 from bot.review.overview import DeskOverview
@@ -165,6 +167,7 @@ async def _dashboard(place: Path | URL, cases: int, moderators: int) -> AsyncIte
             tokens=ApiTokens(database, doorkeeper),
             record=DeskRecord(database, desk.live_roles, Keeping(24, 30, 12, 30)),
             library=DeskLibrary(database, desk.live_roles),
+            setup=DoctorOnPage(Settings(), database),
             origins=(origin,),
         )
         async with serving(application(site), at):

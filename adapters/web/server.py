@@ -13,7 +13,7 @@ from typing import Final
 
 from aiohttp import web
 
-from adapters.web import desk, door, library, numbers, oauth, record, settings
+from adapters.web import desk, door, library, numbers, oauth, record, settings, setup
 from adapters.web.api.description import add_to
 from adapters.web.api.routes import API_TRIES, programs_by_token
 from adapters.web.exposure import EXPOSURE, Exposure
@@ -79,6 +79,7 @@ def application(site: Site, tries: door.Tries | None = None) -> web.Application:
     made.router.add_post(_PLACE, settings.save)
     made.router.add_post(f"{_PLACE}/preview", settings.preview)
     made.router.add_post(f"{_PLACE}/switch", settings.switch)
+    made.router.add_get(f"{_PLACE}/setup", setup.steps)
     add_to(made.router)
     made.on_shutdown.append(_end_streams)
     return made

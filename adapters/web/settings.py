@@ -76,8 +76,8 @@ async def places(request: web.Request) -> web.Response:
     return await page(request, "managed.html", places=found, unasked=unasked)
 
 
-async def _manager(request: web.Request) -> tuple[str, Manager]:
-    """The platform, and who manages there; ``NotAllowed`` for everybody else."""
+async def manager_of(request: web.Request) -> tuple[str, Manager]:
+    """The platform, and who manages the community of the address; ``NotAllowed`` for everybody else."""
     platform, community = request.match_info["platform"], request.match_info["community"]
     person = person_on(request, platform)
     await request.app[SITE].governance.require(platform, community, person, OnCommunity.CONFIGURE)
@@ -87,13 +87,13 @@ async def _manager(request: web.Request) -> tuple[str, Manager]:
 
 async def settings(request: web.Request) -> web.Response:
     """The settings of a community as they are now."""
-    platform, manager = await _manager(request)
+    platform, manager = await manager_of(request)
     return await _show(request, platform, manager)
 
 
 async def preview(request: web.Request) -> web.Response:
     """What the last seven days would have been under the settings of the form; nothing is changed."""
-    platform, manager = await _manager(request)
+    platform, manager = await manager_of(request)
     site, said = request.app[SITE], await request.post()
     policy = await site.governance.policy(platform, manager.community)
     try:
@@ -108,7 +108,7 @@ async def preview(request: web.Request) -> web.Response:
 
 async def save(request: web.Request) -> web.Response:
     """Change the settings to those of the form."""
-    platform, manager = await _manager(request)
+    platform, manager = await manager_of(request)
     site, said = request.app[SITE], await request.post()
     stamp = str(said.get(_STAMP, ""))
 
@@ -131,7 +131,7 @@ async def save(request: web.Request) -> web.Response:
 
 async def switch(request: web.Request) -> web.Response:
     """Leave shadow mode or go back, say who drafts or not, stop all posting or allow it again."""
-    platform, manager = await _manager(request)
+    platform, manager = await manager_of(request)
     governance, said = request.app[SITE].governance, await request.post()
     act, note = str(said.get("act", "")), " ".join(str(said.get("note", "")).split())
     if act == "posting_on":

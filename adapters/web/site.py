@@ -24,7 +24,7 @@ from core.errors import NotAllowed
 from core.i18n.catalogs import gettext, language_of, translated
 from core.i18n.sentences import Sentence, sentence
 from core.models import PostRef
-from core.moderation.dashboard_ports import Doorkeeper, Overview, Record, TokenKeeper, Visitor
+from core.moderation.dashboard_ports import Doorkeeper, Overview, Record, SetupChecks, TokenKeeper, Visitor
 from core.moderation.desk_ports import Casework, Governance
 from core.moderation.own.library import OwnLibrary
 from core.moderation.roles import Person
@@ -62,6 +62,7 @@ class Site:
     tokens: TokenKeeper
     record: Record
     library: OwnLibrary
+    setup: SetupChecks
     origins: tuple[str, ...]
     address_of: Callable[[PostRef], str] = no_address
     paste: Paste | None = None

@@ -20,6 +20,7 @@ from rich.text import Text
 
 from adapters.sample.community import SampleCommunity
 from adapters.sample.posts import SAMPLE_FLAGS
+from bot.cli.operating.doctor.on_page import DoctorOnPage
 from bot.cli.terminal.render import show_thread
 from bot.communities.accounts import WebAccounts
 from bot.compose.application import Application, admit, open_application
@@ -92,7 +93,8 @@ async def review_on_page(
             async with open_application(engine, settings, served, chosen) as running:
                 town = SampleTown(community, running.casework)
                 with ending_in_order(stop, lambda: console.print(Text("Stopping. What is not decided waits."))):
-                    async with dashboard(settings, running, town.paste) as (address, accounts):
+                    checks = DoctorOnPage(settings, running.database)
+                    async with dashboard(settings, running, checks, town.paste) as (address, accounts):
                         serving = asyncio.create_task(serve(running, stop, settings.desk.drain_seconds))
                         try:
                             await _begin(console, running, community, town, address, accounts)

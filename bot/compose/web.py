@@ -21,16 +21,17 @@ from bot.review.overview import DeskOverview
 from bot.review.record import DeskRecord
 from core.errors import BadSettings
 from core.models import PostRef
-from core.moderation.dashboard_ports import Keeping
+from core.moderation.dashboard_ports import Keeping, SetupChecks
 
 
 @asynccontextmanager
 async def dashboard(
-    settings: Settings, running: Application, paste: Paste | None = None
+    settings: Settings, running: Application, setup: SetupChecks, paste: Paste | None = None
 ) -> AsyncIterator[tuple[str, WebAccounts]]:
     """The dashboard of an application, within the block; gives its address, and the accounts that get in.
 
     Args:
+        setup: looks how far the installation is set up.
         paste: makes a case of a post that somebody pastes, where that can be done.
 
     Raises:
@@ -48,6 +49,7 @@ async def dashboard(
         tokens=ApiTokens(running.database, accounts),
         record=DeskRecord(running.database, running.desk.live_roles, keeping_of(settings.desk)),
         library=DeskLibrary(running.database, running.desk.live_roles),
+        setup=setup,
         knowledge=running.knowledge,
         origins=origins,
         address_of=lambda ref: address_of(ref, settings.mastodon.url),

@@ -235,6 +235,73 @@ class Overview(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """A chat platform as this installation serves it.
+
+    Attributes:
+        has_token: whether one is configured.
+        since: since when it is connected; ``None`` where it is not.
+        problem: what is wrong with it or its account, with ``remedy``; "" for nothing.
+    """
+
+    platform: str
+    has_token: bool = False
+    since: datetime | None = None
+    problem: str = ""
+    remedy: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WritingModel:
+    """The language model that writes drafts, and what its last trial found.
+
+    Attributes:
+        name: "" where replies are those that people prepared.
+        problem: what is wrong with it, with ``remedy``; "" for nothing.
+        tried_on: an ISO date; "" where it was never tried.
+        writes, reads: the languages that it was found fit for, by their ISO 639-1 codes.
+        judges: whether it was found fit to compare drafts.
+    """
+
+    name: str
+    problem: str = ""
+    remedy: str = ""
+    tried_on: str = ""
+    writes: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ()
+    judges: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SetupState:
+    """How far an installation is set up for a community, as it is now.
+
+    Attributes:
+        connections: the community's platform; of the sample community every one that is configured.
+        language: the language of communities that chose none.
+        replies_in: the languages in which drafts are written, by their codes.
+        managers, deciders: how many people may change the settings, and approve replies, as far as they were seen.
+        with_account: how many of those who may approve get into the dashboard.
+    """
+
+    connections: tuple[Connection, ...]
+    model: WritingModel
+    language: str
+    replies_in: tuple[str, ...]
+    managers: int
+    deciders: int
+    with_account: int
+
+
+class SetupChecks(Protocol):
+    """What the steps of setup find. Each call looks again; no secret is part of any answer."""
+
+    async def look(self, platform: str, community: str, by: Person) -> SetupState:
+        """How far it is set up for a community; ``NotAllowed`` if the person may not configure it."""
+        ...
+
+
 class Lines(StrEnum):
     """Which lines of the audit log are wanted: all of a community, those of its cases, or those about itself."""
 

@@ -89,9 +89,10 @@ async def _pages(settings: Settings, application: Application) -> AsyncIterator[
     if not settings.web.port:
         yield
         return
+    from bot.cli.operating.doctor.on_page import DoctorOnPage  # its checks import what only they need
     from bot.compose.web import dashboard  # its templates and hashes are not needed where there is none
 
-    async with dashboard(settings, application) as (address, _):
+    async with dashboard(settings, application, DoctorOnPage(settings, application.database)) as (address, _):
         err().print(Text(f"The dashboard is at {address}"), soft_wrap=True)
         yield
 

@@ -15,6 +15,7 @@ from pydantic import SecretStr
 from adapters.mastodon.connection.refs import NAME
 from adapters.mastodon.speech.plain_text import plain_text
 from adapters.mastodon.speech.private_answers import BREAK
+from bot.cli.operating.doctor.on_page import DoctorOnPage
 from bot.communities.accounts import WebAccounts
 from bot.communities.decisions import CommunityDesk
 from bot.compose.application import open_application, open_database
@@ -136,12 +137,15 @@ async def _serving(engine: Engine, town: WholeTown) -> AsyncIterator[None]:
                 ready.set_result(None)
 
     async def run() -> None:
-        platforms = [mastodon_platform(town.settings)]
+        settings = town.settings
         async with (
-            open_application(engine, town.settings, platforms, BRIEF, on_standing=hear) as whole,
-            dashboard(town.settings, whole) as (town.origin, town.accounts),
+            open_application(engine, settings, [mastodon_platform(settings)], BRIEF, on_standing=hear) as whole,
+            dashboard(settings, whole, DoctorOnPage(settings, whole.database)) as (
+                town.origin,
+                town.accounts,
+            ),
         ):
-            await serve(whole, stop, town.settings.desk.drain_seconds)
+            await serve(whole, stop, settings.desk.drain_seconds)
 
     serving = asyncio.create_task(run())
     try:

@@ -19,9 +19,11 @@ from yarl import URL
 from adapters.web.door import Tries
 from adapters.web.server import application, listening, serving
 from adapters.web.site import Site
+from bot.cli.operating.doctor.on_page import DoctorOnPage
 from bot.communities.accounts import WebAccounts
 from bot.communities.api_tokens import ApiTokens
 from bot.communities.governance import CommunityGovernance
+from bot.compose.settings.settings import Settings
 from bot.review.library import DeskLibrary
 from bot.review.overview import DeskOverview
 from bot.review.record import DeskRecord
@@ -197,7 +199,9 @@ class Dashboard:
 
 
 @asynccontextmanager
-async def dashboard(file: Path, platform: str = "discord", **how: Any) -> AsyncIterator[Dashboard]:
+async def dashboard(
+    file: Path, platform: str = "discord", settings: Settings | None = None, **how: Any
+) -> AsyncIterator[Dashboard]:
     """The dashboard over the real desk of one platform, on SQLite; people's browsers are closed at the end."""
     async with review_desk(file, platform) as desk:
         accounts = WebAccounts(desk.database, desk.desk.live_roles, hasher=_QUICK)
@@ -213,6 +217,7 @@ async def dashboard(file: Path, platform: str = "discord", **how: Any) -> AsyncI
             tokens=tokens,
             record=DeskRecord(desk.database, desk.desk.live_roles, Keeping(24, 30, 12, 30)),
             library=DeskLibrary(desk.database, desk.desk.live_roles),
+            setup=DoctorOnPage(settings or Settings(), desk.database),
             origins=(origin,),
             poll_seconds=0.02,
             **how,

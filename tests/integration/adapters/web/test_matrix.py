@@ -81,6 +81,7 @@ ROWS: Final[dict[tuple[str, str], Row]] = {
     ("GET", "/events"): Row(For.ACCOUNT),
     ("GET", "/settings"): Row(For.ACCOUNT),
     ("GET", "/settings/{platform}/{community}"): Row(For.MANAGER),
+    ("GET", "/settings/{platform}/{community}/setup"): Row(For.MANAGER),
     ("POST", "/settings/{platform}/{community}"): Row(For.MANAGER, {"stamp": "0"}),
     ("POST", "/settings/{platform}/{community}/preview"): Row(For.MANAGER, {"one_in": "500"}),
     ("POST", "/settings/{platform}/{community}/switch"): Row(For.MANAGER, {"act": "posting_off"}),
