@@ -396,6 +396,7 @@ class _Run:
             allowed=voice.intents,
             max_characters=voice.max_characters,
             recent=self.request.recent,
+            rules=voice.rules,
             scorers=self.scorers,
             readers=self.engine.readers,
             model=self.model,
@@ -470,6 +471,7 @@ class _Run:
             engine.readers,
             self.scorers,
             self.chance,
+            voice.rules,
         )
         drafts = self._noting(await supporter.drafts())
         self._report("support", f"{len(drafts)} words of support")

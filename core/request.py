@@ -18,6 +18,7 @@ from core.ports import Turn
 from core.stages.arguing.evidence import ANY_SOURCES, Sources
 from core.stages.reading import is_debatable
 from core.stages.signals import Signals
+from core.wording.text_rules import NO_RULES, TextRules, broken_rule
 
 SURE: Final = 0.75
 """How many of the prepared drafts shown first a reader would publish, at least, where nobody sets another share."""
@@ -31,6 +32,7 @@ class Voice:
     are the ISO 639-1 codes of languages that Antiphon itself does not write, in which a larger model reads and writes
     alone. ``sure`` is the share in [0, 1] of prepared drafts shown first that a reader would publish, at least: those
     that are less likely to be published are held back (``core.cards.answers.Vectors.limit``), none where it is 0.
+    ``rules`` hold for every text, whoever wrote it.
     """
 
     language: str = "en"
@@ -40,11 +42,12 @@ class Voice:
     notices: Mapping[str, str] = field(default_factory=dict)
     also: frozenset[str] = frozenset()
     sure: float = SURE
+    rules: TextRules = NO_RULES
 
     def notice_in(self, language: str) -> str:
-        """The notice in a language; "" where there is none, or it is too long for the platform."""
+        """The notice in a language; "" where there is none, it is too long for the platform, or breaks a rule."""
         text = self.notices.get(language, "")
-        return text if len(text) <= self.max_characters else ""
+        return text if len(text) <= self.max_characters and not broken_rule(text, self.rules) else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from adapters.common.capture.watching import BY_FILTER, BY_KEYWORD, has_keyword, is_about
+from adapters.common.capture.watching import BY_FILTER, BY_KEYWORD, is_about
 from core.models import TargetGroup
 from core.moderation.community.careful_watch import FindLabel, careful_threshold
 from core.moderation.community.policy import CommunityPolicy
 from core.moderation.dashboard_ports import KeptPost
 from core.ports import HateDetector
+from core.wording.keywords import has_keyword
 
 
 class Fate(StrEnum):

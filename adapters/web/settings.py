@@ -247,7 +247,12 @@ def _sections(policy: CommunityPolicy, reader: Reader) -> Iterator[Section]:
     yield Section(
         gettext("How it replies", locale),
         "",
-        (_language(policy, reader), *_choices(goals, "intents"), *targets.voice_form(policy, locale).fields),
+        (
+            _language(policy, reader),
+            *_choices(goals, "intents"),
+            *targets.voice_form(policy, locale).fields,
+            *targets.forbidden_form(policy, locale).fields,
+        ),
     )
     flags = flagging.flags_panel(policy, reader)
     yield _section(flags, _choices(flags))
@@ -347,7 +352,8 @@ def _changes(said: Said, policy: CommunityPolicy, reader: Reader) -> dict[str, o
         "learns": chosen["learns"] == ("yes",),
         "judged": borderline.judged(chosen),
         "norm_notice": _notices(chosen["silent"], typed),
-        **targets.keyword_changes({name: text for name, text in typed.items() if name.startswith("keywords_")}),
+        **targets.word_changes("keywords", typed),
+        **targets.word_changes("forbidden", typed),
         **targets.voice_changes(typed, datetime.now(UTC).year, reader.locale),
         **calls.hours_changes(typed),
         **calls.time_zone_changes(typed),

@@ -276,6 +276,34 @@ def quotes(
 
 
 @community.command()
+def forbid(
+    place: Place,
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="WORD", help="A word, or words in quotation marks; leave it out to see what is set."),
+    ] = None,
+    is_off: Annotated[bool, typer.Option("--off", help="Allow these words again.")] = False,
+    config: ConfigOption = None,
+) -> None:
+    """Name words that nothing posted in this community's name may hold, however they are written."""
+    named = tuple(" ".join(word.split()) for word in words or ())
+
+    def choose(policy: CommunityPolicy) -> dict[str, object]:
+        if is_off and (strange := [word for word in named if word not in policy.forbidden]):
+            raise BadInput(
+                f"“{strange[0]}” is not forbidden there.", remedy=f"See the list: antiphon community forbid {place}"
+            )
+        left = [word for word in policy.forbidden if word not in named]
+        return {"forbidden": left if is_off else list(dict.fromkeys((*policy.forbidden, *named)))} if named else {}
+
+    async def work(desk: CommunityDesk) -> None:
+        policy = await desk.configure(place, choose, operator())
+        out().print(Text(f"{place}: forbidden words: {', '.join(policy.forbidden) or 'none'}."), soft_wrap=True)
+
+    do(config, work)
+
+
+@community.command()
 def learning(
     place: Place,
     is_on: Annotated[bool | None, typer.Option("--on/--off", help="Whether its managers allow it.")] = None,

@@ -257,9 +257,14 @@ async def set_policy(
             reason=f"settings changed: {', '.join(said)}",
             note=note,
             policy=to_json(new),
-            what=Change.SETTING if _frames(old, new) == _frames(new, old) else Change.RULES,
+            what=Change.SETTING if _keeps_approvals(old, new) else Change.RULES,
         )
     return new
+
+
+def _keeps_approvals(old: CommunityPolicy, new: CommunityPolicy) -> bool:
+    """Whether what was approved before may still be sent: nothing else stands around it, and no rule is new."""
+    return _frames(old, new) == _frames(new, old) and set(new.forbidden) <= set(old.forbidden)
 
 
 def _frames(policy: CommunityPolicy, other: CommunityPolicy) -> dict[str, tuple[str, bool]]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import chain
 
 from bot.communities.decisions import By, one_community, who_decides
 from bot.communities.standing import name_of_signer
@@ -17,7 +18,7 @@ from bot.store.cases.cases import touch
 from bot.store.cases.suggestions import cases_with_prepared
 from bot.store.engine.database import Database, Session
 from bot.store.people import communities, own_cards, people
-from bot.store.people.communities import Community
+from bot.store.people.communities import Community, policy_of
 from bot.store.people.own_cards import StoredCard
 from bot.store.schema import Change
 from core.cards.bank import CardVerdict
@@ -26,6 +27,7 @@ from core.i18n.sentences import Name, sentence
 from core.moderation.input_checks import check_text
 from core.moderation.own.cards import WrittenCard
 from core.moderation.roles import OnCommunity, Person, may_on_community
+from core.wording.text_rules import check_rules
 from kb.starter.facts import STARTER_FACTS, load_facts
 
 MAX_CARDS = 200
@@ -85,6 +87,9 @@ class OwnCards:
 
         async def work(session: Session) -> list[Proposed]:
             community, who = await _signed(session, community_id, by, signer)
+            rules = policy_of(community).text_rules
+            for text in (text for card in cards for text in (card.argument, *chain(*card.replies.values()))):
+                check_rules(text, rules)
             known = {one.card.id: one for one in await own_cards.all_cards(session, community.id)}
             if len({*known, *(card.id for card in cards)}) > MAX_CARDS:
                 raise BadInput(

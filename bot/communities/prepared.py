@@ -14,7 +14,7 @@ from bot.store.cases.cases import touch
 from bot.store.cases.suggestions import cases_with_prepared
 from bot.store.engine.database import Database, Session
 from bot.store.people import communities, people, prepared
-from bot.store.people.communities import Community
+from bot.store.people.communities import Community, policy_of
 from bot.store.schema import Change, PreparedReplyRow
 from core.cards.answers import answers
 from core.cards.bank import LANGUAGES, OwnReply, load_cards, prepared_id
@@ -25,6 +25,7 @@ from core.moderation.input_checks import check_text
 from core.moderation.origins import ReviewOfPrepared
 from core.moderation.own.library import PreparedReply
 from core.moderation.roles import OnCommunity, Person
+from core.wording.text_rules import check_rules
 
 MAX_OWN = 500
 """How many replies of its own a community may have: all are read for each draft."""
@@ -57,6 +58,7 @@ class PreparedReplies:
 
         async def work(session: Session) -> str:
             community, actor = await _allowed(session, community_id, by, OnCommunity.CONFIGURE, lock=True)
+            check_rules(reply.text, policy_of(community).text_rules)
             rows = await prepared.rows_of(session, community.id)
             if len(_own(rows)) >= MAX_OWN:
                 raise BadInput(

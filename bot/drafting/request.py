@@ -184,6 +184,7 @@ def voice_for(configured: Voice, policy: CommunityPolicy, wish: Wish) -> Voice:
         style=wish.tone or policy.tone or configured.style,
         intents=(wish.intent,) if wish.intent else policy.intents or configured.intents,
         notices={code: text for code, text in {**configured.notices, **policy.norm_notice}.items() if text},
+        rules=policy.text_rules,
     )
 
 

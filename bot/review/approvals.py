@@ -34,6 +34,7 @@ from core.errors import BadInput, Conflict, NotAllowed
 from core.i18n.sentences import sentence
 from core.models import FlaggedPost, Suggestion
 from core.moderation.approval import ApprovedReply, CaseState, approve, check_answerable
+from core.moderation.community.disclosure import Rendered
 from core.moderation.input_checks import check_text
 from core.moderation.roles import OnCase, Person
 from core.scoring.edits import CheckedEdit, check_edit
@@ -92,6 +93,11 @@ class _Seen:
     stored: StoredSuggestion | None
     people: tuple[Person, ...]
     post: FlaggedPost
+
+    @property
+    def rendered(self) -> Rendered:
+        """What would be posted."""
+        return Rendered(self.exact.text, self.footer, self.exact.shown_sha256, self.quote)
 
 
 _Checked = tuple[Suggestion, CheckedEdit]
@@ -201,7 +207,7 @@ class Approvals:
     async def _keep(self, session: Session, seen: _Seen, by: Person, checked: _Checked) -> Approved | AwaitsSecond:
         case, who = await _approver(session, seen, by)
         exact, footer = seen.exact, seen.footer
-        await self._question.check_text(session, case, exact.text, seen.quote, seen.stored)
+        await self._question.check_text(session, case, seen.rendered, seen.stored)
         waits = await self._question.waits(session, case)
         said, found = checked
         is_known = seen.stored is not None

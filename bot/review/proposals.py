@@ -35,6 +35,7 @@ from core.moderation.platforms import ChatPlatform
 from core.moderation.roles import OnCase, Person
 from core.scoring.edits import EditReader, checked_edit
 from core.wording.final_text import check_sendable
+from core.wording.text_rules import TextRules, check_rules
 
 _LOOK_AGAIN: Final = sentence("Look at the case's new card, and decide again.")
 
@@ -54,23 +55,22 @@ class Question:
         self._limits = limits
 
     async def check_text(
-        self, session: Session, case: Case, text: str, quote: str, stored: StoredSuggestion | None
+        self, session: Session, case: Case, rendered: Rendered, stored: StoredSuggestion | None
     ) -> None:
         """Refuse a text that would certainly not be posted.
 
-        Args:
-            text: the whole text.
-
         Raises:
-            BadInput: it shows something else than it holds, or links to no source of the case.
+            BadInput: it shows something else than it holds, links to no source of the case, or breaks a rule of the
+                community.
             TextRefused: its platform never takes it.
             PlaceClosed: nothing can be posted where its post stands.
         """
         platform = self._platforms.get(case.post.ref.platform)
+        policy = communities.policy_of(await communities.load(session, case.community_id))
+        check_rules(rendered.text.removesuffix(rendered.footer), policy.text_rules)
         if platform is not None:
-            community = await communities.load(session, case.community_id)
-            platform.check(case.post.ref, text, quote, communities.policy_of(community))
-        check_sendable(text, () if stored is None else stored.suggestion.evidence)
+            platform.check(case.post.ref, rendered.text, rendered.quote, policy)
+        check_sendable(rendered.text, () if stored is None else stored.suggestion.evidence)
 
     async def in_public(self, ref: PostRef, text: str) -> InPublic | None:
         """All that everybody would see of a text under a post; ``None`` for the text alone.
@@ -116,6 +116,7 @@ class _Kept:
     wrote_post: bool
     waits: Obstacle | None
     post: FlaggedPost
+    rules: TextRules
 
 
 class Proposals:
@@ -159,7 +160,7 @@ class Proposals:
             reply, draft = _chosen(() if stored is None else stored.suggestion.drafts, rank, text)
             rendered = await rendered_in(session, case, reply, stored)
             try:
-                await self.question.check_text(session, case, rendered.text, rendered.quote, stored)
+                await self.question.check_text(session, case, rendered, stored)
             except (BadInput, TextRefused) as err:
                 return await _refused(session, case, who, reply, rank, err)
             waits = await self.question.waits(session, case)
@@ -256,7 +257,16 @@ async def _keep(
     own = draft.warnings if draft is not None and draft.text == reply else ()
     is_second = any(first.sha256 == rendered.sha256 for first in counted)
     return _Kept(
-        proposal, rendered, stored, own, not community.is_posting, is_second, wrote_post(case, who), waits, case.post
+        proposal,
+        rendered,
+        stored,
+        own,
+        not community.is_posting,
+        is_second,
+        wrote_post(case, who),
+        waits,
+        case.post,
+        communities.policy_of(community).text_rules,
     )
 
 
@@ -264,7 +274,7 @@ def _proposed(kept: _Kept, reader: EditReader | None) -> ProposedReply:
     """What the person is shown. Blocking: the text is held against the evidence, and read."""
     proposal = kept.proposal
     said = said_of(kept.stored, kept.post)
-    found = checked_edit(proposal.text, said, reader)
+    found = checked_edit(proposal.text, said, kept.rules, reader)
     return ProposedReply(
         id=proposal.id,
         case_id=proposal.case_id,

@@ -33,6 +33,7 @@ from core.scoring.edits import CheckedEdit, EditReader, checked_edit
 from core.scoring.quoting import quote_of
 from core.stages.unread import nothing_known
 from core.wording.final_text import check_sendable
+from core.wording.text_rules import TextRules, broken_rule, check_rules
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,17 +152,19 @@ class CaseQueries:
         """All that would be posted for a reply, disclosure included: what a moderator must be shown.
 
         Raises:
-            BadInput: it may not be posted: it holds hidden characters, or links to no source of the case.
+            BadInput: it may not be posted: it holds hidden characters, links to no source of the case, or breaks a rule
+                of the community.
         """
         check_text(reply)
 
-        async def work(session: Session) -> tuple[Rendered, StoredSuggestion | None]:
+        async def work(session: Session) -> tuple[Rendered, StoredSuggestion | None, TextRules]:
             case = await store.load(session, case_id)
             stored = await suggestions.latest_suggestion(session, case_id)
-            return await rendered_in(session, case, reply, stored), stored
+            return await rendered_in(session, case, reply, stored), stored, await rules_for(session, case)
 
-        rendered, stored = await self._database.run("render", work)
+        rendered, stored, rules = await self._database.run("render", work)
         check_sendable(rendered.text, () if stored is None else stored.suggestion.evidence)
+        check_rules(reply, rules)
         return rendered
 
     async def checked(self, case_id: str, reply: str) -> CheckedReply:
@@ -170,11 +173,16 @@ class CaseQueries:
         Asks no language model.
         """
         check_text(reply)
-        stored, post = await self.suggestion(case_id), (await self.case(case_id)).post
+
+        async def work(session: Session) -> tuple[StoredSuggestion | None, FlaggedPost, TextRules]:
+            case = await store.load(session, case_id)
+            return await suggestions.latest_suggestion(session, case_id), case.post, await rules_for(session, case)
+
+        stored, post, rules = await self._database.run("read what a reply is checked against", work)
 
         def check() -> CheckedReply:
             said = said_of(stored, post)
-            found = checked_edit(reply, said, self._edit_reader)
+            found = checked_edit(reply, said, rules, self._edit_reader)
             why = why_two_of(said, found, is_known=stored is not None, wrote_post=False)
             return CheckedReply(found.sentences, found.warnings, why)
 
@@ -185,8 +193,15 @@ async def rendered_in(session: Session, case: Case, reply: str, stored: StoredSu
     """A reply as it would be posted now, in the language of the case's suggestion, below its quote of the post."""
     community = await communities.load(session, case.community_id)
     language = None if stored is None else stored.suggestion.reading.language
-    quote = quote_of(case.post.public_words, language) if communities.policy_of(community).quotes else ""
+    policy = communities.policy_of(community)
+    quote = quote_of(case.post.public_words, language) if policy.quotes else ""
+    quote = "" if broken_rule(quote, policy.text_rules) else quote
     return render(reply, language, discloses=community.discloses, quote=quote)
+
+
+async def rules_for(session: Session, case: Case) -> TextRules:
+    """What the community of a case asks of every text."""
+    return communities.policy_of(await communities.load(session, case.community_id)).text_rules
 
 
 def said_of(stored: StoredSuggestion | None, post: FlaggedPost) -> Suggestion:

@@ -20,6 +20,7 @@ from core.scoring.gates import GateContext, doubts_of, faults_of, reader_doubt, 
 from core.scoring.grounding.factual import is_factual
 from core.scoring.grounding.grounding import Item, check, without_addresses
 from core.scoring.readers.readers import DraftReader, DraftSigns
+from core.wording.text_rules import NO_RULES, TextRules
 
 MAX_CHARACTERS: Final = 2000
 """What the platforms take, where no community says less."""
@@ -129,12 +130,16 @@ def check_reply(text: str, context: GateContext, read: Read | None = None) -> Ch
 
 
 def context_for(
-    post: str, language: str, evidence: Sequence[Evidence] = (), max_characters: int = MAX_CHARACTERS
+    post: str,
+    language: str,
+    evidence: Sequence[Evidence] = (),
+    max_characters: int = MAX_CHARACTERS,
+    rules: TextRules = NO_RULES,
 ) -> GateContext:
     """What a reply is held against where there is no suggestion: the post and the evidence that somebody gives."""
     flagged = FlaggedPost(PostRef("", "", "", ""), post, author="", flagged_by="", flagged_how="")
     reading = Reading(language, None, None, None, None, None, None, None, None, Action.REPLY, "")
-    return GateContext(Brief(flagged, reading, "", tuple(evidence)), max_characters)
+    return GateContext(Brief(flagged, reading, "", tuple(evidence)), max_characters, rules=rules)
 
 
 def evidence_of(row: object, name: str) -> Evidence:

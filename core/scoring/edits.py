@@ -20,6 +20,7 @@ from core.scoring.checking import CheckedSentence, Read, check_reply, sentences_
 from core.scoring.gates import UNPROVEN, GateContext, own_sentences, unsupported_in_words
 from core.scoring.receipts import unchecked_in_words
 from core.wording.text import sentences, words
+from core.wording.text_rules import NO_RULES, TextRules
 
 
 class EditReader(Protocol):
@@ -42,8 +43,8 @@ class CheckedEdit:
     warnings: tuple[str, ...] = ()
 
 
-def checked_edit(text: str, suggestion: Suggestion, reader: EditReader | None) -> CheckedEdit:
-    """Hold a text against the evidence and the rules, and have it read.
+def checked_edit(text: str, suggestion: Suggestion, rules: TextRules, reader: EditReader | None) -> CheckedEdit:
+    """Hold a text against the evidence, the gates and the community's rules, and have it read.
 
     Blocking: call it in a thread, outside of any transaction. A reader that cannot be loaded stops nobody; the warnings
     say that the text was not read.
@@ -54,7 +55,7 @@ def checked_edit(text: str, suggestion: Suggestion, reader: EditReader | None) -
     except Unavailable as err:
         read = None
         unread = (sentence("The reader of drafts did not read this text: {why}", why=err.message),)
-    return CheckedEdit(check_edit(text, suggestion), (*unread, *warnings_on(text, suggestion, read)))
+    return CheckedEdit(check_edit(text, suggestion), (*unread, *warnings_on(text, suggestion, rules, read)))
 
 
 def read_edit(text: str, suggestion: Suggestion, reader: EditReader | None) -> Read | None:
@@ -83,16 +84,18 @@ def check_edit(text: str, suggestion: Suggestion) -> tuple[CheckedSentence, ...]
     return sentences_of(text, suggestion.evidence, language, known, prepared=prepared, receipts=receipts)
 
 
-def warnings_on(text: str, suggestion: Suggestion, read: Read | None = None) -> tuple[str, ...]:
+def warnings_on(
+    text: str, suggestion: Suggestion, rules: TextRules = NO_RULES, read: Read | None = None
+) -> tuple[str, ...]:
     """All that a person should look at before they approve a text, in sentences.
 
     They are in charge: what would refuse a draft is a warning here. Only the form of a text can stop it
-    (``core.wording.final_text.check_sendable``).
+    (``core.wording.final_text.check_sendable``), and a rule of the community (``core.wording.text_rules.check_rules``).
 
     Args:
         read: what was read in the text; ``None`` where nobody read it.
     """
-    found, checked = check_reply(text, _context(text, suggestion), read), check_edit(text, suggestion)
+    found, checked = check_reply(text, _context(text, suggestion, rules), read), check_edit(text, suggestion)
     told_by_name = UNPROVEN if any(one.unsupported for one in checked) else ()
     faults = [fault for fault in found.faults if fault not in told_by_name]
     said = [sentence("Antiphon would not have suggested this: {fault}.", fault=fault) for fault in faults]
@@ -107,9 +110,10 @@ def warnings_of(checked: Sequence[CheckedSentence]) -> tuple[str, ...]:
     return tuple(warning for one in checked for warning in _warnings(one))
 
 
-def _context(text: str, suggestion: Suggestion) -> GateContext:
+def _context(text: str, suggestion: Suggestion, rules: TextRules = NO_RULES) -> GateContext:
     brief = Brief(suggestion.post, suggestion.reading, suggestion.claim or "", suggestion.evidence)
-    return GateContext(brief, len(text), _prepared(brief.language) | _prepared_in(suggestion.drafts))
+    prepared = _prepared(brief.language) | _prepared_in(suggestion.drafts)
+    return GateContext(brief, len(text), prepared, rules=rules)
 
 
 def _warnings(checked: CheckedSentence) -> list[str]:

@@ -33,6 +33,7 @@ from core.wording.links import has_link
 from core.wording.targets.mentions import told_apart
 from core.wording.targets.slurs import homonyms_in
 from core.wording.text import content_stems, sentence_spans, sentences, words
+from core.wording.text_rules import NO_RULES, TextRules, broken_rule
 
 MAX_SENTENCES = 2
 """What Antiphon writes, and what a prepared reply may hold."""
@@ -71,13 +72,18 @@ _MENTION = re.compile(r"@\w|(?<!\w)#\w|<[@#!&:]|\[[^\[\]]{0,300}\]\s{0,9}[(\[]")
 
 @dataclass(frozen=True, slots=True)
 class GateContext:
-    """What a draft is compared with. ``prepared`` are prepared sentences, exempt from the gates on wording."""
+    """What a draft is compared with.
+
+    ``prepared`` are prepared sentences, exempt from the gates on wording; ``rules`` are the community's, from which
+    nothing is exempt.
+    """
 
     brief: Brief
     max_characters: int
     prepared: frozenset[str] = frozenset()
     recent: tuple[str, ...] = ()
     known_names: frozenset[str] = field(default_factory=frozenset)
+    rules: TextRules = NO_RULES
 
 
 def own_sentences(text: str, context: GateContext) -> list[str]:
@@ -92,13 +98,19 @@ def fault_of(text: str, context: GateContext) -> str | None:
 
 
 def faults_of(text: str, context: GateContext) -> Iterator[str]:
-    """Every gate that a draft's text fails, in words; of form only the first."""
+    """Every gate that a draft's text fails, in words; of form and the community's rules only the first."""
     found = (
-        form_fault(text, context.brief.language, context.max_characters),
+        whole_fault(text, context),
         *(_wording_faults(text, context)),
         _sameness_fault(text, context),
     )
     yield from (fault for fault in found if fault)
+
+
+def whole_fault(text: str, context: GateContext) -> str | None:
+    """The first gate that a text fails no matter who wrote it: on form, then the community's rules; or ``None``."""
+    fault = form_fault(text, context.brief.language, context.max_characters)
+    return fault or broken_rule(text, context.rules)
 
 
 def form_fault(text: str, language: str, max_characters: int) -> str | None:

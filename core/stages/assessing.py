@@ -38,6 +38,7 @@ from core.stages.candidates import POINTING, Candidate, points_at_the_post
 from core.stages.judging.judge import LEADING, best_of_each_intent, seeded
 from core.stages.telling import Teller, cautions_of, unsure
 from core.wording.text import sentences, words
+from core.wording.text_rules import NO_RULES, TextRules
 
 _LEAST_LIKENESS = 0.5
 _LEADS = 1.0
@@ -59,6 +60,7 @@ class Assessor:
         allowed: the intents that the community wants.
         recent: replies posted lately.
         scorers: the rewards that ask no language model.
+        rules: what the community asks of every text, prepared ones too.
         readers: the reader of drafts reads each candidate; prepared ones are exempt from its gate.
         model: asked for receipts and argument quality.
         writer: which model wrote the drafts.
@@ -91,6 +93,7 @@ class Assessor:
     least: float = 0.0
     holds_back: bool = False
     held: dict[str, float] = field(default_factory=dict)
+    rules: TextRules = NO_RULES
 
     def __post_init__(self) -> None:
         self.prepared = prepared_sentences([*self.cards, *self.guesses])
@@ -124,8 +127,11 @@ class Assessor:
         What is held back is not among them.
         """
         named = frozenset(word for text in self.prepared for word in words(text))
-        context = GateContext(self.brief, self.max_characters, self.prepared, self.recent, named)
-        passed = [c for c in candidates if self._passes(intent_fault(c.text, c.intent) or fault_of(c.text, context))]
+        context = GateContext(self.brief, self.max_characters, self.prepared, self.recent, named, self.rules)
+        faults = await asyncio.to_thread(
+            lambda: [intent_fault(c.text, c.intent) or fault_of(c.text, context) for c in candidates]
+        )
+        passed = [c for c, fault in zip(candidates, faults, strict=True) if self._passes(fault)]
         passed = [c for c in passed if self._passes(await self._drift_fault(c))]
         if not passed:
             return []

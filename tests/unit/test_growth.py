@@ -21,7 +21,7 @@ from typing import Any, Final
 
 import pytest
 
-from adapters.common.capture.watching import has_keyword, is_about
+from adapters.common.capture.watching import is_about
 from adapters.common.capture.wishes import wish_in
 from adapters.common.words.fitting import shortened
 from adapters.common.words.markup import hidden_in
@@ -60,6 +60,7 @@ from core.wording.figures.weight import weight_of
 from core.wording.final_text import check_sendable, hidden_characters
 from core.wording.giveaways.giveaways import leak_in, speaks_as_tool
 from core.wording.injection.injection import disarm, instructs, obeys
+from core.wording.keywords import has_keyword
 from core.wording.language import language_of_post, words_alone
 from core.wording.links import links_in
 from core.wording.near_duplicates import likeness_of

@@ -20,6 +20,7 @@ _FORMS: Final = frozenset(
         (setup.PANEL, "ask_reaction"),
         (setup.PANEL, "ask_disclosure_off"),
         (targets.PANEL, "ask_keywords"),
+        (targets.PANEL, "ask_forbidden"),
         (targets.PANEL, "ask_voice"),
         (calls.PANEL, "ask_hours"),
         (calls.PANEL, "ask_time_zone"),
@@ -53,6 +54,7 @@ def form_of(chosen: Chosen, policy: CommunityPolicy, facts: CommunityFacts, loca
         return setup.disclosure_form(locale)
     forms = {
         "ask_keywords": targets.keywords_form,
+        "ask_forbidden": targets.forbidden_form,
         "ask_voice": targets.voice_form,
         "ask_hours": calls.hours_form,
         "ask_time_zone": calls.time_zone_form,
@@ -79,8 +81,8 @@ def changes_of(chosen: Chosen, policy: CommunityPolicy, facts: CommunityFacts, l
         if chosen.field == "silent":
             return rules_notice.silent_changes(chosen.values, policy)
         return rules_notice.worded_changes(chosen.field, typed, policy)
-    if chosen.field == "keywords":
-        return targets.keyword_changes(typed)
+    if chosen.field in ("keywords", "forbidden"):
+        return targets.word_changes(chosen.field, typed)
     if chosen.field == "voice":
         return targets.voice_changes(typed, datetime.now(UTC).year, locale)
     return targets.chosen_changes(chosen.field, chosen.values)

@@ -56,6 +56,7 @@ def targets_panel(policy: CommunityPolicy, reader: Reader, watched_here: Watched
     heading = reader.markup.heading(gettext("What Antiphon looks for and how it replies", locale))
     buttons = (
         PanelButton("ask_keywords", gettext("Keywords…", locale)),
+        PanelButton("ask_forbidden", gettext("Forbidden words…", locale)),
         PanelButton("ask_voice", gettext("Tone and evidence…", locale)),
     )
     lines = () if watched_here is None else (figures(watched_here, locale),)
@@ -64,16 +65,26 @@ def targets_panel(policy: CommunityPolicy, reader: Reader, watched_here: Watched
 
 
 def keywords_form(policy: CommunityPolicy, locale: str) -> Form:
-    """The keywords, one on a line, in as many fields as they need, with room for one more line."""
-    chunks = [policy.keywords[start : start + _WORDS_IN_A_FIELD] for start in range(0, MAX_KEYWORDS, _WORDS_IN_A_FIELD)]
+    """The keywords, as ``_words`` has them."""
+    fields = _words("keywords", policy.keywords, gettext("Keywords", locale), locale)
+    return Form(PANEL, "keywords", gettext("Words that flag a post", locale), fields)
+
+
+def forbidden_form(policy: CommunityPolicy, locale: str) -> Form:
+    """The words that no reply may hold, as ``_words`` has them."""
+    fields = _words("forbidden", policy.forbidden, gettext("Forbidden words", locale), locale)
+    return Form(PANEL, "forbidden", gettext("Words that no reply may hold", locale), fields)
+
+
+def _words(name: str, listed: tuple[str, ...], label: str, locale: str) -> tuple[FormField, ...]:
+    """Words, one on a line, in as many fields as they need, with room for one more line."""
+    chunks = [listed[start : start + _WORDS_IN_A_FIELD] for start in range(0, MAX_KEYWORDS, _WORDS_IN_A_FIELD)]
     shown = [chunk for number, chunk in enumerate(chunks) if chunk or number == 0]
-    label = gettext("Keywords", locale)
     description = gettext("One on a line, whole words, at most {most} in all.", locale, most=MAX_KEYWORDS)
-    fields = [
-        FormField(f"keywords_{number}", label, "\n".join(chunk), _MAX_FIELD, description, is_long=True)
+    return tuple(
+        FormField(f"{name}_{number}", label, "\n".join(chunk), _MAX_FIELD, description, is_long=True)
         for number, chunk in enumerate(shown)
-    ]
-    return Form(PANEL, "keywords", gettext("Words that flag a post", locale), tuple(fields))
+    )
 
 
 def voice_form(policy: CommunityPolicy, locale: str) -> Form:
@@ -112,10 +123,11 @@ def chosen_changes(field: str, values: tuple[str, ...]) -> dict[str, object]:
     return {"one_in": int(values[0])}
 
 
-def keyword_changes(typed: dict[str, str]) -> dict[str, object]:
-    """The keywords of all fields, each once, in their order."""
-    lines = [line.strip() for name in sorted(typed) for line in typed[name].splitlines()]
-    return {"keywords": tuple(dict.fromkeys(line for line in lines if line))}
+def word_changes(field: str, typed: dict[str, str]) -> dict[str, object]:
+    """The words of all fields of a form, each once, in their order; ``field`` is ``keywords`` or ``forbidden``."""
+    names = sorted(name for name in typed if name.startswith(f"{field}_"))
+    lines = [line.strip() for name in names for line in typed[name].splitlines()]
+    return {field: tuple(dict.fromkeys(line for line in lines if line))}
 
 
 def voice_changes(typed: dict[str, str], this_year: int, locale: str) -> dict[str, object]:
@@ -202,10 +214,11 @@ def _alarms(here: Watched, locale: str) -> str:
 
 
 def _summary(policy: CommunityPolicy, locale: str) -> str:
-    """A summary of what the forms hold; the keywords are counted, not shown."""
+    """A summary of what the forms hold; words are counted, not shown."""
     return "\n".join(
         [
             gettext("Keywords: {count}", locale, count=len(policy.keywords)),
+            gettext("Forbidden words: {count}", locale, count=len(policy.forbidden)),
             gettext("Tone: {tone}", locale, tone=policy.tone or "–"),
             gettext("Publishers: {names}", locale, names=", ".join(policy.publishers) or "–"),
             gettext("Evidence since: {year}", locale, year=policy.evidence_since or "–"),

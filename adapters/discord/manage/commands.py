@@ -50,7 +50,9 @@ def help_text(locale: str) -> str:
             gettext("**To flag a post**: hold or right-click it, Apps, then “Draft a reply”.", locale),
             gettext("**/counter**: the same with a link to a message, or with words from anywhere.", locale),
             gettext("**/antiphon setup**: review channel, roles, watched channels, shadow mode.", locale),
-            gettext("**/antiphon targets**: groups, keywords, kinds of reply, tone, evidence.", locale),
+            gettext(
+                "**/antiphon targets**: groups, keywords, forbidden words, kinds of reply, tone, evidence.", locale
+            ),
             gettext("**/antiphon cases** and **case**: the open cases, and one of them by its number.", locale),
             gettext("**/antiphon status** and **stats**: how things are now, and what happened.", locale),
             gettext("**/antiphon lately**: who decided what.", locale),
@@ -206,7 +208,8 @@ def _add_panels(group: app_commands.Group, commands: Commands) -> None:
         await commands.show_panel(interaction, setup.PANEL)
 
     @group.command(
-        name=locale_str("targets"), description=locale_str("Groups, keywords, kinds of reply, tone, evidence")
+        name=locale_str("targets"),
+        description=locale_str("Groups, keywords, forbidden words, kinds of reply, tone, evidence"),
     )
     async def show_targets(interaction: _In) -> None:
         await commands.show_panel(interaction, targets.PANEL)

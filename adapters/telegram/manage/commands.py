@@ -45,7 +45,7 @@ def help_text(reader: Reader) -> str:
             locale,
         ),
         gettext("**/setup**: the moderators' chat, roles, what is watched, shadow mode.", locale),
-        gettext("**/targets**: groups, keywords, kinds of reply, tone, evidence.", locale),
+        gettext("**/targets**: groups, keywords, forbidden words, kinds of reply, tone, evidence.", locale),
         gettext("**/status** and **/stats**: how things are now, and what happened.", locale),
         gettext("**/cases**: the open cases; **/case** with a number shows one.", locale),
         gettext("**/pause** and **/resume**: stop all posting at once, and go on.", locale),

@@ -73,7 +73,7 @@ def _words(language: str) -> dict[str, str]:
     return {
         "counter": gettext("As an answer to a post: draft a reply to it", language),
         "setup": gettext("Moderators' chat, roles, what is watched, posting", language),
-        "targets": gettext("Groups, keywords, kinds of reply, tone, evidence", language),
+        "targets": gettext("Groups, keywords, forbidden words, kinds of reply, tone, evidence", language),
         "cases": gettext("The open cases", language),
         "case": gettext("One case, by its number", language),
         "status": gettext("Queue, model, time to expect, missing rights", language),

@@ -6,6 +6,7 @@ judges, as it judges drafts and edits. No language model is loaded, and nothing 
 
 from __future__ import annotations
 
+import getpass
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from rich.text import Text
 from bot.cli.command import (
     EXIT_NO_DRAFT,
     EXIT_WRONG_CALL,
+    ConfigOption,
     JsonOption,
     LanguageOption,
     err,
@@ -30,6 +32,7 @@ from bot.cli.command import (
 from bot.cli.later import OneText
 from core.errors import BadInput
 from core.models import Evidence, ReadBy
+from core.moderation.roles import Operator
 from core.scoring.checking import (
     CheckedSentence,
     Level,
@@ -45,6 +48,7 @@ from core.wording.language import NAMES, detect, language_of_post, name_of
 from core.wording.targets.groups import groups_named
 from core.wording.targets.slurs import slurs_in
 from core.wording.text import MAX_POST_CHARACTERS, words
+from core.wording.text_rules import NO_RULES, TextRules
 
 
 @dataclass(frozen=True)
@@ -205,22 +209,27 @@ def check(
         typer.Option("--evidence", metavar="FILE", help="JSON (lines) with text, publisher, title, year, url."),
     ] = None,
     batch: BatchOption = None,
+    community: Annotated[
+        str, typer.Option("--community", metavar="PLATFORM/NAME", help="Hold it against what it forbids, too.")
+    ] = "",
     as_json: JsonOption = False,
+    config: ConfigOption = None,
 ) -> None:
     """Say whether a reply may stand under a post: refused, warned of or fine, why, and the evidence for it."""
 
     async def work() -> int:
         passages = () if evidence is None else passages_of(evidence)
+        rules = await _rules_of(community, config) if community else NO_RULES
         if batch is None:
             require(post, "post", "antiphon check POST REPLY")
             require(reply, "reply", "antiphon check POST REPLY")
             texts = (text_of(post, "post"), text_of(reply, "reply"))
-            found = _check(Job("", *texts, language_of(language), passages))
+            found = _check(Job("", *texts, language_of(language), passages), rules)
             _show_one(found, as_json=as_json, show=_show_checked)
             return EXIT_NO_DRAFT if found["level"] == Level.REFUSED else 0
         refuse_both(post, batch)
         jobs, bad = jobs_of(batch, language, passages, needs_reply=True)
-        return _finish([_check(job) for job in jobs], bad, "checked", _show_checked, as_json=as_json)
+        return _finish([_check(job, rules) for job in jobs], bad, "checked", _show_checked, as_json=as_json)
 
     run_to_exit(work)
 
@@ -249,10 +258,22 @@ def read(
     run_to_exit(work)
 
 
-def _check(job: Job) -> dict[str, Any]:
+async def _rules_of(community: str, config: Path | None) -> TextRules:
+    """What a community asks of every text, from the configured database."""
+    from bot.communities.decisions import CommunityDesk
+    from bot.compose.application import open_database
+    from bot.compose.settings.loading import load_settings
+    from bot.store.people.communities import policy_of
+
+    async with open_database(load_settings(config)) as database:
+        view = await CommunityDesk(database).view(community, Operator(getpass.getuser()))
+    return policy_of(view.community).text_rules
+
+
+def _check(job: Job, rules: TextRules) -> dict[str, Any]:
     """What is found in a reply, as a document. Blocking."""
     language = job.language or language_of_post(job.post, "en") or detect(job.reply, "en") or "en"
-    context = context_for(job.post, language, job.evidence)
+    context = context_for(job.post, language, job.evidence, rules=rules)
     read = read_drafts(_drafts(), job.post, [job.reply], language)[0]
     found = check_reply(job.reply, context, read)
     known = frozenset(words(job.post))

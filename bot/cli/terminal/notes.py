@@ -84,6 +84,7 @@ CODES: Final = {
     "rewards: the model of toxicity could not be loaded ({why}); the built-in head is used": (
         "toxicity_scorer_unavailable"
     ),
+    "support: each prepared word of support is too long here, or breaks a rule of the community": "support_unsendable",
     "support: the model wrote no words of support ({why})": "support_not_written",
     "support: what the model wrote was dropped ({fault})": "support_dropped",
 }

@@ -26,6 +26,7 @@ from core.moderation.community.quiet_hours import check_quiet_hours, check_time_
 from core.moderation.input_checks import need_in_words
 from core.moderation.own.replies import checked_notice
 from core.moderation.roles import Role
+from core.wording.text_rules import TextRules, check_rules
 
 __all__ = [
     "MAX_TONE",
@@ -56,8 +57,8 @@ class Judgement(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class CommunityPolicy:
-    """What managers set for their community.
+class CommunityPolicy(TextRules):
+    """What managers set for their community; what they ask of every text stands in ``TextRules``.
 
     Attributes:
         review_channel: where cards for moderators are shown; "" shows none, and cases wait on the desk.
@@ -143,15 +144,8 @@ class CommunityPolicy:
         check_tone(self.tone)
         for language in (self.language, *self.norm_notice):
             check_language(language)
-        if len(self.keywords) > MAX_KEYWORDS:
-            raise BadInput(
-                sentence("There are too many keywords."), remedy=sentence("Name at most {most}.", most=MAX_KEYWORDS)
-            )
-        if any(not word.strip() or len(word) > MAX_KEYWORD for word in self.keywords):
-            raise BadInput(
-                sentence("A keyword is empty or too long."),
-                remedy=sentence("Use 1 to {most} characters.", most=MAX_KEYWORD),
-            )
+        for words in (self.keywords, self.forbidden):
+            _check_words(words)
         if max(map(len, (self.roles, self.watched_channels, self.publishers, self.places, self.judged))) > MAX_LISTED:
             raise BadInput(
                 sentence("There are too many of one kind."),
@@ -162,6 +156,25 @@ class CommunityPolicy:
                 sentence("The year {year} is out of range.", year=self.evidence_since),
                 remedy=sentence("Name one from {first} to {last}.", first=FIRST_YEAR, last=LAST_YEAR),
             )
+
+    @property
+    def text_rules(self) -> TextRules:
+        """What every text posted in the community's name must satisfy, alone."""
+        return TextRules(**{each.name: getattr(self, each.name) for each in fields(TextRules)})
+
+
+def _check_words(words: tuple[str, ...]) -> None:
+    """Refuse a list of words that is too long, or holds a word that nothing can match."""
+    if len(words) > MAX_KEYWORDS:
+        raise BadInput(
+            sentence("There are too many words on one list."),
+            remedy=sentence("Name at most {most}.", most=MAX_KEYWORDS),
+        )
+    if any(not word.strip() or len(word) > MAX_KEYWORD for word in words):
+        raise BadInput(
+            sentence("A word of the list is empty or too long."),
+            remedy=sentence("Use 1 to {most} characters.", most=MAX_KEYWORD),
+        )
 
 
 _ADAPTER: Final = TypeAdapter(CommunityPolicy)
@@ -198,10 +211,12 @@ def changed(policy: CommunityPolicy, changes: Mapping[str, object]) -> Community
     """The policy with new values for some fields.
 
     Raises:
-        BadInput: as ``from_json``, or a new notice may not be posted.
+        BadInput: as ``from_json``, or a notice may not be posted.
     """
     new = from_json(to_json(policy) | dict(changes))
     notices = {language: _noticed(language, text, policy) for language, text in new.norm_notice.items()}
+    for text in notices.values():
+        check_rules(text, new.text_rules)
     return replace(new, norm_notice=notices)
 
 

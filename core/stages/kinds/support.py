@@ -20,7 +20,7 @@ from core.llm.budget import MeteredModel
 from core.llm.prompting import load_prompt, quoted
 from core.models import Brief, Draft, FlaggedPost, Kind, Reading
 from core.ports import Generation, Scorer
-from core.scoring.gates import GateContext, doubts_of, fault_of, form_fault, score_fault
+from core.scoring.gates import GateContext, doubts_of, fault_of, score_fault, whole_fault
 from core.scoring.readers.pooling import Pooling
 from core.scoring.readers.readers import Readers
 from core.scoring.rewards import evaluate
@@ -31,6 +31,7 @@ from core.stages.signals import people_named
 from core.wording.language import name_of
 from core.wording.targets.slurs import slurs_in
 from core.wording.text import sentences, stop_words, words
+from core.wording.text_rules import NO_RULES, TextRules
 
 SHOWN: Final = 3
 """How many words of support a moderator may choose from: they differ in tone, not in what they say."""
@@ -43,6 +44,7 @@ class Supporter:
 
     Attributes:
         recent: what was posted or drafted lately; the same is not said again, as long as there is something else.
+        rules: what the community asks of every text, prepared ones too.
         writer: which model ``model`` is; only a larger one is asked.
     """
 
@@ -56,6 +58,7 @@ class Supporter:
     readers: Readers
     scorers: Sequence[Scorer]
     chance: random.Random
+    rules: TextRules = NO_RULES
 
     async def drafts(self) -> Noted[list[Draft]]:
         """Words of support, what a larger model wrote first, and why there is nothing of it."""
@@ -63,7 +66,8 @@ class Supporter:
         by_model, prepared = self._reason_for_written(), self._reason_for_prepared()
         found = [self._draft(text, by_model, self.writer.model) for text in written.value]
         found += [self._draft(text, prepared) for text in self._prepared()]
-        return Noted([replace(draft, rank=rank) for rank, draft in enumerate(found[:SHOWN], start=1)], written.notes)
+        notes = written.notes if found else [*written.notes, _unsendable()]
+        return Noted([replace(draft, rank=rank) for rank, draft in enumerate(found[:SHOWN], start=1)], notes)
 
     @property
     def _language(self) -> str:
@@ -74,13 +78,13 @@ class Supporter:
         return Brief(self.post, self.reading, "", ())
 
     def _context(self, prepared: frozenset[str] = frozenset()) -> GateContext:
-        return GateContext(self._brief, self.max_characters, prepared, self.recent)
+        return GateContext(self._brief, self.max_characters, prepared, self.recent, rules=self.rules)
 
     def _prepared(self) -> list[str]:
         """Prepared words in another order for each draft, those first that were not said lately."""
         known = support_in(self._language)
         context = self._context(frozenset(said for text in known for said in sentences(text)))
-        sendable = [text for text in known if not form_fault(text, self._language, context.max_characters)]
+        sendable = [text for text in known if not whole_fault(text, context)]
         mixed = self.chance.sample(sendable, len(sendable))
         return sorted(mixed, key=lambda text: fault_of(text, context) is not None)
 
@@ -137,6 +141,10 @@ class Supporter:
     @staticmethod
     def _reason_for_prepared() -> str:
         return sentence("It was prepared for any person who is attacked: it says nothing of this one.")
+
+
+def _unsendable() -> str:
+    return sentence("support: each prepared word of support is too long here, or breaks a rule of the community")
 
 
 def led_by(support: Sequence[Draft], drafts: Sequence[Draft], most: int) -> list[Draft]:

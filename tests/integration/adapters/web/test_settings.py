@@ -120,6 +120,7 @@ async def test_a_manager_changes_settings_and_the_log_says_so(room: Dashboard, m
         groups=[TargetGroup.MIGRANTS, TargetGroup.MUSLIMS],
         one_in="500",
         keywords_0="vermin\nrats\n\nvermin",
+        forbidden_0="darkness\n\nsnow flake",
         language="eu",
         tone="warm  and brief",
         members_flag="yes",
@@ -135,6 +136,7 @@ async def test_a_manager_changes_settings_and_the_log_says_so(room: Dashboard, m
     found = await policy(room)
     assert found.groups == (TargetGroup.MIGRANTS, TargetGroup.MUSLIMS)
     assert (found.one_in, found.keywords, found.language) == (500, ("vermin", "rats"), "eu")
+    assert found.forbidden == ("darkness", "snow flake")
     assert (found.tone, found.members_flag, found.flaggers_needed) == ("warm and brief", True, 3)
     assert (found.waiting_minutes, found.quiet_hours, found.time_zone) == (60, "22:00-07:00", "Europe/Madrid")
     assert found.norm_notice == {"en": "Please keep to the rules of this place.", "it": ""}
@@ -150,6 +152,7 @@ async def test_what_is_not_touched_stays(room: Dashboard, mikel: Browser) -> Non
         room,
         watched_channels=(_WATCHED, _OTHER),
         keywords=tuple(f"word{number}" for number in range(120)),
+        forbidden=("darkness", "gloom"),
         roles={"901": Role.MODERATOR},
         calls={"threat": "911"},
         norm_notice={"es": "", "eu": "Arauak bete, mesedez."},

@@ -9,9 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer import Typer
 from typer.testing import CliRunner, Result
 
+from bot.cli.command import EXIT_NO_DRAFT
 from bot.cli.communities import community
+from bot.cli.drafting.checking import app as checking
 from bot.compose.platforms import chat_platforms
 from bot.compose.platforms.chat_platforms import PlatformKind
 from tests.fakes.desk.people import COMMUNITY_ID, SECRET
@@ -29,9 +32,9 @@ class Terminal:
         secret.chmod(0o600)
         asyncio.run(flag_in(folder))
 
-    def run(self, *words: str) -> Result:
+    def run(self, *words: str, app: Typer = community) -> Result:
         """What a command says and how it ends."""
-        return CliRunner().invoke(community, [*words, "--config", str(self._config)])
+        return CliRunner().invoke(app, [*words, "--config", str(self._config)])
 
     def document(self, *words: str) -> Any:
         """The document that a command prints."""
@@ -138,6 +141,32 @@ def test_quotes_are_set_where_the_platform_compares_them(terminal: Terminal, mon
     monkeypatch.setattr(chat_platforms, "KINDS", (*chat_platforms.KINDS, comparing))
     assert terminal.run("quotes", COMMUNITY_ID, "--on").stdout == f"{COMMUNITY_ID}: quotes on.\n"
     assert "settings changed: quotes" in [line["what"] for line in terminal.document("show", COMMUNITY_ID)["history"]]
+
+
+def test_words_are_forbidden_and_allowed_again(terminal: Terminal) -> None:
+    """Each once; the log has their number, and a word that is not on the list cannot be taken off it."""
+    said = f"{COMMUNITY_ID}: forbidden words:"
+    assert terminal.run("forbid", COMMUNITY_ID).stdout == f"{said} none.\n"
+    assert terminal.run("forbid", COMMUNITY_ID, "darkness", "snow  flake").stdout == f"{said} darkness, snow flake.\n"
+    assert terminal.run("forbid", COMMUNITY_ID, "darkness", "gloom").stdout == f"{said} darkness, snow flake, gloom.\n"
+    assert terminal.run("forbid", COMMUNITY_ID, "snow flake", "--off").stdout == f"{said} darkness, gloom.\n"
+    assert terminal.run("forbid", COMMUNITY_ID, "light", "--off").exit_code == 2
+    assert terminal.run("forbid", COMMUNITY_ID).stdout == f"{said} darkness, gloom.\n"
+    history = terminal.document("show", COMMUNITY_ID)["history"]
+    assert [line["what"] for line in history if "forbidden" in line["what"]] == [
+        f"settings changed: forbidden ({count})" for count in (2, 3, 2)
+    ]
+
+
+def test_a_reply_is_checked_against_what_its_community_forbids(terminal: Terminal) -> None:
+    """Only where one is named."""
+    reply = ("check", "They live off us.", "My street is better without the darkness of such words.")
+    terminal.run("forbid", COMMUNITY_ID, "darkness")
+    assert "forbids" not in CliRunner().invoke(checking, list(reply)).stdout
+    refused = terminal.run(*reply, "--community", COMMUNITY_ID, app=checking)
+    assert "The reply may not be shown: it holds “darkness”, which this community forbids." in refused.stdout
+    assert refused.exit_code == EXIT_NO_DRAFT
+    assert terminal.run(*reply, "--community", "sample/nowhere", app=checking).exit_code == 2
 
 
 @pytest.mark.parametrize(("platform", "compares"), [("telegram", True), ("discord", False), ("sample", False)])

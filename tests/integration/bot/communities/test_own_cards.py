@@ -98,6 +98,14 @@ async def test_a_card_is_used_once_a_second_person_accepted_it(cards: OwnCards, 
     assert ((await stored(cards)).verdict, await used(database)) == (DECLINED, ())
 
 
+async def test_a_card_with_a_forbidden_word_is_not_kept(cards: OwnCards, database: Database) -> None:
+    """In its argument or a reply: what is made of it would never be drafted."""
+    word = CARD.argument.split()[0]
+    await CommunityDesk(database).configure(COMMUNITY_ID, lambda _: {"forbidden": [word]}, KEEPER)
+    with pytest.raises(BadInput, match=f"“{word}”, which this community forbids"):
+        await cards.propose(COMMUNITY_ID, [CARD], MANAGER)
+
+
 async def test_nobody_reviews_their_own_card(cards: OwnCards, database: Database) -> None:
     """Neither on the platform nor at the terminal, where the operator may name who stands for it."""
     await cards.propose(COMMUNITY_ID, [CARD], MANAGER)

@@ -99,6 +99,14 @@ async def test_every_step_is_on_record_and_ends_no_approval(
     assert [finding for finding in await audit(database) if not finding.ok] == []
 
 
+async def test_a_reply_with_a_forbidden_word_is_not_added(replies: PreparedReplies, database: Database) -> None:
+    """It would never be drafted."""
+    word = OWN.text.split()[-1].strip(".?!")
+    await CommunityDesk(database).configure(COMMUNITY_ID, lambda _: {"forbidden": [word]}, KEEPER)
+    with pytest.raises(BadInput, match=f"“{word}”, which this community forbids"):
+        await replies.add(COMMUNITY_ID, OWN, MANAGER)
+
+
 @pytest.mark.parametrize("by", [MODERATOR, VOLUNTEER, AUDITOR, STRANGER, FLAGGER])
 async def test_only_managers_change_what_is_prepared(replies: PreparedReplies, by: Person) -> None:
     """Their drafts go out under the community's name."""

@@ -20,7 +20,8 @@ from core.request import Request, Voice
 from core.scoring.readers.probe import Probe
 from core.scoring.readers.readers import Readers
 from core.stages.judging.judge_formats import JudgeFormat
-from core.wording.text import sentences
+from core.wording.text import sentences, words
+from core.wording.text_rules import TextRules
 from tests.fakes.engine.brief import ALL_SHOWN, EXPLAINED, PATIENT, POST, post_of
 from tests.fakes.engine.model import FakeModel
 from tests.fakes.engine.probes import FakeStates, probe_file
@@ -111,6 +112,19 @@ async def test_the_platforms_limit_and_the_intents_hold(readers: Readers, knowle
     assert suggestion.drafts
     assert all(len(draft.text) <= 150 for draft in suggestion.drafts)
     assert {draft.intent for draft in suggestion.drafts} <= set(voice.intents)
+
+
+async def test_no_draft_holds_a_word_that_the_community_forbids(readers: Readers, knowledge: EvidenceSource) -> None:
+    """Prepared ones and those that the model wrote alike; how many were dropped for it is said, with the word."""
+    before, _ = await suggest(readers, knowledge, helpful(draft=GOOD))
+    word = max(words(before.drafts[0].text), key=len)
+    suggestion, events = await suggest(
+        readers, knowledge, helpful(draft=GOOD), voice=Voice(rules=TextRules(forbidden=(word.upper(),)))
+    )
+    assert suggestion.drafts
+    assert not any(word in words(draft.text) for draft in suggestion.drafts)
+    assert not any(word in words(event.detail) for event in events if event.stage == "draft")
+    assert any(f"it holds “{word.upper()}”, which this community forbids" in note for note in suggestion.degraded)
 
 
 async def test_a_recent_reply_is_not_said_again(readers: Readers, knowledge: EvidenceSource) -> None:

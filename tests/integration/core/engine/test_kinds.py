@@ -14,6 +14,7 @@ from core.request import Voice
 from core.scoring.readers.pooling import Pooling, Question, Weights
 from core.scoring.readers.readers import Readers
 from core.stages.assessing import MAX_DRAFTS
+from core.wording.text_rules import TextRules
 from tests.fakes.engine.brief import EXPLAINED
 from tests.fakes.engine.larger import LARGER, analysed, larger_model
 from tests.fakes.engine.model import FakeModel
@@ -57,6 +58,14 @@ async def test_a_larger_writer_speaks_to_the_person_attacked(readers: Readers, k
     assert suggestion.reading.recommended_action is Action.SUPPORT_TARGET
     assert [(draft.text, draft.writer) for draft in suggestion.drafts[:1]] == [(SUPPORTING, LARGER.model)]
     assert {draft.kind for draft in suggestion.drafts} == {Kind.SUPPORT}
+
+
+async def test_no_word_of_support_holds_a_forbidden_word(readers: Readers, knowledge: EvidenceSource) -> None:
+    """Prepared ones are not exempt; where none is left, that is said."""
+    every = Voice(rules=TextRules(forbidden=tuple(text.split()[-1].strip(".!") for text in support_in("en"))))
+    none, _ = await suggest(readers, knowledge, _personal(), AIMED, voice=every, pooling=BELIEVED)
+    assert none.drafts == ()
+    assert any("breaks a rule of the community" in note for note in none.degraded)
 
 
 async def test_replies_that_somebody_forces_come_after_the_support(readers: Readers, knowledge: EvidenceSource) -> None:

@@ -21,6 +21,7 @@ from core.scoring.readers.readers import Readers
 from core.stages.arguing.evidence import far_from
 from core.stages.larger.analysis import analyse
 from core.stages.larger.writer import PASSAGES
+from core.wording.text_rules import NO_RULES
 from tests.fakes.engine.brief import ALL_SHOWN, POST, post_of
 from tests.fakes.engine.larger import FIRST, LARGER, SECOND, analysed, larger_model, lettered, reviewing
 from tests.fakes.engine.model import FakeModel
@@ -100,7 +101,7 @@ async def test_a_larger_model_reads_and_writes_alone_in_a_language_that_a_commun
     assert "in plain French" in prompt(model, "plain")
     assert "A reply in English." not in prompt(model, "plain")
     assert found.evidence[0].text[:60] in prompt(model, "sourced")
-    edited = checked_edit(f"{WRITTEN} 900 personnes le disent.", found, None)
+    edited = checked_edit(f"{WRITTEN} 900 personnes le disent.", found, NO_RULES, None)
     assert any("900" in warning for warning in edited.warnings)
 
 

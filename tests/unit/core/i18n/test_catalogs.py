@@ -347,6 +347,7 @@ def forms(locale: str) -> Iterator[discord.ui.Modal]:
     yield form_modal(calls.time_zone_form(policy, locale))
     yield form_modal(rules_notice.notice_form("ask_eu", policy, locale))
     yield form_modal(targets.keywords_form(policy, locale))
+    yield form_modal(targets.forbidden_form(policy, locale))
     yield form_modal(targets.voice_form(policy, locale))
     yield modal_of(edit_dialog(Target(Act.EDIT, CASE_ID, 3), "", locale))
     for act in (Act.CLOSE_AS, Act.RETRACT_AS):

@@ -11,6 +11,7 @@ from core.models import Action, Origin, Suggestion
 from core.moderation.two_person_rule import why_two
 from core.scoring.edits import check_edit, checked_edit, read_edit, warnings_of
 from core.wording.language import NAMES
+from core.wording.text_rules import NO_RULES
 from tests.fakes.engine.brief import HARBOUR, passage, post_of
 from tests.fakes.engine.suggestions import suggestion_for
 from tests.fakes.ports.edit_reader import FakeEditReader, read_as
@@ -133,8 +134,8 @@ def test_what_a_person_changes_is_read() -> None:
 def test_what_is_read_in_an_edit_is_a_warning(unfit: float, count: int) -> None:
     """Refused or doubted: both are said, and nothing else changes."""
     made, text = suggestion(), "We are here."
-    by_rules = checked_edit(text, made, None)
-    read = checked_edit(text, made, FakeEditReader(read_as(unfit)))
+    by_rules = checked_edit(text, made, NO_RULES, None)
+    read = checked_edit(text, made, NO_RULES, FakeEditReader(read_as(unfit)))
     assert (by_rules.warnings, read.sentences) == ((), by_rules.sentences)
     assert ["calls for harm or exclusion" in warning for warning in read.warnings] == [True] * count
 
@@ -143,5 +144,5 @@ def test_a_reader_that_cannot_be_loaded_is_said() -> None:
     """The rules are applied as before."""
     reader = FakeEditReader(read_as(0.9))
     reader.is_damaged = True
-    (said,) = checked_edit("We are here.", suggestion(), reader).warnings
+    (said,) = checked_edit("We are here.", suggestion(), NO_RULES, reader).warnings
     assert said.startswith("The reader of drafts did not read this text")

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from adapters.common.capture.watching import has_keyword
 from core.scoring.checking import Level, check_reply, context_for
 from core.scoring.gates import fragment_fault
 from core.wording.giveaways.giveaways import leak_in
+from core.wording.keywords import has_keyword
 from core.wording.language import language_of_post
 from core.wording.readable import readable
 from core.wording.targets.codes import is_coded

@@ -41,6 +41,19 @@ async def test_keywords_are_typed_one_on_a_line_and_none_is_lost(application: Fa
         assert "Keywords: 102" in words_of(result.response) and "scrubwort" not in words_of(result.response)
 
 
+async def test_forbidden_words_are_typed_one_on_a_line(application: FakeApplication) -> None:
+    """Beside the keywords, which they leave as they are."""
+    async with application.run(application.client()) as env:
+        town = Town(env, application)
+        application.governance.policies[town.community] = CommunityPolicy(keywords=("vermin",))
+        result = await opened(town, town.manager, "targets")
+        shown = await press(town.manager, result, "ask_forbidden", "targets")
+        await town.manager.submit_modal(shown, {"forbidden_0": "scrubwort\n\n scrubwort \nother words"})
+        policy = application.governance.policies[town.community]
+        assert (policy.forbidden, policy.keywords) == (("scrubwort", "other words"), ("vermin",))
+        assert "Forbidden words: 2" in words_of(result.response) and "scrubwort" not in words_of(result.response)
+
+
 async def test_tone_publishers_and_year_are_typed(application: FakeApplication) -> None:
     """Empty fields mean the usual."""
     async with application.run(application.client()) as env:
@@ -75,5 +88,5 @@ async def test_what_the_policy_itself_refuses_is_said_in_the_panel(application: 
         result = await opened(town, town.manager, "targets")
         shown = await press(town.manager, result, "ask_keywords", "targets")
         await town.manager.submit_modal(shown, {"keywords_0": "x" * 61})
-        assert "A keyword is empty or too long." in words_of(result.response)
+        assert "A word of the list is empty or too long." in words_of(result.response)
         assert application.governance.policies == {}

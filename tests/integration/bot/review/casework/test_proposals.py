@@ -81,6 +81,67 @@ async def test_where_no_words_of_the_post_are_neutral_there_is_no_quote(
     assert (await front.approve(proposed.id, MODERATOR)).card.state is CaseState.APPROVED
 
 
+async def forbid(database: Database, *words: str) -> None:
+    """Let the community forbid exactly these words."""
+    await CommunityDesk(database).configure(COMMUNITY_ID, lambda _: {"forbidden": words}, KEEPER)
+
+
+@pytest.mark.parametrize("is_own", [True, False])
+async def test_a_word_that_the_community_forbids_is_in_no_proposal(
+    front: Casework, desk: Desk, in_review: Case, database: Database, is_own: bool
+) -> None:
+    """Neither in a person's words nor in a draft that was made before; the word is named, and the text is kept."""
+    text = "Nobody here lives in darkness." if is_own else DRAFT_TEXTS[0]
+    word = "darkness" if is_own else DRAFT_TEXTS[0].split()[0].strip(".,").upper()
+    await forbid(database, word)
+    with pytest.raises(Unsendable, match=f"it holds “{word}”, which this community forbids") as refused:
+        await front.propose(
+            in_review.id,
+            in_review.version,
+            MODERATOR,
+            rank=None if is_own else 1,
+            text=text if is_own else None,
+        )
+    assert "ask a manager" in (refused.value.remedy or "")
+    assert (await front.refused(refused.value.text_id, MODERATOR)).text == text
+    with pytest.raises(BadInput, match=word):
+        await desk.queries.rendered(in_review.id, text)
+    assert any(word in warning for warning in (await desk.queries.checked(in_review.id, text)).warnings)
+
+
+async def test_the_sentence_that_discloses_antiphon_is_no_reply(
+    front: Casework, in_review: Case, database: Database
+) -> None:
+    """What is forbidden in replies stands there all the same."""
+    await forbid(database, "Antiphon")
+    assert "Antiphon" in (await propose(front, in_review, OWN_TEXT)).text
+
+
+async def test_no_approval_holds_once_a_word_is_forbidden(
+    front: Casework, desk: Desk, in_review: Case, database: Database
+) -> None:
+    """Neither by the text that a person was shown, nor by one from a terminal; allowing a word ends none."""
+    proposed, shown = await propose(front, in_review, OWN_TEXT), await desk.queries.rendered(in_review.id, OWN_TEXT)
+    await forbid(database, OWN_TEXT.split()[0])
+    with pytest.raises(Conflict, match="rules of the community were changed"):
+        await front.approve(proposed.id, MODERATOR)
+    with pytest.raises(BadInput, match="which this community forbids"):
+        await desk.approvals.approve(in_review.id, in_review.version, shown.text, shown.sha256, MODERATOR)
+    await forbid(database, "harbour")
+    proposed = await propose(front, in_review, OWN_TEXT)
+    await forbid(database)
+    assert (await front.approve(proposed.id, MODERATOR)).card.state is CaseState.APPROVED
+
+
+async def test_a_quote_of_the_post_holds_no_forbidden_word(
+    front: Casework, in_review: Case, database: Database
+) -> None:
+    """The reply stands without it."""
+    await quote_posts(database)
+    await forbid(database, "market")
+    assert (await propose(front, in_review, OWN_TEXT)).quote == ""
+
+
 @pytest.mark.parametrize("is_on", [True, False])
 async def test_who_was_shown_another_quote_approves_nothing(
     front: Casework, desk: Desk, in_review: Case, database: Database, is_on: bool

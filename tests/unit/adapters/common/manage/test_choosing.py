@@ -335,7 +335,9 @@ def test_keywords_have_as_many_fields_as_they_need() -> None:
     """Fifty in each; a form without any has one to type in."""
     many = CommunityPolicy(keywords=tuple(f"word{number}" for number in range(MAX_KEYWORDS)))
     fields = targets.keywords_form(many, "en").fields
-    assert targets.keyword_changes({field.name: field.value for field in fields}) == {"keywords": many.keywords}
+    assert targets.word_changes("keywords", {field.name: field.value for field in fields}) == {
+        "keywords": many.keywords
+    }
     assert [field.value for field in targets.keywords_form(CommunityPolicy(), "en").fields] == [""]
 
 

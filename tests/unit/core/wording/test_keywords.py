@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.common.capture.watching import has_keyword
+from core.wording.keywords import has_keyword, keyword_in
 
 
 @pytest.mark.parametrize(
@@ -32,3 +32,11 @@ def test_no_keywords_flag_nothing() -> None:
     """An empty list matches no text, and neither does a keyword that shows nothing."""
     assert not has_keyword("anything", ())
     assert not has_keyword("anything", ("\u200b",))
+
+
+def test_the_first_keyword_of_the_list_that_a_text_holds_is_named() -> None:
+    """As it stands in the list; nothing where the text holds none."""
+    listed = ("scrubwort", "Vermin", "go back home", "\u200b")
+    assert keyword_in("such v3rmin, go back home", listed) == "Vermin"
+    assert keyword_in("vermination", listed) is None
+    assert keyword_in("vermin", ()) is None
