@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
 
 import pytest
-from playwright.async_api import BrowserContext, Page, Request, async_playwright
+from playwright.async_api import BrowserContext, Page, Request
 
 from adapters.web.site import CSRF_HEADER
 from core.models import Draft, Intent, Scores, TargetGroup, ThreadMessage
@@ -17,10 +15,10 @@ from core.moderation.approval import CaseState
 from core.moderation.closing import CloseReason
 from core.moderation.roles import Role
 from tests.fakes.ports.cards import POST, REVIEWED
-from tests.fakes.web.browsing import PASSWORD, Dashboard, dashboard
+from tests.fakes.web.browsing import Dashboard, dashboard
+from tests.fakes.web.chromium import chromium, log_in, needs_chromium
 
-CHROMIUM: Final = shutil.which("chromium")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed: apt-get install chromium")
+pytestmark = needs_chromium
 
 
 @dataclass
@@ -59,20 +57,14 @@ class Room:
 @pytest.fixture(params=[{"width": 1280, "height": 900}, {"width": 390, "height": 800}], ids=["wide", "phone"])
 async def room(desk_file: Path, request: pytest.FixtureRequest) -> AsyncIterator[Room]:
     """A moderator at a browser, with one case in review."""
-    async with dashboard(desk_file) as web, async_playwright() as driver:
+    async with dashboard(desk_file) as web, chromium() as browser:
         await web.desk.case(REVIEWED)
         await web.account("ane", web.desk.ane)
-        browser = await driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         context = await browser.new_context(viewport=request.param)
         room = Room(web, context, Tab(await context.new_page(), web.origin))
         room.tab = await room.open()
-        await room.tab.go("/login")
-        await room.tab.page.fill("#account", "ane")
-        await room.tab.page.fill("#password", PASSWORD)
-        await room.tab.page.click("main button")
-        await room.tab.page.wait_for_selector("#queue")
+        await log_in(room.tab.page, web.origin, "ane")
         yield room
-        await browser.close()
 
 
 async def test_a_case_is_decided_by_keys_alone(room: Room) -> None:
@@ -217,26 +209,6 @@ async def test_the_post_is_not_in_the_accessibility_tree_before_it_is_asked_for(
     await page.wait_for_selector("#words .turn")
     assert "benefits" in await page.locator("body").aria_snapshot()
     assert "benefits" not in await page.title()
-
-
-async def test_nothing_is_wider_than_the_screen(room: Room) -> None:
-    """No page has to be pushed sideways, down to 320 pixels (WCAG 1.4.10); what is pressed is large enough (2.5.8)."""
-    page = room.tab.page
-    await page.set_viewport_size({"width": 320, "height": 700})
-    for path in (
-        "/",
-        f"/case/{room.web.desk.case_id}?reveal=1",
-        f"/case/{room.web.desk.case_id}/edit/1",
-        "/decided",
-        "/me",
-    ):
-        await room.tab.go(path)
-        assert await page.evaluate("document.documentElement.scrollWidth") <= 320, path
-        sizes = await page.evaluate(
-            "[...document.querySelectorAll('button, a.button, summary, select, nav a')].filter(e => e.offsetParent)"
-            ".map(e => [e.textContent.trim(), e.getBoundingClientRect().height, e.getBoundingClientRect().width])"
-        )
-        assert [one for one in sizes if one[1] < 24 or one[2] < 24] == [], path
 
 
 def _payloads() -> list[str]:

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
 
 import pytest
-from playwright.async_api import Browser, Page, async_playwright
+from playwright.async_api import Browser, Page
 
 from core.moderation.closing import CloseReason
 from core.moderation.roles import Person, Role
 from tests.fakes.ports.cards import POST, REVIEWED
-from tests.fakes.web.browsing import PASSWORD, Dashboard, dashboard
+from tests.fakes.web.browsing import Dashboard, dashboard
+from tests.fakes.web.chromium import chromium, log_in, needs_chromium
 from tests.fakes.web.strict_platform import strict_platform
 
-CHROMIUM: Final = shutil.which("chromium")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed: apt-get install chromium")
-_PAGES: Final = (
-    "/numbers", "/record?check=1", "/me/data", "/library/cards", "/library/replies", "/library/evidence",
-    "/library/coverage", "/library/cards/new", "/library/replies/new",
-)  # fmt: skip
+pytestmark = needs_chromium
 
 
 @dataclass
@@ -33,34 +27,28 @@ class Office:
     browser: Browser
     said: list[str] = field(default_factory=list)
 
-    async def somebody(self, name: str, role: Role, width: int = 1280) -> Page:
+    async def somebody(self, name: str, role: Role) -> Page:
         """The page of somebody who is logged in."""
         who = Person("discord", f"7{len(self.browser.contexts)}9", name)
         self.web.desk.roles[who.user] = role
         await self.web.account(name, who)
-        context = await self.browser.new_context(viewport={"width": width, "height": 800})
+        context = await self.browser.new_context(viewport={"width": 1280, "height": 800})
         page = await context.new_page()
         page.on("console", lambda one: self.said.append(one.text))
         page.on("pageerror", lambda one: self.said.append(str(one)))
-        await page.goto(f"{self.web.origin}/login")
-        await page.fill("#account", name)
-        await page.fill("#password", PASSWORD)
-        await page.click("main button")
-        await page.wait_for_selector("#queue")
+        await log_in(page, self.web.origin, name)
         return page
 
 
 @pytest.fixture
 async def office(desk_file: Path) -> AsyncIterator[Office]:
     """The pages in Chromium."""
-    async with dashboard(desk_file) as web, async_playwright() as driver:
+    async with dashboard(desk_file) as web, chromium() as browser:
         card = await web.desk.case(REVIEWED)
         await web.desk.casework.close(card.case_id, card.version, web.desk.ane, CloseReason.SILENCE)
-        browser = await driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         made = Office(web, browser)
         yield made
         assert made.said == []
-        await browser.close()
 
 
 async def test_numbers_have_a_name_that_can_be_read_out_and_a_table(office: Office) -> None:
@@ -114,33 +102,16 @@ async def test_a_card_is_written_by_one_and_accepted_by_another(office: Office) 
     assert "accepted by itziar" in await reader.inner_text("article")
 
 
-async def test_no_page_is_wider_than_a_small_phone(office: Office) -> None:
-    """Down to 320 pixels (WCAG 1.4.10); what is pressed is large enough (2.5.8)."""
-    page = await office.somebody("mikel", Role.ADMIN, width=320)
-    for path in _PAGES:
-        await page.goto(office.web.origin + path)
-        for summary in await page.locator("main summary").all():
-            if not await summary.locator("..").get_attribute("open"):
-                await summary.evaluate("one => one.parentElement.open = true")
-        assert await page.evaluate("document.documentElement.scrollWidth") <= 320, path
-        small = await page.evaluate(
-            "[...document.querySelectorAll('button, a.button, summary, select, nav a')].filter(e => e.offsetParent)"
-            ".filter(e => e.getBoundingClientRect().height < 24).map(e => e.textContent)"
-        )
-        assert small == [], path
-
-
 async def test_somebody_comes_back_from_a_platform(desk_file: Path) -> None:
     """From another site, whose way back carries no cookie that is ours alone; nothing is pressed after it."""
     async with (
         strict_platform("localhost") as platform,
         dashboard(desk_file, providers=platform.providers) as web,
-        async_playwright() as driver,
+        chromium() as browser,
     ):
         await web.desk.case(REVIEWED)
         await web.account("ane", web.desk.ane)
         platform.redirects, platform.who = {f"{web.origin}/login/discord/back"}, web.desk.ane.user
-        browser = await driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         page = await browser.new_page()
         said = list[str]()
         page.on("console", lambda one: said.append(one.text))
@@ -148,4 +119,3 @@ async def test_somebody_comes_back_from_a_platform(desk_file: Path) -> None:
         await page.click("text=Log in through Discord")
         await page.wait_for_selector("#queue")
         assert (page.url, said) == (f"{web.origin}/", [])
-        await browser.close()

@@ -1,0 +1,98 @@
+"""Every page of the dashboard against WCAG 2.2 AA, in four languages, two themes and three widths."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, Literal
+
+import pytest
+from playwright.async_api import Browser, Page
+
+from core.i18n.catalogs import LANGUAGES
+from tests.fakes.web.audit import faults, faults_of_colour, faults_of_focus, is_too_wide
+from tests.fakes.web.chromium import chromium, log_in, needs_chromium
+from tests.fakes.web.furnished import ACCOUNT, Furnished, Stop, furnished
+
+pytestmark = needs_chromium
+_WIDE, _PHONE = 1280, 390
+_LOOKS: Final[tuple[tuple[Callable[[Page], Awaitable[list[str]]], int, Literal["light", "dark"]], ...]] = (
+    (faults, _WIDE, "light"), (faults_of_colour, _WIDE, "dark"), (faults, _PHONE, "light"),
+)  # fmt: skip
+"""What is asked of a page, at which width and in which theme; another language can change the first two only."""
+_REFUSED = "Failed to load resource: the server responded with a status of 4"
+"""What a browser says of each page that tells of an error."""
+
+
+@dataclass
+class Round:
+    """A way through all pages, as somebody who is logged in and as somebody who is not; ``said``: by their consoles."""
+
+    house: Furnished
+    browser: Browser
+    said: list[str] = field(default_factory=list)
+
+    async def pages(self, language: str) -> AsyncIterator[tuple[Stop, Page]]:
+        """Each page in a language, with all that can be unfolded open."""
+        known, unknown = await self._page(language), await self._page(language)
+        await log_in(known, self.house.web.origin, ACCOUNT)
+        for stop in self.house.stops:
+            page = unknown if stop.is_open else known
+            await stop.go(page, self.house.web.origin)
+            yield stop, page
+
+    async def _page(self, language: str) -> Page:
+        context = await self.browser.new_context(locale=language, reduced_motion="reduce")
+        page = await context.new_page()
+        page.on("console", lambda one: None if one.text.startswith(_REFUSED) else self.said.append(one.text))
+        page.on("pageerror", lambda one: self.said.append(str(one)))
+        return page
+
+
+@pytest.fixture
+async def way(desk_file: Path) -> AsyncIterator[Round]:
+    """The pages, and a browser that has seen none."""
+    async with furnished(desk_file) as house, chromium() as browser:
+        yield Round(house, browser)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_no_page_has_a_fault(way: Round, language: str) -> None:
+    """By axe-core, light and dark; in English on a phone, too, and with the focus on each element in turn.
+
+    None has to be pushed sideways at 320 pixels.
+    """
+    found, looks = dict[str, list[str]](), _LOOKS if language == "en" else _LOOKS[:2]
+    async for stop, page in way.pages(language):
+        told = [] if await page.get_attribute("html", "lang") == language else ["in another language"]
+        for ask, width, theme in looks:
+            await page.set_viewport_size({"width": width, "height": 800})
+            await page.emulate_media(color_scheme=theme)
+            told += await ask(page)
+            if language == "en":
+                told += await faults_of_focus(page)
+        if await is_too_wide(page):
+            told.append("too wide")
+        if told:
+            found[stop.name] = told
+    assert found == {}
+    assert way.said == []
+
+
+async def test_the_audit_finds_what_is_wrong(way: Round) -> None:
+    """A page with planted faults: otherwise nothing that it does not find would say anything."""
+    page = await way.browser.new_page(viewport={"width": _PHONE, "height": 800})
+    await page.set_content(
+        "<html lang=en><title>x</title><style>a {outline: none} i {position: fixed; inset: 0}</style><main><h1>x</h1>"
+        "<p style='color: #aaa'>pale</p><img src=x><button style='width: 9px; height: 9px; padding: 0'>a</button>"
+        "<button style='width: 9px; height: 9px; padding: 0'>b</button><a href=#>c</a>"
+        "<p style='width: 400px'>wide</p><i></i>"
+    )
+    told = {one.partition(":")[0] for one in await faults(page)}
+    assert {"color-contrast", "image-alt", "target-size"} <= told
+    assert any("pale" in one for one in await faults_of_colour(page))
+    told_of_focus = await faults_of_focus(page)
+    assert any(one.startswith("focus is not seen: <a") for one in told_of_focus)
+    assert any(one.startswith("focus is covered: <button") for one in told_of_focus)
+    assert await is_too_wide(page)
