@@ -62,13 +62,13 @@ class SaidText(TypeDecorator[str]):
         return value if value is None or not value.startswith(_FILLED) else restored(json.loads(value))
 
 
-def stored(values: type[StrEnum], name: str) -> Enum:
-    """A text column with a CHECK constraint that lists the values of an enumeration."""
+def stored(values: type[StrEnum], name: str, *, is_listed: bool = True) -> Enum:
+    """A text column with the values of an enumeration; a CHECK constraint lists them, if it is ``is_listed``."""
     return Enum(
         values,
         name=name,
         native_enum=False,
-        create_constraint=True,
+        create_constraint=is_listed,
         validate_strings=True,
         length=32,
         values_callable=lambda members: [member.value for member in members],

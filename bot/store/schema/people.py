@@ -108,7 +108,7 @@ class PreparedReplyRow(Base):
     language: Mapped[str | None]
     target_group: Mapped[TargetGroup | None] = mapped_column(stored(TargetGroup, "prepared_target_group"))
     stereotype: Mapped[str | None]
-    intent: Mapped[Intent | None] = mapped_column(stored(Intent, "prepared_intent"))
+    intent: Mapped[Intent | None] = mapped_column(stored(Intent, "prepared_intent", is_listed=False))
     text: Mapped[str | None]
     is_hidden: Mapped[bool] = mapped_column(default=False)
     reviewed_by: Mapped[str | None]
