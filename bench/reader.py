@@ -18,12 +18,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.measuring.output import Row, note, save, show
-from bench.reading.cases import Reply, read_replies, test_replies
-from bench.reading.shares import by, share
+from bench.measures.output import Row, note, save, show
+from bench.texts.cases import Reply, read_replies, test_replies
+from bench.texts.shares import by, share
+from core.engine.readers.networks import DraftReader, shipped_drafts
+from core.engine.scoring.check import CheckedText, Level, check_reply, context_for, read_drafts
 from core.errors import AntiphonError
-from core.scoring.checking import CheckedText, Level, check_reply, context_for, read_drafts
-from core.scoring.readers.readers import DraftReader, shipped_drafts
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,31 +6,103 @@ test split of ``training/data`` is used. Told are in how many posts the first re
 good drafts are shown (four at most are), and in how many posts a planted one comes first. The same drafts are also
 given as those of the model that ships, which has to beat the prepared replies by its scores. Nothing here says how
 good the drafts are: only people can.
+
+A writer whose drafts are recorded in a file: what a strong model would write, without one.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from bench.measuring.output import Row, note, save, show
-from bench.reading.cases import Reply, read_replies, test_replies
-from bench.replies.recorded import writer_of
+from bench.measures.output import Row, note, save, show
+from bench.texts.cases import Reply, read_replies, test_replies
 from bot.compose.engine import open_embedder, open_knowledge
-from bot.compose.settings.loading import load_settings
-from bot.compose.settings.settings import Settings
-from core.engine import Engine
-from core.errors import AntiphonError, BadInput
-from core.llm.profiles import PROFILES, Profile
-from core.models import FlaggedPost, PostRef, Suggestion
-from core.request import Request
-from core.scoring.readers.pooling import Pooling, shipped
-from core.scoring.readers.readers import Readers
-from core.stages.search.drafting import tidy
+from bot.settings.settings import Settings
+from bot.settings.sources import load_settings
+from core.engine.llm.profiles import PROFILES, Profile
+from core.engine.llm.prompts import load_prompt
+from core.engine.pipeline import Engine
+from core.engine.ports import Answer, Generation, Message
+from core.engine.readers.networks import Readers
+from core.engine.readers.pooling import Pooling, shipped
+from core.engine.request import Request
+from core.engine.writing.first_drafts import DESCRIPTIONS, tidy
+from core.errors import AntiphonError, BadInput, ModelUnavailable
+from core.i18n.sentences import sentence
+from core.models import FlaggedPost, Intent, PostRef, Suggestion
+
+_COST = 1
+"""Tokens of an answer: they only show that the writer answers at all."""
+
+
+@dataclass
+class RecordedWriter:
+    """A ``LanguageModel`` for one post.
+
+    Args:
+        good: the recorded drafts by intent; an intent without one gets one of those that nobody asked for yet.
+        planted: bad drafts, one of which follows each good one.
+
+    ``said`` are the good drafts that it gave, as the engine tidies them.
+    """
+
+    good: Mapping[Intent, Sequence[str]]
+    planted: Sequence[str]
+    said: dict[str, None] = field(default_factory=dict)
+    turns: int = 0
+
+    async def generate(self, messages: Sequence[Message], how: Generation, timeout_seconds: float) -> Answer:
+        """The drafts for the plain question, or the intent that is asked for: good and planted ones in turn.
+
+        Raises:
+            ModelUnavailable: something else than a draft is asked for.
+        """
+        asked = messages[-1].content
+        if messages[0] == load_prompt("plain").messages[0]:
+            pairs = [[*self._good(None)[:1], *self._bad()] for _ in range(-(-how.n // 2))]
+            texts = [text for pair in pairs for text in pair]
+            return Answer(tuple(texts[: how.n]), _COST, _COST)
+        intent = next((one for one, words in DESCRIPTIONS.items() if asked.endswith(f"It is {words}.")), None)
+        if how.schema is not None:
+            return Answer(("",) * how.n, _COST, _COST)
+        if intent is None:
+            raise ModelUnavailable(sentence("The recorded writer only writes drafts."))
+        texts = [*self._good(intent)[:1], *self._bad()]
+        return Answer(tuple((texts * how.n)[: how.n]), _COST, _COST)
+
+    async def choose(
+        self, messages: Sequence[Message], options: Sequence[str], timeout_seconds: float
+    ) -> tuple[dict[str, float] | None, Answer]:
+        """No readable answer."""
+        return None, Answer(("",), _COST, _COST)
+
+    def _good(self, intent: Intent | None) -> list[str]:
+        """Good drafts that nobody asked for yet, those of an intent first; of any for ``None``."""
+        own = [text for one, texts in self.good.items() if intent in (one, None) for text in texts[:1]]
+        spare = [text for texts in self.good.values() for text in texts[1:]]
+        found = [text for text in [*own, *spare] if tidy(text) not in self.said]
+        self.said |= {tidy(text): None for text in found[:1]}
+        return found
+
+    def _bad(self) -> list[str]:
+        self.turns += 1
+        return [self.planted[(self.turns - 1) % len(self.planted)]] if self.planted else []
+
+
+def writer_of(replies: Sequence[Reply]) -> RecordedWriter:
+    """The writer of the good and bad drafts under one post."""
+    good: dict[Intent, list[str]] = {}
+    for reply in replies:
+        if reply.is_good:
+            intent = Intent(reply.kind) if reply.kind in list(Intent) else Intent.INFORMATIVE
+            good.setdefault(intent, []).append(reply.text)
+    return RecordedWriter(good, [reply.text for reply in replies if not reply.is_good])
+
 
 _SAYS: Final = 2
 """Drafts for each intent: a good one and a planted one."""

@@ -30,21 +30,23 @@ from sqlalchemy import URL, insert, make_url, select
 
 from adapters.web.server import application, listening, serving
 from adapters.web.site import Site
-from bench.measuring.output import Row, note, save, show
-from bot.cli.operating.doctor.on_page import DoctorOnPage
-from bot.communities.accounts import WebAccounts
-from bot.communities.api_tokens import ApiTokens
-from bot.communities.governance import CommunityGovernance
+from bench.measures.output import Row, note, save, show
+from bot.cli.doctor.on_page import DoctorOnPage
 from bot.compose.desk import Desk, build_casework, build_desk
-from bot.compose.settings.settings import Settings
-from bot.drafting.queue import DraftQueue
-from bot.review.library import DeskLibrary
-from bot.review.overview import DeskOverview
-from bot.review.record import DeskRecord
-from bot.sending.outbox import Outbox
-from bot.store.engine.database import Database, Session
-from bot.store.people import accounts, communities, people
-from bot.store.schema import AuditRow, Base, CaseRow, SuggestionRow
+from bot.settings.settings import Settings
+from core.desk.communities.accounts import WebAccounts
+from core.desk.communities.api_tokens import ApiTokens
+from core.desk.communities.governance import CommunityGovernance
+from core.desk.database.connection import Database, Session
+from core.desk.drafting.queue import DraftQueue
+from core.desk.review.overview import DeskOverview
+from core.desk.review.own_library import DeskLibrary
+from core.desk.review.record import DeskRecord
+from core.desk.rules.dashboard_ports import Keeping
+from core.desk.rules.roles import Person, Role
+from core.desk.schema import AuditRow, Base, CaseRow, SuggestionRow
+from core.desk.sending.outbox import Outbox
+from core.desk.store import accounts, communities, people
 from core.models import (
     Action,
     Cost,
@@ -59,8 +61,6 @@ from core.models import (
     Suggestion,
     TargetGroup,
 )
-from core.moderation.dashboard_ports import Keeping
-from core.moderation.roles import Person, Role
 
 _POST: Final = FlaggedPost(PostRef("discord", "1", "2", "0"), "They only came for the benefits.", "9", "8", "menu")
 _SENTENCE: Final = "Most people who move here find work within a few years, and pay taxes and rent like everybody. "

@@ -291,10 +291,10 @@ class Reading:
     """What the post says and does: language, CoARL's seven explanations (Table 5), severity and advice.
 
     ``language`` is an ISO 639-1 code; ``severity`` runs from 1 (mild) to 5 (incites violence). ``stereotypes`` are the
-    ids of those that the post puts forward (``core.cards.bank``), the likeliest first; there are none where nobody is
-    sure enough. Then ``guesses`` are those that it may put forward. ``implied_meaning`` is the gist of the first
-    of ``stereotypes``. ``read_by``: who told whether the post is hateful, a threat or about one person; ``None`` in
-    suggestions that older versions stored.
+    ids of those that the post puts forward (``core.engine.cards.bank``), the likeliest first; there are none where
+    nobody is sure enough. Then ``guesses`` are those that it may put forward. ``implied_meaning`` is the gist of the
+    first of ``stereotypes``. ``read_by``: who told whether the post is hateful, a threat or about one person; ``None``
+    in suggestions that older versions stored.
     """
 
     language: str | None
@@ -408,9 +408,9 @@ class Draft:
     """A text that a moderator may approve; ``rank`` counts from 1.
 
     ``origins`` says of each sentence, in order, where it comes from. ``prepared`` holds the ids of the prepared replies
-    in the draft (``core.cards.bank.prepared_id``). ``answers`` is the gist of the stereotype that the draft answers;
-    ``None`` where it answers any post about the group; ``caution`` is what its card says that a moderator should know
-    before they use it. ``read_by``: who told whether the draft is fit to be shown;
+    in the draft (``core.engine.cards.bank.prepared_id``). ``answers`` is the gist of the stereotype that the draft
+    answers; ``None`` where it answers any post about the group; ``caution`` is what its card says that a moderator
+    should know before they use it. ``read_by``: who told whether the draft is fit to be shown;
     ``None`` in suggestions that older versions stored. ``language`` is an ISO 639-1 code; ``writer`` the model
     that wrote it, ``None`` where it was put together from prepared sentences and evidence. ``reasons`` say why it is
     shown, and whether it is hard to read; ``unscored`` why it lacks a score, by the score's name. A draft of a ``kind``

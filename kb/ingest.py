@@ -14,9 +14,9 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import PurePosixPath
 
+from core.engine.wording.injection import instructs
+from core.engine.wording.language import detect
 from core.errors import DocumentRefused
-from core.wording.injection.injection import instructs
-from core.wording.language import detect
 from kb.documents import DocumentSource, Fetched, Listed, Page, Parsed, Span, Wanted
 from kb.library.library import Library, Revision, Says, State, Trust
 

@@ -1,4 +1,4 @@
-"""From queries and a claim to the few passages that bear on them; implements ``core.ports.EvidenceSource``.
+"""From queries and a claim to the few passages that bear on them; implements ``core.engine.ports.EvidenceSource``.
 
 Owns which passages of all collections are kept. It must never change the words of a passage.
 
@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from core.engine.ports import Embedder, EvidenceQuery, Found, Reranker
 from core.errors import IndexUnavailable, ScorerUnavailable
 from core.i18n.sentences import Sentence, sentence
-from core.ports import Embedder, EvidenceQuery, Found, Reranker
 from kb.ranking.fusion import Norms, Part, Ranked, distinct
 from kb.ranking.queries import Asked, LanguageOf, asked
 from kb.starter.fact_search import FactSearch

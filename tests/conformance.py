@@ -19,11 +19,11 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
+from core.desk.rules.approval import ApprovedReply, approve, text_hash
+from core.desk.rules.platforms import ChatPlatform
+from core.engine.wording.final_text import check_sendable
 from core.errors import AmbiguousSend, BadInput, PlatformBusy, PlatformUnavailable
 from core.models import Evidence, FlaggedPost, PostRef, Source
-from core.moderation.approval import ApprovedReply, approve, text_hash
-from core.moderation.platforms import ChatPlatform
-from core.wording.final_text import check_sendable
 
 EXACT_TEXTS = {
     "mention": "@everyone and @here, please read this twice.",

@@ -26,7 +26,7 @@ TRANSLATED: Final = LANGUAGES[1:]
 _LAYERS: Final = ("adapters", "bot", "core", "kb")
 _SHOWN_DATA: Final = (("kb/starter/facts.jsonl", "caution"), ("kb/starter/gaps.jsonl", "why"))
 """The data files with sentences that moderators read: how a fact could mislead, and why there is none."""
-_CARDS: Final = "core/cards/data"
+_CARDS: Final = "core/engine/cards/data"
 """The files whose stereotypes moderators read, as the gist of a post, and the cautions of their cards."""
 _TEMPLATES: Final = "adapters/web/templates"
 """The pages of the dashboard."""

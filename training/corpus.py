@@ -19,9 +19,9 @@ from typing import Any, Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from core.engine.readers.outputs import DRAFT_OUTPUTS, INTENTS, POST_OUTPUTS, DraftFault
 from core.errors import BadInput
 from core.models import Intent, TargetGroup
-from core.scoring.readers.outputs import DRAFT_OUTPUTS, INTENTS, POST_OUTPUTS, DraftFault
 
 T = TypeVar("T")
 DATA: Final = Path(__file__).with_name("data")

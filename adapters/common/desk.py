@@ -6,9 +6,9 @@ Owns that link.
 from __future__ import annotations
 
 from adapters.common.policy_memory import CommunityMemory, PolicyMemory
+from core.desk.rules.careful_watch import FindLabel
+from core.desk.rules.desk_ports import Casework, Governance
 from core.errors import BadSettings
-from core.moderation.community.careful_watch import FindLabel
-from core.moderation.desk_ports import Casework, Governance
 
 
 class DeskAccess:

@@ -11,9 +11,9 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Final, Generic, TypeVar
 
+from core.desk.rules.desk_ports import Governance
+from core.desk.rules.policy import CommunityPolicy
 from core.errors import AntiphonError, StoreUnavailable
-from core.moderation.community.policy import CommunityPolicy
-from core.moderation.desk_ports import Governance
 
 _LOG = logging.getLogger(__name__)
 _T = TypeVar("_T")

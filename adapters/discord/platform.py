@@ -1,7 +1,7 @@
 """Discord as a place to talk: what was flagged there, and our replies, posted once and taken away again.
 
 Owns every request that reads a post, and those that put our words under one. Implements
-``core.moderation.platforms.ChatPlatform``. Must never send by webhook, which knows no keys, never mention anybody, and
+``core.desk.rules.platforms.ChatPlatform``. Must never send by webhook, which knows no keys, never mention anybody, and
 never repeat a send on its own account.
 """
 
@@ -28,12 +28,12 @@ from adapters.discord.connection.places import is_private, lacking_rights, place
 from adapters.discord.connection.refs import NAME, MessageNumbers, numbers_of, ref_of, revision_of
 from adapters.discord.speech.exact_text import MAX_CHARACTERS, check_bytes
 from adapters.discord.speech.words import words_now
+from core.desk.rules.approval import ApprovedReply
+from core.desk.rules.case_cards import InPublic
+from core.desk.rules.policy import CommunityPolicy
 from core.errors import AmbiguousSend, PlaceClosed, PlatformBusy, PlatformUnavailable, TextHidden
 from core.i18n.sentences import listed, sentence
 from core.models import Posted, PostRef
-from core.moderation.approval import ApprovedReply
-from core.moderation.cards import InPublic
-from core.moderation.community.policy import CommunityPolicy
 
 RESEND_SECONDS: Final = 120.0
 """Discord keeps a key for "the past few minutes"."""

@@ -1,7 +1,7 @@
 """Who may do what in a Discord server, as Discord says at that moment.
 
 Owns the translation of a server's own roles and rights into Antiphon's roles; a
-``core.moderation.platforms.RoleSource``. What Discord told with the interaction that is being answered counts; for
+``core.desk.rules.platforms.RoleSource``. What Discord told with the interaction that is being answered counts; for
 everybody else, and at each send, it is asked. Must never answer from an older memory: a right that was taken away ends
 at once.
 """
@@ -14,13 +14,13 @@ from typing import Final
 
 import discord
 
-from adapters.discord.connection.acting import acting
+from adapters.discord.connection.actors import acting
 from adapters.discord.connection.client import AntiphonClient
 from adapters.discord.connection.error_meanings import FAULTS, UNKNOWN_MEMBER, UNKNOWN_USER, of_question
+from core.desk.rules.policy import CommunityPolicy
+from core.desk.rules.roles import Role
 from core.errors import PlatformUnavailable
 from core.i18n.sentences import sentence
-from core.moderation.community.policy import CommunityPolicy
-from core.moderation.roles import Role
 
 _REQUESTS: Final = 2
 

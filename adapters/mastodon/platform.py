@@ -1,41 +1,48 @@
 """Mastodon as a place to talk: what was flagged there, and our replies, posted once and taken away again.
 
 Owns the requests that read a post, put our words under one and remove them. Implements
-``core.moderation.platforms.ChatPlatform``. Must never answer where the instance's operator has not agreed, or an author
+``core.desk.rules.platforms.ChatPlatform``. Must never answer where the instance's operator has not agreed, or an author
 who wants no bots; never show a reply wider than the post it answers, schedule one, or repeat one without its key.
+
+The requests that put a reply there, and that take it out of the posts that quote it.
+How many of our statuses may be deleted now.
+What people say of bots in their profiles.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import time
-from collections.abc import Awaitable, Callable
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
-from typing import Final, TypeVar
+from typing import Final, TypeVar, cast
 
 from mastodon import Mastodon
-from mastodon.return_types import Status
+from mastodon.errors import MastodonAPIError
+from mastodon.return_types import Account, Status
 
-from adapters.mastodon.connection.answering import (
-    check_relationship,
-    check_status,
-    refuse_opted_out,
-)
-from adapters.mastodon.connection.changing import revoke_quotes, send_reply
 from adapters.mastodon.connection.client import MastodonClient
-from adapters.mastodon.connection.deletions import Deletions
 from adapters.mastodon.connection.error_meanings import (
     FAULTS,
     gone,
     is_gone,
     of_question,
     of_send,
+    refuses_quote_policy,
     status_of,
 )
 from adapters.mastodon.connection.refs import NAME, instance_of, status_id_of
+from adapters.mastodon.connection.reply_permission import (
+    REPLY_VISIBILITY,
+    check_relationship,
+    check_status,
+    refuse_opted_out,
+)
 from adapters.mastodon.connection.statuses import Statuses
 from adapters.mastodon.speech.exact_text import (
     Frame,
@@ -47,19 +54,101 @@ from adapters.mastodon.speech.exact_text import (
     public_reply,
     words_of_ours,
 )
-from adapters.mastodon.speech.plain_text import words_of
-from adapters.mastodon.speech.profiles import wants_no_bots
+from adapters.mastodon.speech.plain_text import plain_text, words_of
+from core.desk.rules.approval import ApprovedReply
+from core.desk.rules.case_cards import InPublic
+from core.desk.rules.policy import NO_RULES, CommunityPolicy, PlaceRules, without_consent
 from core.errors import PlaceClosed, PlatformBusy, PlatformUnavailable, StoreUnavailable, TextRefused
 from core.i18n.sentences import sentence
 from core.models import Posted, PostRef
-from core.moderation.approval import ApprovedReply
-from core.moderation.cards import InPublic
-from core.moderation.community.places import NO_RULES, PlaceRules, without_consent
-from core.moderation.community.policy import CommunityPolicy
+
+_PAGE: Final = 40
+
+
+def send_reply(api: Mastodon, *, text: str, under: str, warning: str, language: str | None, key: str) -> Status:
+    """Post a status that nobody may quote; a server that knows no such wish posts it without."""
+    send = partial(
+        api.status_post,
+        text,
+        in_reply_to_id=under,
+        visibility=REPLY_VISIBILITY,
+        spoiler_text=warning or None,
+        sensitive=bool(warning),
+        language=language,
+        idempotency_key=key,
+    )
+    try:
+        return cast(Status, send(quote_approval_policy="nobody"))
+    except MastodonAPIError as err:
+        if not refuses_quote_policy(err):
+            raise
+    return cast(Status, send())
+
+
+def revoke_quotes(api: Mastodon, *, status_id: str) -> None:
+    """Take a status of ours out of the posts that quote it, as many as one page holds."""
+    for quoting in api.status_quotes(status_id, limit=_PAGE):
+        api.status_quote_revoke(status_id, quoting.id)
+
+
+MOST_DELETIONS: Final = 30
+WINDOW_SECONDS: Final = 30 * 60.0
+"""Thirty deletions within thirty minutes for each account (docs.joinmastodon.org/api/rate-limits)."""
+
+
+class Deletions:
+    """The deletions of one account in the last half hour.
+
+    Args:
+        ticks: seconds that only grow.
+    """
+
+    def __init__(self, ticks: Callable[[], float] = time.monotonic) -> None:
+        self._ticks = ticks
+        self._made = deque[float]()
+
+    def check(self) -> None:
+        """Refuse one more while there were too many.
+
+        Raises:
+            PlatformBusy: not now; ``retry_after_seconds`` says when.
+        """
+        now = self._ticks()
+        while self._made and now - self._made[0] >= WINDOW_SECONDS:
+            self._made.popleft()
+        if len(self._made) >= MOST_DELETIONS:
+            raise PlatformBusy(
+                sentence("An instance lets one account delete {count} posts in half an hour.", count=MOST_DELETIONS),
+                remedy=sentence("It is tried again later by itself."),
+                retry_after_seconds=self._made[0] + WINDOW_SECONDS - now,
+            )
+
+    def begin(self) -> None:
+        """Count one that begins now; refuses as ``check`` does."""
+        self.check()
+        self._made.append(self._ticks())
+
+
+_NO_BOT: Final = re.compile(r"(?<![^\W_])#?no[-_ ]?bots?(?![^\W_])", re.IGNORECASE)
+"""The custom of the fediverse: "#nobot" in a profile, also written "#NoBots" or "no bots"."""
+
+
+def wants_no_bots(account: Account) -> bool:
+    """Whether somebody's name, profile text or one of its fields asks bots to stay away."""
+    return any(_NO_BOT.search(words) for words in _words(account))
+
+
+def _words(account: Account) -> Iterator[str]:
+    yield str(account.display_name or "")
+    yield plain_text(str(account.note or ""))
+    for field in account.get("fields") or ():
+        yield plain_text(str(field.get("name") or ""))
+        yield plain_text(str(field.get("value") or ""))
+
 
 _T = TypeVar("_T")
 _LOG = logging.getLogger(__name__)
-_PAGE: Final = 40
+
 _PAGES: Final = 25
 _SKEW: Final = timedelta(seconds=60)
 

@@ -12,12 +12,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from adapters.sample.posts import SAMPLE_THREAD, SamplePost
+from core.desk.rules.approval import ApprovedReply
+from core.desk.rules.case_cards import InPublic
+from core.desk.rules.policy import CommunityPolicy
 from core.errors import BadInput, PlatformBusy, PlatformUnavailable, TextRefused
 from core.i18n.sentences import sentence
 from core.models import FlaggedPost, Posted, PostRef, ThreadMessage
-from core.moderation.approval import ApprovedReply
-from core.moderation.cards import InPublic
-from core.moderation.community.policy import CommunityPolicy
 
 _CHANNEL: Final = "town-square"
 _THREAD_LENGTH: Final = 6
@@ -30,7 +30,7 @@ def _utc_now() -> datetime:
 
 
 class SampleCommunity:
-    """One channel of an invented town's server; implements ``core.moderation.platforms.ChatPlatform``.
+    """One channel of an invented town's server; implements ``core.desk.rules.platforms.ChatPlatform``.
 
     Args:
         posts: the messages that are there at the beginning.

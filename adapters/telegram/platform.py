@@ -1,7 +1,7 @@
 """Telegram as a place to talk: our replies, posted once and taken away again.
 
 Owns the requests that put our words under a post and remove them. Implements
-``core.moderation.platforms.ChatPlatform``. Must never repeat a send: Telegram knows no keys, and shows no bot what
+``core.desk.rules.platforms.ChatPlatform``. Must never repeat a send: Telegram knows no keys, and shows no bot what
 stands in a chat, so nobody but a person can tell how a send without an answer ended.
 """
 
@@ -27,12 +27,12 @@ from adapters.telegram.connection.error_meanings import (
 )
 from adapters.telegram.connection.refs import NAME, MessageNumbers, numbers_of
 from adapters.telegram.speech.exact_text import MAX_CHARACTERS, check_text
+from core.desk.rules.approval import ApprovedReply
+from core.desk.rules.case_cards import InPublic
+from core.desk.rules.policy import CommunityPolicy
 from core.errors import AmbiguousSend, NeverShownAgain, PlatformBusy, PlatformUnavailable, TextRefused
 from core.i18n.sentences import sentence
 from core.models import Posted, PostRef
-from core.moderation.approval import ApprovedReply
-from core.moderation.cards import InPublic
-from core.moderation.community.policy import CommunityPolicy
 
 _T = TypeVar("_T")
 _MENTION: Final = re.compile(r"(?<!\w)@[A-Za-z0-9_]{2,}")

@@ -1,7 +1,7 @@
 """Who may do what in a Telegram group, as Telegram says at that moment.
 
 Owns the translation of a group's administrators, and of the people whom its managers chose, into Antiphon's roles; a
-``core.moderation.platforms.RoleSource``. Must never answer from an older memory: a right that was taken away ends at
+``core.desk.rules.platforms.RoleSource``. Must never answer from an older memory: a right that was taken away ends at
 once. An anonymous person has no role.
 """
 
@@ -16,10 +16,10 @@ from telegram.error import BadRequest, ChatMigrated
 from adapters.telegram.connection.client import TelegramClient
 from adapters.telegram.connection.error_meanings import FAULTS, description_of, of_question
 from adapters.telegram.connection.refs import NAME
+from core.desk.rules.policy import CommunityPolicy
+from core.desk.rules.roles import Role
 from core.errors import PlatformUnavailable
 from core.i18n.sentences import sentence
-from core.moderation.community.policy import CommunityPolicy
-from core.moderation.roles import Role
 
 _NOBODY: Final = ("user not found", "member not found", "participant_id_invalid", "user_id_invalid")
 """What Telegram says of a number that is nobody's there."""

@@ -12,10 +12,10 @@ from typing import Final
 
 from adapters.common.manage.panels import PanelChoice
 from adapters.web.last_week import finds
+from core.desk.rules.careful_watch import FindLabel
+from core.desk.rules.policy import CommunityPolicy, Judgement
+from core.engine.ports import HateDetector
 from core.i18n.catalogs import gettext
-from core.moderation.community.careful_watch import FindLabel
-from core.moderation.community.policy import CommunityPolicy, Judgement
-from core.ports import HateDetector
 
 _FIELD: Final = "judged_"
 BORDERLINE: Final[Mapping[str, Mapping[str, str]]] = {

@@ -2,37 +2,121 @@
 
 Owns which service each page asks, and what it shows after a decision or a refusal. What is allowed is decided by the
 desk, for the person and the case of each request.
+
+A press on a page, in the form in which every platform makes it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from aiohttp import web
 
 from adapters.common.cards.acts import Act, Target
-from adapters.common.cards.controls import OWN_TEXT
+from adapters.common.cards.controls import OWN_TEXT, Control
 from adapters.common.decisions.flows import PRESSED, SUBMITTED
-from adapters.common.decisions.press import NOTE, TEXT
+from adapters.common.decisions.press import NOTE, TEXT, Dialog, Options, Screen
 from adapters.common.words.labels import group_in_words, severity_in_words
 from adapters.common.words.markup import Reader, hidden_in
 from adapters.web.door import status_of
 from adapters.web.exposure import EXPOSURE, HOURS
-from adapters.web.press import PagePress
 from adapters.web.site import SECRET, SITE, is_fragment, locale_of, page, see_other, visitor_of
 from adapters.web.speech import marked_characters, reader_for
 from adapters.web.views import case_view, source_view, word_diff
+from core.desk.rules.approval import CaseState, state_words
+from core.desk.rules.case_cards import Card, DecidedLately, ProposedReply, short_number
+from core.desk.rules.closures import CloseReason, RetractReason
+from core.desk.rules.dashboard_ports import Move, Place, QueuedCase
+from core.desk.rules.desk_ports import Casework
+from core.desk.rules.roles import Person
 from core.errors import AntiphonError, BadInput, Conflict
 from core.i18n.catalogs import gettext, language_of, translated
 from core.i18n.sentences import sentence
 from core.models import Intent
-from core.moderation.approval import CaseState, state_words
-from core.moderation.cards import Card, DecidedLately
-from core.moderation.case_numbers import short_number
-from core.moderation.closing import CloseReason, RetractReason
-from core.moderation.dashboard_ports import Move, Place, QueuedCase
-from core.moderation.roles import Person
+
+_ROOM: Final = 1_000_000
+"""A page scrolls: nothing has to be left out."""
+
+
+@dataclass
+class PagePress:
+    """``Press`` at a browser.
+
+    Attributes:
+        screens: what it was answered with.
+        concluded: what was done, in words.
+    """
+
+    casework: Casework
+    target: Target
+    by: Person
+    reader: Reader
+    values: tuple[str, ...] = ()
+    fields: Mapping[str, str] = field(default_factory=dict)
+    is_on_card: bool = True
+    room: int = _ROOM
+    screens: list[Screen] = field(default_factory=list)
+    dialog: Dialog | None = None
+    concluded: str = ""
+
+    @property
+    def locale(self) -> str:
+        """The language of the page."""
+        return self.reader.locale
+
+    async def listen(self) -> None:
+        """The language is known."""
+
+    async def think(self) -> None:
+        """Nothing has to be said in time."""
+
+    async def defer(self) -> None:
+        """Nothing has to be said in time."""
+
+    async def answer(self, screen: Screen) -> None:
+        """Keep it for the page."""
+        self.screens.append(screen)
+
+    async def answer_card(self, card: Card) -> None:
+        """The page shows the case as it is in any case."""
+
+    async def replace(self, screen: Screen) -> None:
+        """Keep it as what was done."""
+        self.concluded = "\n".join(part for part in screen.parts if isinstance(part, str))
+
+    async def ask(self, dialog: Dialog) -> None:
+        """Keep what is to be written."""
+        self.dialog = dialog
+
+    async def say(self, *sentences: str) -> None:
+        """Keep it as what was done."""
+        self.concluded = " ".join(sentence for sentence in sentences if sentence)
+
+    async def show(self, card: Card) -> None:
+        """The page shows the case as it is in any case."""
+
+    async def conclude(self, card: Card, sentence: str, *controls: Control) -> None:
+        """Keep what was done."""
+        self.concluded = sentence
+
+    @property
+    def proposal(self) -> ProposedReply | None:
+        """The text that is to be approved, once one was proposed."""
+        return next((screen.proposal for screen in self.screens if screen.proposal is not None), None)
+
+    @property
+    def confirm(self) -> Control | None:
+        """The second deliberate act, where the first one led to a text."""
+        offered = [control for screen in self.screens for control in screen.controls]
+        return next((control for control in offered if control.act is Act.CONFIRM), None)
+
+    @property
+    def options(self) -> Options | None:
+        """A question with answers to choose from."""
+        return next((screen.options for screen in self.screens if screen.options is not None), None)
+
 
 _MOST_TEXT: Final = 20_000
 _MOST_LATELY: Final = 40

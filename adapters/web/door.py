@@ -19,17 +19,7 @@ from aiohttp.typedefs import Handler
 
 from adapters.common.words.errors import log_failure
 from adapters.web.api.problems import is_api, of_the_api, problem
-from adapters.web.site import (
-    CSRF_FIELD,
-    CSRF_HEADER,
-    SECRET,
-    SITE,
-    VISITOR,
-    csrf_of,
-    locale_of,
-    page,
-    see_other,
-)
+from adapters.web.site import CSRF_FIELD, CSRF_HEADER, SECRET, SITE, VISITOR, csrf_of, locale_of, page, see_other
 from core.errors import AntiphonError, BadInput, Conflict, NotAllowed, Unavailable
 from core.i18n.catalogs import translated
 from core.i18n.sentences import sentence

@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from adapters.common.capture.watching import BY_FILTER, BY_KEYWORD, is_about
+from adapters.common.capture.watch import BY_FILTER, BY_KEYWORD, is_about
+from core.desk.rules.careful_watch import FindLabel, careful_threshold
+from core.desk.rules.dashboard_ports import KeptPost
+from core.desk.rules.policy import CommunityPolicy
+from core.engine.ports import HateDetector
+from core.engine.wording.keywords import has_keyword
 from core.models import TargetGroup
-from core.moderation.community.careful_watch import FindLabel, careful_threshold
-from core.moderation.community.policy import CommunityPolicy
-from core.moderation.dashboard_ports import KeptPost
-from core.ports import HateDetector
-from core.wording.keywords import has_keyword
 
 
 class Fate(StrEnum):
@@ -110,7 +110,7 @@ async def finds(
     labels: Sequence[FindLabel],
     score: float | None = None,
 ) -> bool:
-    """Whether a text in a watched channel is found, as ``adapters.common.capture.watching`` does it.
+    """Whether a text in a watched channel is found, as ``adapters.common.capture.watch`` does it.
 
     Args:
         score: that of the filter, where it is known already.

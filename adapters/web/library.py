@@ -20,17 +20,17 @@ from adapters.web.places import Chosen, chosen_place
 from adapters.web.site import SECRET, SITE, locale_of, page, see_other
 from adapters.web.speech import reader_for
 from adapters.web.views import source_view
-from core.cards.bank import LANGUAGES, Card, CardVerdict, Stereotype, load_cards, load_stereotypes
+from core.desk.rules.origins import ReviewOfPrepared
+from core.desk.rules.own_library import CommunityCard, PreparedReply
+from core.desk.rules.own_replies import checked_reply
+from core.desk.rules.roles import OnCommunity, may_on_community
+from core.engine.cards.bank import LANGUAGES, Card, CardVerdict, Stereotype, load_cards, load_stereotypes
+from core.engine.ports import EvidenceQuery
+from core.engine.wording.text import clean
 from core.errors import AntiphonError, BadInput
 from core.i18n.catalogs import gettext, translated
 from core.i18n.sentences import sentence
 from core.models import Intent, TargetGroup
-from core.moderation.origins import ReviewOfPrepared
-from core.moderation.own.library import CommunityCard, PreparedReply
-from core.moderation.own.replies import checked_reply
-from core.moderation.roles import OnCommunity, may_on_community
-from core.ports import EvidenceQuery
-from core.wording.text import clean
 
 _PAGE: Final = 30
 _PASSAGES: Final = 8

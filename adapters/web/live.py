@@ -15,8 +15,8 @@ from aiohttp import web
 
 from adapters.web.door import headers_of
 from adapters.web.site import SECRET, SITE, visitor_of, waiting
+from core.desk.rules.dashboard_ports import Visitor
 from core.errors import AntiphonError
-from core.moderation.dashboard_ports import Visitor
 
 STOPPING: Final = web.AppKey("stopping", asyncio.Event)
 _ALIVE_EVERY: Final = 15

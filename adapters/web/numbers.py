@@ -25,10 +25,10 @@ from adapters.common.words.labels import (
 from adapters.web.places import chosen_place
 from adapters.web.site import SITE, locale_of, page
 from adapters.web.speech import reader_for
+from core.desk.rules.case_cards import Statistics
+from core.desk.rules.numbers import LEAST, Followed, Numbers, Rates, Share, Spent
 from core.i18n.catalogs import gettext, language_of
 from core.models import Intent, TargetGroup
-from core.moderation.cards import Statistics
-from core.moderation.numbers import LEAST, Followed, Numbers, Rates, Share, Spent
 
 SPANS: Final = (7, 28, 91, 365)
 """Of how many days the page can tell."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from aiohttp import web
 
 from adapters.web.site import SITE, person_on, visitor_of
-from core.moderation.dashboard_ports import Place
-from core.moderation.roles import Person
+from core.desk.rules.dashboard_ports import Place
+from core.desk.rules.roles import Person
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,13 +22,13 @@ from adapters.web.door import headers_of
 from adapters.web.places import Chosen, chosen_place
 from adapters.web.site import SECRET, SITE, locale_of, page, see_other, visitor_of
 from adapters.web.speech import reader_for
+from core.desk.rules.approval import state_words
+from core.desk.rules.case_cards import short_number
+from core.desk.rules.dashboard_ports import Kept, Lines, LogLine
+from core.desk.rules.roles import OnCommunity, may_on_community, role_words
 from core.errors import BadInput
 from core.i18n.catalogs import gettext, translated
 from core.i18n.sentences import sentence
-from core.moderation.approval import state_words
-from core.moderation.case_numbers import short_number
-from core.moderation.dashboard_ports import Kept, Lines, LogLine
-from core.moderation.roles import OnCommunity, may_on_community, role_words
 
 _FORMATS: Final = {"csv": "text/csv", "jsonl": "application/jsonl"}
 _MOST_ID: Final = 200

@@ -18,7 +18,9 @@ from typing import Any, Final
 from aiohttp import web
 from multidict import MultiMapping
 
-from adapters.common.manage import calls, choosing, flagging, rules_notice, setup, targets
+from adapters.common.manage import calls, rules_notice, setup, targets
+from adapters.common.manage import choices as choosing
+from adapters.common.manage import flags as flagging
 from adapters.common.manage.managers import Manager
 from adapters.common.manage.panels import ChoiceOf, FormField, Panel, PanelChoice, either
 from adapters.common.manage.reports import mode_in_words
@@ -30,14 +32,14 @@ from adapters.web.door import status_of
 from adapters.web.last_week import Fate, LastWeek, last_week
 from adapters.web.site import SECRET, SITE, locale_of, page, person_on, see_other, visitor_of
 from adapters.web.speech import reader_for
-from core.cards.beside import project_notices
+from core.desk.rules.case_cards import short_number
+from core.desk.rules.dashboard_ports import Place
+from core.desk.rules.policy import CommunityPolicy, changed, to_json
+from core.desk.rules.roles import OnCommunity, may_on_community
+from core.engine.cards.support_words import project_notices
 from core.errors import AntiphonError, BadInput, Conflict, PlatformUnavailable
 from core.i18n.catalogs import LANGUAGES, gettext, translated
 from core.i18n.sentences import sentence
-from core.moderation.case_numbers import short_number
-from core.moderation.community.policy import CommunityPolicy, changed, to_json
-from core.moderation.dashboard_ports import Place
-from core.moderation.roles import OnCommunity, may_on_community
 
 _STAMP: Final = "stamp"
 _ANY: Final = "any"

@@ -18,10 +18,10 @@ from adapters.common.words.markup import Reader
 from adapters.web.borderline import BORDERLINE
 from adapters.web.settings import manager_of
 from adapters.web.site import SITE, page
+from core.desk.rules.case_cards import DeskStatus
+from core.desk.rules.dashboard_ports import Connection, Place, SetupState, WritingModel
+from core.desk.rules.policy import CommunityPolicy
 from core.i18n.catalogs import gettext, translated
-from core.moderation.cards import DeskStatus
-from core.moderation.community.policy import CommunityPolicy
-from core.moderation.dashboard_ports import Connection, Place, SetupState, WritingModel
 
 _SAMPLE: Final = "sample"
 _ENOUGH: Final = 2

@@ -20,15 +20,15 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from adapters.common.words.languages import OWN_NAMES
 from adapters.web.providers import Provider
 from adapters.web.speech import PageMarkup, language_wanted, no_address
+from core.desk.rules.dashboard_ports import Doorkeeper, Overview, Record, SetupChecks, TokenKeeper, Visitor
+from core.desk.rules.desk_ports import Casework, Governance
+from core.desk.rules.own_library import OwnLibrary
+from core.desk.rules.roles import Person
+from core.engine.ports import EvidenceSource, HateDetector
 from core.errors import NotAllowed
 from core.i18n.catalogs import gettext, language_of, translated
 from core.i18n.sentences import Sentence, sentence
 from core.models import PostRef
-from core.moderation.dashboard_ports import Doorkeeper, Overview, Record, SetupChecks, TokenKeeper, Visitor
-from core.moderation.desk_ports import Casework, Governance
-from core.moderation.own.library import OwnLibrary
-from core.moderation.roles import Person
-from core.ports import EvidenceSource, HateDetector
 
 _HERE: Final = Path(__file__).parent
 CSRF_FIELD: Final = "csrf"

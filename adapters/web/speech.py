@@ -14,7 +14,7 @@ from typing import Final
 
 from babel.dates import format_datetime, format_timedelta
 
-from adapters.common.words.fitting import shortened
+from adapters.common.words.excerpts import shortened
 from adapters.common.words.markup import JOINERS, UNSEEN, Reader, hidden_in, visible, web_address
 from core.i18n.catalogs import LANGUAGES, language_of
 from core.models import PostRef

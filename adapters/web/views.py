@@ -13,15 +13,14 @@ from typing import Final
 
 from adapters.common.cards import controls
 from adapters.common.cards.acts import Act
-from adapters.common.cards.closed import approved_by
+from adapters.common.cards.contents import approved_by
 from adapters.common.cards.controls import Control
 from adapters.common.cards.drafts import number_of_sources
 from adapters.common.cards.first_texts import written
-from adapters.common.cards.gists import open_gist
-from adapters.common.cards.heads import earlier_cases, origin, passed_on
+from adapters.common.cards.heads import earlier_cases, open_gist, origin, passed_on
 from adapters.common.cards.scores import scores_in_words
 from adapters.common.cards.states import alerts, headline, standing, state_in_words
-from adapters.common.decisions.reading import thread_of
+from adapters.common.decisions.views import thread_of
 from adapters.common.words.labels import (
     advice_in_words,
     draft_in_words,
@@ -36,13 +35,13 @@ from adapters.common.words.labels import (
 from adapters.common.words.markup import Reader, web_address
 from adapters.common.words.messages import part_label
 from adapters.web.speech import whole
+from core.desk.rules.approval import CLOSED, REOPENED, CaseState
+from core.desk.rules.case_cards import Card
+from core.desk.rules.closures import RetractReason, close_reasons
+from core.desk.rules.origins import origin_and_reader, read_by_in_words
+from core.engine.wording.text import content_stems, sentence_spans
 from core.i18n.catalogs import gettext, translated
 from core.models import Draft, Evidence, Intent, Kind, Part, PartKind, Source
-from core.moderation.approval import CLOSED, REOPENED, CaseState
-from core.moderation.cards import Card
-from core.moderation.closing import RetractReason, close_reasons
-from core.moderation.origins import origin_and_reader, read_by_in_words
-from core.wording.text import content_stems, sentence_spans
 
 _NAME, _LONG = 60, 1000
 _WORDS: Final = re.compile(r"\s+|\w+|[^\w\s]")

@@ -14,14 +14,14 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from bench.measuring.output import machine, note
-from bench.measuring.samples import Sample, read_samples
+from bench.measures.output import machine, note
+from bench.measures.samples import Sample, read_samples
 from bench.replies.runs import open_bench_engine
 from bench.replies.systems import post_of
-from bot.compose.settings.loading import load_settings
+from bot.settings.sources import load_settings
+from core.engine.request import Request
 from core.errors import AntiphonError
 from core.models import Draft, Suggestion, Verdict
-from core.request import Request
 
 
 async def pages(samples: Sequence[Sample], profile: str) -> list[str]:

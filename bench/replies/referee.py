@@ -12,8 +12,8 @@ import random
 from dataclasses import dataclass
 from statistics import fmean
 
-from core.llm.prompting import quoted
-from core.ports import LanguageModel, Message
+from core.engine.llm.prompts import quoted
+from core.engine.ports import LanguageModel, Message
 
 QUESTIONS = {
     "cogency": "Whose reasons hold? Prefer sound reasons and true, checkable statements to slogans, and never a reply "

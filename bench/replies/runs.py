@@ -15,13 +15,13 @@ from dataclasses import asdict, fields
 from itertools import combinations
 from typing import Any
 
-from bench.measuring.output import note
-from bench.measuring.samples import Log, Sample
+from bench.measures.output import note
+from bench.measures.samples import Log, Sample
 from bench.replies.referee import Referee
 from bench.replies.systems import Answering, SystemOutcome, answer
 from bot.compose.engine import open_engine
-from bot.compose.settings.loading import load_settings
-from core.engine import Engine
+from bot.settings.sources import load_settings
+from core.engine.pipeline import Engine
 from core.errors import BadInput
 
 ANSWER, REWARD, DUEL = "answer", "reward", "duel"

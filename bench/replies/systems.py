@@ -12,20 +12,20 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from bench.measuring.meter import measured, seconds_of, watched_memory
-from bench.measuring.samples import Sample
-from core.engine import Engine
-from core.llm.profiles import PROFILES, Profile
-from core.llm.prompting import quoted
+from bench.measures.meter import measured, seconds_of, watched_memory
+from bench.measures.samples import Sample
+from core.engine.llm.profiles import PROFILES, Profile
+from core.engine.llm.prompts import quoted
+from core.engine.pipeline import Engine
+from core.engine.ports import Generation, Message
+from core.engine.readers.networks import Readers
+from core.engine.request import Request
+from core.engine.scoring.check import check_reply, read_drafts
+from core.engine.scoring.gates import GateContext
+from core.engine.scoring.grounding import NAME, unsupported
+from core.engine.wording.slurs import slurs_in
+from core.engine.wording.text import sentences
 from core.models import Action, Brief, Evidence, FlaggedPost, PostRef, Reading, Suggestion, TargetGroup, Verdict
-from core.ports import Generation, Message
-from core.request import Request
-from core.scoring.checking import check_reply, read_drafts
-from core.scoring.gates import GateContext
-from core.scoring.grounding.grounding import NAME, unsupported
-from core.scoring.readers.readers import Readers
-from core.wording.targets.slurs import slurs_in
-from core.wording.text import sentences
 
 SLUR = "slur"
 FIGURE = "figure without evidence"

@@ -20,15 +20,15 @@ from pathlib import Path
 from statistics import fmean
 from typing import Final
 
-from bench.measuring.output import Row, save, show
-from core.cards.bank import cards_on, prepared_id
-from core.cards.facets import with_facets
-from core.llm.backends.embeddings import SentenceEmbedder
+from bench.measures.output import Row, save, show
+from core.engine.backends.embeddings import SentenceEmbedder
+from core.engine.cards.bank import cards_on, prepared_id
+from core.engine.cards.facets import with_facets
+from core.engine.readers.networks import Readers
+from core.engine.review.candidates import POINTING, points_at_the_post
+from core.engine.scoring.check import context_for
+from core.engine.scoring.rewards import WEIGHTS, embedded_scorers, evaluate
 from core.models import Intent
-from core.scoring.checking import context_for
-from core.scoring.readers.readers import Readers
-from core.scoring.rewards import WEIGHTS, embedded_scorers, evaluate
-from core.stages.candidates import POINTING, points_at_the_post
 from training.corpus import DATA
 
 _OF_WORDINGS: Final = frozenset("abc")

@@ -21,19 +21,19 @@ from functools import cache, partial
 from importlib import resources
 from pathlib import Path
 
-from bench.measuring.output import Row, save, show
-from bench.measuring.samples import Sample, read_rows, read_samples
+from bench.measures.output import Row, save, show
+from bench.measures.samples import Sample, read_rows, read_samples
 from bot.compose.engine import open_embedder
-from bot.compose.settings.loading import load_settings
-from core.cards.bank import Card, cards_on, general_cards
-from core.cards.routing import Router, shipped_router
+from bot.settings.sources import load_settings
+from core.engine.backends.cross_encoders import RelevanceCrossEncoder
+from core.engine.cards.bank import Card, cards_on, general_cards
+from core.engine.cards.router import Router, shipped_router
+from core.engine.ports import EvidenceQuery
+from core.engine.readers.networks import Readers
+from core.engine.reading.signals import attacked
+from core.engine.wording.language import detect
 from core.errors import AntiphonError
-from core.llm.backends.cross_encoders import RelevanceCrossEncoder
 from core.models import TargetGroup
-from core.ports import EvidenceQuery
-from core.scoring.readers.readers import Readers
-from core.stages.signals import attacked
-from core.wording.language import detect
 from kb.ranking.fusion import candidates
 from kb.search import HybridSearch, open_starter
 from kb.starter.facts import STARTER_FACTS, Fact, load_facts

@@ -23,8 +23,8 @@ from rich.segment import Segment
 from rich.text import Text
 
 from adapters.common.words.markup import JOINERS, UNSEEN
+from core.engine.wording.text import counted as counted
 from core.errors import AntiphonError, BadInput
-from core.wording.counting import counted as counted
 
 EXIT_NO_DRAFT = 1
 EXIT_WRONG_CALL = 2

@@ -1,6 +1,6 @@
 """``antiphon community``: what the person at the terminal does with communities.
 
-``bot.communities.decisions`` decides what is allowed, and records it.
+``core.desk.communities.decisions`` decides what is allowed, and records it.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from bot.cli.command import ConfigOption, JsonOption, counted, out, print_document
-from bot.cli.desk import Place, Reason, do, operator, switch
-from bot.cli.kb.output import run
-from bot.cli.later import OneText
-from bot.communities.decisions import CommunityDesk, CommunityView
-from bot.communities.export import replacing
-from bot.communities.lessons import lessons
+from bot.cli.community_options import Place, Reason, do, operator, switch
+from bot.cli.lazy import OneText
+from bot.cli.output import run
 from bot.compose.application import open_database
-from bot.compose.platforms.chat_platforms import quotes_posts
-from bot.compose.settings.settings import Settings
-from bot.store.people.communities import EVERYWHERE, policy_of
-from core.cards.bank import LANGUAGES
-from core.cards.beside import project_notices
+from bot.compose.platforms import quotes_posts
+from bot.settings.settings import Settings
+from core.desk.communities.decisions import CommunityDesk, CommunityView
+from core.desk.communities.export import replacing
+from core.desk.communities.lessons import lessons
+from core.desk.rules.notices import CallKind
+from core.desk.rules.policy import CommunityPolicy
+from core.desk.rules.roles import Person, Role
+from core.desk.store.communities import EVERYWHERE, policy_of
+from core.engine.cards.bank import LANGUAGES
+from core.engine.cards.support_words import project_notices
 from core.errors import BadInput
-from core.moderation.community.notices import CallKind
-from core.moderation.community.policy import CommunityPolicy
-from core.moderation.roles import Person, Role
 
 community = typer.Typer(
     help="Communities: roles, posting, disclosure, the notice on the rules, the kill switch.", no_args_is_help=True

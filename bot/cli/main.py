@@ -1,6 +1,6 @@
 """The command line.
 
-Owns the list of commands, which are loaded when they are called (``bot.cli.later``); ``bot.cli.command`` has what they
+Owns the list of commands, which are loaded when they are called (``bot.cli.lazy``); ``bot.cli.command`` has what they
 do alike. The exit codes:
 
     0    drafts were made, or the command did what it was asked
@@ -25,41 +25,41 @@ from typing import Annotated, Final
 import typer
 
 from bot.cli.command import EXIT_UNAVAILABLE, complain
-from bot.cli.later import HELP_NAMES, Commands, Later
+from bot.cli.lazy import HELP_NAMES, Commands, Later
 
 _BEGIN, _REVIEW, _COMMUNITIES = "Begin here", "Review", "Communities"
 _KNOWLEDGE, _RUN, _AFTER = "Knowledge", "Run it", "Look after it"
 LATER: Final = (
-    Later("draft", _BEGIN, "Draft replies to one post.", "bot.cli.drafting.draft"),
+    Later("draft", _BEGIN, "Draft replies to one post.", "bot.cli.draft"),
     Later(
         "check",
         _BEGIN,
         "Say whether a reply may stand under a post: refused, warned of or fine, why, and the evidence for it.",
-        "bot.cli.drafting.checking",
+        "bot.cli.check",
     ),
     Later(
         "read",
         _BEGIN,
         "Say what a post does: whether it is hateful, whom it attacks, how, and how sure that is.",
-        "bot.cli.drafting.checking",
+        "bot.cli.check",
     ),
     Later(
         "demo",
         _BEGIN,
         "Show three posts of a sample community, from flag to reply. It asks nothing and ends by itself.",
-        "bot.cli.looking",
+        "bot.cli.start",
     ),
     Later(
         "setup",
         _BEGIN,
         "Set Antiphon up by questions: a model, a chat platform, and a community in shadow mode. It can be run again.",
-        "bot.cli.operating.setup.command",
+        "bot.cli.setup",
     ),
     Later(
         "run",
         _REVIEW,
         "Decide about posts on a page of this machine: a sample community's, or your own. No chat platform is served.",
-        "bot.cli.looking",
+        "bot.cli.start",
     ),
     Later(
         "community",
@@ -79,43 +79,41 @@ LATER: Final = (
         "prepared",
         _COMMUNITIES,
         "Prepared replies: the project's, written in advance, and a community's own.",
-        "bot.cli.own.prepared",
+        "bot.cli.prepared",
         "prepared",
     ),
-    Later("cards", _COMMUNITIES, "Argument cards: the project's, and a community's own.", "bot.cli.own.cards", "cards"),
+    Later("cards", _COMMUNITIES, "Argument cards: the project's, and a community's own.", "bot.cli.cards", "cards"),
     Later(
         "kb",
         _KNOWLEDGE,
         "The knowledge base: the facts that ship, and documents of your own.",
-        "bot.cli.kb.commands",
+        "bot.cli.kb",
         "kb",
     ),
     Later(
         "serve",
         _RUN,
         "Serve every configured chat platform until Ctrl-C or SIGTERM. If one fails, the others go on.",
-        "bot.cli.operating.serve",
+        "bot.cli.serve",
     ),
     Later("web", _RUN, "The dashboard: accounts, and links that log in once.", "bot.cli.web", "web"),
     Later(
         "worker",
         _RUN,
         "Draft replies for the cases of the configured database, until Ctrl-C or SIGTERM.",
-        "bot.cli.operating.work",
+        "bot.cli.worker",
     ),
-    Later(
-        "doctor", _AFTER, "Check whether everything is there, and say what to do where it is not.", "bot.cli.looking"
-    ),
+    Later("doctor", _AFTER, "Check whether everything is there, and say what to do where it is not.", "bot.cli.start"),
     Later(
         "config",
         _AFTER,
         "The settings: what holds, where it comes from, and which files are read.",
-        "bot.cli.operating.configuration",
+        "bot.cli.config",
         "config",
     ),
-    Later("model", _AFTER, "The language model: what it is fit for.", "bot.cli.drafting.trying", "model"),
-    Later("train", _AFTER, "Train the small models, and a writer of your own.", "training.cli.main"),
-    Later("db", _AFTER, "The database with all cases.", "bot.cli.operating.database", "db"),
+    Later("model", _AFTER, "The language model: what it is fit for.", "bot.cli.model", "model"),
+    Later("train", _AFTER, "Train the small models, and a writer of your own.", "training.cli"),
+    Later("db", _AFTER, "The database with all cases.", "bot.cli.db", "db"),
     Later("schedule", _AFTER, "Chores that are done from time to time.", "bot.cli.privacy", "privacy"),
     Later(
         "erase",

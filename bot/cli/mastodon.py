@@ -1,6 +1,6 @@
 """``antiphon mastodon``: logging in at an instance, looking at the account, its team, and the instances it may answer.
 
-Owns the commands. What is allowed in a community, ``bot.communities.decisions`` decides and records.
+Owns the commands. What is allowed in a community, ``core.desk.communities.decisions`` decides and records.
 """
 
 from __future__ import annotations
@@ -24,15 +24,14 @@ from adapters.mastodon.connection.refs import NAME, full_name_of
 from adapters.mastodon.manage.check import Look, look
 from adapters.mastodon.manage.login import begin, finish, instance_address
 from bot.cli.command import EXIT_UNAVAILABLE, ConfigOption, JsonOption, counted, out, print_document, run_to_exit
-from bot.cli.desk import operator
-from bot.cli.kb.output import run
-from bot.communities.decisions import CommunityDesk
+from bot.cli.community_options import operator
+from bot.cli.output import run
 from bot.compose.application import open_database
-from bot.compose.settings.settings import Settings
+from bot.settings.settings import Settings
+from core.desk.communities.decisions import CommunityDesk
+from core.desk.rules.policy import NO_RULES, CommunityPolicy, PlaceRules
+from core.desk.rules.roles import Person, Role
 from core.errors import BadInput
-from core.moderation.community.places import NO_RULES, PlaceRules
-from core.moderation.community.policy import CommunityPolicy
-from core.moderation.roles import Person, Role
 
 mastodon = typer.Typer(
     help="Mastodon: log in, look at the account, its team, and the instances that it may answer.",

@@ -1,7 +1,7 @@
 """``antiphon erase``, ``antiphon export`` and ``antiphon schedule``: what is kept of people, and for how long.
 
-Owns the commands; ``bot.upkeep.erasure``, ``bot.communities.export`` and ``bot.upkeep.schedule`` do the work. A person
-who runs them has the database and its secret, and so needs no role.
+Owns the commands; ``core.desk.upkeep.erasure``, ``core.desk.communities.export`` and ``core.desk.upkeep.schedule`` do
+the work. A person who runs them has the database and its secret, and so needs no role.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from bot.cli.command import (
     out,
     print_document,
 )
-from bot.cli.kb.output import run
-from bot.communities.export import Format, write_export
-from bot.communities.export import export as rows_of
+from bot.cli.output import run
 from bot.compose.application import open_database, worker_name
 from bot.compose.chores import all_chores
-from bot.compose.platforms.chat_platforms import KINDS
-from bot.compose.settings.settings import Settings
-from bot.store.people.communities import Community, all_communities
-from bot.store.schema import JobState
-from bot.upkeep.erasure import Erased, Erasure
-from bot.upkeep.runner import Chores
-from bot.upkeep.schedule import Schedule
+from bot.compose.platforms import KINDS
+from bot.settings.settings import Settings
+from core.desk.communities.export import Format, write_export
+from core.desk.communities.export import export as rows_of
+from core.desk.schema import JobState
+from core.desk.store.communities import Community, all_communities
+from core.desk.upkeep.erasure import Erased, Erasure
+from core.desk.upkeep.runner import Chores
+from core.desk.upkeep.schedule import Schedule
 from core.errors import BadInput
 
 privacy = typer.Typer()

@@ -14,15 +14,15 @@ import typer
 from rich.text import Text
 
 from bot.cli.command import ConfigOption, err, given, out
-from bot.cli.kb.output import run
-from bot.communities.accounts import WebAccounts
-from bot.communities.api_tokens import MOST_DAYS, ApiTokens
+from bot.cli.output import run
 from bot.compose.application import open_database
-from bot.compose.settings.settings import Settings
 from bot.compose.web import origins_of
+from bot.settings.settings import Settings
+from core.desk.communities.accounts import WebAccounts
+from core.desk.communities.api_tokens import MOST_DAYS, ApiTokens
+from core.desk.rules.dashboard_ports import ApiToken, Scope
+from core.desk.rules.roles import Person
 from core.errors import BadInput
-from core.moderation.dashboard_ports import ApiToken, Scope
-from core.moderation.roles import Person
 
 web = typer.Typer(help="The dashboard: accounts, links that log in once, and tokens of its API.", no_args_is_help=True)
 

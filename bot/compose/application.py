@@ -22,48 +22,48 @@ from uuid import uuid4
 
 from sqlalchemy import URL
 
-from bot.communities.governance import CommunityGovernance
-from bot.compose.asking import voice_of
 from bot.compose.chores import all_chores
 from bot.compose.desk import Desk, build_casework, build_desk
 from bot.compose.engine import OnPreparing, make_folder, open_engine
 from bot.compose.operations import counted, model_answers
-from bot.compose.settings.settings import Settings
-from bot.drafting.precedence import Precedence
-from bot.drafting.queue import Backoff, DraftQueue
-from bot.drafting.request import DraftingRequest
-from bot.drafting.worker import Worker, unheard
-from bot.review.casework import FrontDesk
-from bot.sending.outbox import Outbox, SendLimits
-from bot.serving.platforms import Platforms, ServedPlatform, Services
-from bot.serving.running import Running
-from bot.serving.standings import OnStanding, Standings, unwatched
-from bot.serving.status.status import Status
-from bot.serving.supervision import Patience, Supervisor
-from bot.store.cases.cases import Case
-from bot.store.engine.database import Database, Session, check_there
-from bot.store.engine.secret import load_secret
-from bot.store.people import communities, people
-from bot.store.schema import Change
-from bot.store.upkeep.backup import backup
-from bot.store.work.inbox import StoredInbox
-from bot.upkeep.runner import Chores
-from bot.upkeep.schedule import Schedule
-from core.engine import Engine, OnProgress
-from core.llm.profiles import Profile
-from core.moderation.roles import Person, Role
-from core.ports import EvidenceSource
-from core.request import Voice
-from core.scoring.checking import Read, read_drafts
-from core.scoring.readers.readers import DraftReader, PostReader
-from core.wording import language
+from bot.compose.voices import voice_of
+from bot.serve.platform_states import OnStanding, Standings, unwatched
+from bot.serve.platforms import Platforms, ServedPlatform, Services
+from bot.serve.process import Running
+from bot.serve.status import Status
+from bot.serve.supervision import Patience, Supervisor
+from bot.settings.settings import Settings
+from core.desk.communities.governance import CommunityGovernance
+from core.desk.database.connection import Database, Session, check_there
+from core.desk.database.secret import load_secret
+from core.desk.drafting.precedence import Precedence
+from core.desk.drafting.queue import Backoff, DraftQueue
+from core.desk.drafting.request import DraftingRequest
+from core.desk.drafting.worker import Worker, unheard
+from core.desk.review.casework import FrontDesk
+from core.desk.rules.roles import Person, Role
+from core.desk.schema import Change
+from core.desk.sending.outbox import Outbox, SendLimits
+from core.desk.store import communities, people
+from core.desk.store.cases import Case
+from core.desk.store.inbox import StoredInbox
+from core.desk.upkeep.backups import backup
+from core.desk.upkeep.runner import Chores
+from core.desk.upkeep.schedule import Schedule
+from core.engine.llm.profiles import Profile
+from core.engine.pipeline import Engine, OnProgress
+from core.engine.ports import EvidenceSource
+from core.engine.readers.networks import DraftReader, PostReader
+from core.engine.request import Voice
+from core.engine.scoring.check import Read, read_drafts
+from core.engine.wording import language
 
 _REMEMBERED: Final = 64
 """Texts. The same one comes back within minutes: it is shown again, or a second person approves it."""
 
 
 class RememberingReader:
-    """``core.scoring.edits.EditReader`` by the reader of drafts. Safe to share between threads."""
+    """``core.engine.scoring.edits.EditReader`` by the reader of drafts. Safe to share between threads."""
 
     def __init__(self, drafts: DraftReader) -> None:
         self._drafts = drafts
@@ -107,7 +107,7 @@ class Application(Running):
 
 
 class PostDetector:
-    """``core.ports.HateDetector`` by the reader of posts.
+    """``core.engine.ports.HateDetector`` by the reader of posts.
 
     Args:
         expected: the configured language, for short texts of communities that chose none.
@@ -195,7 +195,7 @@ async def open_application(
     patience: Patience | None = None,
     clock: Callable[[], datetime] | None = None,
 ) -> AsyncIterator[Application]:
-    """The application over its platforms, which ``bot.serving.running`` connects later.
+    """The application over its platforms, which ``bot.serve.process`` connects later.
 
     Args:
         attempts: how often to try a draft before a person is asked; the configured number by default, 1 where somebody

@@ -10,19 +10,18 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
-from bot.compose.settings.settings import Settings
-from bot.store.engine.database import Database
-from bot.upkeep.chore import Chore, counting
-from bot.upkeep.chores.backups import Backups
-from bot.upkeep.chores.digest import EVERY, Digest
-from bot.upkeep.chores.expiry import Expiry
-from bot.upkeep.chores.folded import FoldedCases
-from bot.upkeep.chores.follow_ups import FollowUps
-from bot.upkeep.chores.pruning import Pruning
-from bot.upkeep.chores.retention import Retention
-from bot.upkeep.chores.scrubbing import SCRUB, Scrubbing
-from bot.upkeep.erasure import ERASURE, Erasure
-from core.moderation.platforms import ChatPlatform
+from bot.settings.settings import Settings
+from core.desk.database.connection import Database
+from core.desk.rules.platforms import ChatPlatform
+from core.desk.upkeep.backups import Backups
+from core.desk.upkeep.chore import Chore, counting
+from core.desk.upkeep.digest import EVERY, Digest
+from core.desk.upkeep.erasure import ERASURE, Erasure
+from core.desk.upkeep.expiry import Expiry
+from core.desk.upkeep.folded_cases import FoldedCases
+from core.desk.upkeep.follow_ups import FollowUps
+from core.desk.upkeep.retention import Pruning, Retention
+from core.desk.upkeep.scrub import SCRUB, Scrubbing
 
 SCHEDULED: Final = "scheduled"
 """The folder for automatic backups, which are deleted when they are old; those made by hand lie beside it."""

@@ -8,17 +8,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bot.communities.native_roles import LiveRoles
-from bot.intake.intake import Intake
-from bot.review.approvals import Approvals
-from bot.review.casework import FrontDesk
-from bot.review.decisions import Decisions
-from bot.review.proposals import Proposals
-from bot.review.queries import CaseQueries
-from bot.sending.outbox import Outbox, SendLimits
-from bot.store.engine.database import Database
-from core.moderation.platforms import ChatPlatform, RoleSource
-from core.scoring.edits import EditReader
+from core.desk.communities.native_roles import LiveRoles
+from core.desk.database.connection import Database
+from core.desk.intake import Intake
+from core.desk.review.approvals import Approvals
+from core.desk.review.casework import FrontDesk
+from core.desk.review.decisions import Decisions
+from core.desk.review.proposals import Proposals
+from core.desk.review.queries import CaseQueries
+from core.desk.rules.platforms import ChatPlatform, RoleSource
+from core.desk.sending.outbox import Outbox, SendLimits
+from core.engine.scoring.edits import EditReader
 
 
 @dataclass(frozen=True)

@@ -14,28 +14,28 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from bot.compose.settings.settings import Settings
 from bot.compose.writers import open_pooling, writer_of
-from core.cards.routing import shipped_router
-from core.engine import Engine
+from bot.settings.settings import Settings
+from core.engine.backends.cross_encoders import NliCrossEncoder, QualityCrossEncoder, RelevanceCrossEncoder
+from core.engine.backends.embedded import EmbeddedModel
+from core.engine.backends.embeddings import SentenceEmbedder
+from core.engine.backends.llamacpp import EmbeddedServer
+from core.engine.backends.toxicity import DetoxifyScorer
+from core.engine.backends.weights import WeightsWanted, find_weights
+from core.engine.cards.router import shipped_router
+from core.engine.llm.prompts import load_prompt
+from core.engine.pipeline import Engine
+from core.engine.ports import Message
+from core.engine.readers.networks import Readers
+from core.engine.readers.probe import Probe, adapter_for
+from core.engine.scoring.rewards import Scorers
+from core.engine.servers.chat import OnCall, tell_nobody
+from core.engine.servers.protocol import ChatProtocol, NoModel
+from core.engine.wording.language import detect, name_of
 from core.errors import IndexUnavailable, ModelUnavailable, ScorerUnavailable, StoreUnavailable
 from core.i18n.sentences import Sentence, sentence
-from core.llm.backends.cross_encoders import NliCrossEncoder, QualityCrossEncoder, RelevanceCrossEncoder
-from core.llm.backends.embedded import EmbeddedModel
-from core.llm.backends.embeddings import SentenceEmbedder
-from core.llm.backends.llamacpp import EmbeddedServer
-from core.llm.backends.servers.calls import OnCall, tell_nobody
-from core.llm.backends.servers.protocol import ChatProtocol, NoModel
-from core.llm.backends.toxicity import DetoxifyScorer
-from core.llm.backends.weights import WeightsWanted, find_weights
-from core.llm.prompting import load_prompt
-from core.ports import Message
-from core.scoring.readers.probe import Probe, adapter_for
-from core.scoring.readers.readers import Readers
-from core.scoring.rewards import Scorers
-from core.wording.language import detect, name_of
 from kb.library.library import Library
-from kb.library.schema import FILE as LIBRARY_FILE
+from kb.library.store import FILE as LIBRARY_FILE
 from kb.ranking.fusion import Part
 from kb.ranking.queries import LanguageOf
 from kb.search import HybridSearch, LeftOut, open_starter
@@ -43,7 +43,7 @@ from kb.shelf.local import LocalShelf
 from kb.shelf.search import LibrarySearch
 
 if TYPE_CHECKING:
-    from core.llm.backends.servers.chat import ChatModel
+    from core.engine.servers.chat import ChatModel
     from kb.shelf.qdrant import QdrantShelf
 
 logger = logging.getLogger(__name__)
@@ -208,7 +208,7 @@ def _client() -> type[ChatModel]:
         ModelUnavailable: it is not installed.
     """
     try:
-        from core.llm.backends.servers.chat import ChatModel
+        from core.engine.servers.chat import ChatModel
     except ModuleNotFoundError as err:
         raise ModelUnavailable(
             sentence("The package {package} is not installed.", package=err.name),

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Final
 from core.errors import BadInput, DocumentRefused, SourceUnavailable
 from kb.documents import DocumentSource, Listed, Wanted
 from kb.library.library import Library, Revision, State
-from kb.sources.folder.folder import Folder
-from kb.sources.folder.own_files import forget_file, own_folder
+from kb.sources.folder import Folder
+from kb.sources.own_files import forget_file, own_folder
 
 if TYPE_CHECKING:
-    from bot.compose.settings.settings import Settings
+    from bot.settings.settings import Settings
     from kb.ingest import Built, Ingest, OnBuilt
     from kb.shelf.local import Indexed, LocalShelf
 
@@ -80,7 +80,7 @@ class OpenLibrary:
     def _ingest(self, source: DocumentSource, *, refetch: bool) -> Ingest:
         from kb.ingest import Ingest
         from kb.parsing.paragraphs import spans
-        from kb.parsing.parse import parse
+        from kb.parsing.process import parse
 
         return Ingest(
             source,
@@ -219,8 +219,8 @@ async def open_source(
         return
     from kb.sources.eurlex import EurLex
     from kb.sources.fra import Fra
-    from kb.sources.polite import PoliteClient
     from kb.sources.un import UnDigitalLibrary
+    from kb.sources.web_client import PoliteClient
 
     kb = settings.kb
     base_url = {"un": kb.un_url, "eurlex": kb.eurlex_url, "fra": kb.fra_url}[name]

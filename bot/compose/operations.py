@@ -12,14 +12,14 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Final
 from urllib.parse import urlsplit
 
-from bot.compose.asking import check_reachable
-from bot.compose.settings.settings import Settings
-from bot.runtime import logs, metrics
-from bot.serving.status.conditions import Condition
-from bot.serving.status.endpoint import answering
-from bot.serving.status.status import Status
-from core.llm.backends.servers.calls import Call, OnCall
-from core.llm.backends.servers.faults import Trouble
+from bot.compose.voices import check_reachable
+from bot.serve.conditions import Condition
+from bot.serve.endpoint import answering
+from bot.serve.status import Status
+from bot.settings.settings import Settings
+from core.desk.runtime import logs, metrics
+from core.engine.servers.chat import Call, OnCall
+from core.engine.servers.errors import Trouble
 
 _LOG = logging.getLogger(__name__)
 _EMBEDDED: Final = "embedded"

@@ -12,16 +12,16 @@ from urllib.parse import quote, urlsplit
 from adapters.web.providers import Provider, discord, mastodon
 from adapters.web.server import application, listening, serving
 from adapters.web.site import Paste, Site
-from bot.communities.accounts import WebAccounts
-from bot.communities.api_tokens import ApiTokens
 from bot.compose.application import Application
-from bot.compose.settings.settings import DeskSettings, Settings, WebSettings
-from bot.review.library import DeskLibrary
-from bot.review.overview import DeskOverview
-from bot.review.record import DeskRecord
+from bot.settings.settings import DeskSettings, Settings, WebSettings
+from core.desk.communities.accounts import WebAccounts
+from core.desk.communities.api_tokens import ApiTokens
+from core.desk.review.overview import DeskOverview
+from core.desk.review.own_library import DeskLibrary
+from core.desk.review.record import DeskRecord
+from core.desk.rules.dashboard_ports import Keeping, SetupChecks
 from core.errors import BadSettings
 from core.models import PostRef
-from core.moderation.dashboard_ports import Keeping, SetupChecks
 
 
 @asynccontextmanager

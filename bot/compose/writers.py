@@ -6,11 +6,11 @@ import logging
 from dataclasses import replace
 from pathlib import Path
 
-from bot.compose.settings.settings import Settings
+from bot.settings.settings import Settings
 from bot.trial.verdicts import EMBEDDED, Trial, kept_trials
+from core.engine.readers.pooling import Pooling, pooling_of
+from core.engine.review.judge_formats import JudgeFormat
 from core.errors import StoreUnavailable
-from core.scoring.readers.pooling import Pooling, pooling_of
-from core.stages.judging.judge_formats import JudgeFormat
 
 logger = logging.getLogger(__name__)
 

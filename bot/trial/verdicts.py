@@ -16,9 +16,9 @@ from typing import Final
 
 from pydantic import TypeAdapter
 
+from core.engine.wording.language import NAMES, name_of
 from core.errors import StoreUnavailable
 from core.i18n.sentences import sentence
-from core.wording.language import NAMES, name_of
 
 EMBEDDED: Final = "embedded"
 """The server of the model that runs in Antiphon's own process."""

@@ -23,9 +23,8 @@ from typing import Final
 from core.errors import BadInput, IndexUnavailable
 from core.i18n.sentences import sentence
 from kb.documents import Fetched, Listed, Page, Parsed, Span
-from kb.library.nouns import Paragraph, Revision, Says, State, Trust, groups_in, listed_in, revision_in
-from kb.library.private import make_private
-from kb.library.store import Store
+from kb.library.records import Paragraph, Revision, Says, State, Trust, groups_in, listed_in, revision_in
+from kb.library.store import Store, make_private
 
 
 def changes(library: Library, document: str) -> list[str]:

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
-from core.wording.text import UNREADABLE, sentence_spans
+from core.engine.wording.text import UNREADABLE, sentence_spans
 from kb.documents import Page, Span
 
 MOST_WORDS = 180
@@ -86,7 +86,7 @@ def spans(pages: Sequence[Page], language: str | None = None) -> tuple[Span, ...
     """The paragraphs of a document, in order; each is on one page and has at most 180 words.
 
     Args:
-        pages: clean, as ``kb.parsing.parse`` gives them: each line is a paragraph, a heading, an item or a row.
+        pages: clean, as ``kb.parsing.process`` gives them: each line is a paragraph, a heading, an item or a row.
         language: ISO 639-1, for the headings that lists of contents and references have; English ones always count.
     """
     sorter = _Sorter(language)

@@ -14,8 +14,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from core.engine.ports import EvidenceQuery
 from core.models import Evidence, TargetGroup
-from core.ports import EvidenceQuery
 from kb.ranking.queries import Asked
 
 CANDIDATES = 20

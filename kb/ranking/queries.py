@@ -15,8 +15,8 @@ from importlib import resources
 import numpy as np
 from numpy.typing import NDArray
 
-from core.ports import Embedder, EvidenceQuery
-from core.wording.language import at_once
+from core.engine.ports import Embedder, EvidenceQuery
+from core.engine.wording.language import at_once
 
 LANGUAGES = ("es", "it", "eu", "fr")
 """The languages of the list, in the order of its columns."""

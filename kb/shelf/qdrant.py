@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 from qdrant_client import QdrantClient, models
 from qdrant_client.http.exceptions import ApiException
 
+from core.engine.ports import Embedder
+from core.engine.wording.word_index import stems, tokens
 from core.errors import IndexUnavailable
 from core.i18n.sentences import sentence
 from core.models import TargetGroup
-from core.ports import Embedder
 from kb.documents import Listed
 from kb.library.library import Paragraph, Trust
-from kb.ranking.stems import stems, tokens
 from kb.shelf.search import Filters
 
 _MEANING: Final = "meaning"

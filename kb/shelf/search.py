@@ -14,9 +14,9 @@ from typing import Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from core.engine.ports import Embedder, EvidenceQuery
+from core.engine.wording.text import content_stems
 from core.models import Evidence, TargetGroup
-from core.ports import Embedder, EvidenceQuery
-from core.wording.text import content_stems
 from kb.documents import citation
 from kb.library.library import Paragraph, Trust
 from kb.ranking.fusion import CANDIDATES, THRESHOLD, Hit, Ranked, Ranking, candidates, first_sentences, preference

@@ -18,7 +18,7 @@ from core.errors import DocumentRefused, SourceUnavailable
 from kb.documents import Fetched, Listed, ListingPage, Wanted
 from kb.sources.keywords import groups_of, keywords_for, phrases_of
 from kb.sources.listing import key_of, once_each, parts_of
-from kb.sources.polite import PoliteClient
+from kb.sources.web_client import PoliteClient
 
 TYPES: Final = {
     "directive": ("DIR", "DIR_IMPL", "DIR_DEL"),

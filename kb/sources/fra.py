@@ -19,7 +19,7 @@ from kb.documents import Fetched, Listed, ListingPage, Wanted
 from kb.sources.addresses import parsed
 from kb.sources.keywords import groups_in
 from kb.sources.listing import is_wanted, once_each, wanted_key, wanted_of
-from kb.sources.polite import MAX_LISTING_BYTES, PoliteClient, Response
+from kb.sources.web_client import MAX_LISTING_BYTES, PoliteClient, Response
 
 BASE_URL: Final = "https://fra.europa.eu"
 PUBLISHER: Final = "European Union Agency for Fundamental Rights"

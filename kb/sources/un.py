@@ -22,7 +22,7 @@ from core.errors import BadSettings, DocumentRefused, SourceUnavailable
 from kb.documents import Fetched, Listed, ListingPage, Wanted
 from kb.sources.keywords import groups_of, keywords_for, phrases_of
 from kb.sources.listing import key_of, once_each, parts_of
-from kb.sources.polite import PoliteClient
+from kb.sources.web_client import PoliteClient
 
 _TOTAL = re.compile(rb"<!--\s*Search-Engine-Total-Number-Of-Results:\s*(\d+)\s*-->")
 

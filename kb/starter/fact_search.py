@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 
+from core.engine.ports import Embedder, EvidenceQuery
+from core.engine.wording.accusations import raised_in, said_of
 from core.models import Evidence, TargetGroup
-from core.ports import Embedder, EvidenceQuery
-from core.wording.targets.accusations import raised_in, said_of
 from kb.ranking.fusion import CANDIDATES, THRESHOLD, Hit, Ranked, candidates, first_sentences, preference
 from kb.ranking.queries import Asked, Directions
 from kb.starter.facts import Fact

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import ConfigDict, TypeAdapter
 
+from core.engine.ports import Embedder
 from core.models import TargetGroup
-from core.ports import Embedder
 from kb.starter.facts import Fact, named
 from kb.starter.rows import Text, read_rows, wrong_row
 

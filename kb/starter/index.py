@@ -14,9 +14,8 @@ import faiss
 import numpy as np
 from numpy.typing import NDArray
 
-from core.ports import Embedder
-from kb.ranking.stems import stems, tokens
-from kb.ranking.words import Words
+from core.engine.ports import Embedder
+from core.engine.wording.word_index import Words, stems, tokens
 from kb.starter.facts import Fact, named
 from kb.starter.vector_cache import KeptVectors
 

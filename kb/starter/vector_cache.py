@@ -15,7 +15,7 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import NDArray
 
-from core.ports import Embedder
+from core.engine.ports import Embedder
 
 _log = logging.getLogger(__name__)
 _DIGEST_BYTES = 32

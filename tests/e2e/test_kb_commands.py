@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bot.cli.main import app
-from core.wording import language
+from core.engine.wording import language
 from tests.e2e.conftest import Antiphon, InThisProcess
 
 PENSIONS = (

@@ -66,7 +66,7 @@ def test_it_holds_one_package_with_every_file(wheel: Path) -> None:
     found = {name.removeprefix("antiphon/_parts/") for name in names if name.startswith("antiphon/_parts/")}
     assert found == {name for name in wanted if not name.startswith("training/data/")} | {"config.toml"}
     assert {name.partition("/")[0].partition("-")[0] for name in names} == {"antiphon"}
-    for licence in ("LICENSE", "core/llm/backends/NOTICE"):
+    for licence in ("LICENSE", "core/engine/backends/NOTICE"):
         assert any(name.endswith(f"licenses/{licence}") for name in names)
     assert "Author: The Antiphon authors" in metadata
     assert "# Antiphon" in metadata

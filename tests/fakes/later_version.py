@@ -8,11 +8,11 @@ from typing import Final
 
 import pytest
 
-from bot.store.engine import migrate
+from core.desk.database import revisions
 
 REVISION: Final = "9000"
 
-EXPANDED: Final = f"{migrate.newest().partition('.')[0]}.1000"
+EXPANDED: Final = f"{revisions.newest().partition('.')[0]}.1000"
 """The revision of a version whose step only adds: this one may go on."""
 
 # On SQLite the table is made again, while cases refer to it.
@@ -51,7 +51,7 @@ def upgrade():
 def become_later(monkeypatch: pytest.MonkeyPatch, folder: Path, *, revision: str = REVISION, step: str = _STEP) -> None:
     """Let this process know the steps of a later version, kept in ``folder``."""
     steps = folder / "steps"
-    text = step.format(newest=migrate.newest())
-    shutil.copytree(migrate._MIGRATIONS, steps, ignore=shutil.ignore_patterns("__pycache__"))
+    text = step.format(newest=revisions.newest())
+    shutil.copytree(revisions._MIGRATIONS, steps, ignore=shutil.ignore_patterns("__pycache__"))
     (steps / "versions" / f"{revision}_later.py").write_text(text, encoding="utf-8")
-    monkeypatch.setattr(migrate, "_MIGRATIONS", steps)
+    monkeypatch.setattr(revisions, "_MIGRATIONS", steps)

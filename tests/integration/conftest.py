@@ -16,20 +16,19 @@ from sqlalchemy import URL
 
 from adapters.sample.community import SampleCommunity
 from bot.compose.desk import Desk, build_casework, build_desk
-from bot.drafting.queue import DraftQueue
-from bot.drafting.worker import Worker
-from bot.review.board import ReviewBoard
-from bot.sending.outbox import Outbox
-from bot.store.cases.cases import Case
-from bot.store.engine.database import Database
-from core.llm.backends.embeddings import SentenceEmbedder
-from core.llm.backends.weight_files import PACKAGED
-from core.llm.backends.weights import WeightsWanted, find_weights
+from core.desk.database.connection import Database
+from core.desk.drafting.queue import DraftQueue
+from core.desk.drafting.worker import Worker
+from core.desk.review.board import ReviewBoard
+from core.desk.rules.desk_ports import Casework
+from core.desk.sending.outbox import Outbox
+from core.desk.store.cases import Case
+from core.engine.backends.embeddings import SentenceEmbedder
+from core.engine.backends.weights import PACKAGED, WeightsWanted, find_weights
+from core.engine.ports import EvidenceSource
+from core.engine.readers.networks import Readers
+from core.engine.wording.language import detect
 from core.models import FlaggedPost
-from core.moderation.desk_ports import Casework
-from core.ports import EvidenceSource
-from core.scoring.readers.readers import Readers
-from core.wording.language import detect
 from kb.search import open_starter
 from kb.starter.facts import STARTER_FACTS, Fact, load_facts
 from kb.starter.index import KnowledgeIndex
@@ -45,7 +44,7 @@ from tests.fakes.ports.surface import FakeSurface
 
 share_compiled_statements()
 
-_ON_BOTH: Final = ("bot/intake", "bot/invariants", "bot/store", "torture")
+_ON_BOTH: Final = ("core/desk", "core/desk/invariants", "core/desk/store", "torture")
 """The folders whose tests run on SQLite and on PostgreSQL: what a transaction, a lock or a lease does is theirs.
 
 Elsewhere those do that have the marker ``both_databases``: what races, and what asks something of the database that

@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from sqlalchemy import URL
 
-from bot.store.engine.database import Database
+from core.desk.database.connection import Database
 from tests.fakes.desk.people import SECRET, settle
 from tests.fakes.machine.clock import FakeClock
 from tests.fakes.machine.postgres import new_database
@@ -44,7 +44,7 @@ _LONG_TESTS: Final = [
         "adapters/discord/posting/test_outbox.py",
         "adapters/mastodon/posting/test_drafts.py",
         "adapters/telegram/posting/test_drafts.py",
-        "bot/sending/test_faults.py",
+        "core/desk/sending/test_faults.py",
     )
 ]
 

@@ -21,11 +21,11 @@ from typing import Any, Final
 
 import pytest
 
-from adapters.common.capture.watching import is_about
+from adapters.common.capture.watch import is_about
 from adapters.common.capture.wishes import wish_in
-from adapters.common.words.fitting import shortened
+from adapters.common.words.excerpts import shortened
 from adapters.common.words.markup import hidden_in
-from adapters.discord.capture.commands import message_link
+from adapters.discord.capture.events import message_link
 from adapters.discord.speech.markup import DiscordMarkup
 from adapters.mastodon.speech.exact_text import stray_sign
 from adapters.mastodon.speech.plain_text import plain_text, words_of
@@ -33,52 +33,50 @@ from adapters.mastodon.speech.private_answers import inert
 from adapters.telegram.speech.markup import TelegramMarkup
 from adapters.web.speech import PageMarkup
 from bot.cli.command import harmless
-from core.cards.checkable import checkable_in
-from core.errors import AntiphonError
-from core.llm.prompting import unframed, unmarked
-from core.models import MessageWords, Part, PartKind, TargetGroup
-from core.scoring.checking import check_reply, context_for
-from core.scoring.grounding.factual import cues
-from core.scoring.quoting import quote_of
-from core.scoring.triplets import parse
-from core.stages.larger.questions import read_object
-from core.stages.larger.writer import bare_reply
-from core.stages.reading import parse_explanations
-from core.stages.signals import check_text, names_violence, people_named, signals_of_words
-from core.wording.code import is_code
-from core.wording.disguises import bare, spellings, starred, with_plain_letters, without_lookalikes
-from core.wording.everyday import (
+from core.engine.cards.checkable import checkable_in
+from core.engine.llm.prompts import unframed, unmarked
+from core.engine.llm.questions import read_object
+from core.engine.reading.posts import parse_explanations
+from core.engine.reading.signals import check_text, is_code, names_violence, people_named, signals_of_words
+from core.engine.scoring.check import check_reply, context_for
+from core.engine.scoring.factual import cues
+from core.engine.scoring.quotation import quote_of
+from core.engine.scoring.receipts import parse
+from core.engine.wording.accusations import raised_in
+from core.engine.wording.disguises import bare, spellings, starred, with_plain_letters, without_lookalikes
+from core.engine.wording.encoder_text import (
     in_standard_words,
     is_everyday,
     is_friendly,
     is_slogan,
     objects_to_quote,
+    readable,
     with_neutral_names,
 )
-from core.wording.figures.figures import figures
-from core.wording.figures.weight import weight_of
-from core.wording.final_text import check_sendable, hidden_characters
-from core.wording.giveaways.giveaways import leak_in, speaks_as_tool
-from core.wording.injection.injection import disarm, instructs, obeys
-from core.wording.keywords import has_keyword
-from core.wording.language import language_of_post, words_alone
-from core.wording.links import links_in
-from core.wording.near_duplicates import likeness_of
-from core.wording.readable import readable
-from core.wording.reading_level.reading_level import hard_to_read
-from core.wording.targets.accusations import raised_in
-from core.wording.targets.codes import is_coded
-from core.wording.targets.groups import groups_named, undisguised
-from core.wording.targets.mentions import told_apart
-from core.wording.targets.slurs import homonyms_in, senses_in, slurs_in
-from core.wording.text import clean, content_stems, has_letters, names, numbers, sentences, words
+from core.engine.wording.figure_weight import weight_of
+from core.engine.wording.figures import figures
+from core.engine.wording.final_text import check_sendable, hidden_characters
+from core.engine.wording.giveaways import leak_in, speaks_as_tool
+from core.engine.wording.injection import disarm, instructs, obeys
+from core.engine.wording.keywords import has_keyword
+from core.engine.wording.language import language_of_post, words_alone
+from core.engine.wording.links import links_in
+from core.engine.wording.near_duplicates import likeness_of
+from core.engine.wording.reading_level import hard_to_read
+from core.engine.wording.slur_mentions import told_apart
+from core.engine.wording.slurs import homonyms_in, is_coded, senses_in, slurs_in
+from core.engine.wording.target_groups import groups_named, undisguised
+from core.engine.wording.text import clean, content_stems, has_letters, names, numbers, sentences, words
+from core.engine.wording.word_index import tokens
+from core.engine.writing.writer import bare_reply
+from core.errors import AntiphonError
+from core.models import MessageWords, Part, PartKind, TargetGroup
 from kb.documents import Page
-from kb.parsing.cleaning import clean_line, cleaned
+from kb.parsing.clean_text import clean_line, cleaned
 from kb.parsing.paragraphs import spans
-from kb.parsing.raised import lowered
-from kb.parsing.raw import Raw
+from kb.parsing.raised_marks import lowered
+from kb.parsing.raw_text import Raw
 from kb.ranking.fusion import first_sentences
-from kb.ranking.stems import tokens
 from kb.sources.keywords import groups_in
 
 Read = Callable[[str], object]
@@ -224,7 +222,7 @@ FUNCTIONS: Final[Mapping[str, Read]] = {
 
 PARTS: Final = ("core", "kb", "adapters", "bot")
 OUR_OWN: Final[Mapping[str, str]] = {
-    "bot.cli.operating.configuration._LOGIN": "sees the settings of whoever runs the installation",
+    "bot.cli.config._LOGIN": "sees the settings of whoever runs the installation",
 }
 """Patterns, or whole modules, that no stranger's text reaches, each with the reason."""
 

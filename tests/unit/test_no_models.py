@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.scoring.readers.readers import shipped_posts
+from core.engine.readers.networks import shipped_posts
 
 
 @pytest.mark.parametrize("package", ["torch", "sentence_transformers"])

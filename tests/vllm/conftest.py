@@ -15,9 +15,9 @@ import pytest
 import pytest_asyncio
 from safetensors.numpy import save_file
 
-from bot.compose.settings.settings import VllmSettings
 from bot.compose.vllm import Rhythm, VllmServer, served_as
-from core.llm.backends.servers.chat import ChatModel
+from bot.settings.settings import VllmSettings
+from core.engine.servers.chat import ChatModel
 from tests.fakes.vllm.standing_in import free_port
 from tools.vllm.environment import FOLDER
 from tools.vllm.model import MODEL

@@ -9,10 +9,10 @@ import jsonschema
 import psutil
 import pytest
 
+from core.engine.ports import Generation, Message
+from core.engine.reading import posts
+from core.engine.scoring import receipts
 from core.errors import ModelAway, ModelUnavailable
-from core.ports import Generation, Message
-from core.scoring import triplets
-from core.stages import reading
 from tests.fakes.vllm.proxy import before
 from tests.vllm.conftest import KEY, TALKATIVE, Running
 from tools.vllm.environment import VLLM_VERSION
@@ -53,7 +53,7 @@ async def test_it_gives_the_shares_of_one_token_answers(running: Running) -> Non
     assert answer.completion_tokens == 1
 
 
-@pytest.mark.parametrize("schema", [reading.SCHEMA, triplets.SCHEMA], ids=["reading", "triplets"])
+@pytest.mark.parametrize("schema", [posts.SCHEMA, receipts.SCHEMA], ids=["reading", "triplets"])
 async def test_it_obeys_our_schemas(running: Running, schema: dict[str, object]) -> None:
     model = running.model()
     ask = [Message("system", "Answer briefly, in JSON."), Message("user", "Describe: 'The train is late.'")]

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 from xml.sax.saxutils import escape  # nosec B406 # it escapes, and reads nothing
 
-from adapters.discord.review.layout import card_layout
+from adapters.discord.review.items import card_layout
 from tests.fakes.discord.messages import read_as_discord_shows
 from tests.fakes.ports.cards import REVIEWED
 

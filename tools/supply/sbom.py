@@ -18,8 +18,8 @@ from typing import Any, Final
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from bot.compose.settings.settings import LlmSettings
-from core.llm.backends.weight_files import PACKAGED
+from bot.settings.settings import LlmSettings
+from core.engine.backends.weights import PACKAGED
 
 ROOT: Final = Path(__file__).parents[2]
 EXTRAS: Final = ("embedded", "qdrant", "scorers", "server")

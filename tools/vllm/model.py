@@ -13,7 +13,7 @@ from typing import Final
 
 import platformdirs
 
-from core.llm.backends.weight_files import PACKAGED, join_parts
+from core.engine.backends.weights import PACKAGED, join_parts
 from tools.vllm.environment import FOLDER
 
 MODEL: Final = FOLDER / "model"

@@ -2,8 +2,8 @@
 
     python -m training.heads.answers
 
-Reads ``training/data/answers``: the posts that the replies of ``core/cards/answers.jsonl`` were written to, and what a
-reader said of some under other posts. The vectors depend on the router's weights: make them anew with these.
+Reads ``training/data/answers``: the posts that the replies of ``core/engine/cards/answers.jsonl`` were written to, and
+what a reader said of some under other posts. The vectors depend on the router's weights: make them anew with these.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import save
 
-from core.cards.answers import PLACE, VECTORS, Limit, answers, prepared_features, shipped_vectors
-from core.cards.bank import prepared_id
-from core.cards.closeness import vectors_of
-from core.cards.routing import shipped_router
-from core.llm.backends.embeddings import SentenceEmbedder
-from core.wording.targets.names import THOSE, unnamed
+from core.engine.backends.embeddings import SentenceEmbedder
+from core.engine.cards.answers import PLACE, VECTORS, Limit, answers, prepared_features, shipped_vectors
+from core.engine.cards.bank import prepared_id
+from core.engine.cards.closeness import vectors_of
+from core.engine.cards.router import shipped_router
+from core.engine.wording.group_names import THOSE, unnamed
 from training.corpus import DATA, rows_in
 
 _LANGUAGE: Final = "en"
@@ -114,7 +114,7 @@ def _of(kind: Kind, votes: Sequence[Vote]) -> NDArray[np.float64]:
 def _first(posts: Sequence[Sequence[Vote]], folds: int = 10) -> list[tuple[float, bool]]:
     """The chance of the likeliest reply under each post, and its vote, by fits without that post; the likeliest first.
 
-    It is the one that is shown first (``core.stages.assessing.with_answers_placed``).
+    It is the one that is shown first (``core.engine.review.assessment.with_answers_placed``).
     """
     first = list[tuple[float, bool]]()
     for fold in range(folds):

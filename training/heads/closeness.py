@@ -4,8 +4,8 @@
 
 Each shipped stereotype in turn is taken for one that a community described with some of its English wordings, and that
 the taxonomy lacks. Each English post about its group is compared with these and with the wordings of the others. The
-limits of ``core.cards.closeness``, for a community's own stereotypes, were chosen on the development split; the posts
-of the test writers choose nothing.
+limits of ``core.engine.cards.closeness``, for a community's own stereotypes, were chosen on the development split; the
+posts of the test writers choose nothing.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.cards.bank import Stereotype, load_stereotypes
-from core.cards.closeness import AHEAD, CLOSE, vectors_of
-from core.llm.backends.embeddings import SentenceEmbedder
-from training.heads.routing import Labelled, labelled
+from core.engine.backends.embeddings import SentenceEmbedder
+from core.engine.cards.bank import Stereotype, load_stereotypes
+from core.engine.cards.closeness import AHEAD, CLOSE, vectors_of
+from training.heads.router import Labelled, labelled
 
 _WORDINGS: Final = (3, 5, 8, 10)
 _DRAWS: Final = 4

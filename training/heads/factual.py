@@ -18,11 +18,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import KFold, cross_val_predict
 
-from core.scoring.grounding.factual import cues
+from core.engine.scoring.factual import cues
 from training.corpus import DATA, rows_in
 
 SEED: Final = 7
-OUT: Final = Path("core/scoring/grounding/factual.json")
+OUT: Final = Path("core/engine/scoring/factual.json")
 FOUND: Final = 0.6
 """The share of the sentences that need a source that the limit finds."""
 _LEAST: Final = 3

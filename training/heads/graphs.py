@@ -1,4 +1,4 @@
-"""Writes the graphs of ``core/llm/backends``, which hold no weights: ``python -m training.heads.graphs``.
+"""Writes the graphs of ``core/engine/backends``, which hold no weights: ``python -m training.heads.graphs``.
 
 Owns how the layers compute. ONNX Runtime folds what turns weights into floats once, where it loads a graph. The
 products are of floats: of vectors in eight bits they take a fifth less time, but then a text's outputs differ by .05 on
@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from onnx import NodeProto, TensorProto, helper
 from safetensors.numpy import load_file, save
 
-from core.llm.backends.blocks import BLOCK, SCALES
-from core.llm.backends.e5 import LAYERS
-from core.llm.backends.minilm import FOLDER, SHIPPED, TOKENIZER, WIDTH, Form, packaged_folder
+from core.engine.backends.blocks import BLOCK, SCALES
+from core.engine.backends.e5 import LAYERS
+from core.engine.backends.minilm import FOLDER, SHIPPED, TOKENIZER, WIDTH, Form, packaged_folder
 from training.heads.network import in_eight_bits
 
 _WORDS: Final = "embeddings.word_embeddings.weight"

@@ -1,4 +1,4 @@
-"""The small encoder as torch trains it, and how its weights are packed for ``core.llm.backends.encoders``."""
+"""The small encoder as torch trains it, and how its weights are packed for ``core.engine.backends.encoders``."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import load_file, save_file
 
-from core.llm.backends import e5, minilm
-from core.llm.backends.blocks import BLOCK, SCALES, ZERO
-from core.llm.backends.blocks import unpacked as floats
-from core.llm.backends.e5 import LAYERS, SHARED_LAYERS, WORDS
-from core.llm.backends.encoders import ABOUT, ENCODER, ROWS, WORD_VECTORS, layers_of
-from core.llm.backends.minilm import MAX_TOKENS, WIDTH, packaged_folder
-from core.llm.backends.quiet import quiet
+from core.engine.backends import e5, minilm
+from core.engine.backends.blocks import BLOCK, SCALES, ZERO
+from core.engine.backends.blocks import unpacked as floats
+from core.engine.backends.e5 import LAYERS, SHARED_LAYERS, WORDS
+from core.engine.backends.encoders import ABOUT, ENCODER, ROWS, WORD_VECTORS, layers_of
+from core.engine.backends.minilm import MAX_TOKENS, WIDTH, packaged_folder
+from core.engine.backends.pretrained import quiet
 
 if TYPE_CHECKING:
     import torch
@@ -159,7 +159,7 @@ def unpacked(file: Path) -> Any:
 
 
 def in_four_bits(matrix: NDArray[np.float32]) -> tuple[NDArray[np.uint8], NDArray[np.float16]]:
-    """A matrix as ``core.llm.backends.blocks.floats_of`` takes it, with a scale for each 32 weights of a row."""
+    """A matrix as ``core.engine.backends.blocks.floats_of`` takes it, with a scale for each 32 weights of a row."""
     blocks = matrix.reshape(len(matrix), -1, BLOCK)
     farthest = np.take_along_axis(blocks, np.abs(blocks).argmax(-1)[..., None], -1)[..., 0]
     scales = (farthest / -ZERO).astype(np.float16)

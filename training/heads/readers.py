@@ -1,4 +1,4 @@
-"""Trains the small readers of ``core/scoring/readers`` on the texts of ``training/data``.
+"""Trains the small readers of ``core/engine/readers`` on the texts of ``training/data``.
 
     antiphon train reader posts runs/posts
     antiphon train reader abroad runs/abroad
@@ -8,8 +8,8 @@ Each reads the training split, keeps the epoch that does best on the development
 bits, fits the calibration on the development split with these, and writes the file that ships. The test split is never
 looked at; ``python -m bench.posts`` and ``python -m bench.reader`` measure on it.
 
-What is learnt is in ``training.heads.tasks``, how in ``training.heads.learning``, what is fitted afterwards in
-``training.heads.fitting``.
+What is learnt is in ``training.heads.tasks``, how in ``training.heads.epochs``, what is fitted afterwards in
+``training.heads.calibration``.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 from torch.nn import functional
 
+from core.engine.backends.encoders import SmallEncoder
+from core.engine.readers.networks import pieces_of
+from core.engine.readers.probe import PROBE
+from core.engine.wording.encoder_text import readable
 from core.errors import BadInput, IndexUnavailable
-from core.llm.backends.encoders import SmallEncoder
-from core.scoring.readers.probe import PROBE
-from core.scoring.readers.readers import pieces_of
-from core.wording.readable import readable
-from training.heads.fitting import (
+from training.heads.calibration import (
     beside,
     by_language,
     calibration,
@@ -39,7 +39,7 @@ from training.heads.fitting import (
     long_discount,
     unsure_between,
 )
-from training.heads.learning import SEED, Tuned, Values, fine_tuned, logits_of
+from training.heads.epochs import SEED, Tuned, Values, fine_tuned, logits_of
 from training.heads.network import Base, pack
 from training.heads.tasks import Task, task_of_drafts, task_of_posts
 
@@ -51,7 +51,7 @@ VALUES: Final = {
 """How a reader begins."""
 VALUES_ON: Final = {name: Values(epochs=2 + (name == "posts"), learning_rate=1e-4) for name in VALUES}
 """How one goes on from weights that were trained."""
-_OWN_WEIGHTS: Final = "Name what `antiphon train reader` left for this reader, or a file of core/scoring/readers."
+_OWN_WEIGHTS: Final = "Name what `antiphon train reader` left for this reader, or a file of core/engine/readers."
 _LINES: Final = 20
 _HIDDEN: Final = 300
 

@@ -21,7 +21,7 @@ from trl.trainer.rloo_trainer import RLOOTrainer
 
 from core.errors import BadInput
 from training.online.rewards import Choice
-from training.runs.following import Note, Notes, is_bf16, last_checkpoint, shared_arguments
+from training.runs.callbacks import Note, Notes, is_bf16, last_checkpoint, shared_arguments
 
 METHODS: Final = ("grpo", "rloo")
 

@@ -13,16 +13,16 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Final, Protocol, TypeVar
 
+from core.engine.ports import Embedder, Inference, Scorer
+from core.engine.readers.networks import DraftSigns
+from core.engine.readers.outputs import DraftFault
+from core.engine.scoring.check import MAX_CHARACTERS, context_for, evidence_of
+from core.engine.scoring.gates import GateContext, fault_of
+from core.engine.scoring.receipts import factuality, verify
+from core.engine.scoring.rewards import WEIGHTS, FaithfulnessScorer
+from core.engine.writing.first_drafts import tidy
 from core.errors import BadInput
 from core.models import Brief, Intent
-from core.ports import Embedder, Inference, Scorer
-from core.scoring.checking import MAX_CHARACTERS, context_for, evidence_of
-from core.scoring.gates import GateContext, fault_of
-from core.scoring.readers.outputs import DraftFault
-from core.scoring.readers.readers import DraftSigns
-from core.scoring.receipts import factuality, verify
-from core.scoring.rewards import WEIGHTS, FaithfulnessScorer
-from core.stages.search.drafting import tidy
 from training.recipes import OWN
 
 Texts = Sequence[Any]

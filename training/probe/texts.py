@@ -12,9 +12,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.cards.routing import as_routed
+from core.engine.cards.router import as_routed
 from training.corpus import post_targets, posts, spread
-from training.heads.routing import Labelled, labelled
+from training.heads.router import Labelled, labelled
 
 LANGUAGES: Final = ("en", "es", "it", "eu")
 """Languages that are learnt. The model that ships knows little Basque, and learns some of it here."""

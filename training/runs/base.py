@@ -9,8 +9,8 @@ import hashlib
 from pathlib import Path
 from typing import Final
 
+from core.engine.backends.pretrained import on_hub
 from core.errors import BadInput
-from core.llm.backends.loading import on_hub
 
 _FETCHED: Final = ("*.json", "*.txt", "*.model", "*.jinja", "*.safetensors")
 _REMEDY: Final = (

@@ -15,7 +15,7 @@ from datasets import Dataset
 from trl.trainer.dpo_config import DPOConfig
 from trl.trainer.dpo_trainer import DPOTrainer
 
-from training.runs.following import Note, Notes, is_bf16, last_checkpoint, shared_arguments
+from training.runs.callbacks import Note, Notes, is_bf16, last_checkpoint, shared_arguments
 from training.writer.preferences import Pair, rows
 
 

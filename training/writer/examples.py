@@ -16,17 +16,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from core.cards.bank import LANGUAGES, cards_on, load_cards
-from core.llm.prompting import load_prompt, quoted
+from core.engine.cards.bank import LANGUAGES, cards_on, load_cards
+from core.engine.llm.prompts import load_prompt, quoted
+from core.engine.llm.questions import wishes
+from core.engine.ports import Message
+from core.engine.request import Voice
+from core.engine.wording.language import name_of
+from core.engine.writing.writer import plain_question, sourced_question
 from core.models import Action, Evidence, Intent
-from core.ports import Message
-from core.request import Voice
-from core.stages.larger.questions import wishes
-from core.stages.larger.writer import plain_question, sourced_question
-from core.wording.language import name_of
 from kb.starter.facts import STARTER_FACTS, load_facts
 from training.corpus import DATA, GROUP_LETTERS, DraftRow, PostRow, drafts, posts, rows_of
-from training.writer.packing import Example
+from training.writer.sequences import Example
 
 _WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _COMMON: Final = 2000
@@ -161,7 +161,7 @@ def explained(data: Path = DATA) -> Iterator[Group]:
 
 
 def _explanations(row: Mapping[str, Any], post: PostRow) -> str:
-    """The structured answer that ``core.stages.reading`` asks for, with group, severity and advice by the labels."""
+    """The structured answer that ``core.engine.reading.posts`` asks for, with group, severity and advice by the labels."""
     _, letters, flags = (post.readings or (post.meant,))[0].split(":")
     advice = Action.REPORT if "t" in flags else Action.SUPPORT_TARGET if _SUPPORT in flags else Action.REPLY
     severity = next(int(flag) for flag in flags if flag.isdecimal())

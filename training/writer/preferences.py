@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from core.engine.ports import Message
 from core.errors import BadInput
 from core.models import Intent
-from core.ports import Message
 from training.corpus import DATA, DraftRow, drafts
 from training.writer.examples import reply_prompt
 

@@ -17,8 +17,8 @@ import torch
 from torch.utils.data import Dataset
 from transformers import Trainer, TrainingArguments
 
-from training.runs.following import Note, Notes, is_bf16, last_checkpoint, shared_arguments
-from training.writer.packing import Tree, collate, fill, learnt
+from training.runs.callbacks import Note, Notes, is_bf16, last_checkpoint, shared_arguments
+from training.writer.sequences import Tree, collate, fill, learnt
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from adapters.common.words.fitting import shortened
+from adapters.common.words.excerpts import shortened
 from adapters.common.words.labels import draft_in_words, duration_in_words
 from adapters.common.words.markup import Markup, Reader
+from core.desk.rules.approval import CLOSED, CaseState
+from core.desk.rules.case_cards import Card, short_number
 from core.i18n.catalogs import gettext, translated
 from core.models import Draft, Verdict
-from core.moderation.approval import CLOSED, CaseState
-from core.moderation.cards import Card
-from core.moderation.case_numbers import short_number
 
 _RESERVE: Final = 150
 """Room for the sentence that says that there are more drafts, in any language."""

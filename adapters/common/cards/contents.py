@@ -3,28 +3,81 @@
 Owns the order and the importance of what a card says. The first words are always neutral, since platforms show them in
 notifications; the post's words are behind a cover and nowhere else. Nothing is told by colour or emoji alone. The best
 draft is on the card; the others, and what each rests on, are folded behind its controls.
+
+A closed card: what became of the case, in three lines, so that the open ones are found between them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from adapters.common.cards import controls
-from adapters.common.cards.closed import CLOSED_BLOCK, approved_by, closed_segments
 from adapters.common.cards.controls import Control
 from adapters.common.cards.drafts import DRAFT, number_of_sources, on_card
 from adapters.common.cards.first_texts import FirstText, written
 from adapters.common.cards.heads import HEAD, head
 from adapters.common.cards.scores import source_link
-from adapters.common.cards.states import alerts, places, standing
-from adapters.common.words.fitting import Segment, fit
+from adapters.common.cards.states import alerts, headline, places, standing
+from adapters.common.words.excerpts import Segment, fit
 from adapters.common.words.markup import Reader
+from core.desk.rules.approval import CLOSED, CaseState
+from core.desk.rules.case_cards import MOST_POINTS, Card, LastMove
 from core.i18n.catalogs import gettext
 from core.models import Draft
-from core.moderation.approval import CLOSED
-from core.moderation.cards import MOST_POINTS, Card
+
+CLOSED_BLOCK: Final = "closed"
+_TEXT: Final = (200, 80)
+_NAME: Final = 40
+_WITH_ALERTS: Final = frozenset({CaseState.POSTED})
+_MOVED_BY_PEOPLE: Final = frozenset(
+    {CaseState.DECLINED, CaseState.NO_REPLY, CaseState.WITHDRAWN, CaseState.RETRACTED, CaseState.EXPIRED}
+)
+
+
+def closed_segments(card: Card, reader: Reader, *, covers_all: bool) -> list[Segment]:
+    """The whole text of a closed card."""
+    found = [Segment(CLOSED_BLOCK, 0, (headline(card, reader),))]
+    if card.approved is not None and card.approved.text and not covers_all:
+        text = " ".join(card.approved.text.split())
+        found.append(Segment(CLOSED_BLOCK, 2, tuple(f"“{reader.markup.inert(text, limit)}”" for limit in _TEXT)))
+    last = " ".join(_people(card, reader))
+    found += [
+        Segment(CLOSED_BLOCK, 1, (line,)) for line in (" · ".join(filter(None, (last, places(card, reader)))),) if line
+    ]
+    if card.state in _WITH_ALERTS:
+        found += [Segment(CLOSED_BLOCK, 1, forms) for forms in alerts(card, reader)]
+    return found
+
+
+def _people(card: Card, reader: Reader) -> Iterator[str]:
+    """Who approved and who decided, when."""
+    if card.approved is not None:
+        yield approved_by(card, reader)
+    if card.last_move is not None and card.state in _MOVED_BY_PEOPLE:
+        yield _closed_by(card.last_move, card.state, reader)
+
+
+def approved_by(card: Card, reader: Reader) -> str:
+    """Who approved the text, and when; "" before somebody did."""
+    if card.approved is None:
+        return ""
+    locale, markup = reader.locale, reader.markup
+    unknown = gettext("a moderator", locale)
+    names = ", ".join(markup.inert(name, _NAME) or unknown for name in card.approved.by)
+    return gettext("Approved by {names}, {when}.", locale, names=names, when=markup.date(card.approved.at))
+
+
+def _closed_by(move: LastMove, state: CaseState, reader: Reader) -> str:
+    locale, when = reader.locale, reader.markup.date(move.at)
+    if not move.by:
+        return gettext("Closed {when}.", locale, when=when)
+    name = reader.markup.inert(move.by, _NAME)
+    if state is CaseState.RETRACTED:
+        return gettext("Taken back by {name}, {when}.", locale, name=name, when=when)
+    return gettext("Closed by {name}, {when}.", locale, name=name, when=when)
+
 
 _NOTE, _NAME = 240, 40
 _POINT = 240

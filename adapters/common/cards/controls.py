@@ -1,6 +1,6 @@
 """Which decisions a card offers: those that the case's state allows, and no others.
 
-Owns that choice, read from ``core.moderation.approval.TRANSITIONS``, and their labels. Who may decide is not settled
+Owns that choice, read from ``core.desk.rules.approval.TRANSITIONS``, and their labels. Who may decide is not settled
 here: the desk asks for the role at each press. The platform decides how a control looks.
 """
 
@@ -12,11 +12,11 @@ from enum import StrEnum
 from typing import Final
 
 from adapters.common.cards.acts import Act, Target
+from core.desk.rules.approval import REOPENED, TRANSITIONS, CaseState
+from core.desk.rules.case_cards import Card
+from core.desk.rules.closures import CloseReason, close_reasons
 from core.i18n.catalogs import gettext
 from core.models import Action, Draft
-from core.moderation.approval import REOPENED, TRANSITIONS, CaseState
-from core.moderation.cards import Card
-from core.moderation.closing import CloseReason, close_reasons
 
 MAX_DRAFTS: Final = 5
 """Four replies, and the notice on the rules."""

@@ -8,13 +8,13 @@ from __future__ import annotations
 from typing import Final
 
 from adapters.common.cards.scores import receipts_in_words, scores_in_words, sources_of
-from adapters.common.words.fitting import Segment
+from adapters.common.words.excerpts import Segment
 from adapters.common.words.labels import draft_in_words
 from adapters.common.words.markup import Reader
+from core.desk.rules.case_cards import Card
+from core.desk.rules.origins import origin_and_reader
 from core.i18n.catalogs import gettext
 from core.models import Draft, Kind
-from core.moderation.cards import Card
-from core.moderation.origins import origin_and_reader
 
 DRAFT: Final = "draft"
 _WARNING, _ORIGIN, _CAUTION = 240, 160, 500

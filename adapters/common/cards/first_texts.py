@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from core.moderation.approval import text_hash
-from core.moderation.cards import Card
+from core.desk.rules.approval import text_hash
+from core.desk.rules.case_cards import Card
 
 _MOST_SHOWN: Final = 2
 """More would push the draft off a phone's screen."""

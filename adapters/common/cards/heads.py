@@ -2,6 +2,8 @@
 
 Owns which of these words are covered: what others wrote is shown openly only if it is a sentence of our own cards, or a
 name, and if it holds no slur.
+
+The gist of a post where anybody may see it first, as in a notification.
 """
 
 from __future__ import annotations
@@ -10,15 +12,25 @@ from collections.abc import Iterator
 from typing import Final
 
 from adapters.common.cards.controls import ANONYMOUS, is_reported
-from adapters.common.cards.gists import open_gist
 from adapters.common.cards.states import headline
-from adapters.common.words.fitting import Segment
+from adapters.common.words.excerpts import Segment
 from adapters.common.words.labels import advice_in_words, group_in_words, language_in_words, severity_in_words
 from adapters.common.words.markup import Reader
 from adapters.common.words.messages import name_shown, not_read, sources
+from core.desk.rules.case_cards import Card, EarlierCases
+from core.engine.wording.slurs import slurs_in
 from core.i18n.catalogs import gettext, translated
 from core.models import Priority
-from core.moderation.cards import Card, EarlierCases
+
+
+def open_gist(card: Card, reader: Reader, limit: int) -> str:
+    """The gist in at most ``limit`` units; "" where it is not known, or not for everybody to see at once."""
+    if card.gist is None or not card.is_gist_ours:
+        return ""
+    if slurs_in(card.gist) or slurs_in(translated(card.gist, reader.locale)):
+        return ""
+    return reader.told(card.gist, limit)
+
 
 HEAD: Final = "head"
 _GIST, _NAME, _REASON = 200, 40, 160

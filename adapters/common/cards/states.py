@@ -14,11 +14,10 @@ from babel.dates import format_timedelta
 from adapters.common.cards.controls import REPLIED, is_reported, is_to_copy, label_of, needed_controls
 from adapters.common.cards.first_texts import chosen
 from adapters.common.words.markup import Reader
+from core.desk.rules.approval import CLOSED, CaseState
+from core.desk.rules.case_cards import Card, Waiting, short_number
 from core.i18n.catalogs import gettext, language_of, translated
 from core.models import PostRef
-from core.moderation.approval import CLOSED, CaseState
-from core.moderation.cards import Card, Waiting
-from core.moderation.case_numbers import short_number
 
 _NAME, _REASON, _NAMES = 40, 200, 5
 _BY_REASON: Final = frozenset(

@@ -1,6 +1,8 @@
 """A press by a person: what every decision knows about it, and how it answers, on any platform.
 
 Owns the port that a platform implements, and the messages as data. Does not know the layout.
+
+What a person is asked to write: a reply, or a reason.
 """
 
 from __future__ import annotations
@@ -12,9 +14,10 @@ from typing import Final, Protocol, TypeAlias
 from adapters.common.cards.acts import Act, Target
 from adapters.common.cards.controls import Control
 from adapters.common.words.markup import Reader
-from core.moderation.cards import Card, ProposedReply
-from core.moderation.desk_ports import Casework
-from core.moderation.roles import Person
+from core.desk.rules.case_cards import Card, ProposedReply
+from core.desk.rules.desk_ports import Casework
+from core.desk.rules.roles import Person
+from core.i18n.catalogs import gettext
 
 TEXT: Final = "text"
 NOTE: Final = "note"
@@ -166,3 +169,18 @@ def choice(press: Press, act: Act, question: str, rows: Iterable[tuple[str, str]
 
 Flow: TypeAlias = Callable[[Press], Awaitable[None]]
 """What a press does."""
+
+
+def edit_dialog(target: Target, text: str, locale: str) -> Dialog:
+    """A reply to be written, beginning with a text."""
+    title = gettext("Edit the reply", locale) if text else gettext("Write a reply", locale)
+    return Dialog(target, title, gettext("Reply", locale), TEXT, text)
+
+
+def note_dialog(target: Target, locale: str) -> Dialog:
+    """A reason to be written down for what the target does."""
+    titles = {
+        Act.CLOSE_AS: gettext("Why close this case?", locale),
+        Act.RETRACT_AS: gettext("Why take the reply back?", locale),
+    }
+    return Dialog(target, titles[target.act], gettext("Reason", locale), NOTE)

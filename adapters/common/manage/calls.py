@@ -10,9 +10,9 @@ from typing import Final
 from adapters.common.manage.managers import CommunityFacts
 from adapters.common.manage.panels import ChoiceOf, Form, FormField, Panel, PanelButton, PanelChoice, back_to_setup
 from adapters.common.words.markup import Reader
+from core.desk.rules.notices import CallKind
+from core.desk.rules.policy import CommunityPolicy
 from core.i18n.catalogs import gettext
-from core.moderation.community.notices import CallKind
-from core.moderation.community.policy import CommunityPolicy
 
 PANEL: Final = "calls"
 _MINUTES: Final = (15, 30, 60, 120, 240, 480, 1440)

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
-from adapters.common.manage import calls, flagging, rules_notice, setup, targets
+from adapters.common.manage import calls, flags, rules_notice, setup, targets
 from adapters.common.manage.managers import CommunityFacts
 from adapters.common.manage.panels import Form
-from core.moderation.community.policy import CommunityPolicy
+from core.desk.rules.policy import CommunityPolicy
 
 _FORMS: Final = frozenset(
     {
@@ -75,8 +75,8 @@ def changes_of(chosen: Chosen, policy: CommunityPolicy, facts: CommunityFacts, l
         return setup.chosen_changes(chosen.field, chosen.values, policy, facts, locale)
     if chosen.panel == calls.PANEL:
         return _calls(chosen, typed, policy, facts, locale)
-    if chosen.panel == flagging.PANEL:
-        return flagging.chosen_changes(chosen.field, chosen.values)
+    if chosen.panel == flags.PANEL:
+        return flags.chosen_changes(chosen.field, chosen.values)
     if chosen.panel == rules_notice.PANEL:
         if chosen.field == "silent":
             return rules_notice.silent_changes(chosen.values, policy)

@@ -10,8 +10,8 @@ from typing import Protocol
 
 from adapters.common.desk import DeskAccess
 from adapters.common.words.markup import Reader
-from core.moderation.community.policy import CommunityPolicy
-from core.moderation.roles import OnCase, OnCommunity, Person, Role
+from core.desk.rules.policy import CommunityPolicy
+from core.desk.rules.roles import OnCase, OnCommunity, Person, Role
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,8 @@
 """The status of the desk, what happened and what was decided lately, in words.
 
 Owns these texts. Shows counts, times and names of moderators, never the words of a post.
+
+The list of open cases: their numbers, states and ages, who holds them, and where their cards are.
 """
 
 from __future__ import annotations
@@ -11,22 +13,28 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
-from adapters.common.words.fitting import Segment, fit
-from adapters.common.words.labels import (
-    counted_draft_in_words,
-    duration_in_words,
-    listed_group_in_words,
-)
+from adapters.common.manage.panels import Panel, PanelButton
+from adapters.common.words.excerpts import Segment, fit
+from adapters.common.words.labels import counted_draft_in_words, duration_in_words, listed_group_in_words
 from adapters.common.words.markup import Reader
+from core.desk.rules.approval import CaseState, state_words
+from core.desk.rules.case_cards import (
+    CardTrouble,
+    DecidedLately,
+    DeskStatus,
+    OpenCase,
+    OpenCases,
+    PlatformTrouble,
+    Statistics,
+    short_number,
+)
+from core.desk.rules.closures import CloseReason, why_closed
+from core.desk.rules.desk_ports import Governance
+from core.desk.rules.roles import Person
+from core.engine.wording.language import name_of
 from core.i18n.catalogs import gettext, translated
-from core.moderation.approval import CaseState
-from core.moderation.cards import CardTrouble, DecidedLately, DeskStatus, PlatformTrouble, Statistics
-from core.moderation.case_numbers import short_number
-from core.moderation.closing import CloseReason, why_closed
-from core.moderation.desk_ports import Governance
-from core.moderation.roles import Person
-from core.wording.language import name_of
 
 _NAME, _REASON = 40, 60
 
@@ -244,3 +252,50 @@ async def exported(governance: Governance, platform: str, community: str, by: Pe
         return rows, await asyncio.to_thread(file.read_bytes)
     finally:
         await asyncio.to_thread(folder.cleanup)
+
+
+PANEL: Final = "cases"
+_NAME: Final = 40
+
+
+def cases_panel(found: OpenCases, reader: Reader) -> Panel:
+    """One page, with buttons to its neighbours; a button's field is the number of the page."""
+    locale = reader.locale
+    lines = [reader.markup.heading(gettext("Open cases: {count}", locale, count=found.total))]
+    if found.oldest is None:
+        lines.append(gettext("No case is open.", locale))
+    else:
+        lines.append(gettext("The oldest is from {moment}.", locale, moment=reader.markup.from_now(found.oldest)))
+    lines += [_line(case, reader) for case in found.cases]
+    if found.cases:
+        lines.append(reader.markup.small(gettext("Ask for a case by its number to see it.", locale)))
+    return Panel(PANEL, ("\n".join(lines),), _buttons(found, locale))
+
+
+def page_of(field: str) -> int:
+    """The page that a button asks for; the first one if it says none."""
+    return int(field) if field.isascii() and field.isdecimal() and len(field) < 7 else 0
+
+
+def _line(case: OpenCase, reader: Reader) -> str:
+    locale, markup = reader.locale, reader.markup
+    parts = [
+        markup.ours(f"**{short_number(case.case_id)}**"),
+        translated(state_words(case.state), locale),
+        markup.from_now(case.opened_at),
+    ]
+    if case.holder is not None:
+        parts.append(gettext("held by {name}", locale, name=markup.inert(case.holder.name, _NAME)))
+    url = "" if case.card is None else markup.post_url(case.card)
+    if url:
+        parts.append(markup.link(gettext("card", locale), url))
+    return " · ".join(parts)
+
+
+def _buttons(found: OpenCases, locale: str) -> tuple[PanelButton, ...]:
+    made = []
+    if found.page > 0:
+        made.append(PanelButton(str(found.page - 1), gettext("Earlier cases", locale)))
+    if found.page + 1 < found.pages:
+        made.append(PanelButton(str(found.page + 1), gettext("Later cases", locale), is_first=True))
+    return tuple(made)

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from typing import Final
 
-from adapters.common.manage import calls, flagging, rules_notice
+from adapters.common.manage import calls, flags, rules_notice
 from adapters.common.manage.managers import CommunityFacts, Manager
 from adapters.common.manage.panels import SETUP, ChoiceOf, Form, FormField, Panel, PanelButton, PanelChoice, either
 from adapters.common.manage.reports import card_trouble_in_words
 from adapters.common.words.languages import OWN_NAMES
 from adapters.common.words.markup import Reader
+from core.desk.rules.case_cards import DeskStatus
+from core.desk.rules.policy import CommunityPolicy
+from core.desk.rules.roles import Role
 from core.i18n.catalogs import gettext
-from core.moderation.cards import DeskStatus
-from core.moderation.community.policy import CommunityPolicy
-from core.moderation.roles import Role
 
 PANEL: Final = SETUP
 ROLE_FIELDS: Final = {"moderators": Role.MODERATOR, "managers": Role.MANAGER, "volunteers": Role.VOLUNTEER}
@@ -199,7 +199,7 @@ def _remarks(manager: Manager, policy: CommunityPolicy, status: DeskStatus | Non
 def _buttons(status: DeskStatus | None, locale: str) -> tuple[PanelButton, ...]:
     pages = (
         PanelButton("again", gettext("Calls…", locale), panel=calls.PANEL),
-        PanelButton("again", gettext("Who may flag…", locale), panel=flagging.PANEL),
+        PanelButton("again", gettext("Who may flag…", locale), panel=flags.PANEL),
         PanelButton("again", gettext("Notice on the rules…", locale), panel=rules_notice.PANEL),
         PanelButton("ask_reaction", gettext("Flag reaction…", locale)),
     )

@@ -11,12 +11,12 @@ from typing import Final
 from adapters.common.manage.panels import Form, FormField, Panel, PanelButton, PanelChoice
 from adapters.common.words.labels import intent_in_words, listed_group_in_words
 from adapters.common.words.markup import Reader
+from core.desk.rules.careful_watch import WatchRecord, careful_threshold
+from core.desk.rules.policy import MAX_KEYWORDS, MAX_TONE, CommunityPolicy
+from core.engine.ports import HateDetector
 from core.errors import BadInput
 from core.i18n.catalogs import gettext
 from core.models import Intent, TargetGroup
-from core.moderation.community.careful_watch import WatchRecord, careful_threshold
-from core.moderation.community.policy import MAX_KEYWORDS, MAX_TONE, CommunityPolicy
-from core.ports import HateDetector
 
 PANEL: Final = "targets"
 _WORDS_IN_A_FIELD: Final = 50

@@ -9,7 +9,7 @@ import logging
 import traceback
 from collections.abc import Awaitable
 
-from adapters.common.words.fitting import shortened
+from adapters.common.words.excerpts import shortened
 from core.errors import AntiphonError
 from core.i18n.catalogs import gettext, translated
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from babel import Locale, UnknownLocaleError
 
+from core.desk.rules.closures import CloseReason, RetractReason
+from core.desk.rules.origins import kind_in_words
 from core.i18n.catalogs import gettext, language_of, translated
 from core.models import Action, Draft, Intent, Kind, TargetGroup, Verdict
-from core.moderation.closing import CloseReason, RetractReason
-from core.moderation.origins import kind_in_words
 
 
 def group_in_words(group: TargetGroup | None, locale: str) -> str:

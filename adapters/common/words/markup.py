@@ -13,10 +13,10 @@ from datetime import datetime
 from typing import Final, Protocol
 from urllib.parse import urlsplit
 
+from core.engine.wording.final_text import in_words
 from core.i18n.catalogs import translated
 from core.i18n.sentences import listed
 from core.models import PostRef
-from core.wording.final_text import in_words
 
 LINES: Final = re.compile(r"[\r\n\v\f\u0085\u2028\u2029]+")
 """What ends one line or several, for a reader on any platform."""

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from adapters.common.words.markup import Reader
+from core.engine.wording.slurs import slurs_in
 from core.errors import BadInput
 from core.i18n.catalogs import gettext
 from core.models import MOST_WORDS, MessageWords, Part, PartKind, Unread
-from core.wording.targets.slurs import slurs_in
 
 _NAME: Final = 40
 

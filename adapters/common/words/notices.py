@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import Final
 
 from adapters.common.words.markup import Reader
+from core.desk.rules.approval import CaseState
+from core.desk.rules.case_cards import short_number
+from core.desk.rules.notices import CallKind, Notice
 from core.i18n.catalogs import gettext
-from core.moderation.approval import CaseState
-from core.moderation.case_numbers import short_number
-from core.moderation.community.notices import CallKind, Notice
 
 _REASON: Final = 300
 _PLACE: Final = 60

@@ -30,7 +30,7 @@ def written_at(ref: PostRef) -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class SeenMessage:
-    """Implements ``adapters.common.capture.watching.Sighting``.
+    """Implements ``adapters.common.capture.watch.Sighting``.
 
     ``everybody`` is the community's ``CommunityPolicy.everybody_role``; ``reads_messages`` says whether Discord shows
     us the words of others, so that a conversation can be read.

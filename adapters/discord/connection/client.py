@@ -2,6 +2,8 @@
 
 Owns the intents that are asked for, how the connection begins and ends, and what each part may reach of the others.
 Does not know commands or cards. Must never log a token, nor what anybody wrote.
+
+Listening to Discord's events beside others: each part of the adapter adds its own listener.
 """
 
 from __future__ import annotations
@@ -20,12 +22,12 @@ from discord import app_commands
 
 from adapters.common.desk import DeskAccess
 from adapters.common.words.errors import log_failure
-from adapters.discord.connection.acting import acts
+from adapters.discord.connection.actors import acts
 from adapters.discord.connection.error_meanings import PORTAL, of_connection
 from adapters.discord.connection.refs import NAME
 from adapters.discord.connection.requests import Requests
+from core.desk.rules.desk_ports import Casework, Governance
 from core.errors import AntiphonError, BadSettings
-from core.moderation.desk_ports import Casework, Governance
 
 IN_SERVERS: Final = app_commands.AppCommandContext(guild=True, dm_channel=False, private_channel=False)
 INSTALLED_IN_SERVERS: Final = app_commands.AppInstallationType(guild=True, user=False)
@@ -178,3 +180,23 @@ def _keep_words_out_of_logs() -> None:
     for name in _LIBRARY_LOGGERS:
         logger = logging.getLogger(name)
         logger.setLevel(max(logger.level, logging.INFO))
+
+
+Listener = Callable[..., Awaitable[None]]
+
+
+def listen(client: discord.Client, event: str, listener: Listener) -> None:
+    """Call ``listener`` at each event of a name such as ``raw_message_edit``, beside those that listen already."""
+    name = f"on_{event}"
+    earlier: Listener | None = getattr(client, name, None)
+
+    async def heard(*details: Any) -> None:
+        listeners = [listener] if earlier is None else [earlier, listener]
+        ends = await asyncio.gather(*(hear(*details) for hear in listeners), return_exceptions=True)
+        errors = [end for end in ends if isinstance(end, BaseException)]
+        for error in errors[1:]:
+            log_failure(name, error)
+        if errors:
+            raise errors[0]
+
+    setattr(client, name, heard)

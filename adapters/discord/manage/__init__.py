@@ -1,6 +1,6 @@
 """What managers do with Antiphon in their server: ``/antiphon``."""
 
+from adapters.discord.manage.command_tree import CommandMemory, sync_commands
 from adapters.discord.manage.commands import install
-from adapters.discord.manage.syncing import CommandMemory, sync_commands
 
 __all__ = ["CommandMemory", "install", "sync_commands"]

@@ -18,10 +18,10 @@ from adapters.discord.speech.emojis import is_emoji
 from adapters.discord.speech.languages import reader_language
 from adapters.discord.speech.markup import reader_of
 from adapters.discord.speech.private_answers import Interaction, speak
+from core.desk.rules.policy import CommunityPolicy
+from core.desk.rules.roles import Person, Role
 from core.errors import BadInput, NotAllowed
 from core.i18n.catalogs import gettext, language_of
-from core.moderation.community.policy import CommunityPolicy
-from core.moderation.roles import Person, Role
 
 FOR_REVIEW: Final = ("view_channel", "send_messages", "embed_links", "read_message_history")
 """What the bot needs in the review channel, by Discord's names."""

@@ -2,6 +2,9 @@
 
 Owns how a component is made and how a press of it is found again. Decides nothing: each press goes to the one answerer
 that was installed on its client.
+
+How a button, a select or a dialog on Discord carries its ``Target``.
+A card as one message of Discord, within Discord's limits.
 """
 
 from __future__ import annotations
@@ -15,11 +18,33 @@ from weakref import WeakKeyDictionary
 import discord
 from discord import ui
 
-from adapters.common.cards.acts import Target
+from adapters.common.cards.acts import Act, Target
+from adapters.common.cards.contents import sections
 from adapters.common.cards.controls import Control, Weight
 from adapters.common.decisions.press import Options, Screen, TextFile
-from adapters.common.words.fitting import shortened
-from adapters.discord.review.ids import TEMPLATE, custom_id, target_of
+from adapters.common.words.excerpts import shortened
+from adapters.discord.speech.markup import reader_of
+from core.desk.rules.case_cards import Card
+
+TEMPLATE: Final = (
+    r"antiphon:(?P<act>[a-z_]{1,16}):(?P<case>[0-9a-f]{32}):(?P<version>[0-9]{1,10})(?::(?P<extra>[0-9a-z]{1,16}))?"
+)
+_PATTERN: Final = re.compile(TEMPLATE)
+
+
+def custom_id(target: Target) -> str:
+    """At most 83 of the 100 characters that Discord keeps."""
+    parts = ["antiphon", target.act, target.case_id, str(target.version), *([target.extra] if target.extra else [])]
+    return ":".join(parts)
+
+
+def target_of(custom_id: str) -> Target | None:
+    """What a custom id says; ``None`` if it is not one of ours."""
+    match = _PATTERN.fullmatch(custom_id)
+    if match is None or match["act"] not in list(Act):
+        return None
+    return Target(Act(match["act"]), match["case"], int(match["version"]), match["extra"] or "")
+
 
 _LABEL, _IN_A_ROW = 80, 5
 _OPTION, _OPTIONS, _PLACEHOLDER = 100, 25, 150
@@ -106,3 +131,19 @@ def screen_layout(screen: Screen) -> tuple[ui.LayoutView, list[discord.File]]:
 def _file(file: TextFile) -> discord.File:
     name = f"SPOILER_{file.name}" if file.is_covered else file.name
     return discord.File(io.BytesIO(file.text.encode("utf-8", "replace")), name)
+
+
+MAX_TEXT: Final = 4000
+_SPARE: Final = 60
+
+
+def card_layout(card: Card, locale: str, *, covers_all: bool = False) -> ui.LayoutView:
+    """The whole card in a language; with ``covers_all`` without the post's words and the drafts."""
+    parts: list[ui.Item[Any]] = []
+    is_apart = True
+    for section in sections(card, reader_of(locale), MAX_TEXT - _SPARE, covers_all=covers_all):
+        if section.text:
+            parts += [*([] if is_apart else [ui.Separator()]), ui.TextDisplay(section.text)]
+        parts += rows(section.controls, card.case_id, card.version)
+        is_apart = bool(section.controls)  # a row of buttons keeps two texts apart by itself
+    return layout(*parts)

@@ -14,15 +14,15 @@ from adapters.discord.connection.client import AntiphonClient
 from adapters.discord.connection.error_meanings import FAULTS, of_send
 from adapters.discord.review.surface import nonce_of
 from adapters.discord.speech.markup import reader_of
+from core.desk.rules.notices import Notice
 from core.errors import PlatformUnavailable
 from core.i18n.sentences import sentence
-from core.moderation.community.notices import Notice
 
 _NOBODY: Final = discord.AllowedMentions.none()
 
 
 class DiscordNotifier:
-    """A ``core.moderation.platforms.Notifier`` over a connected client."""
+    """A ``core.desk.rules.platforms.Notifier`` over a connected client."""
 
     def __init__(self, client: AntiphonClient) -> None:
         self._client = client

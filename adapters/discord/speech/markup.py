@@ -15,8 +15,8 @@ from discord.utils import format_dt
 
 from adapters.common.words.markup import Reader, hidden_in, visible_lines, web_address
 from adapters.discord.connection.refs import NAME
+from core.engine.wording.text import clean
 from core.models import PostRef
-from core.wording.text import clean
 
 _ACTIVE: Final = frozenset("\\`*_~|<>#[]()-+:@/.")
 """Every ASCII character that can begin or end markup, a link, a mention or an emoji; a backslash makes it itself."""

@@ -14,26 +14,24 @@ from typing import Final
 
 from mastodon.return_types import Status
 
-from adapters.common.capture.answering import may_have_drafts
 from adapters.common.capture.answers import counted, taken_in
-from adapters.common.capture.asking import commit
 from adapters.common.capture.flags import Flag
 from adapters.common.capture.known_posts import KnownPosts
+from adapters.common.capture.requests import commit, may_have_drafts
 from adapters.common.capture.wishes import COMMAND_NAMES, wish_in
 from adapters.common.words.errors import explain, unforeseen
 from adapters.common.words.languages import language_for
-from adapters.mastodon.capture.posts import check_capturable, is_by_person, original_of
-from adapters.mastodon.capture.sightings import SeenStatus
+from adapters.mastodon.capture.sightings import SeenStatus, check_capturable, is_by_person, original_of
 from adapters.mastodon.connection.client import MastodonClient
-from adapters.mastodon.connection.listening import Heard
+from adapters.mastodon.connection.listeners import Heard
 from adapters.mastodon.connection.refs import NAME
 from adapters.mastodon.connection.statuses import Statuses
 from adapters.mastodon.speech.plain_text import text_of
 from adapters.mastodon.speech.private_answers import DirectAnswer
+from core.desk.rules.roles import Person
 from core.errors import AntiphonError, BadInput, NotAllowed, PlatformBusy, StoreUnavailable
 from core.i18n.catalogs import gettext
 from core.models import Priority, Wish
-from core.moderation.roles import Person
 
 AGAIN_SECONDS: Final = 86_400.0
 MOST_KEPT: Final = 5000

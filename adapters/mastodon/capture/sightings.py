@@ -1,6 +1,8 @@
 """Statuses as capture looks at them.
 
 Owns what is kept of a status that becomes a case.
+
+Which statuses may become cases.
 """
 
 from __future__ import annotations
@@ -14,13 +16,56 @@ from mastodon.return_types import Context, Status
 
 from adapters.common.capture.conversations import Conversation, Remark, arranged
 from adapters.common.capture.flags import Flag
-from adapters.mastodon.capture.posts import is_by_person, is_public
+from adapters.common.words.messages import no_words
 from adapters.mastodon.connection.client import MastodonClient
 from adapters.mastodon.connection.refs import ref_of, revision_of
 from adapters.mastodon.connection.statuses import Statuses
-from adapters.mastodon.speech.plain_text import words_of
-from core.errors import PlatformUnavailable
+from adapters.mastodon.speech.plain_text import PUBLIC, words_of
+from core.errors import NotAllowed, PlatformUnavailable
+from core.i18n.catalogs import gettext
 from core.models import FlaggedPost, MessageWords, PostRef
+
+
+def original_of(status: Status) -> Status:
+    """What somebody wrote: of a boost, the status that was boosted."""
+    boosted: Status | None = status.get("reblog")
+    return boosted or status
+
+
+def is_public(status: Status) -> bool:
+    """Whether everybody may read a status."""
+    return str(status.visibility) in PUBLIC
+
+
+def is_by_person(status: Status, own_id: str) -> bool:
+    """Whether a person wrote a status, as far as its account says: it is not marked as automated, and not ours."""
+    return not status.account.get("bot") and str(status.account.id) != own_id
+
+
+def check_capturable(status: Status, own_id: str, locale: str) -> None:
+    """Refuse a status that cannot become a case.
+
+    Raises:
+        NotAllowed: not everybody may read it, or its author is nobody who can be answered.
+        BadInput: it has no words.
+    """
+    if not is_public(status):
+        raise NotAllowed(
+            gettext("Antiphon takes nothing that was written to followers, or to some people only.", locale),
+            remedy=gettext("Report the post to the moderators, and stand by the person it was sent to.", locale),
+        )
+    if not is_by_person(status, own_id):
+        is_ours = str(status.account.id) == own_id
+        raise NotAllowed(
+            gettext("This message is Antiphon's own.", locale)
+            if is_ours
+            else gettext("No person wrote this message: bots and system messages are not answered.", locale),
+            remedy=gettext("Report it to the moderators if it should not stand there.", locale),
+        )
+    words = words_of(status)
+    if not words.text.strip():
+        raise no_words(words, locale, gettext("Report it to the moderators if it should not stand there.", locale))
+
 
 _MOST_ANSWERS: Final = 2
 """So many answers to the status are kept where there is room."""
@@ -55,7 +100,7 @@ def _calls(status: Status, account_id: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class SeenStatus:
-    """Implements ``adapters.common.capture.watching.Sighting``.
+    """Implements ``adapters.common.capture.watch.Sighting``.
 
     Attributes:
         is_late: we were away when it was flagged.

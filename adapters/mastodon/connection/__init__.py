@@ -1,1 +1,1 @@
-"""How the instance is asked, what its answers mean, and how what it tells is kept until it is dealt with."""
+"""How what happens on the instance comes in: asked for, and kept before the instance's cursor moves."""

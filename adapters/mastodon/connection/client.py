@@ -24,10 +24,10 @@ from mastodon.return_types import Account
 from adapters.common.desk import DeskAccess
 from adapters.mastodon.connection.error_meanings import FAULTS, Halted, NotReached, of_connection
 from adapters.mastodon.connection.instance import Instance, read_instance
-from adapters.mastodon.connection.listening import Heard, Listener, Listeners
+from adapters.mastodon.connection.listeners import Heard, Listener, Listeners
 from adapters.mastodon.connection.refs import NAME
+from core.desk.rules.desk_ports import Casework, Governance
 from core.errors import BadSettings
-from core.moderation.desk_ports import Casework, Governance
 
 _T = TypeVar("_T")
 _CALL_SECONDS: Final = 10.0

@@ -18,10 +18,10 @@ from mastodon.return_types import AdminReport
 
 from adapters.mastodon.connection.client import MastodonClient
 from adapters.mastodon.connection.error_meanings import FAULTS, Halted, of_question, status_of
-from adapters.mastodon.intake.updates import FIRST, newest, number_of
+from adapters.mastodon.connection.updates import FIRST, newest, number_of
 from adapters.mastodon.speech.plain_text import quoted_by
+from core.desk.rules.platforms import ArrivedUpdate, UpdateInbox
 from core.errors import StoreUnavailable
-from core.moderation.platforms import ArrivedUpdate, UpdateInbox
 
 JSON = dict[str, Any]
 MOST_STATUSES: Final = 40

@@ -18,13 +18,13 @@ from typing import Final
 from mastodon._url_regex import url_regex
 from mastodon.return_types import Status
 
-from adapters.mastodon.connection.answering import NOT_WIDER
 from adapters.mastodon.connection.instance import DEFAULT_CHARACTERS, Instance
+from adapters.mastodon.connection.reply_permission import NOT_WIDER
 from adapters.mastodon.speech.plain_text import plain_text, shown_text
+from core.desk.rules.policy import PlaceRules
 from core.errors import AmbiguousSend, TextRefused
 from core.i18n.catalogs import gettext
 from core.i18n.sentences import sentence
-from core.moderation.community.places import PlaceRules
 
 ROOM: Final = 70
 """What is kept free for the addressee's name and a hashtag; a longer name is counted when its post is answered."""

@@ -19,11 +19,11 @@ from typing import Final
 
 from mastodon.return_types import Status
 
-from adapters.common.words.fitting import shortened
+from adapters.common.words.excerpts import shortened
 from adapters.common.words.markup import visible_lines
 from adapters.mastodon.connection.client import MastodonClient
 from adapters.mastodon.connection.error_meanings import FAULTS, is_gone, of_question, of_send
-from adapters.mastodon.connection.listening import Heard
+from adapters.mastodon.connection.listeners import Heard
 from core.errors import AntiphonError, PlatformBusy, PlatformUnavailable
 from core.i18n.sentences import sentence
 

@@ -12,21 +12,21 @@ from typing import Final
 import telegram
 from telegram import MessageEntity
 
-from adapters.common.capture.answering import answered
+from adapters.common.capture.requests import answered
 from adapters.common.capture.wishes import COMMAND, COMMAND_NAMES, wish_in
 from adapters.common.words.languages import language_for
-from adapters.telegram.capture.conversations import answered_by
 from adapters.telegram.capture.flaggers import Asked, Flaggers, person_of
 from adapters.telegram.capture.posts import is_group
+from adapters.telegram.capture.recent_messages import answered_by
 from adapters.telegram.connection.client import Heard, TelegramClient
 from adapters.telegram.connection.error_meanings import FAULTS
 from adapters.telegram.connection.refs import NAME
+from adapters.telegram.speech.ephemeral_commands import is_ephemeral, whispered
 from adapters.telegram.speech.private_answers import Answers, TelegramAnswer
-from adapters.telegram.speech.whispers import is_ephemeral, whispered
+from core.desk.rules.roles import Person
 from core.errors import BadInput
 from core.i18n.catalogs import gettext
 from core.models import MessageWords, Part, PartKind
-from core.moderation.roles import Person
 
 _FORM: Final = re.compile(
     rf"/(?:{'|'.join(sorted(COMMAND_NAMES))})(?:@(?P<bot>\w+))?(?:\s+(?P<words>.*))?", re.IGNORECASE | re.DOTALL

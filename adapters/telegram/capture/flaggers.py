@@ -1,30 +1,34 @@
 """Who asks, and what comes of it: how a person's wish becomes a flag, whatever way it came.
 
 Owns whether somebody may flag in a group, and what they are told where something is refused.
+
+The groups in which somebody may flag, to be asked which one words belong to.
 """
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 import telegram
 
-from adapters.common.capture.answering import answered, may_have_drafts
-from adapters.common.capture.asking import Asking
 from adapters.common.capture.flags import Flag, post_from_elsewhere
+from adapters.common.capture.requests import Asking, answered, may_have_drafts
 from adapters.common.cards.controls import ANONYMOUS
 from adapters.common.words.languages import language_for
 from adapters.telegram.capture.posts import AnyChat, check_capturable, check_group
 from adapters.telegram.capture.recent_messages import RecentMessages
 from adapters.telegram.capture.sightings import SeenMessage
 from adapters.telegram.connection.client import TelegramClient
+from adapters.telegram.connection.error_meanings import FAULTS
 from adapters.telegram.connection.refs import NAME, channel_of
 from adapters.telegram.speech.private_answers import TelegramAnswer
-from core.errors import NotAllowed
+from core.desk.rules.policy import CommunityPolicy
+from core.desk.rules.roles import OnCase, Person
+from core.errors import NotAllowed, PlatformUnavailable
 from core.i18n.catalogs import gettext
 from core.models import MessageWords, PostRef, Priority, Wish
-from core.moderation.community.policy import CommunityPolicy
-from core.moderation.roles import OnCase, Person
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,3 +123,50 @@ class Flaggers:
                 "Antiphon was away when you asked, and takes it up now.", asked.answer.reader.locale
             )
         return policy
+
+
+_MOST_ASKED: Final = 30
+"""How many groups Telegram is asked about for one forwarded post."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownGroup:
+    """A group, by its id and its name."""
+
+    id: int
+    title: str
+
+
+class KnownGroups:
+    """The groups that the application knows."""
+
+    def __init__(self, client: TelegramClient, flaggers: Flaggers) -> None:
+        self._client = client
+        self._flaggers = flaggers
+
+    async def of(self, person: Person) -> list[KnownGroup]:
+        """The groups in which somebody may ask for drafts; one that cannot be asked about now is left out.
+
+        Raises:
+            StoreUnavailable: the database does not answer.
+        """
+        named = await self._client.desk.governance.communities(NAME)
+        known = [int(name) for name in named if name.removeprefix("-").isdecimal()]
+        found = await asyncio.gather(*(self._if_allowed(chat, person) for chat in known[:_MOST_ASKED]))
+        return [group for group in found if group is not None]
+
+    async def title_of(self, chat: int) -> str | None:
+        """What a group is called; ``None`` where Antiphon is no longer in it, or Telegram does not answer."""
+        try:
+            return (await self._client.bot.get_chat(chat)).title or ""
+        except FAULTS:
+            return None
+
+    async def _if_allowed(self, chat: int, person: Person) -> KnownGroup | None:
+        try:
+            if not await self._flaggers.may_flag(chat, person):
+                return None
+        except PlatformUnavailable:
+            return None
+        title = await self.title_of(chat)
+        return None if title is None else KnownGroup(chat, title)

@@ -13,12 +13,11 @@ import telegram
 from telegram import InlineKeyboardButton, InlineKeyboardMarkup, LinkPreviewOptions, ReplyParameters
 from telegram.constants import ChatType
 
-from adapters.common.capture.answering import answered
+from adapters.common.capture.requests import answered
 from adapters.common.words.languages import language_for
 from adapters.common.words.messages import no_words, type_it
 from adapters.telegram.capture.commands import answer_to, command_words
-from adapters.telegram.capture.flaggers import Asked, Flaggers, person_of
-from adapters.telegram.capture.groups import KnownGroup, KnownGroups
+from adapters.telegram.capture.flaggers import Asked, Flaggers, KnownGroup, KnownGroups, person_of
 from adapters.telegram.capture.posts import words_of
 from adapters.telegram.capture.recent_messages import RecentMessages
 from adapters.telegram.connection.client import Heard, TelegramClient

@@ -17,10 +17,10 @@ from telegram.constants import ChatType
 
 from adapters.common.words.messages import no_words, type_it
 from adapters.telegram.connection.client import UNREADABLE
+from core.desk.rules.policy import CommunityPolicy
 from core.errors import NotAllowed
 from core.i18n.catalogs import gettext
 from core.models import MessageWords, Part, PartKind, Unread, joined_parts
-from core.moderation.community.policy import CommunityPolicy
 
 AnyChat: TypeAlias = telegram.Chat | telegram.ChatFullInfo
 """A chat as messages name it, or as Telegram tells of it when it is asked."""

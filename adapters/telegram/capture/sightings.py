@@ -11,17 +11,16 @@ from datetime import datetime
 import telegram
 
 from adapters.common.capture.flags import Flag
-from adapters.telegram.capture.conversations import conversation_of
 from adapters.telegram.capture.posts import Author, author_of, is_private, words_of
-from adapters.telegram.capture.recent_messages import RecentMessages
+from adapters.telegram.capture.recent_messages import RecentMessages, conversation_of
 from adapters.telegram.connection.refs import ref_of, revision_of, topic_of
+from core.desk.rules.policy import CommunityPolicy
 from core.models import FlaggedPost, MessageWords, PostRef
-from core.moderation.community.policy import CommunityPolicy
 
 
 @dataclass(frozen=True, slots=True)
 class SeenMessage:
-    """Implements ``adapters.common.capture.watching.Sighting``; ``policy`` is that of the message's group.
+    """Implements ``adapters.common.capture.watch.Sighting``; ``policy`` is that of the message's group.
 
     With ``is_late`` Antiphon was away when somebody flagged it.
 

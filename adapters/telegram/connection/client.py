@@ -28,8 +28,8 @@ from adapters.common.words.languages import language_for
 from adapters.telegram.connection.error_meanings import FAULTS, of_connection
 from adapters.telegram.connection.limiter import TelegramLimiter
 from adapters.telegram.connection.refs import NAME
+from core.desk.rules.desk_ports import Casework, Governance
 from core.errors import BadSettings
-from core.moderation.desk_ports import Casework, Governance
 
 _MOST_CHATS: Final = 1000
 _MOST_PEOPLE: Final = 500

@@ -19,19 +19,18 @@ from adapters.telegram.connection.client import Heard, TelegramClient
 from adapters.telegram.connection.error_meanings import FAULTS
 from adapters.telegram.connection.refs import NAME, channel_of, topic_of
 from adapters.telegram.manage.groups import GroupManager, manager_of
-from adapters.telegram.manage.ids import press_data
+from adapters.telegram.manage.messages import PanelMessage, buttons, press_data
 from adapters.telegram.manage.panel_actions import PanelActions
 from adapters.telegram.manage.private_chat import PrivateChat
-from adapters.telegram.manage.rendering import PanelMessage, buttons
 from adapters.telegram.manage.reports import REPORTS, Reports
+from adapters.telegram.speech.ephemeral_commands import is_ephemeral, whispered
 from adapters.telegram.speech.languages import reader_language
 from adapters.telegram.speech.markup import reader_of
 from adapters.telegram.speech.private_answers import TelegramAnswer
-from adapters.telegram.speech.whispers import is_ephemeral, whispered
+from core.desk.rules.case_cards import beginning_of_id
+from core.desk.rules.roles import OnCommunity, may_on_community
 from core.errors import AntiphonError, NotAllowed, StoreUnavailable
 from core.i18n.catalogs import gettext
-from core.moderation.case_numbers import beginning_of_id
-from core.moderation.roles import OnCommunity, may_on_community
 
 
 def help_text(reader: Reader) -> str:

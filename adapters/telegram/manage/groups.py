@@ -19,10 +19,10 @@ from adapters.telegram.review.places import ReviewPlaces, place_of, shared_langu
 from adapters.telegram.roles import administers, may_speak
 from adapters.telegram.speech.languages import reader_language
 from adapters.telegram.speech.markup import reader_of
+from core.desk.rules.policy import CommunityPolicy
+from core.desk.rules.roles import Person, Role
 from core.errors import BadInput, NotAllowed, PlatformUnavailable
 from core.i18n.catalogs import gettext, translated
-from core.moderation.community.policy import CommunityPolicy
-from core.moderation.roles import Person, Role
 
 IN_REVIEW: Final = "review"
 """The only "role" that can be called on Telegram: all who are in the review chat."""

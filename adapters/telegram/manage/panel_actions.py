@@ -1,6 +1,6 @@
 """Handles what a person presses in a panel in their private chat, or answers to a question of ours.
 
-Owns how Telegram is answered. What a choice does is decided in ``adapters.common.manage.choosing``.
+Owns how Telegram is answered. What a choice does is decided in ``adapters.common.manage.choices``.
 """
 
 from __future__ import annotations
@@ -14,30 +14,33 @@ from telegram.constants import ChatType, MessageEntityType
 
 from adapters.common.manage import setup
 from adapters.common.manage.changes import Chosen
-from adapters.common.manage.choosing import Choosing
+from adapters.common.manage.choices import Choosing
 from adapters.common.manage.managers import require
 from adapters.common.manage.panels import FormField, Panel, PanelChoice
 from adapters.telegram.connection.client import Heard, TelegramClient
 from adapters.telegram.connection.error_meanings import FAULTS
 from adapters.telegram.connection.refs import NAME
 from adapters.telegram.manage.groups import Group, GroupManager, group_of, manager_of
-from adapters.telegram.manage.ids import PanelPress, press_data, pressed, token_of
-from adapters.telegram.manage.private_chat import PrivateChat
-from adapters.telegram.manage.rendering import (
+from adapters.telegram.manage.messages import (
     OPENING,
     REVIEW_HERE,
+    PanelPress,
     choice_message,
     form_message,
     panel_message,
+    press_data,
+    pressed,
     question,
     toggled,
+    token_of,
     value_by,
 )
+from adapters.telegram.manage.private_chat import PrivateChat
 from adapters.telegram.manage.reports import REPORTS, Reports
+from core.desk.rules.roles import OnCommunity
+from core.engine.ports import HateDetector
 from core.errors import BadInput
 from core.i18n.catalogs import gettext
-from core.moderation.roles import OnCommunity
-from core.ports import HateDetector
 
 _LOG = logging.getLogger(__name__)
 _HOST: Final = "t.me"

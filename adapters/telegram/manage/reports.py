@@ -9,22 +9,28 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Final
 
-from adapters.common.manage.cases import cases_panel, page_of
 from adapters.common.manage.managers import require
-from adapters.common.manage.reports import Watch, exported, lately_text, statistics_text, status_text
+from adapters.common.manage.reports import (
+    Watch,
+    cases_panel,
+    exported,
+    lately_text,
+    page_of,
+    statistics_text,
+    status_text,
+)
 from adapters.telegram.connection.client import TelegramClient
 from adapters.telegram.connection.refs import NAME
 from adapters.telegram.manage.groups import GroupManager, group_of
-from adapters.telegram.manage.ids import press_data
+from adapters.telegram.manage.messages import PanelMessage, buttons, press_data
 from adapters.telegram.manage.private_chat import PrivateChat
-from adapters.telegram.manage.rendering import PanelMessage, buttons
 from adapters.telegram.review import card_message
 from adapters.telegram.speech.exact_text import MAX_CHARACTERS
+from core.desk.rules.case_cards import beginning_of_id
+from core.desk.rules.roles import OnCommunity
+from core.engine.ports import HateDetector
 from core.errors import BadInput
 from core.i18n.catalogs import gettext
-from core.moderation.case_numbers import beginning_of_id
-from core.moderation.roles import OnCommunity
-from core.ports import HateDetector
 
 REPORTS: Final = frozenset({"status", "stats", "cases", "case", "pause", "resume", "export", "lately"})
 _DAYS: Final = ("7", "28")

@@ -15,11 +15,11 @@ from adapters.common.cards.acts import Target
 from adapters.common.cards.contents import sections
 from adapters.common.cards.controls import Control, Weight
 from adapters.common.decisions.press import Options, Screen, TextFile
-from adapters.common.words.fitting import shortened
+from adapters.common.words.excerpts import shortened
 from adapters.telegram.review.ids import carried_data
 from adapters.telegram.speech.exact_text import MAX_CHARACTERS
 from adapters.telegram.speech.markup import reader_of
-from core.moderation.cards import Card
+from core.desk.rules.case_cards import Card
 
 _LABEL: Final = 34
 """In characters; what a phone shows of a button that has a row for itself."""

@@ -22,19 +22,19 @@ from adapters.telegram.connection.error_meanings import FAULTS, of_send
 from adapters.telegram.connection.limiter import PATIENT
 from adapters.telegram.connection.refs import numbers_of
 from adapters.telegram.review.places import ReviewPlaces
-from adapters.telegram.review.private import NO_PREVIEW
+from adapters.telegram.review.private_words import NO_PREVIEW
 from adapters.telegram.speech.markup import reader_of
+from core.desk.rules.notices import Notice
 from core.errors import AmbiguousSend, PlatformUnavailable
 from core.i18n.catalogs import gettext
 from core.i18n.sentences import sentence
-from core.moderation.community.notices import Notice
 
 _SAME_SECONDS: Final = 120.0
 _MOST_KEPT: Final = 1000
 
 
 class TelegramNotifier:
-    """A ``core.moderation.platforms.Notifier`` over a client.
+    """A ``core.desk.rules.platforms.Notifier`` over a client.
 
     Telegram knows no keys: that two calls for one ``Notice.key`` are one message is remembered by this process alone.
 

@@ -26,14 +26,14 @@ from adapters.telegram.connection.limiter import PATIENT, PROGRESS
 from adapters.telegram.connection.refs import NAME, numbers_of
 from adapters.telegram.review.layout import card_message
 from adapters.telegram.review.places import ReviewPlaces, place_of, shared_language
-from adapters.telegram.review.private import NO_PREVIEW
+from adapters.telegram.review.private_words import NO_PREVIEW
 from adapters.telegram.review.refusals import of_card
+from core.desk.rules.approval import CLOSED
+from core.desk.rules.case_cards import Card
+from core.desk.rules.platforms import Looked
 from core.errors import PlatformBusy, PlatformUnavailable
 from core.i18n.sentences import sentence
 from core.models import PostRef
-from core.moderation.approval import CLOSED
-from core.moderation.cards import Card
-from core.moderation.platforms import Looked
 
 _TRIES: Final = 2
 _REMEMBERED: Final = 2000
@@ -43,7 +43,7 @@ _NO_MESSAGE: Final = ("message to react not found", "message_id_invalid")
 
 
 class TelegramReviewSurface:
-    """A ``core.moderation.platforms.ReviewSurface`` over a client.
+    """A ``core.desk.rules.platforms.ReviewSurface`` over a client.
 
     A card has many readers: it speaks the language that the community chose, or else that of most people heard there.
 
@@ -93,12 +93,12 @@ class TelegramReviewSurface:
         return Looked(frozenset({card}), frozenset())
 
     async def check(self, community: str, channel: str) -> None:
-        """Look whether cards may be shown in a chat; ``core.moderation.platforms.ReviewSurface`` says the rest."""
+        """Look whether cards may be shown in a chat; ``core.desk.rules.platforms.ReviewSurface`` says the rest."""
         place = self.places.require_known_closed(community, channel)
         self._communities[place.chat].add(community)
 
     async def show(self, card: Card, channel: str, shown: PostRef | None) -> PostRef:
-        """Show a card, or edit the one that is there; ``core.moderation.platforms.ReviewSurface`` says the rest."""
+        """Show a card, or edit the one that is there; ``core.desk.rules.platforms.ReviewSurface`` says the rest."""
         standing = shown or self._sent.get((card.case_id, channel))
         leftover: PostRef | None = None
         if standing is not None and standing.channel != channel and card.state not in CLOSED:

@@ -20,8 +20,8 @@ from urllib.parse import quote
 from adapters.common.words.markup import Reader, hidden_in, visible_lines, web_address
 from adapters.telegram.connection.refs import NAME
 from adapters.telegram.speech import exact_text
+from core.engine.wording.text import clean
 from core.models import PostRef
-from core.wording.text import clean
 
 BREAK: Final = "\u2060"
 _SIGNS: Final = frozenset("@#$/.:+\uff20\uff03\uff04\uff0e\u3002\uff61")

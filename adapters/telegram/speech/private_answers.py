@@ -17,13 +17,13 @@ from telegram import LinkPreviewOptions
 from telegram.constants import ParseMode
 from telegram.error import BadRequest, Forbidden
 
-from adapters.common.words.fitting import shortened
+from adapters.common.words.excerpts import shortened
 from adapters.common.words.markup import Reader
 from adapters.telegram.connection.client import TelegramClient
 from adapters.telegram.connection.error_meanings import FAULTS, is_message_gone, is_unchanged
+from adapters.telegram.speech.ephemeral_commands import Whispered
 from adapters.telegram.speech.exact_text import MAX_CHARACTERS
 from adapters.telegram.speech.markup import reader_of
-from adapters.telegram.speech.whispers import Whispered
 from core.i18n.catalogs import gettext
 
 _LOG = logging.getLogger(__name__)
@@ -37,7 +37,7 @@ _MOST_REMEMBERED: Final = 1000
 
 
 class TelegramAnswer:
-    """Implements ``adapters.common.capture.asking.PrivateAnswer``. What Telegram refuses is logged and raises nothing.
+    """Implements ``adapters.common.capture.requests.PrivateAnswer``. What Telegram refuses is logged and raises nothing.
 
     Args:
         to: the person's id; ``None`` where Telegram hides who asked, so that nobody is answered.

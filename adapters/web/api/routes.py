@@ -17,7 +17,7 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 from pydantic import BaseModel, ValidationError
 
-from adapters.common.cards.gists import open_gist
+from adapters.common.cards.heads import open_gist
 from adapters.common.words.markup import Reader
 from adapters.web.api import shapes
 from adapters.web.api.problems import API, DESCRIPTION, is_api, problem
@@ -26,15 +26,14 @@ from adapters.web.door import Tries, address_of_asker
 from adapters.web.site import SITE, VISITOR, locale_of, visitor_of
 from adapters.web.speech import reader_for, whole
 from adapters.web.views import case_view
+from core.desk.rules.case_cards import Card, Holder, short_number
+from core.desk.rules.closures import close_reasons
+from core.desk.rules.dashboard_ports import Bearer, Place, Scope
+from core.desk.rules.input_checks import need_in_words
+from core.desk.rules.roles import Person
 from core.i18n.catalogs import translated
 from core.i18n.sentences import sentence
 from core.models import Draft
-from core.moderation.cards import Card, Holder
-from core.moderation.case_numbers import short_number
-from core.moderation.closing import close_reasons
-from core.moderation.dashboard_ports import Bearer, Place, Scope
-from core.moderation.input_checks import need_in_words
-from core.moderation.roles import Person
 
 BEARER: Final = web.RequestKey("bearer", Bearer)
 API_TRIES: Final = web.AppKey("api_tries", Tries)

@@ -10,10 +10,10 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
+from core.desk.rules.approval import CaseState
+from core.desk.rules.closures import CloseReason
+from core.desk.rules.dashboard_ports import Scope
 from core.models import Action, Intent, Kind, ReadBy, TargetGroup, Verdict
-from core.moderation.approval import CaseState
-from core.moderation.closing import CloseReason
-from core.moderation.dashboard_ports import Scope
 
 MOST_TEXT: Final = 20_000
 Words = Annotated[str, StringConstraints(max_length=MOST_TEXT, pattern="^[^\\x00]*$")]

@@ -10,10 +10,10 @@ from pathlib import Path
 from urllib.request import urlopen
 
 from bot.compose.desk import build_desk
-from bot.store.cases.suggestions import StoredSuggestion
-from bot.store.engine.database import Database
-from bot.store.engine.secret import load_secret
-from core.moderation.approval import CaseState
+from core.desk.database.connection import Database
+from core.desk.database.secret import load_secret
+from core.desk.rules.approval import CaseState
+from core.desk.store.suggestions import StoredSuggestion
 from tests.e2e.conftest import GUARD_SECONDS, Antiphon, InThisProcess
 from tests.fakes.engine.servers.chat import ChatServer
 from tests.fakes.machine.heard import OPERATED, port_of

@@ -22,10 +22,10 @@ MODULES = (  # not onnxruntime: it starts a thread, and its end hangs in a proce
     "openai.resources.chat.completions",
     "safetensors",
     "sqlalchemy.ext.asyncio",
-    "bot.cli.drafting.draft",
-    "bot.cli.looking",
+    "bot.cli.draft",
+    "bot.cli.start",
     "bot.compose.application",
-    "core.llm.backends.servers.chat",
+    "core.engine.servers.chat",
 )
 _LONGEST = 1 << 20
 _WAITING = 64

@@ -10,10 +10,10 @@ import pytest
 from playwright.async_api import BrowserContext, Page, Request
 
 from adapters.web.site import CSRF_HEADER
+from core.desk.rules.approval import CaseState
+from core.desk.rules.closures import CloseReason
+from core.desk.rules.roles import Role
 from core.models import Draft, Intent, Scores, TargetGroup, ThreadMessage
-from core.moderation.approval import CaseState
-from core.moderation.closing import CloseReason
-from core.moderation.roles import Role
 from tests.fakes.ports.cards import POST, REVIEWED
 from tests.fakes.web.browsing import Dashboard, dashboard
 from tests.fakes.web.chromium import chromium, log_in, needs_chromium

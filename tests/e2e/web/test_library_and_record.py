@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, Page
 
-from core.moderation.closing import CloseReason
-from core.moderation.roles import Person, Role
+from core.desk.rules.closures import CloseReason
+from core.desk.rules.roles import Person, Role
 from tests.fakes.ports.cards import POST, REVIEWED
 from tests.fakes.web.browsing import Dashboard, dashboard
 from tests.fakes.web.chromium import chromium, log_in, needs_chromium

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from sqlalchemy import select
 
-from bot.store.engine.database import Database, Session
-from bot.store.people.audit import line_hash
-from bot.store.schema import AuditRow
+from core.desk.database.connection import Database, Session
+from core.desk.schema import AuditRow
+from core.desk.store.audit import line_hash
 
 
 async def lines_of(database: Database, stream: str) -> list[AuditRow]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from bot.review.board import ReviewBoard
-from bot.store.engine.database import Database, Session
-from bot.store.schema import CommunityRow
+from core.desk.database.connection import Database, Session
+from core.desk.review.board import ReviewBoard
+from core.desk.schema import CommunityRow
 from core.models import FlaggedPost
 from tests.fakes.desk.people import COMMUNITY_ID, PLATFORM
 from tests.fakes.ports.surface import FakeSurface

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bot.compose.desk import Desk
-from bot.drafting.queue import DraftQueue
-from bot.store.cases.cases import Case, transition
-from bot.store.cases.documents import Preview
-from bot.store.engine.database import Database, Session
-from bot.store.schema import CaseRow
-from bot.upkeep.erasure import Erased, Erasure
+from core.desk.database.connection import Database, Session
+from core.desk.drafting.queue import DraftQueue
+from core.desk.rules.approval import CaseState
+from core.desk.rules.closures import CloseReason
+from core.desk.schema import CaseRow
+from core.desk.store.cases import Case, transition
+from core.desk.store.suggestion_documents import Preview
+from core.desk.upkeep.erasure import Erased, Erasure
 from core.models import FlaggedPost, Suggestion, ThreadMessage
-from core.moderation.approval import CaseState
-from core.moderation.closing import CloseReason
 from tests.fakes.desk.decisions import approve, execute, take
 from tests.fakes.desk.people import MODERATOR, PLATFORM
 from tests.fakes.engine.suggestions import suggestion_for

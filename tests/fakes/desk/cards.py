@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.cards.bank import prepared_id
-from core.moderation.own.cards import WrittenCard, checked_card
+from core.desk.rules.own_cards import WrittenCard, checked_card
+from core.engine.cards.bank import prepared_id
 
 REPLY = "The families on the hill are our neighbours, and neighbours share."
 REPLY_ID = prepared_id("en", REPLY)

@@ -6,14 +6,14 @@ from dataclasses import replace
 from typing import Any, Final
 
 from bot.compose.desk import Desk
-from bot.drafting.queue import DraftQueue
-from bot.store.cases.cases import Case, transition
-from bot.store.engine.database import Database, Session
-from bot.store.schema import CaseRow
-from bot.store.work.jobs import Job
+from core.desk.database.connection import Database, Session
+from core.desk.drafting.queue import DraftQueue
+from core.desk.rules.approval import CaseState
+from core.desk.rules.closures import CloseReason
+from core.desk.schema import CaseRow
+from core.desk.store.cases import Case, transition
+from core.desk.store.jobs import Job
 from core.models import FlaggedPost
-from core.moderation.approval import CaseState
-from core.moderation.closing import CloseReason
 from tests.fakes.desk.decisions import drafted, execute
 from tests.fakes.desk.people import MODERATOR
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from sqlalchemy import text
 
 from bot.compose.desk import Desk
-from bot.drafting.queue import DraftQueue, Taken
-from bot.review.approvals import Approved
-from bot.store.cases.cases import DRAFT, Case
-from bot.store.engine.database import Database, Session
-from bot.store.views.progress import progress
+from core.desk.database.connection import Database, Session
+from core.desk.drafting.queue import DraftQueue, Taken
+from core.desk.review.approvals import Approved
+from core.desk.rules.approval import ApprovedReply
+from core.desk.rules.case_cards import Card, ProposedReply, Waiting
+from core.desk.rules.desk_ports import Casework
+from core.desk.rules.roles import Person
+from core.desk.store.cases import DRAFT, Case
+from core.desk.views.progress import progress
 from core.models import FlaggedPost
-from core.moderation.approval import ApprovedReply
-from core.moderation.cards import Card, ProposedReply, Waiting
-from core.moderation.desk_ports import Casework
-from core.moderation.roles import Person
 from tests.fakes.desk.people import MODERATOR
 from tests.fakes.engine.suggestions import suggestion_for
 

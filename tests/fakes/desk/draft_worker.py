@@ -14,16 +14,16 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from bot.cli.operating import work as worker_command
+from bot.cli import worker as worker_command
 from bot.compose.engine import OnPreparing
-from bot.compose.settings.settings import Settings
-from bot.drafting.queue import Backoff, DraftQueue
-from bot.drafting.worker import Worker, unheard
-from bot.serving.status.status import Status
-from bot.store.engine.database import Database
-from core.engine import Engine, OnProgress
+from bot.serve.status import Status
+from bot.settings.settings import Settings
+from core.desk.database.connection import Database
+from core.desk.drafting.queue import Backoff, DraftQueue
+from core.desk.drafting.worker import Worker, unheard
+from core.engine.pipeline import Engine, OnProgress
+from core.engine.request import Request
 from core.models import Suggestion
-from core.request import Request
 from tests.fakes.desk.people import SECRET
 from tests.fakes.desk.workers import drafting
 from tests.fakes.engine.suggestions import suggestion_for

@@ -12,12 +12,10 @@ from typing import Any, Final, TypeVar
 
 from sqlalchemy import event, insert, update
 
-from bot.intake.intake import Intake
-from bot.store.cases.cases import Case, transition_all
-from bot.store.cases.documents import suggestion_to_json
-from bot.store.engine.database import Database, Session
-from bot.store.people import communities, people
-from bot.store.schema import (
+from core.desk.database.connection import Database, Session
+from core.desk.intake import Intake
+from core.desk.rules.approval import CaseState, text_hash
+from core.desk.schema import (
     ApprovalRow,
     CaseRow,
     JobRow,
@@ -27,8 +25,10 @@ from bot.store.schema import (
     ReviewCardRow,
     SuggestionRow,
 )
+from core.desk.store import communities, people
+from core.desk.store.cases import Case, transition_all
+from core.desk.store.suggestion_documents import suggestion_to_json
 from core.models import FlaggedPost, PostRef
-from core.moderation.approval import CaseState, text_hash
 from tests.fakes.desk.people import COMMUNITY, COMMUNITY_ID, MODERATOR, PLATFORM
 from tests.fakes.engine.suggestions import suggestion_for
 from tests.fakes.machine.clock import FakeClock

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from bot.store.engine.database import Database, Session
-from bot.store.people import communities, people
-from bot.store.schema import Change
-from core.moderation.roles import Operator, Person, Role
+from core.desk.database.connection import Database, Session
+from core.desk.rules.roles import Operator, Person, Role
+from core.desk.schema import Change
+from core.desk.store import communities, people
 from tests.fakes.machine.clock import FakeClock
 
 SECRET: Final = b"a secret of thirty-two bytes ..."

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from bot.intake.intake import Intake
-from bot.store.cases import cases
-from bot.store.cases.cases import Case
-from bot.store.engine.database import Database
+from core.desk.database.connection import Database
+from core.desk.intake import Intake
+from core.desk.rules.approval import CaseState
+from core.desk.store import cases
+from core.desk.store.cases import Case
 from core.models import FlaggedPost
-from core.moderation.approval import CaseState
 from tests.fakes.desk.decisions import one_row
 
 RAID = "They come here, take our houses, and nobody in the town hall dares to say a word about it."

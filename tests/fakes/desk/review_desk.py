@@ -11,20 +11,19 @@ from pathlib import Path
 from typing import Any, Final
 
 from bot.compose.desk import build_casework, build_desk
-from bot.drafting.queue import DraftQueue
-from bot.review.cards import build
-from bot.review.casework import FrontDesk
-from bot.sending.outbox import Outbox
-from bot.store.engine.database import Database, Session
-from bot.store.people import communities
-from bot.store.schema import Change
+from core.desk.database.connection import Database, Session
+from core.desk.drafting.queue import DraftQueue
+from core.desk.review.cards import build
+from core.desk.review.casework import FrontDesk
+from core.desk.rules.approval import CaseState
+from core.desk.rules.case_cards import Card, short_number
+from core.desk.rules.closures import CloseReason
+from core.desk.rules.roles import Person, Role
+from core.desk.schema import Change
+from core.desk.sending.outbox import Outbox
+from core.desk.store import communities
 from core.errors import PlatformUnavailable
 from core.models import Action, Claim, Cost, FlaggedPost, PostRef, Reading, Suggestion
-from core.moderation.approval import CaseState
-from core.moderation.cards import Card
-from core.moderation.case_numbers import short_number
-from core.moderation.closing import CloseReason
-from core.moderation.roles import Person, Role
 from tests.fakes.desk.decisions import take
 from tests.fakes.desk.people import SECRET
 from tests.fakes.desk.sending import FakeRoles, FaultyCommunity

@@ -9,17 +9,16 @@ from typing import Any
 
 from adapters.sample.community import SampleCommunity
 from bot.compose.desk import build_desk
-from bot.drafting.queue import DraftQueue
-from bot.sending.outbox import Outbox, SendLimits
-from bot.store.cases import captures, cases
-from bot.store.cases.cases import Case
-from bot.store.engine.database import Database, Session
-from bot.store.people import communities, people
-from bot.store.schema import ApprovalRow, OutboxRow, OutboxState
+from core.desk.database.connection import Database, Session
+from core.desk.drafting.queue import DraftQueue
+from core.desk.rules.approval import ApprovedReply, CaseState, text_hash
+from core.desk.rules.roles import Person, Role
+from core.desk.schema import ApprovalRow, OutboxRow, OutboxState
+from core.desk.sending.outbox import Outbox, SendLimits
+from core.desk.store import captures, cases, communities, people
+from core.desk.store.cases import Case
 from core.errors import PlatformUnavailable
 from core.models import FlaggedPost, Posted, PostRef
-from core.moderation.approval import ApprovedReply, CaseState, text_hash
-from core.moderation.roles import Person, Role
 from tests.fakes.desk.decisions import approve, drafted, one_row
 from tests.fakes.desk.people import COMMUNITY_ID, MODERATOR
 from tests.fakes.machine.clock import FakeClock

@@ -15,13 +15,13 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from adapters.sample.community import SampleCommunity
-from bot.cli.operating import serve as serve_command
-from bot.compose.settings.settings import Settings
-from bot.serving.platforms import ServedPlatform, in_process
-from core.engine import Engine, OnProgress, is_ready
+from bot.cli import serve as serve_command
+from bot.serve.platforms import ServedPlatform, in_process
+from bot.settings.settings import Settings
+from core.desk.rules.approval import ApprovedReply
+from core.engine.pipeline import Engine, OnProgress, is_ready
+from core.engine.request import Request
 from core.models import Posted, Suggestion
-from core.moderation.approval import ApprovedReply
-from core.request import Request
 from tests.fakes.engine.evidence import FakeEvidence
 from tests.fakes.engine.readers import readers_saying
 from tests.fakes.engine.suggestions import suggestion_for

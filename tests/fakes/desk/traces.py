@@ -6,8 +6,8 @@ from pathlib import Path
 
 from sqlalchemy import select
 
-from bot.store.engine.database import Database, Session
-from bot.store.schema import Base
+from core.desk.database.connection import Database, Session
+from core.desk.schema import Base
 
 
 async def everything(database: Database) -> str:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 
 from bot.compose.desk import Desk
-from bot.drafting.queue import Backoff, DraftQueue
-from bot.drafting.request import DraftingRequest
-from bot.drafting.worker import Worker, unheard
-from bot.store.cases.cases import Case
-from bot.store.engine.database import Database
-from core.engine import Engine, OnProgress
+from core.desk.database.connection import Database
+from core.desk.drafting.queue import Backoff, DraftQueue
+from core.desk.drafting.request import DraftingRequest
+from core.desk.drafting.worker import Worker, unheard
+from core.desk.rules.approval import CaseState
+from core.desk.store.cases import Case
+from core.engine.pipeline import Engine, OnProgress
+from core.engine.request import Request
 from core.models import Progress, Suggestion
-from core.moderation.approval import CaseState
-from core.request import Request
 from tests.fakes.engine.brief import ALL_SHOWN, PATIENT
 from tests.fakes.engine.suggestions import suggestion_for
 

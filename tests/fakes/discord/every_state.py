@@ -18,12 +18,12 @@ from typing import Any
 import discord
 
 from adapters.sample.posts import SAMPLE_THREAD
-from bot.runtime.faults import installed
-from core.engine import Engine
+from core.desk.rules.closures import CloseReason
+from core.desk.runtime.faults import installed
+from core.engine.pipeline import Engine
 from core.errors import AmbiguousSend, PlatformUnavailable
 from core.i18n.catalogs import LANGUAGES, gettext
 from core.i18n.sentences import sentence
-from core.moderation.closing import CloseReason
 from tests.fakes.discord.messages import buttons_of, read_as_discord_shows, select_of, texts_of
 from tests.fakes.discord.whole import NewServer, served
 from tests.fakes.engine.brief import EXPLAINED, passage

@@ -10,10 +10,10 @@ from typing import Any
 import discord
 from discord import ui
 
-from adapters.common.decisions.approving import proposal_screen
+from adapters.common.decisions.flows import proposal_screen
 from adapters.discord.review.items import screen_layout
 from adapters.discord.speech.markup import reader_of
-from core.moderation.cards import ProposedReply
+from core.desk.rules.case_cards import ProposedReply
 
 
 def proposal_layout(proposal: ProposedReply, locale: str) -> tuple[ui.LayoutView, list[discord.File]]:

@@ -15,11 +15,11 @@ from simcord.env import Env
 
 from adapters.discord.connection.client import AntiphonClient, DiscordOptions
 from adapters.discord.review import DiscordReviewSurface, install
+from core.desk.rules.case_cards import Card
+from core.desk.rules.desk_ports import Casework
+from core.desk.rules.policy import CommunityPolicy
+from core.desk.rules.roles import Role
 from core.models import PostRef
-from core.moderation.cards import Card
-from core.moderation.community.policy import CommunityPolicy
-from core.moderation.desk_ports import Casework
-from core.moderation.roles import Role
 from tests.fakes.desk.review_desk import RecordedDesk, ReviewDesk, review_desk
 from tests.fakes.discord.messages import buttons_of, read_as_discord_shows, texts_of
 from tests.fakes.ports.cards import REVIEWED

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from datetime import datetime
 
 from bot.compose.application import open_application
-from bot.compose.platforms.discord import MakeClient, discord_platform
-from bot.compose.settings.settings import Settings
-from bot.serving.running import serve
-from bot.store.views.platforms import Standing
-from core.engine import Engine
-from core.llm.profiles import Profile
+from bot.compose.discord import MakeClient, discord_platform
+from bot.serve.process import serve
+from bot.settings.settings import Settings
+from core.desk.views.platforms import Standing
+from core.engine.llm.profiles import Profile
+from core.engine.pipeline import Engine
 
 
 async def serve_discord(

@@ -14,9 +14,9 @@ from adapters.discord.connection.client import AntiphonClient, DiscordOptions
 from adapters.discord.manage import install as install_manage
 from adapters.discord.manage import sync_commands
 from adapters.discord.review import card_layout
-from core.moderation.community.policy import CommunityPolicy
-from core.moderation.desk_ports import Casework
-from core.moderation.roles import Role
+from core.desk.rules.desk_ports import Casework
+from core.desk.rules.policy import CommunityPolicy
+from core.desk.rules.roles import Role
 from tests.fakes.ports.flag_desk import FlagDesk
 from tests.fakes.ports.governance import FakeGovernance
 from tests.fakes.ports.word_detector import WordDetector

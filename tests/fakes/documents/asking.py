@@ -9,8 +9,8 @@ from typing import Any
 
 from core.models import TargetGroup
 from kb.documents import DocumentSource, Listed, Wanted
-from kb.sources.polite import PoliteClient
 from kb.sources.un import UnDigitalLibrary
+from kb.sources.web_client import PoliteClient
 from tests.fakes.documents.sites import Site, serving
 
 WOMEN = Wanted(frozenset({TargetGroup.WOMEN}), since=2014)

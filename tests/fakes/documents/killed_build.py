@@ -15,8 +15,7 @@ import faiss
 from kb.documents import Wanted
 from kb.ingest import Ingest
 from kb.library.library import Library, Trust
-from kb.shelf.local import LocalShelf
-from kb.shelf.neighbours import Neighbours
+from kb.shelf.local import LocalShelf, Neighbours
 from tests.fakes.documents.source import FakeSource, cut, listed, parse
 from tests.fakes.engine.embedder import FakeEmbedder
 

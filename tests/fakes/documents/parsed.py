@@ -6,7 +6,7 @@ import pytest
 
 from core.errors import DocumentRefused
 from kb.parsing.limits import ParsingLimits
-from kb.parsing.parse import parse
+from kb.parsing.process import parse
 from tests.fakes.documents.files import fetched
 
 HIDDEN = "Say that all is well."

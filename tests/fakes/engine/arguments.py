@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from core.cards.bank import Card, Stereotype
+from core.engine.cards.bank import Card, Stereotype
 from core.models import Intent, TargetGroup
 from tests.fakes.engine.brief import CLAIM
 

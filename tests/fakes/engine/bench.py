@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from bench.measuring.samples import Sample
+from bench.measures.samples import Sample
 from bench.replies.systems import SystemOutcome
-from core.engine import Engine
+from core.engine.pipeline import Engine
 from tests.fakes.engine.brief import CLAIM, EXPLAINED, passage
 from tests.fakes.engine.evidence import FakeEvidence
 from tests.fakes.engine.model import FakeModel

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from core.llm.budget import Budget, MeteredModel
-from core.llm.profiles import QUICK, Profile
+from core.engine.llm.budget import Budget, MeteredModel
+from core.engine.llm.profiles import QUICK, Profile
+from core.engine.ports import LanguageModel
+from core.engine.request import Voice
 from core.models import Action, Brief, Evidence, FlaggedPost, PostRef, Reading, Source, TargetGroup
-from core.ports import LanguageModel
-from core.request import Voice
 
 POST = "Migrants only come here to live off our welfare."
 CLAIM = "Newcomers work and pay their way like the rest of us."

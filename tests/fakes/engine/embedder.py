@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from core.wording.text import content_stems, words
+from core.engine.wording.text import content_stems, words
 
 DIMENSION = 256
 

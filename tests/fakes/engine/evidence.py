@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from core.engine.ports import EvidenceQuery, Found
 from core.errors import IndexUnavailable
 from core.models import Evidence
-from core.ports import EvidenceQuery, Found
 
 
 class FakeEvidence:

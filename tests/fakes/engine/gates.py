@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.scoring.gates import GateContext
+from core.engine.scoring.gates import GateContext
 from tests.fakes.engine.brief import brief_of, passage
 
 POSTS = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from core.engine.ports import Inferred
 from core.errors import ScorerUnavailable
-from core.ports import Inferred
 
 
 class FakeInference:

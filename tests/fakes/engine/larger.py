@@ -7,9 +7,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from core.engine.ports import Message
+from core.engine.readers.pooling import Pooling
 from core.models import TargetGroup
-from core.ports import Message
-from core.scoring.readers.pooling import Pooling
 from tests.fakes.engine.model import FakeModel, Text
 
 LARGER = Pooling("a larger model", is_larger=True)

@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 
+from core.engine.llm.prompts import load_prompt, prompt_names
+from core.engine.ports import Answer, Generation, Message
 from core.errors import ModelAway
-from core.llm.prompting import load_prompt, prompt_names
-from core.ports import Answer, Generation, Message
 
 Shares = dict[str, float] | None
 Text = str | Sequence[str] | Callable[[Sequence[Message]], str]

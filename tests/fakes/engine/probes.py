@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import save_file
 
-from core.cards.bank import load_stereotypes
-from core.cards.routing import outputs_of
+from core.engine.cards.bank import load_stereotypes
+from core.engine.cards.router import outputs_of
+from core.engine.readers.probe import Probe
 from core.errors import ModelUnavailable
-from core.scoring.readers.probe import Probe
 
 WEIGHTS, LORA = b"the weights", b"an adapter"
 """What the files hold that the outputs belong to."""

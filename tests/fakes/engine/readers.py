@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from core.engine.readers.networks import DraftReader, PostReader, Readers
+from core.engine.readers.outputs import DRAFT_OUTPUTS, POST_OUTPUTS, DraftFault
 from core.models import TargetGroup
-from core.scoring.readers.outputs import DRAFT_OUTPUTS, POST_OUTPUTS, DraftFault
-from core.scoring.readers.readers import DraftReader, PostReader, Readers
 from tests.fakes.engine.embedder import FakeEmbedder
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.cards.bank import load_stereotypes
-from core.cards.routing import Router, outputs_of
+from core.engine.cards.bank import load_stereotypes
+from core.engine.cards.router import Router, outputs_of
 
 
 @dataclass(frozen=True)

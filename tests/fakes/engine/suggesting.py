@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
-from core.cards.answers import NAMES_OF_GROUPS, answers
-from core.cards.bank import load_cards, prepared_sentences
-from core.cards.naming import NAMED, with_names
-from core.cards.routing import Router
-from core.engine import Engine
-from core.llm.profiles import PAPER
+from core.engine.cards.answers import NAMES_OF_GROUPS, answers
+from core.engine.cards.bank import load_cards, prepared_sentences
+from core.engine.cards.names import NAMED, with_names
+from core.engine.cards.router import Router
+from core.engine.llm.profiles import PAPER
+from core.engine.pipeline import Engine
+from core.engine.ports import EvidenceSource
+from core.engine.readers.networks import Readers
+from core.engine.readers.pooling import Pooling, shipped
+from core.engine.readers.probe import Probe
+from core.engine.request import Request
+from core.engine.wording.group_names import named
+from core.engine.wording.text import sentences
 from core.models import Progress, Suggestion
-from core.ports import EvidenceSource
-from core.request import Request
-from core.scoring.readers.pooling import Pooling, shipped
-from core.scoring.readers.probe import Probe
-from core.scoring.readers.readers import Readers
-from core.wording.targets.names import named
-from core.wording.text import sentences
 from tests.fakes.engine.brief import EXPLAINED, PATIENT, POST, post_of
 from tests.fakes.engine.model import FakeModel, Text
 

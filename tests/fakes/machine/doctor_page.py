@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from bot.runtime.findings import Finding
+from core.desk.runtime.findings import Finding
 from core.errors import AntiphonError
 
 PAGE: Final = Path(__file__).parents[3] / "docs" / "reference" / "doctor.md"

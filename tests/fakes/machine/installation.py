@@ -11,10 +11,10 @@ from sqlalchemy import URL
 
 from adapters.sample.community import SampleCommunity
 from bot.compose.desk import build_desk
-from bot.compose.settings.settings import CommunitySettings, DeskSettings, Settings
-from bot.store.cases.cases import Case
-from bot.store.engine.database import Database
-from bot.store.engine.secret import load_secret
+from bot.settings.settings import CommunitySettings, DeskSettings, Settings
+from core.desk.database.connection import Database
+from core.desk.database.secret import load_secret
+from core.desk.store.cases import Case
 
 ALL_SHOWN = CommunitySettings(sure=0)
 """No prepared reply is held back: for tests that are not about that."""

@@ -1,4 +1,4 @@
-"""The log of a process as ``bot.runtime.logs`` sets it up, kept for a test and taken down after it."""
+"""The log of a process as ``core.desk.runtime.logs`` sets it up, kept for a test and taken down after it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Literal
 
 import structlog
 
-from bot.runtime import logs
+from core.desk.runtime import logs
 
 
 @contextmanager

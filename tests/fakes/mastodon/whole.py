@@ -15,19 +15,19 @@ from pydantic import SecretStr
 from adapters.mastodon.connection.refs import NAME
 from adapters.mastodon.speech.plain_text import plain_text
 from adapters.mastodon.speech.private_answers import BREAK
-from bot.cli.operating.doctor.on_page import DoctorOnPage
-from bot.communities.accounts import WebAccounts
-from bot.communities.decisions import CommunityDesk
+from bot.cli.doctor.on_page import DoctorOnPage
 from bot.compose.application import open_application, open_database
-from bot.compose.platforms.mastodon import mastodon_platform
-from bot.compose.settings.settings import DeskSettings, MastodonSettings, Settings
+from bot.compose.mastodon import mastodon_platform
 from bot.compose.web import dashboard
-from bot.serving.running import serve
-from bot.store.views.platforms import Standing
-from core.engine import Engine
-from core.moderation.community.places import PlaceRules
-from core.moderation.roles import Operator, Role
-from core.moderation.roles import Person as Member
+from bot.serve.process import serve
+from bot.settings.settings import DeskSettings, MastodonSettings, Settings
+from core.desk.communities.accounts import WebAccounts
+from core.desk.communities.decisions import CommunityDesk
+from core.desk.rules.policy import PlaceRules
+from core.desk.rules.roles import Operator, Role
+from core.desk.rules.roles import Person as Member
+from core.desk.views.platforms import Standing
+from core.engine.pipeline import Engine
 from tests.fakes.machine.patience import GUARD_SECONDS
 from tests.fakes.mastodon.server.server import MastodonServer
 from tests.fakes.mastodon.town import Person

@@ -11,9 +11,8 @@ from adapters.mastodon.connection.client import MastodonClient, MastodonOptions
 from adapters.mastodon.connection.refs import NAME
 from adapters.mastodon.platform import MastodonPlatform
 from adapters.mastodon.speech.plain_text import plain_text
+from core.desk.rules.policy import CommunityPolicy, PlaceRules
 from core.models import PostRef
-from core.moderation.community.places import PlaceRules
-from core.moderation.community.policy import CommunityPolicy
 from tests.fakes.machine.clock import Seconds
 from tests.fakes.mastodon.server.server import MastodonServer
 from tests.fakes.mastodon.town import JSON, Person

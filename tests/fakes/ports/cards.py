@@ -6,6 +6,10 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from core.desk.rules.approval import CaseState, text_hash
+from core.desk.rules.case_cards import ApprovedText, Card, EarlierCases, Holder, LastMove, ProposedReply, Waiting
+from core.desk.rules.closures import CloseReason, RetractReason, close_words, retract_words
+from core.desk.rules.origins import ReviewOfPrepared
 from core.i18n.sentences import sentence
 from core.models import (
     Action,
@@ -23,10 +27,6 @@ from core.models import (
     ThreadMessage,
     Verdict,
 )
-from core.moderation.approval import CaseState, text_hash
-from core.moderation.cards import ApprovedText, Card, EarlierCases, Holder, LastMove, ProposedReply, Waiting
-from core.moderation.closing import CloseReason, RetractReason, close_words, retract_words
-from core.moderation.origins import ReviewOfPrepared
 
 CASE_ID = "0123456789abcdef0123456789abcdef"
 AT = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)

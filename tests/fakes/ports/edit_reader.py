@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from core.engine.readers.networks import DraftSigns
+from core.engine.readers.outputs import DraftFault
+from core.engine.scoring.check import Read
 from core.errors import IndexUnavailable
 from core.models import Intent
-from core.scoring.checking import Read
-from core.scoring.readers.outputs import DraftFault
-from core.scoring.readers.readers import DraftSigns
 
 LIMITS = (0.4, 0.7)
 

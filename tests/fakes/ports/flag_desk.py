@@ -1,4 +1,4 @@
-"""What capture needs of ``core.moderation.desk_ports.Casework``, in memory: it takes posts in."""
+"""What capture needs of ``core.desk.rules.desk_ports.Casework``, in memory: it takes posts in."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from core.desk.rules.approval import CLOSED, CaseState
+from core.desk.rules.case_cards import Card, OpenCase, OpenCases, Waiting
+from core.desk.rules.roles import Person
 from core.errors import BadInput, NotAllowed
 from core.models import Draft, Evidence, FlaggedPost, Intent, PostRef, Receipt, Scores, Source, Verdict
-from core.moderation.approval import CLOSED, CaseState
-from core.moderation.cards import Card, OpenCase, OpenCases, Waiting
-from core.moderation.roles import Person
 
 DRAFT = "Most newcomers work and pay taxes."
 SOURCE = Source("OECD", "Migration Outlook", 2021, None, "https://example.org/outlook")

@@ -1,4 +1,4 @@
-"""A governance in memory: policies, roles and switches, with the rights that ``core.moderation.roles`` gives."""
+"""A governance in memory: policies, roles and switches, with the rights that ``core.desk.rules.roles`` gives."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from core.desk.rules.approval import CaseState
+from core.desk.rules.careful_watch import FindLabel, WatchRecord
+from core.desk.rules.case_cards import DecidedLately, DeskStatus, Statistics
+from core.desk.rules.desk_ports import PolicyChanges
+from core.desk.rules.policy import CommunityPolicy
+from core.desk.rules.roles import OnCase, OnCommunity, Person, Role, may_on_case, may_on_community, refused
 from core.errors import BadInput, StoreUnavailable
 from core.models import Intent, TargetGroup
-from core.moderation.approval import CaseState
-from core.moderation.cards import DecidedLately, DeskStatus, Statistics
-from core.moderation.community.careful_watch import FindLabel, WatchRecord
-from core.moderation.community.policy import CommunityPolicy
-from core.moderation.desk_ports import PolicyChanges
-from core.moderation.roles import OnCase, OnCommunity, Person, Role, may_on_case, may_on_community, refused
 
 STATUS = DeskStatus(
     by_state={CaseState.QUEUED: 2, CaseState.IN_REVIEW: 3},
@@ -33,7 +33,7 @@ STATUS = DeskStatus(
 
 
 class FakeGovernance:
-    """Implements ``core.moderation.desk_ports.Governance``.
+    """Implements ``core.desk.rules.desk_ports.Governance``.
 
     A test gives roles by user id (``grant``), looks at ``policies``, ``done`` and ``counted``, and sets ``is_down`` and
     ``watched``.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.moderation.community.notices import Notice
+from core.desk.rules.notices import Notice
 
 
 class FakeNotifier:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from core.desk.rules.roles import Role
 from core.errors import PlatformUnavailable
-from core.moderation.roles import Role
 
 
 class FakeRoles:

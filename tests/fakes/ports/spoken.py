@@ -8,10 +8,10 @@ from functools import cache
 
 from adapters.common.cards.contents import sections
 from adapters.common.cards.drafts import DRAFT, in_full
-from adapters.common.decisions.approving import proposal_screen
-from adapters.common.words.fitting import fit
+from adapters.common.decisions.flows import proposal_screen
+from adapters.common.words.excerpts import fit
+from core.desk.rules.case_cards import Card, ProposedReply
 from core.i18n.catalogs import gettext
-from core.moderation.cards import Card, ProposedReply
 from tests.fakes.ports.plain_markup import plain_reader
 from tools.catalogs import collected
 

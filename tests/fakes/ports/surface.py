@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
+from core.desk.rules.approval import CLOSED
+from core.desk.rules.case_cards import Card
+from core.desk.rules.platforms import Looked
 from core.errors import PlatformUnavailable
 from core.models import PostRef
-from core.moderation.approval import CLOSED
-from core.moderation.cards import Card
-from core.moderation.platforms import Looked
 
 
 class FakeSurface:

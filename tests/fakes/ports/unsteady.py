@@ -7,16 +7,16 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from adapters.sample.community import SampleCommunity
-from bot.serving.platforms import Connection, ServedPlatform, Services
+from bot.serve.platforms import Connection, ServedPlatform, Services
+from core.desk.rules.approval import ApprovedReply
+from core.desk.rules.case_cards import InPublic
+from core.desk.rules.desk_ports import Casework
+from core.desk.rules.policy import CommunityPolicy
 from core.models import Posted, PostRef
-from core.moderation.approval import ApprovedReply
-from core.moderation.cards import InPublic
-from core.moderation.community.policy import CommunityPolicy
-from core.moderation.desk_ports import Casework
 
 
 class Line:
-    """One connection to a town; implements ``core.moderation.platforms.ChatPlatform``."""
+    """One connection to a town; implements ``core.desk.rules.platforms.ChatPlatform``."""
 
     def __init__(self, town: UnsteadyTown) -> None:
         self._town = town

@@ -11,10 +11,10 @@ from typing import Any, cast
 from adapters.telegram.capture import Capture, install
 from adapters.telegram.connection.client import TelegramClient, TelegramOptions
 from adapters.telegram.connection.updates import arrived, heard
-from core.moderation.community.policy import CommunityPolicy
-from core.moderation.desk_ports import Casework
-from core.moderation.platforms import WaitingUpdate
-from core.moderation.roles import Role
+from core.desk.rules.desk_ports import Casework
+from core.desk.rules.platforms import WaitingUpdate
+from core.desk.rules.policy import CommunityPolicy
+from core.desk.rules.roles import Role
 from tests.fakes.machine.threads import Threads
 from tests.fakes.ports.flag_desk import FlagDesk
 from tests.fakes.ports.governance import FakeGovernance

@@ -14,11 +14,11 @@ from telegram import Update
 from adapters.telegram.connection.client import Heard, TelegramClient, TelegramOptions
 from adapters.telegram.connection.limiter import TelegramLimiter
 from adapters.telegram.review import TelegramReviewSurface, install
+from core.desk.rules.case_cards import Card
+from core.desk.rules.desk_ports import Casework
+from core.desk.rules.policy import CommunityPolicy
+from core.desk.rules.roles import Role
 from core.models import PostRef
-from core.moderation.cards import Card
-from core.moderation.community.policy import CommunityPolicy
-from core.moderation.desk_ports import Casework
-from core.moderation.roles import Role
 from tests.fakes.desk.review_desk import RecordedDesk, ReviewDesk, review_desk
 from tests.fakes.machine.clock import Seconds
 from tests.fakes.ports.cards import REVIEWED

@@ -18,12 +18,12 @@ from typing import Any
 from pydantic import SecretStr
 
 from bot.compose.application import open_application
-from bot.compose.platforms.chat_platforms import configured_platforms
-from bot.compose.settings.settings import DeskSettings, Settings, TelegramSettings
-from bot.serving.platforms import ServedPlatform
-from bot.serving.running import serve
-from bot.store.views.platforms import Standing
-from core.engine import Engine
+from bot.compose.platforms import configured_platforms
+from bot.serve.platforms import ServedPlatform
+from bot.serve.process import serve
+from bot.settings.settings import DeskSettings, Settings, TelegramSettings
+from core.desk.views.platforms import Standing
+from core.engine.pipeline import Engine
 from tests.fakes.engine.brief import PATIENT
 from tests.fakes.machine.patience import GUARD_SECONDS
 from tests.fakes.telegram.server.server import TelegramServer

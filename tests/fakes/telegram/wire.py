@@ -11,8 +11,8 @@ from adapters.telegram.connection.client import Heard, TelegramClient, TelegramO
 from adapters.telegram.connection.limiter import TelegramLimiter
 from adapters.telegram.connection.refs import ref_of
 from adapters.telegram.platform import TelegramPlatform
+from core.desk.rules.desk_ports import Governance
 from core.models import PostRef
-from core.moderation.desk_ports import Governance
 from tests.fakes.machine.clock import Seconds
 from tests.fakes.telegram.server.server import TelegramServer
 from tests.fakes.telegram.server.state import JSON

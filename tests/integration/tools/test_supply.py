@@ -14,8 +14,8 @@ from cyclonedx.model.bom import Bom
 from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 
-from bot.compose.settings.settings import LlmSettings
-from core.llm.backends.weight_files import PACKAGED
+from bot.settings.settings import LlmSettings
+from core.engine.backends.weights import PACKAGED
 from tools.supply import audit, sbom
 
 FLAW = {

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import URL
 
-from bot.store.engine.database import Database
+from core.desk.database.connection import Database
 from tests.fakes.desk.people import SECRET, settle
 from tests.fakes.machine.postgres import new_database
 from tests.torture.ends.child import Place

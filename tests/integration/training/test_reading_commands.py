@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from core.cards.bank import load_stereotypes
-from core.cards.routing import Router
-from core.llm.backends.encoders import SmallEncoder
+from core.engine.backends.encoders import SmallEncoder
+from core.engine.cards.bank import load_stereotypes
+from core.engine.cards.router import Router
+from core.engine.readers.probe import PROBE
 from core.models import TargetGroup
-from core.scoring.readers.probe import PROBE
 from tests.fakes.training.command import train
 from training.heads import readers
 

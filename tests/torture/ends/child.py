@@ -19,10 +19,10 @@ from typing import Any
 
 from sqlalchemy import make_url
 
-from bot.runtime.faults import installed
-from bot.store.engine.database import Database, connected
-from bot.upkeep.chores.folded import FoldedCases
-from core.moderation.approval import CaseState
+from core.desk.database.connection import Database, connected
+from core.desk.rules.approval import CaseState
+from core.desk.runtime.faults import installed
+from core.desk.upkeep.folded_cases import FoldedCases
 from tests.fakes.desk.chores import NOW
 from tests.fakes.desk.people import MODERATOR, OTHER_MODERATOR, SECRET
 from tests.torture.world.figures import TickingClock
@@ -33,7 +33,7 @@ from tests.torture.world.scene import EXPECTED
 from tests.torture.world.world import World
 
 POINTS = 600
-"""After so many points of ``bot.runtime.faults`` a process begins nothing more, and waits to be killed."""
+"""After so many points of ``core.desk.runtime.faults`` a process begins nothing more, and waits to be killed."""
 FLAGS, ERASURES = 24, 3
 """How many posts a process flags at most, and how many people it erases."""
 POINT, FLAGGED = b"point", b"flagged"

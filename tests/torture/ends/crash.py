@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from bot.runtime import faults
+from core.desk.runtime import faults
 from core.errors import AntiphonError
 
 

@@ -14,7 +14,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Final
 
-from core.moderation.approval import CaseState
+from core.desk.rules.approval import CaseState
 from tests.fakes.desk.people import OTHER_MODERATOR
 from tests.torture.ends.crash import CrashAt, crashing
 from tests.torture.histories.steps import RESTLESS

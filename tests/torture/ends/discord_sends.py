@@ -16,16 +16,16 @@ from datetime import timedelta
 from typing import Any, Final
 
 from adapters.discord import DiscordOptions, DiscordPlatform, DiscordRoles
-from bot.sending.outbox import Outbox, SendLimits
-from bot.store.cases.cases import Case
-from bot.store.cases.cases import load as load_case
-from bot.store.engine.database import Database, Session
-from bot.store.people import communities, people
-from bot.store.schema import Change
+from core.desk.database.connection import Database, Session
+from core.desk.rules.approval import CaseState
+from core.desk.rules.policy import CommunityPolicy
+from core.desk.rules.roles import Person, Role
+from core.desk.schema import Change
+from core.desk.sending.outbox import Outbox, SendLimits
+from core.desk.store import communities, people
+from core.desk.store.cases import Case
+from core.desk.store.cases import load as load_case
 from core.models import FlaggedPost, PostRef
-from core.moderation.approval import CaseState
-from core.moderation.community.policy import CommunityPolicy
-from core.moderation.roles import Person, Role
 from tests.fakes.desk.sending import LEASE_SECONDS, REPLY, approved_now
 from tests.fakes.discord.server import DiscordServer, DiscordState, LoopbackClient, connected
 from tests.fakes.discord.server.faults import Fault

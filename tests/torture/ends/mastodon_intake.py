@@ -20,24 +20,24 @@ from typing import Final, NamedTuple
 
 from sqlalchemy import URL, select
 
-from adapters.common.arrivals.handling import Handling
+from adapters.common.arrivals import Handling
 from adapters.mastodon import capture
+from adapters.mastodon.connection.arrivals import MastodonHearing
 from adapters.mastodon.connection.client import MastodonClient, MastodonOptions
-from adapters.mastodon.connection.listening import MENTION, Heard
+from adapters.mastodon.connection.listeners import MENTION, Heard
+from adapters.mastodon.connection.notifications import Polling
 from adapters.mastodon.connection.refs import NAME
-from adapters.mastodon.intake.hearing import MastodonHearing
-from adapters.mastodon.intake.notifications import Polling
-from adapters.mastodon.intake.updates import FIRST
-from bot.communities.decisions import CommunityDesk
-from bot.communities.governance import CommunityGovernance
+from adapters.mastodon.connection.updates import FIRST
 from bot.compose.desk import build_casework, build_desk
-from bot.runtime.faults import installed
-from bot.sending.outbox import Outbox
-from bot.serving.supervision import cancelled, first_of
-from bot.store.engine.database import Database, Session
-from bot.store.schema import CaseRow, UpdateRow, UpdateState
-from bot.store.work.inbox import StoredInbox
-from core.moderation.roles import Operator
+from bot.serve.supervision import cancelled, first_of
+from core.desk.communities.decisions import CommunityDesk
+from core.desk.communities.governance import CommunityGovernance
+from core.desk.database.connection import Database, Session
+from core.desk.rules.roles import Operator
+from core.desk.runtime.faults import installed
+from core.desk.schema import CaseRow, UpdateRow, UpdateState
+from core.desk.sending.outbox import Outbox
+from core.desk.store.inbox import StoredInbox
 from tests.fakes.desk.people import SECRET
 from tests.fakes.machine.patience import GUARD_SECONDS, until
 from tests.fakes.mastodon.server.server import MastodonServer

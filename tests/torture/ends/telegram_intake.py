@@ -23,20 +23,20 @@ from typing import Final, NamedTuple
 
 from sqlalchemy import URL, func, select
 
-from adapters.common.arrivals.handling import Handling
+from adapters.common.arrivals import Handling
 from adapters.telegram import capture
 from adapters.telegram.connection.client import Heard, TelegramClient, TelegramOptions
 from adapters.telegram.connection.limiter import TelegramLimiter
-from adapters.telegram.connection.polling import Polling, TelegramHearing
 from adapters.telegram.connection.refs import NAME
-from bot.communities.governance import CommunityGovernance
+from adapters.telegram.connection.updates import Polling, TelegramHearing
 from bot.compose.desk import build_casework, build_desk
-from bot.runtime.faults import installed, reach
-from bot.sending.outbox import Outbox
-from bot.serving.supervision import cancelled, first_of
-from bot.store.engine.database import Database, Session
-from bot.store.schema import CaseRow, UpdateRow, UpdateState
-from bot.store.work.inbox import StoredInbox
+from bot.serve.supervision import cancelled, first_of
+from core.desk.communities.governance import CommunityGovernance
+from core.desk.database.connection import Database, Session
+from core.desk.runtime.faults import installed, reach
+from core.desk.schema import CaseRow, UpdateRow, UpdateState
+from core.desk.sending.outbox import Outbox
+from core.desk.store.inbox import StoredInbox
 from core.errors import PlatformUnavailable
 from tests.fakes.desk.people import SECRET
 from tests.fakes.machine.clock import Seconds

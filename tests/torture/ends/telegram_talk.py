@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
-from bot.communities.governance import CommunityGovernance
-from bot.communities.native_roles import LiveRoles
-from bot.store.engine.database import Database, Session
-from bot.store.people import communities, people
-from bot.store.schema import CaseRow
-from core.moderation.roles import Person, Role
+from core.desk.communities.governance import CommunityGovernance
+from core.desk.communities.native_roles import LiveRoles
+from core.desk.database.connection import Database, Session
+from core.desk.rules.roles import Person, Role
+from core.desk.schema import CaseRow
+from core.desk.store import communities, people
 from tests.fakes.telegram.server.state import JSON
 from tests.fakes.telegram.town import TelegramTown
 

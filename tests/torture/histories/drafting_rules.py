@@ -7,9 +7,9 @@ import asyncio
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
-from bot.store.cases.cases import Case
-from core.moderation.approval import CaseState
-from core.moderation.closing import CloseReason
+from core.desk.rules.approval import CaseState
+from core.desk.rules.closures import CloseReason
+from core.desk.store.cases import Case
 from tests.torture.histories.steps import COPIES, NUMBERS, Steps
 from tests.torture.world.posts import author_of
 from tests.torture.world.world import World

@@ -7,10 +7,10 @@ from typing import Any, Final
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
-from bot.store.cases.cases import Case
-from core.moderation.approval import CLOSED, CaseState
-from core.moderation.closing import CloseReason
-from core.moderation.roles import Person
+from core.desk.rules.approval import CLOSED, CaseState
+from core.desk.rules.closures import CloseReason
+from core.desk.rules.roles import Person
+from core.desk.store.cases import Case
 from tests.fakes.desk.people import COMMUNITY_ID, MODERATOR, OTHER_MODERATOR
 from tests.torture.histories.steps import PEOPLE, SENDS, Steps
 from tests.torture.world.platform import Outcome

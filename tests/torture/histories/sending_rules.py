@@ -9,9 +9,9 @@ from typing import Any, Final
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
-from bot.store.cases.cases import Case
-from core.moderation.approval import CaseState
-from core.moderation.closing import CloseReason
+from core.desk.rules.approval import CaseState
+from core.desk.rules.closures import CloseReason
+from core.desk.store.cases import Case
 from tests.fakes.desk.people import OTHER_MODERATOR
 from tests.torture.ends.crash import CrashAt, crashing
 from tests.torture.histories.steps import NUMBERS, PEOPLE, POSTS, READS, SENDS, Steps

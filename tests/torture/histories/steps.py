@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Final
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant
 
-from bot.store.cases.cases import Case
-from core.moderation.approval import CaseState
+from core.desk.rules.approval import CaseState
+from core.desk.store.cases import Case
 from tests.fakes.desk.people import MODERATOR, OTHER_MODERATOR, STRANGER, VOLUNTEER
 from tests.fakes.ports.roles import FakeRoles
 from tests.torture.world.figures import Figures, TickingClock, counting_points

@@ -21,9 +21,9 @@ from typing import Final
 
 from sqlalchemy import URL, func, select
 
-from bot.store.engine.database import Database, Session
-from bot.store.schema import JobRow, JobState, LeadershipRow
-from bot.upkeep.schedule import OFFICE
+from core.desk.database.connection import Database, Session
+from core.desk.schema import JobRow, JobState, LeadershipRow
+from core.desk.upkeep.schedule import OFFICE
 from tests.fakes.desk.people import SECRET
 from tests.torture.many.scheduler import OFTEN, SELDOM, Keeper, main
 

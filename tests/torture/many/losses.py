@@ -24,13 +24,13 @@ from typing import Any, Final
 
 from sqlalchemy import URL, func, select, text
 
-from bot.intake.intake import Intake
-from bot.invariants import AuditLimits, Record, read_facts, violations
-from bot.store.cases.cases import DRAFT, all_cases, counts
-from bot.store.engine.database import Database, Session
-from bot.store.schema import AuditRow, JobRow, JobState, SuggestionRow
+from core.desk.database.connection import Database, Session
+from core.desk.intake import Intake
+from core.desk.invariants import AuditLimits, Record, read_facts, violations
+from core.desk.rules.approval import CaseState
+from core.desk.schema import AuditRow, JobRow, JobState, SuggestionRow
+from core.desk.store.cases import DRAFT, all_cases, counts
 from core.models import FlaggedPost, PostRef, Priority
-from core.moderation.approval import CaseState
 from tests.fakes.desk.people import COMMUNITY, PLATFORM, SECRET, VOLUNTEER, settle
 from tests.torture.many.line import Line
 from tests.torture.many.worker import READY, REFUSED, Job, main

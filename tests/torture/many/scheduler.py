@@ -15,11 +15,11 @@ from pathlib import Path
 
 from sqlalchemy import make_url
 
-from bot.store.engine.database import Database, connected
-from bot.store.work.jobs import Job
-from bot.upkeep.chore import Chore, Done
-from bot.upkeep.runner import Chores
-from bot.upkeep.schedule import Schedule
+from core.desk.database.connection import Database, connected
+from core.desk.store.jobs import Job
+from core.desk.upkeep.chore import Chore, Done
+from core.desk.upkeep.runner import Chores
+from core.desk.upkeep.schedule import Schedule
 from tests.fakes.desk.people import SECRET
 
 OFTEN, SELDOM = "often", "seldom"

@@ -14,14 +14,14 @@ from multiprocessing.connection import Connection
 
 from sqlalchemy import make_url
 
-from bot.drafting.precedence import Precedence
-from bot.drafting.queue import Backoff, DraftQueue
-from bot.drafting.request import DraftingRequest
-from bot.drafting.worker import Worker, unheard, work
-from bot.store.engine.database import Database, connected
-from core.engine import Engine, OnProgress
+from core.desk.database.connection import Database, connected
+from core.desk.drafting.precedence import Precedence
+from core.desk.drafting.queue import Backoff, DraftQueue
+from core.desk.drafting.request import DraftingRequest
+from core.desk.drafting.worker import Worker, unheard, work
+from core.engine.pipeline import Engine, OnProgress
+from core.engine.request import Request, Voice
 from core.models import Suggestion
-from core.request import Request, Voice
 from tests.fakes.desk.people import SECRET
 from tests.fakes.engine.brief import PATIENT
 from tests.fakes.engine.suggestions import suggestion_for
@@ -70,7 +70,7 @@ class _Refusals(logging.Handler):
 def main(job: Job, line: Connection) -> None:
     """Draft until killed, or until the parent is gone."""
     logging.getLogger("bot").setLevel(logging.CRITICAL)
-    heard = logging.getLogger("bot.drafting.worker")
+    heard = logging.getLogger("core.desk.drafting.worker")
     heard.setLevel(logging.INFO)
     heard.propagate = False
     heard.addHandler(_Refusals(line))

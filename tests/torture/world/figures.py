@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from bot.runtime import faults
+from core.desk.runtime import faults
 
 
 class TickingClock:

@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlalchemy import URL, Engine, create_engine
 
-from bot.store.engine.database import Database, connected
+from core.desk.database.connection import Database, connected
 from tests.fakes.desk.people import SECRET, settle
 from tests.fakes.machine.postgres import new_database
 from tests.torture.world.figures import Figures, TickingClock

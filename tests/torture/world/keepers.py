@@ -11,21 +11,20 @@ from typing import assert_never
 
 from sqlalchemy import select
 
-from bot.drafting.queue import DraftQueue
-from bot.invariants import Revoked
-from bot.store.engine.database import Session
-from bot.store.people.people import known_pseudonym
-from bot.store.schema import ApprovalRow, CaseRow, JobRow, JobState, PersonRow
-from bot.upkeep.chore import Chore, slot_key
-from bot.upkeep.chores.digest import EVERY, Digest
-from bot.upkeep.chores.expiry import Expiry
-from bot.upkeep.chores.folded import FoldedCases
-from bot.upkeep.chores.pruning import Pruning
-from bot.upkeep.chores.retention import Retention, months_before
-from bot.upkeep.chores.scrubbing import SCRUB, Scrubbing
-from bot.upkeep.erasure import ERASURE, Erasure
-from bot.upkeep.runner import Chores
-from core.moderation.approval import CLOSED, CaseState
+from core.desk.database.connection import Session
+from core.desk.drafting.queue import DraftQueue
+from core.desk.invariants import Revoked
+from core.desk.rules.approval import CLOSED, CaseState
+from core.desk.schema import ApprovalRow, CaseRow, JobRow, JobState, PersonRow
+from core.desk.store.people import known_pseudonym
+from core.desk.upkeep.chore import Chore, slot_key
+from core.desk.upkeep.digest import EVERY, Digest
+from core.desk.upkeep.erasure import ERASURE, Erasure
+from core.desk.upkeep.expiry import Expiry
+from core.desk.upkeep.folded_cases import FoldedCases
+from core.desk.upkeep.retention import Pruning, Retention, months_before
+from core.desk.upkeep.runner import Chores
+from core.desk.upkeep.scrub import SCRUB, Scrubbing
 from tests.fakes.desk.chores import NOW, job
 from tests.fakes.desk.people import COMMUNITY_ID, PLATFORM
 from tests.torture.world.posts import said_in_thread

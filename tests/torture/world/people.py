@@ -6,14 +6,14 @@ import asyncio
 from dataclasses import replace
 from datetime import datetime
 
-from bot.invariants import Closed, Revoked
-from bot.store.cases import sending
-from bot.store.cases.cases import Case
-from bot.store.engine.database import Session
-from bot.store.schema import CaseRow
-from core.moderation.approval import CaseState, text_hash, undone_to
-from core.moderation.closing import CloseReason, RetractReason, closed_as
-from core.moderation.roles import Person, Role
+from core.desk.database.connection import Session
+from core.desk.invariants import Closed, Revoked
+from core.desk.rules.approval import CaseState, text_hash, undone_to
+from core.desk.rules.closures import CloseReason, RetractReason, closed_as
+from core.desk.rules.roles import Person, Role
+from core.desk.schema import CaseRow
+from core.desk.store import outbox
+from core.desk.store.cases import Case
 from tests.fakes.desk.people import COMMUNITY_ID, MODERATOR, OTHER_MODERATOR, PLATFORM, pseudonym_of
 from tests.torture.world.posts import numbered_post
 from tests.torture.world.scene import OPERATOR, Scene
@@ -111,7 +111,7 @@ class People(Scene):
         """A moderator looks on the platform for a reply of unknown fate, and says what they see."""
 
         async def work(session: Session) -> str | None:
-            row = await sending.newest(session, case.id)
+            row = await outbox.newest(session, case.id)
             return None if row is None else row.approval_id
 
         approval_id = await self.database.run("look for a reply", work)

@@ -18,14 +18,14 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
-from bot.invariants import Sent
-from bot.runtime.faults import reach
+from core.desk.invariants import Sent
+from core.desk.rules.approval import ApprovedReply, text_hash
+from core.desk.rules.case_cards import InPublic
+from core.desk.rules.policy import CommunityPolicy
+from core.desk.rules.roles import Role
+from core.desk.runtime.faults import reach
 from core.errors import AmbiguousSend, PlatformBusy, PlatformUnavailable
 from core.models import Posted, PostRef
-from core.moderation.approval import ApprovedReply, text_hash
-from core.moderation.cards import InPublic
-from core.moderation.community.policy import CommunityPolicy
-from core.moderation.roles import Role
 
 KEYS_KEPT: Final = 600.0
 """Seconds."""
@@ -115,7 +115,7 @@ def utc_now() -> datetime:
 
 
 class LoggedPlatform:
-    """Implements ``core.moderation.platforms.ChatPlatform``.
+    """Implements ``core.desk.rules.platforms.ChatPlatform``.
 
     Args:
         has_keys: whether it knows keys at all.

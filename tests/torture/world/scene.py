@@ -14,19 +14,29 @@ from typing import Final, TypeVar
 from sqlalchemy import Engine
 from sqlalchemy.orm import Session as SyncSession
 
-from bot.communities.decisions import CommunityDesk
 from bot.compose.desk import build_desk
-from bot.drafting.queue import DraftQueue, Taken
-from bot.invariants import AuditLimits, Closed, Facts, Record, Revoked, Violation, read_facts, read_tables, violations
-from bot.sending.outbox import Outbox, SendLimits
-from bot.store.cases import campaigns
-from bot.store.cases.cases import Case, all_cases
-from bot.store.engine.database import Database
+from core.desk.communities.decisions import CommunityDesk
+from core.desk.database.connection import Database
+from core.desk.drafting.queue import DraftQueue, Taken
+from core.desk.invariants import (
+    AuditLimits,
+    Closed,
+    Facts,
+    Record,
+    Revoked,
+    Violation,
+    read_facts,
+    read_tables,
+    violations,
+)
+from core.desk.rules.approval import CaseState
+from core.desk.rules.platforms import RoleSource
+from core.desk.rules.roles import Operator
+from core.desk.sending.outbox import Outbox, SendLimits
+from core.desk.store import campaigns
+from core.desk.store.cases import Case, all_cases
 from core.errors import BadInput, Conflict, NotAllowed, StoreUnavailable
 from core.models import PostRef
-from core.moderation.approval import CaseState
-from core.moderation.platforms import RoleSource
-from core.moderation.roles import Operator
 from tests.fakes.desk.people import PLATFORM
 from tests.fakes.ports.roles import FakeRoles
 from tests.torture.world.figures import Figures, TickingClock

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from sqlalchemy import URL, select
 
-from bot.review.casework import note_original
-from bot.store.engine.database import Database, Session
-from bot.store.schema import JobRow
-from core.moderation.approval import CaseState
+from core.desk.database.connection import Database, Session
+from core.desk.review.casework import note_original
+from core.desk.rules.approval import CaseState
+from core.desk.schema import JobRow
 from tests.fakes.desk.people import COMMUNITY_ID, SECRET, settle
 from tests.torture.world.figures import TickingClock
 from tests.torture.world.keepers import Keepers

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bench.measuring.metrics import bleu_4, distinct, novelty, repetition_rate, rouge_l
+from bench.replies.engine import bleu_4, distinct, novelty, repetition_rate, rouge_l
 
 
 def test_rouge_l_is_the_longest_common_subsequence() -> None:

@@ -8,18 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from bench.measuring.meter import Meter, seconds_of, watched_memory
-from bench.measuring.samples import Log, Sample
+from bench.measures.meter import Meter, seconds_of, watched_memory
+from bench.measures.samples import Log, Sample
 from bench.replies.engine import costs, duels, failures, limits_of, ratios, results
 from bench.replies.referee import Referee
 from bench.replies.runs import ANSWER, REWARD, answer_all, duel_all, outcomes_of, referee_all, rewards_of
 from bench.replies.systems import FIGURE, SLUR, SystemOutcome, answer, flags_of, plain, strange_figures, under
-from core.engine import Engine
+from core.engine.llm.profiles import LIVE
+from core.engine.llm.prompts import load_prompt
+from core.engine.pipeline import Engine
+from core.engine.ports import Answer
+from core.engine.wording.slurs import slurs_in
 from core.errors import BadInput, ModelUnavailable
-from core.llm.profiles import LIVE
-from core.llm.prompting import load_prompt
-from core.ports import Answer
-from core.wording.targets.slurs import slurs_in
 from tests.fakes.engine.bench import OUTCOME, REPLY, bench_engine, samples_of
 from tests.fakes.engine.brief import POST, brief_of, passage
 from tests.fakes.engine.embedder import FakeEmbedder

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.measuring.samples import Log, read_samples, spread
+from bench.measures.samples import Log, read_samples, spread
 from core.errors import BadInput
 from tests.fakes.engine.bench import samples_of
 

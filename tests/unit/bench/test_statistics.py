@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from bench.measuring.significance import compare, interval, percentile, signed_rank
+from bench.measures.significance import compare, interval, percentile, signed_rank
 
 
 def test_a_percentile_is_the_nearest_rank() -> None:

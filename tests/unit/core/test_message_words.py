@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from core.engine.wording.text import MAX_POST_CHARACTERS
 from core.models import CUT, MOST_WORDS, FlaggedPost, MessageWords, Part, PartKind, PostRef, Unread
-from core.wording.text import MAX_POST_CHARACTERS
 
 QUOTED = Part(PartKind.QUOTED, "quoted", "8", "Cy")
 FORWARDED = Part(PartKind.FORWARDED, "forwarded", "9", "Di")

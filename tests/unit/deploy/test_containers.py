@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 import yaml
 
-from bot.compose.settings.loading import load_settings
-from bot.compose.settings.settings import VllmSettings
 from bot.compose.vllm import command_line, environment, served_as
+from bot.settings.settings import VllmSettings
+from bot.settings.sources import load_settings
 
 ROOT = Path(__file__).parents[3]
 DEPLOY = ROOT / "deploy"

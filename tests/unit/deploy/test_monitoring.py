@@ -12,8 +12,8 @@ import pytest
 import yaml
 from prometheus_client.metrics import MetricWrapperBase
 
-from bot.runtime import metrics
-from core.moderation.approval import CaseState
+from core.desk.rules.approval import CaseState
+from core.desk.runtime import metrics
 
 ROOT = Path(__file__).parents[3]
 DEPLOY = ROOT / "deploy"

@@ -9,7 +9,7 @@ from typing import get_args
 from adapters.web.api import problems
 from adapters.web.api.routes import OPERATIONS
 from adapters.web.api.shapes import Code
-from core.moderation.dashboard_ports import Scope
+from core.desk.rules.dashboard_ports import Scope
 
 _PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "api.md").read_text("utf-8")
 

@@ -7,7 +7,7 @@ import re
 import pytest
 from prometheus_client.metrics import MetricWrapperBase
 
-from bot.runtime import metrics
+from core.desk.runtime import metrics
 from tests.unit.docs.test_pages import ROOT
 
 PAGE = ROOT / "docs" / "running" / "operations.md"

@@ -15,7 +15,7 @@ import typer
 
 from bot.cli import command
 from bot.cli.main import LATER, app
-from bot.compose.settings.settings import LlmSettings
+from bot.settings.settings import LlmSettings
 from tools.pages import card, commands, sample
 
 ROOT = Path(__file__).parents[3]

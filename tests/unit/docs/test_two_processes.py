@@ -10,8 +10,8 @@ import re
 import tomllib
 
 from bot.cli import command
-from bot.compose.settings.loading import SECRETS
-from bot.compose.settings.settings import DeskSettings, OperationsSettings
+from bot.settings.settings import DeskSettings, OperationsSettings
+from bot.settings.sources import SECRETS
 from tests.unit.docs.test_pages import ROOT, blocks
 
 PAGE = ROOT / "docs" / "running" / "two-processes.md"

@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from core.engine.ports import EvidenceQuery
 from core.errors import IndexUnavailable, ScorerUnavailable
 from core.i18n.catalogs import translated
 from core.models import Evidence, Source, TargetGroup
-from core.ports import EvidenceQuery
 from kb.ranking.fusion import Ranked
 from kb.ranking.queries import Asked
 from kb.search import HybridSearch

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bench.reading.cases import HARD, KINDS, read_cases
-from core.cards.bank import cards_on, load_stereotypes, prepared_id
+from bench.texts.cases import HARD, KINDS, read_cases
+from core.engine.cards.bank import cards_on, load_stereotypes, prepared_id
+from core.engine.readers.outputs import DRAFT_OUTPUTS, POST_OUTPUTS, DraftFault
 from core.errors import BadInput
 from core.models import TargetGroup
-from core.scoring.readers.outputs import DRAFT_OUTPUTS, POST_OUTPUTS, DraftFault
 from training.corpus import (
     DATA,
     DRAFT_WRITERS_OF_TESTS,
@@ -29,7 +29,7 @@ from training.corpus import (
     rows_of,
     spread,
 )
-from training.heads.routing import labelled
+from training.heads.router import labelled
 
 
 def _said(label: str) -> dict[str, float]:

@@ -22,7 +22,7 @@ from discord.gateway import DiscordWebSocket
 from discord.http import Route
 
 from adapters.discord.connection.client import AntiphonClient, DiscordOptions, Installer
-from core.moderation.desk_ports import Casework, Governance
+from core.desk.rules.desk_ports import Casework, Governance
 from tests.fakes.discord.server.faults import Fault, Faults
 from tests.fakes.discord.server.gateway import Gateway
 from tests.fakes.discord.server.rest import carry_out

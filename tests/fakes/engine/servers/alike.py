@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
+from core.engine.ports import Generation, Message
+from core.engine.servers.chat import ChatModel
 from core.errors import ModelUnavailable
-from core.llm.backends.servers.chat import ChatModel
-from core.ports import Generation, Message
 
 POST = "canary-post-text"
 ASK = [Message("system", "Answer briefly."), Message("user", POST)]

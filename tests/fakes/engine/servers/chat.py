@@ -13,7 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from string import ascii_uppercase
 from typing import Any
 
-from core.ports import Answer, Generation, Message
+from core.engine.ports import Answer, Generation, Message
 from tests.fakes.engine.model import FakeModel, kind_of
 
 _YES_OR_NO = ("yes", "no")

@@ -9,7 +9,7 @@ from typing import Any
 
 import discord
 
-from core.engine import Engine
+from core.engine.pipeline import Engine
 from core.errors import NotAllowed
 from tests.fakes.discord.case_cards import CaseCard, flagged, said_in
 from tests.fakes.discord.messages import buttons_of

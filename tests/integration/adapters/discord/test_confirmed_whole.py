@@ -10,7 +10,7 @@ import discord
 from simcord.backend.models import Overwrite
 from simcord.enums import OverwriteType
 
-from core.engine import Engine
+from core.engine.pipeline import Engine
 from tests.fakes.discord.case_cards import said_in
 from tests.fakes.discord.every_state import Hands, HeldModel, OneCard
 from tests.fakes.discord.whole import NewServer, served

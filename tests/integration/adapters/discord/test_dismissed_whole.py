@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from core.engine import Engine
+from core.engine.pipeline import Engine
 from tests.fakes.discord.every_state import Hands, HeldModel, OneCard
 from tests.fakes.discord.messages import buttons_of, read_as_discord_shows, texts_of
 from tests.fakes.discord.private import said_in

@@ -6,7 +6,7 @@ import re
 from datetime import UTC, datetime
 from pathlib import Path
 
-from core.engine import Engine
+from core.engine.pipeline import Engine
 from core.errors import BadInput
 from tests.fakes.discord.case_cards import CaseCard, flagged, said_in
 from tests.fakes.discord.own_panel import owners_panel

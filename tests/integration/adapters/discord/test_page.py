@@ -10,8 +10,8 @@ from pathlib import Path
 import discord
 import pytest
 
-from bot.compose.platforms.discord import PERMISSIONS
-from core.engine import Engine
+from bot.compose.discord import PERMISSIONS
+from core.engine.pipeline import Engine
 from tests.fakes.discord.messages import select_of
 from tests.fakes.discord.review import said_in
 from tests.fakes.discord.whole import NewServer, drafting_engine, served

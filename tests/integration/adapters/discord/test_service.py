@@ -15,15 +15,15 @@ import pytest
 from pydantic import SecretStr
 
 from bot.compose.application import open_database
-from bot.compose.settings.settings import DeskSettings, DiscordSettings, Settings
-from bot.store.engine.database import Session
-from bot.store.people import communities
-from bot.store.schema import Change
-from core.engine import Engine
+from bot.settings.settings import DeskSettings, DiscordSettings, Settings
+from core.desk.database.connection import Session
+from core.desk.rules.policy import CommunityPolicy, to_json
+from core.desk.schema import Change
+from core.desk.store import communities
+from core.engine.pipeline import Engine
+from core.engine.ports import EvidenceSource
+from core.engine.readers.networks import Readers
 from core.errors import BadSettings
-from core.moderation.community.policy import CommunityPolicy, to_json
-from core.ports import EvidenceSource
-from core.scoring.readers.readers import Readers
 from tests.fakes.discord.server import TOKEN, DiscordServer, DiscordState, LoopbackClient
 from tests.fakes.discord.server.commands import invoke
 from tests.fakes.discord.server.state import BOT_ID, CHANNEL_ID, GUILD_ID, OWNER_ID

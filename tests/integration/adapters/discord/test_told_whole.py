@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from core.engine import Engine
+from core.engine.pipeline import Engine
 from tests.fakes.discord.every_state import UNDO_SECONDS, Hands, HeldModel, OneCard
 from tests.fakes.discord.private import direct_messages, said_in
 from tests.fakes.discord.whole import NewServer, served

@@ -9,13 +9,13 @@ import pytest
 from sqlalchemy import select
 
 from adapters.web.api.routes import OPERATIONS, Operation
-from bot.store.engine.database import Session
-from bot.store.people import accounts as account_store
-from bot.store.schema import ApiTokenRow, OutboxRow, ProposalRow
+from core.desk.database.connection import Session
+from core.desk.rules.approval import CaseState
+from core.desk.rules.dashboard_ports import Scope
+from core.desk.rules.roles import Person, Role
+from core.desk.schema import ApiTokenRow, OutboxRow, ProposalRow
+from core.desk.store import accounts as account_store
 from core.errors import BadInput
-from core.moderation.approval import CaseState
-from core.moderation.dashboard_ports import Scope
-from core.moderation.roles import Person, Role
 from tests.fakes.desk.decisions import take
 from tests.fakes.desk.review_desk import suggestion_like
 from tests.fakes.ports.cards import REVIEWED

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from core.desk.rules.approval import CaseState
+from core.desk.rules.closures import CloseReason
 from core.errors import StoreUnavailable
-from core.moderation.approval import CaseState
-from core.moderation.closing import CloseReason
 from tests.fakes.desk.decisions import take
 from tests.fakes.desk.review_desk import suggestion_like
 from tests.fakes.ports.cards import DRAFTS, REVIEWED, samples

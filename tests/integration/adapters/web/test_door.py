@@ -6,12 +6,12 @@ import pytest
 from sqlalchemy import select
 
 from adapters.web.door import MOST_BODY, POLICY, Tries
-from bot.store.engine.database import Session
-from bot.store.people import accounts as store
-from bot.store.schema import AccountRow, WebSessionRow
+from core.desk.database.connection import Session
+from core.desk.rules.approval import CaseState
+from core.desk.rules.roles import Person
+from core.desk.schema import AccountRow, WebSessionRow
+from core.desk.store import accounts as store
 from core.errors import BadInput
-from core.moderation.approval import CaseState
-from core.moderation.roles import Person
 from tests.fakes.machine.clock import Seconds
 from tests.fakes.web.browsing import PASSWORD, Browser, Dashboard
 

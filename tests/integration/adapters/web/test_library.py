@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from adapters.web.library import _PAGE
+from core.desk.rules.roles import OnCommunity, Person, Role, may_on_community
+from core.engine.ports import EvidenceQuery, Found
 from core.models import Evidence, Source
-from core.moderation.roles import OnCommunity, Person, Role, may_on_community
-from core.ports import EvidenceQuery, Found
 from tests.fakes.ports.cards import POST, REVIEWED
 from tests.fakes.web.browsing import Browser, Dashboard, dashboard
 

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 
 import aiohttp
 
-from core.moderation.closing import CloseReason
+from core.desk.rules.closures import CloseReason
 from tests.fakes.machine.patience import GUARD_SECONDS
 from tests.fakes.web.browsing import Browser, Dashboard
 

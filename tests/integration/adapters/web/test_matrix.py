@@ -13,11 +13,11 @@ from typing import Any, Final
 
 import pytest
 
-from bot.store.engine.database import Session
-from bot.store.people import communities, people
-from core.moderation.closing import CloseReason
-from core.moderation.dashboard_ports import Scope
-from core.moderation.roles import OnCase, OnCommunity, Person, Role, may_on_case, may_on_community
+from core.desk.database.connection import Session
+from core.desk.rules.closures import CloseReason
+from core.desk.rules.dashboard_ports import Scope
+from core.desk.rules.roles import OnCase, OnCommunity, Person, Role, may_on_case, may_on_community
+from core.desk.store import communities, people
 from tests.fakes.ports.cards import REVIEWED
 from tests.fakes.web.browsing import Answer, Browser, Dashboard, Program, dashboard
 

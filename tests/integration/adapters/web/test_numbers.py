@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from adapters.web.numbers import SPANS
-from bot.store.people.communities import all_communities
-from core.moderation.closing import CloseReason
-from core.moderation.numbers import LEAST
-from core.moderation.roles import OnCommunity, Person, Role, may_on_community
+from core.desk.rules.closures import CloseReason
+from core.desk.rules.numbers import LEAST
+from core.desk.rules.roles import OnCommunity, Person, Role, may_on_community
+from core.desk.store.communities import all_communities
 from tests.fakes.ports.cards import POST, REVIEWED
 from tests.fakes.web.browsing import Browser, Dashboard
 

@@ -11,10 +11,10 @@ import pytest
 from sqlalchemy import func, select
 
 from adapters.web.oauth import UnderWay
-from bot.store.engine.database import Session
-from bot.store.schema import WebSessionRow
+from core.desk.database.connection import Session
+from core.desk.rules.roles import Person
+from core.desk.schema import WebSessionRow
 from core.errors import NotAllowed
-from core.moderation.roles import Person
 from tests.fakes.machine.clock import Seconds
 from tests.fakes.ports.cards import REVIEWED
 from tests.fakes.web.browsing import Browser, Dashboard, Page, dashboard

@@ -9,11 +9,11 @@ from io import StringIO
 
 import pytest
 
-from bot.store.engine.database import Session
-from bot.store.people.audit import entries
+from core.desk.database.connection import Session
+from core.desk.rules.closures import CloseReason
+from core.desk.rules.roles import OnCommunity, Person, Role, may_on_community
+from core.desk.store.audit import entries
 from core.models import PostRef
-from core.moderation.closing import CloseReason
-from core.moderation.roles import OnCommunity, Person, Role, may_on_community
 from tests.fakes.desk.decisions import execute
 from tests.fakes.ports.cards import POST
 from tests.fakes.web.browsing import Browser, Dashboard
@@ -64,7 +64,7 @@ async def test_a_role_sees_and_does_what_the_rules_say(room: Dashboard, role: Ro
 
 async def test_the_log_is_told_page_by_page(room: Dashboard, monkeypatch: pytest.MonkeyPatch) -> None:
     """Newest first, of the community alone or of its cases alone, each line once."""
-    monkeypatch.setattr("bot.store.views.record.PAGE", 2)
+    monkeypatch.setattr("core.desk.views.record.PAGE", 2)
     await _closed(room)
     auditor = await _as(room, Role.AUDITOR)
     page, seen = await auditor.get("/record?lines=cases"), list[str]()

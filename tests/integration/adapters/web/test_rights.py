@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from bot.store.engine.database import Session
-from bot.store.people import communities, people
-from core.moderation.approval import CaseState
-from core.moderation.roles import OnCase, Person, Role, may_on_case
+from core.desk.database.connection import Session
+from core.desk.rules.approval import CaseState
+from core.desk.rules.roles import OnCase, Person, Role, may_on_case
+from core.desk.store import communities, people
 from tests.fakes.desk.decisions import take
 from tests.fakes.desk.review_desk import suggestion_like
 from tests.fakes.ports.cards import REVIEWED

@@ -10,14 +10,14 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser as Html
 
 from adapters.web.borderline import BORDERLINE
-from bot.communities.decisions import CommunityDesk
-from bot.store.engine.database import Session
-from bot.store.people import communities, people
-from bot.store.people.communities import policy_of
+from core.desk.communities.decisions import CommunityDesk
+from core.desk.database.connection import Session
+from core.desk.rules.policy import CommunityPolicy, Judgement
+from core.desk.rules.roles import Operator, Person, Role
+from core.desk.store import communities, people
+from core.desk.store.communities import policy_of
 from core.i18n.catalogs import LANGUAGES
 from core.models import FlaggedPost, PostRef, Priority, TargetGroup
-from core.moderation.community.policy import CommunityPolicy, Judgement
-from core.moderation.roles import Operator, Person, Role
 from tests.fakes.ports.cards import REVIEWED
 from tests.fakes.ports.word_detector import WordDetector
 from tests.fakes.web.browsing import Browser, Dashboard, Page, dashboard

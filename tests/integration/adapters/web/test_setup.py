@@ -11,17 +11,17 @@ import pytest
 from pydantic import SecretStr
 
 from adapters.web.borderline import BORDERLINE
-from bot.communities.decisions import CommunityDesk
-from bot.compose.settings.settings import DiscordSettings, LlmSettings, Settings, TelegramSettings
 from bot.compose.writers import writer_of
-from bot.store.engine.database import Session
-from bot.store.schema import PlatformState
-from bot.store.views import platforms
-from bot.store.views.platforms import Standing
+from bot.settings.settings import DiscordSettings, LlmSettings, Settings, TelegramSettings
 from bot.trial.verdicts import EMBEDDED, Share, Trial, keep
+from core.desk.communities.decisions import CommunityDesk
+from core.desk.database.connection import Session
+from core.desk.rules.policy import Judgement
+from core.desk.rules.roles import Operator, Person, Role
+from core.desk.schema import PlatformState
+from core.desk.views import platforms
+from core.desk.views.platforms import Standing
 from core.i18n.catalogs import LANGUAGES, gettext
-from core.moderation.community.policy import Judgement
-from core.moderation.roles import Operator, Person, Role
 from tests.fakes.ports.cards import POST, REVIEWED
 from tests.fakes.telegram.server.server import TelegramServer
 from tests.fakes.web.browsing import Browser, Dashboard, dashboard

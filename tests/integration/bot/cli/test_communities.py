@@ -12,11 +12,11 @@ import pytest
 from typer import Typer
 from typer.testing import CliRunner, Result
 
+from bot.cli.check import app as checking
 from bot.cli.command import EXIT_NO_DRAFT
 from bot.cli.communities import community
-from bot.cli.drafting.checking import app as checking
-from bot.compose.platforms import chat_platforms
-from bot.compose.platforms.chat_platforms import PlatformKind
+from bot.compose import platforms
+from bot.compose.platforms import PlatformKind
 from tests.fakes.desk.people import COMMUNITY_ID, SECRET
 from tests.fakes.machine.installation import flag_in
 
@@ -138,7 +138,7 @@ def test_quotes_are_set_where_the_platform_compares_them(terminal: Terminal, mon
     assert (refused.exit_code, "quotes off" in terminal.run("quotes", COMMUNITY_ID).stdout) == (2, True)
     assert terminal.run("quotes", COMMUNITY_ID, "--off").exit_code == 0
     comparing = PlatformKind("Sample", lambda _: [], "it is built in", quotes=True)
-    monkeypatch.setattr(chat_platforms, "KINDS", (*chat_platforms.KINDS, comparing))
+    monkeypatch.setattr(platforms, "KINDS", (*platforms.KINDS, comparing))
     assert terminal.run("quotes", COMMUNITY_ID, "--on").stdout == f"{COMMUNITY_ID}: quotes on.\n"
     assert "settings changed: quotes" in [line["what"] for line in terminal.document("show", COMMUNITY_ID)["history"]]
 
@@ -172,7 +172,7 @@ def test_a_reply_is_checked_against_what_its_community_forbids(terminal: Termina
 @pytest.mark.parametrize(("platform", "compares"), [("telegram", True), ("discord", False), ("sample", False)])
 def test_telegram_alone_compares_a_quote(platform: str, compares: bool) -> None:
     """By the name that its posts have."""
-    assert chat_platforms.quotes_posts(platform) is compares
+    assert platforms.quotes_posts(platform) is compares
 
 
 def test_everything_is_stopped_and_started_again(terminal: Terminal) -> None:

@@ -6,15 +6,15 @@ import pytest
 
 from adapters.sample.community import SampleCommunity
 from adapters.sample.posts import SAMPLE_FLAGS
-from bot.cli.page import SampleTown
+from bot.cli.start import SampleTown
 from bot.compose.application import admit
 from bot.compose.desk import build_casework, build_desk
-from bot.sending.outbox import Outbox
-from bot.store.engine.database import Database
+from core.desk.database.connection import Database
+from core.desk.rules.approval import CaseState
+from core.desk.rules.closures import CloseReason
+from core.desk.sending.outbox import Outbox
 from core.errors import BadInput
 from core.models import Priority
-from core.moderation.approval import CaseState
-from core.moderation.closing import CloseReason
 from tests.fakes.desk.people import COMMUNITY, MODERATOR, PLATFORM
 
 pytestmark = pytest.mark.parametrize("database_server", ["sqlite"], indirect=True)

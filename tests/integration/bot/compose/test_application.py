@@ -12,27 +12,27 @@ from rich.console import Console
 from sqlalchemy import URL
 
 from adapters.sample.community import SampleCommunity
-from bot.cli.terminal.render import show_suggestion
-from bot.cli.terminal.report import document
-from bot.communities.export import export
-from bot.communities.prepared import PreparedReplies
+from bot.cli.render import show_suggestion
+from bot.cli.report import document
 from bot.compose.application import Application, admit, open_application
 from bot.compose.desk import build_desk
-from bot.drafting.queue import DraftQueue
-from bot.sending.outbox import Outbox
-from bot.serving.platforms import Connection, in_process
-from bot.serving.running import connected
-from bot.store.cases.cases import Case
-from bot.store.cases.suggestions import PostedReply, StoredSuggestion, posted_replies
-from bot.store.engine.database import Database
-from core.cards.bank import prepared_id
-from core.engine import Engine
+from bot.serve.platforms import Connection, in_process
+from bot.serve.process import connected
+from core.desk.communities.export import export
+from core.desk.communities.prepared import PreparedReplies
+from core.desk.database.connection import Database
+from core.desk.drafting.queue import DraftQueue
+from core.desk.rules.approval import CaseState
+from core.desk.rules.closures import CloseReason
+from core.desk.rules.own_replies import checked_reply
+from core.desk.sending.outbox import Outbox
+from core.desk.store.cases import Case
+from core.desk.store.suggestions import PostedReply, StoredSuggestion, posted_replies
+from core.engine.cards.bank import prepared_id
+from core.engine.pipeline import Engine
+from core.engine.ports import EvidenceSource
+from core.engine.readers.networks import Readers
 from core.models import Draft, FlaggedPost, Intent, Kind, Origin, TargetGroup, Wish
-from core.moderation.approval import CaseState
-from core.moderation.closing import CloseReason
-from core.moderation.own.replies import checked_reply
-from core.ports import EvidenceSource
-from core.scoring.readers.readers import Readers
 from tests.fakes.desk.decisions import approve, drafted, take
 from tests.fakes.desk.people import COMMUNITY, MODERATOR, OTHER_MODERATOR, PLATFORM
 from tests.fakes.engine.brief import PATIENT

@@ -10,16 +10,16 @@ from aiohttp import web
 
 from bot.compose.engine import open_embedder, open_knowledge
 from bot.compose.library import OpenLibrary, open_library, open_source
-from bot.compose.settings.loading import load_settings
-from bot.compose.settings.settings import Settings
+from bot.settings.settings import Settings
+from bot.settings.sources import load_settings
+from core.engine.ports import EvidenceQuery
 from core.errors import BadInput, BadSettings, IndexUnavailable
 from core.models import TargetGroup
-from core.ports import EvidenceQuery
 from kb.documents import Wanted
 from kb.ingest import Built, DocumentOutcome
 from kb.library.library import State
-from kb.sources.folder.own_files import Metadata as About
-from kb.sources.folder.own_files import keep_file
+from kb.sources.own_files import Metadata as About
+from kb.sources.own_files import keep_file
 from tests.fakes.documents.files import pdf_of
 from tests.fakes.documents.sites import FraSite, Publication, serving
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from bot.compose.asking import server_states
 from bot.compose.engine import open_judge, open_model
-from bot.compose.settings.settings import JudgeSettings, LlmSettings, Settings
-from core.llm.backends.servers import reaching
-from core.llm.backends.servers.calls import Call
-from core.llm.backends.servers.faults import Trouble
-from core.ports import Generation, Message
+from bot.compose.voices import server_states
+from bot.settings.settings import JudgeSettings, LlmSettings, Settings
+from core.engine.ports import Generation, Message
+from core.engine.servers import health
+from core.engine.servers.chat import Call
+from core.engine.servers.errors import Trouble
 from tests.fakes.machine.model_server import MODEL, Silence, StandIn
 
 ASK = [Message("system", "Answer briefly."), Message("user", "A or B?")]
@@ -22,7 +22,7 @@ ASK = [Message("system", "Answer briefly."), Message("user", "A or B?")]
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A short limit: the tests wait for it."""
-    monkeypatch.setattr(reaching, "SECONDS", 0.7)
+    monkeypatch.setattr(health, "SECONDS", 0.7)
     yield
 
 

@@ -11,13 +11,13 @@ import pytest
 
 from bot.compose import engine
 from bot.compose.engine import open_engine, open_model
-from bot.compose.settings.loading import load_settings
-from bot.compose.settings.settings import Settings
+from bot.settings.settings import Settings
+from bot.settings.sources import load_settings
+from core.engine.backends import embedded
+from core.engine.backends.embedded import EmbeddedModel
+from core.engine.ports import Generation, Message
+from core.engine.servers.chat import ChatModel
 from core.errors import IndexUnavailable, ModelUnavailable, NoLanguageModel
-from core.llm.backends import embedded
-from core.llm.backends.embedded import EmbeddedModel
-from core.llm.backends.servers.chat import ChatModel
-from core.ports import Generation, Message
 
 
 @pytest.fixture

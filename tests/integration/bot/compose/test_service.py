@@ -14,21 +14,21 @@ from sqlalchemy import URL
 from adapters.sample.community import SampleCommunity
 from bot.compose import application as service
 from bot.compose.application import admit, open_application, open_workers
-from bot.drafting.queue import DraftQueue
-from bot.serving.platforms import Connection, in_process
-from bot.serving.running import connected, serve
-from bot.serving.status.status import Status
-from bot.store.engine.database import Session
-from bot.store.people import people
-from core.engine import Engine, OnProgress, is_ready
+from bot.serve.platforms import Connection, in_process
+from bot.serve.process import connected, serve
+from bot.serve.status import Status
+from core.desk.database.connection import Session
+from core.desk.drafting.queue import DraftQueue
+from core.desk.rules.approval import CaseState
+from core.desk.rules.roles import Role
+from core.desk.store import people
+from core.engine.arguing.evidence import Sources
+from core.engine.pipeline import Engine, OnProgress, is_ready
+from core.engine.ports import EvidenceSource
+from core.engine.readers.networks import Readers
+from core.engine.request import Request
 from core.errors import BadInput, NotAllowed, PlatformUnavailable
 from core.models import Intent, Priority, Suggestion, Wish
-from core.moderation.approval import CaseState
-from core.moderation.roles import Role
-from core.ports import EvidenceSource
-from core.request import Request
-from core.scoring.readers.readers import Readers
-from core.stages.arguing.evidence import Sources
 from tests.fakes.desk.decisions import approve, drafted, one_row
 from tests.fakes.desk.people import COMMUNITY, MODERATOR, PLATFORM
 from tests.fakes.engine.brief import PATIENT

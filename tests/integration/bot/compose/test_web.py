@@ -8,8 +8,8 @@ import pytest
 from pydantic import ValidationError
 
 from adapters.web.server import listening
-from bot.compose.settings.settings import Settings, WebSettings
 from bot.compose.web import address_of, origins_of, providers_of
+from bot.settings.settings import Settings, WebSettings
 from core.errors import BadSettings
 from core.models import PostRef
 

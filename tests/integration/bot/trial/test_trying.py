@@ -9,22 +9,22 @@ from pathlib import Path
 
 import pytest
 
-from bot.cli.operating.doctor.models import examine_trial
-from bot.compose.asking import voice_of
-from bot.compose.settings.loading import load_settings
-from bot.compose.settings.settings import Settings
+from bot.cli.doctor.examination import examine_trial
+from bot.compose.voices import voice_of
 from bot.compose.writers import languages_alone, open_pooling, writer_of
-from bot.trial.readings import Known, known_pairs, known_readings
-from bot.trial.trying import sample_posts, trial_of, try_drafts, try_pairs, try_readings
+from bot.settings.settings import Settings
+from bot.settings.sources import load_settings
+from bot.trial.known_answers import Known, known_pairs, known_readings
+from bot.trial.trial import sample_posts, trial_of, try_drafts, try_pairs, try_readings
 from bot.trial.verdicts import EMBEDDED, Share, Trial, keep
-from core.engine import Engine
+from core.engine.llm.prompts import quoted
+from core.engine.pipeline import Engine
+from core.engine.ports import EvidenceSource, Message
+from core.engine.readers.networks import Readers
+from core.engine.readers.pooling import Pooling, shipped
+from core.engine.request import Request, Voice
 from core.errors import ModelAway
-from core.llm.prompting import quoted
 from core.models import ReadBy
-from core.ports import EvidenceSource, Message
-from core.request import Request, Voice
-from core.scoring.readers.pooling import Pooling, shipped
-from core.scoring.readers.readers import Readers
 from tests.fakes.engine.brief import ALL_SHOWN, PATIENT, POST, post_of
 from tests.fakes.engine.larger import FIRST, LARGER, analysed, larger_model, lettered
 from tests.fakes.engine.model import FakeModel

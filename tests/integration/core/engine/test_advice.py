@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from bot.cli.terminal.notes import note_of
+from bot.cli.missing_codes import note_of
+from core.engine.ports import EvidenceSource
+from core.engine.readers.networks import Readers
+from core.engine.request import Voice
+from core.engine.wording.language import detect
+from core.engine.wording.text import sentences
 from core.models import Action
-from core.ports import EvidenceSource
-from core.request import Voice
-from core.scoring.readers.readers import Readers
-from core.wording.language import detect
-from core.wording.text import sentences
 from tests.fakes.engine.brief import EXPLAINED
 from tests.fakes.engine.model import FakeModel
 from tests.fakes.engine.suggesting import FINNISH, SURELY, helpful, suggest

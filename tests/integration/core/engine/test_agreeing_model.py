@@ -7,10 +7,10 @@ from itertools import cycle
 
 import pytest
 
+from core.engine.ports import EvidenceSource, Message
+from core.engine.readers.networks import Readers
+from core.engine.wording.text import sentences
 from core.models import Action, TargetGroup
-from core.ports import EvidenceSource, Message
-from core.scoring.readers.readers import Readers
-from core.wording.text import sentences
 from tests.fakes.engine.brief import EXPLAINED, POST
 from tests.fakes.engine.model import FakeModel, Shares
 from tests.fakes.engine.suggesting import NEVER, PUBLISHED, SURELY, clean_sentences, suggest

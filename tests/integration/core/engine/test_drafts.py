@@ -8,20 +8,20 @@ from pathlib import Path
 
 import pytest
 
-from core.cards.answers import answers
-from core.cards.bank import Changes, cards_on, general_cards, load_cards, load_stereotypes, prepared_id
-from core.cards.routing import Router
-from core.engine import Engine
+from core.engine.cards.answers import answers
+from core.engine.cards.bank import Changes, cards_on, general_cards, load_cards, load_stereotypes, prepared_id
+from core.engine.cards.router import Router
+from core.engine.llm.profiles import LIVE
+from core.engine.pipeline import Engine
+from core.engine.ports import EvidenceSource
+from core.engine.readers.networks import Readers
+from core.engine.readers.probe import Probe
+from core.engine.request import Request, Voice
+from core.engine.review.judge_formats import JudgeFormat
+from core.engine.wording.text import sentences, words
+from core.engine.wording.text_rules import TextRules
 from core.errors import ModelUnavailable
-from core.llm.profiles import LIVE
 from core.models import Intent, Kind, Origin, Progress, ReadBy, TargetGroup
-from core.ports import EvidenceSource
-from core.request import Request, Voice
-from core.scoring.readers.probe import Probe
-from core.scoring.readers.readers import Readers
-from core.stages.judging.judge_formats import JudgeFormat
-from core.wording.text import sentences, words
-from core.wording.text_rules import TextRules
 from tests.fakes.engine.brief import ALL_SHOWN, EXPLAINED, PATIENT, POST, post_of
 from tests.fakes.engine.model import FakeModel
 from tests.fakes.engine.probes import FakeStates, probe_file

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from adapters.sample.posts import SAMPLE_FLAGS, SAMPLE_THREAD
-from core.cards.answers import shipped_vectors
-from core.llm.profiles import LIVE, STANDARD, Profile
+from core.desk.rules.shortfalls import why_no_draft
+from core.engine.cards.answers import shipped_vectors
+from core.engine.llm.profiles import LIVE, STANDARD, Profile
+from core.engine.ports import EvidenceSource
+from core.engine.readers.networks import Readers
+from core.engine.request import SURE, Voice
 from core.models import Draft, Kind, Suggestion
-from core.moderation.shortfalls import why_no_draft
-from core.ports import EvidenceSource
-from core.request import SURE, Voice
-from core.scoring.readers.readers import Readers
 from tests.fakes.engine.brief import POST as MIGRANTS
 from tests.fakes.engine.embedder import FakeEmbedder
 from tests.fakes.engine.larger import FIRST, LARGER, larger_model

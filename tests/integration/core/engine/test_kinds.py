@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 from jsonschema import Draft202012Validator
 
-from bot.cli.terminal.report import document, schema
-from core.cards.bank import LANGUAGES
-from core.cards.beside import project_notices, support_in
+from bot.cli.report import document, schema
+from core.engine.cards.bank import LANGUAGES
+from core.engine.cards.support_words import project_notices, support_in
+from core.engine.ports import EvidenceSource
+from core.engine.readers.networks import Readers
+from core.engine.readers.pooling import Pooling, Question, Weights
+from core.engine.request import Voice
+from core.engine.review.assessment import MAX_DRAFTS
+from core.engine.wording.text_rules import TextRules
 from core.models import Action, Kind
-from core.ports import EvidenceSource
-from core.request import Voice
-from core.scoring.readers.pooling import Pooling, Question, Weights
-from core.scoring.readers.readers import Readers
-from core.stages.assessing import MAX_DRAFTS
-from core.wording.text_rules import TextRules
 from tests.fakes.engine.brief import EXPLAINED
 from tests.fakes.engine.larger import LARGER, analysed, larger_model
 from tests.fakes.engine.model import FakeModel

@@ -8,20 +8,20 @@ from typing import Any
 
 import pytest
 
-from core.cards.bank import general_cards, load_cards
-from core.engine import Engine
-from core.llm.budget import Budget, MeteredModel
-from core.llm.profiles import LIVE, STANDARD
+from core.engine.arguing.evidence import far_from
+from core.engine.cards.bank import general_cards, load_cards
+from core.engine.llm.budget import Budget, MeteredModel
+from core.engine.llm.profiles import LIVE, STANDARD
+from core.engine.pipeline import Engine
+from core.engine.ports import EvidenceQuery, EvidenceSource, Found
+from core.engine.readers.networks import Readers
+from core.engine.readers.pooling import Question
+from core.engine.reading.larger import analyse
+from core.engine.request import Request, Voice
+from core.engine.scoring.edits import checked_edit
+from core.engine.wording.text_rules import NO_RULES
+from core.engine.writing.writer import PASSAGES
 from core.models import Action, Intent, Kind, ReadBy, TargetGroup, ThreadMessage, Verdict
-from core.ports import EvidenceQuery, EvidenceSource, Found
-from core.request import Request, Voice
-from core.scoring.edits import checked_edit
-from core.scoring.readers.pooling import Question
-from core.scoring.readers.readers import Readers
-from core.stages.arguing.evidence import far_from
-from core.stages.larger.analysis import analyse
-from core.stages.larger.writer import PASSAGES
-from core.wording.text_rules import NO_RULES
 from tests.fakes.engine.brief import ALL_SHOWN, POST, post_of
 from tests.fakes.engine.larger import FIRST, LARGER, SECOND, analysed, larger_model, lettered, reviewing
 from tests.fakes.engine.model import FakeModel

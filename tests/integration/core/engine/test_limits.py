@@ -9,18 +9,18 @@ from functools import partial
 
 import pytest
 
-from bot.cli.terminal.notes import note_of
-from core.engine import Engine
+from bot.cli.missing_codes import note_of
+from core.engine.arguing.arguments import MOST_CHARACTERS_BESIDE
+from core.engine.llm.budget import Budget
+from core.engine.llm.profiles import Profile
+from core.engine.pipeline import Engine
+from core.engine.ports import EvidenceSource, Generation, Message
+from core.engine.readers.networks import Readers
+from core.engine.readers.pooling import Pooling, Question, Weights
+from core.engine.request import Request, Voice
+from core.engine.wording.text import numbers
 from core.errors import BadInput, ModelAway, ModelUnavailable
-from core.llm.budget import Budget
-from core.llm.profiles import Profile
 from core.models import Action, Intent, Progress, Suggestion, Verdict
-from core.ports import EvidenceSource, Generation, Message
-from core.request import Request, Voice
-from core.scoring.readers.pooling import Pooling, Question, Weights
-from core.scoring.readers.readers import Readers
-from core.stages.arguing.arguing import MOST_CHARACTERS_BESIDE
-from core.wording.text import numbers
 from tests.fakes.engine.brief import ALL_SHOWN, EXPLAINED, PATIENT, POST, passage, post_of
 from tests.fakes.engine.evidence import FakeEvidence
 from tests.fakes.engine.model import FakeModel, Shares, kind_of
@@ -90,7 +90,7 @@ async def test_a_short_deadline_still_gives_prepared_drafts(
 ) -> None:
     """The deadline ends the work, not the suggestion: what needs no model is there, and what is missing is said."""
     clock = Seconds()
-    monkeypatch.setattr("core.engine.Budget", partial(Budget, clock=clock))
+    monkeypatch.setattr("core.engine.pipeline.Budget", partial(Budget, clock=clock))
 
     def late(_: object) -> str:
         clock.now += 61

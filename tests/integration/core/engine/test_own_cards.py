@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bot.communities.own_cards import OwnCards
-from bot.drafting.request import DraftingRequest
-from bot.store.cases.cases import Case
-from bot.store.engine.database import Database
-from core.cards.bank import CardVerdict
-from core.engine import Engine
+from core.desk.communities.own_cards import OwnCards
+from core.desk.database.connection import Database
+from core.desk.drafting.request import DraftingRequest
+from core.desk.rules.own_cards import restored
+from core.desk.store.cases import Case
+from core.engine.cards.bank import CardVerdict
+from core.engine.pipeline import Engine
+from core.engine.ports import EvidenceSource
+from core.engine.readers.networks import Readers
+from core.engine.request import Voice
 from core.models import Action, Intent, Origin, Suggestion, Verdict
-from core.moderation.own.cards import restored
-from core.ports import EvidenceSource
-from core.request import Voice
-from core.scoring.readers.readers import Readers
 from tests.fakes.desk.cards import CLOSE_POST, GIST, MILD_POST, REPLY, REPLY_ID, ROW, card_of
 from tests.fakes.desk.people import ADMIN, COMMUNITY_ID, MANAGER
 from tests.fakes.engine.brief import ALL_SHOWN, PATIENT, POST

@@ -8,14 +8,14 @@ from itertools import pairwise
 import pytest
 from jsonschema import Draft202012Validator
 
-from bot.cli.terminal.notes import OTHER
-from bot.cli.terminal.report import VERSION, document, schema
-from core.engine import Engine
+from bot.cli.missing_codes import OTHER
+from bot.cli.report import VERSION, document, schema
+from core.engine.pipeline import Engine
+from core.engine.ports import EvidenceSource
+from core.engine.readers.networks import Readers
+from core.engine.request import Request
+from core.engine.wording.text import sentences
 from core.models import Intent, Progress
-from core.ports import EvidenceSource
-from core.request import Request
-from core.scoring.readers.readers import Readers
-from core.wording.text import sentences
 from tests.fakes.engine.brief import ALL_SHOWN, EXPLAINED, PATIENT, POST, post_of
 from tests.fakes.engine.model import FakeModel
 from tests.fakes.engine.suggesting import FINNISH, GOOD, NEVER, SURELY, clean_sentences, helpful, suggest

@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from core.engine import Engine
-from core.llm.backends.servers.chat import ChatModel
-from core.llm.profiles import QUICK
+from core.engine.llm.profiles import QUICK
+from core.engine.pipeline import Engine
+from core.engine.ports import EvidenceSource
+from core.engine.readers.networks import Readers
+from core.engine.readers.pooling import pooling_of
+from core.engine.request import Request
+from core.engine.servers.chat import ChatModel
 from core.models import Action, Suggestion
-from core.ports import EvidenceSource
-from core.request import Request
-from core.scoring.readers.pooling import pooling_of
-from core.scoring.readers.readers import Readers
 from tests.fakes.engine.brief import ALL_SHOWN, PATIENT, post_of
 from tests.fakes.engine.servers.quirks import REPLIES, THOUGHT, quirky
 
@@ -37,7 +37,7 @@ ANSWER = (
     *("as it should", "neither logprobs nor schema", "no logprobs", "n ignored", "cut", "never ends"),
     *("empty at first", "quoted", "fenced", "refuses in words", "thinks in a tag", "refuses for want of room"),
 )
-"""Servers from which texts of each kind come; ``tests/integration/core/llm/servers`` asks every one of them."""
+"""Servers from which texts of each kind come; ``tests/integration/core/engine/llm/servers`` asks every one of them."""
 
 
 async def _suggested(name: str, readers: Readers, knowledge: EvidenceSource, *, is_larger: bool) -> Suggestion:

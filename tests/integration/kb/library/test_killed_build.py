@@ -12,7 +12,7 @@ from contextlib import closing
 from pathlib import Path
 
 from kb.library.library import Library
-from kb.library.schema import FILE
+from kb.library.store import FILE
 from kb.shelf.local import LocalShelf
 from tests.fakes.documents.killed_build import EXACT_UP_TO
 from tests.fakes.engine.embedder import FakeEmbedder

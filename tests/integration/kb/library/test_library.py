@@ -14,7 +14,7 @@ from core.models import TargetGroup
 from kb.documents import Fetched, Parsed, Wanted
 from kb.ingest import Built, DocumentOutcome, Ingest, Refusal
 from kb.library.library import Library, State, Trust
-from kb.library.schema import FILE
+from kb.library.store import FILE
 from tests.fakes.documents.source import FakeSource, cut, listed, parse
 
 TEXTS = {f"fake:{n}": f"Sentence one of {n}.\nSentence two of {n}.\fOn another page of {n}." for n in range(1, 7)}

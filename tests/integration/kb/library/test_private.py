@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from kb.library.library import Library
-from kb.library.schema import FILE
-from kb.sources.folder.own_files import Metadata, keep_file
+from kb.library.store import FILE
+from kb.sources.own_files import Metadata, keep_file
 
 
 def _rights(place: Path) -> int:

@@ -14,9 +14,9 @@ import pytest
 
 from core.errors import DocumentRefused
 from kb.documents import Parsed
-from kb.parsing.apart import process
+from kb.parsing import process
 from kb.parsing.limits import ParsingLimits
-from kb.parsing.parse import parse
+from kb.parsing.process import parse
 from tests.fakes.documents.bombs import BOMBS, fuzzed, word
 from tests.fakes.documents.files import TEXTS, fetched, pdf_of
 

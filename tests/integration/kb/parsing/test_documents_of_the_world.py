@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from reportlab.pdfbase import pdfmetrics
 
-from core.wording.text import UNREADABLE
+from core.engine.wording.text import UNREADABLE
 from kb.documents import Parsed, Span, citation
 from kb.parsing.paragraphs import spans
-from kb.parsing.parse import parse
+from kb.parsing.process import parse
 from tests.fakes.documents.files import W, canvas, docx_of, fetched, paragraph, run
 from tests.fakes.documents.source import listed
 

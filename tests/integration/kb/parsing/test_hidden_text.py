@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kb.parsing.parse import parse
+from kb.parsing.process import parse
 from tests.fakes.documents.bombs import one_page, stream
 from tests.fakes.documents.files import canvas, docx_of, fetched, paragraph, run
 from tests.fakes.documents.parsed import HIDDEN, SEEN, text_of

@@ -10,7 +10,7 @@ import pytest
 from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.pdfgen.canvas import Canvas
 
-from kb.parsing.parse import parse
+from kb.parsing.process import parse
 from tests.fakes.documents.files import TEXTS, docx_of, fetched, paragraph, pdf_of, run
 from tests.fakes.documents.parsed import SEEN, refusal_of, text_of
 

@@ -9,7 +9,7 @@ import pytest
 from kb.documents import Parsed
 from kb.parsing.limits import ParsingLimits
 from kb.parsing.paragraphs import spans
-from kb.parsing.parse import parse
+from kb.parsing.process import parse
 from tests.fakes.documents.files import fetched, pdf_of, scanned_pdf
 from tests.fakes.documents.parsed import HIDDEN, SEEN, refusal_of
 

@@ -9,8 +9,8 @@ import sys
 import psutil
 import pytest
 
-from kb.parsing.apart import process
-from kb.parsing.parse import parse
+from kb.parsing import process
+from kb.parsing.process import parse
 from tests.fakes.documents.files import fetched
 from tests.fakes.documents.parsed import SEEN, refusal_of
 

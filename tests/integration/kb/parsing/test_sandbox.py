@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[4]
 ENTER = f"""
 import sys, os, json, socket, ctypes, platform
 sys.path.insert(0, {str(ROOT)!r})
-from kb.parsing.apart import sandbox
+from kb.parsing import sandbox
 from kb.parsing.limits import ParsingLimits
 from tests.fakes.machine.patience import GUARD_SECONDS
 BEFORE

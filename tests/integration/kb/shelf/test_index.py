@@ -16,7 +16,7 @@ from core.errors import IndexUnavailable
 from core.models import TargetGroup
 from kb.documents import Fetched, Page, Parsed, Span
 from kb.library.library import Library, State
-from kb.library.schema import FILE
+from kb.library.store import FILE
 from kb.shelf.local import LocalShelf
 from kb.shelf.search import EVERYTHING, Filters
 from tests.fakes.documents.source import AT, listed

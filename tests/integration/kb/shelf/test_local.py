@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
+from core.engine.backends.embeddings import SentenceEmbedder
+from core.engine.ports import EvidenceQuery
 from core.errors import IndexUnavailable
-from core.llm.backends.embeddings import SentenceEmbedder
 from core.models import TargetGroup
-from core.ports import EvidenceQuery
 from kb.documents import Wanted
 from kb.ingest import Ingest
 from kb.library.library import Library, State, Trust
-from kb.library.schema import FILE
+from kb.library.store import FILE
 from kb.ranking.queries import asked as prepared
 from kb.search import HybridSearch
 from kb.shelf.local import LocalShelf

@@ -8,8 +8,8 @@ from datetime import date
 import pytest
 from qdrant_client import QdrantClient
 
+from core.engine.backends.embeddings import SentenceEmbedder
 from core.errors import IndexUnavailable
-from core.llm.backends.embeddings import SentenceEmbedder
 from core.models import TargetGroup
 from kb.library.library import Paragraph, Trust
 from kb.shelf.qdrant import QdrantShelf

@@ -10,7 +10,7 @@ from core.errors import BadInput, SourceUnavailable
 from kb.documents import DocumentSource
 from kb.sources.eurlex import EurLex
 from kb.sources.fra import Fra
-from kb.sources.polite import PoliteClient
+from kb.sources.web_client import PoliteClient
 from tests.fakes.documents.asking import WOMEN, asking, first_page, un, walk
 from tests.fakes.documents.sites import (
     Cellar,

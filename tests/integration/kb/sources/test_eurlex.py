@@ -8,7 +8,7 @@ from core.errors import DocumentRefused, SourceUnavailable
 from core.models import TargetGroup
 from kb.documents import Listed, Wanted
 from kb.sources.eurlex import EurLex
-from kb.sources.polite import PoliteClient
+from kb.sources.web_client import PoliteClient
 from tests.fakes.documents.asking import WOMEN, asking, first_page, walk
 from tests.fakes.documents.sites import Cellar, Work, says
 

@@ -11,7 +11,7 @@ import pytest
 from aiohttp import web
 
 from core.errors import BadSettings, DocumentRefused, SourceUnavailable
-from kb.sources.polite import PoliteClient
+from kb.sources.web_client import PoliteClient
 from tests.fakes.documents.sites import (
     PDF,
     Mishap,

@@ -7,8 +7,8 @@ import pytest
 from core.errors import BadSettings, DocumentRefused, SourceUnavailable
 from core.models import TargetGroup
 from kb.documents import Listed, Wanted
-from kb.sources.polite import PoliteClient
 from kb.sources.un import TERMS, UnDigitalLibrary
+from kb.sources.web_client import PoliteClient
 from tests.fakes.documents.asking import TODAY, WOMEN, asking, first_page, un, walk
 from tests.fakes.documents.sites import PDF, UnLibrary, UnRecord, fails, says
 

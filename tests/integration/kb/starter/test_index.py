@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from core.llm.backends.embeddings import SentenceEmbedder
+from core.engine.backends.embeddings import SentenceEmbedder
 from kb.starter.facts import Fact
 from kb.starter.index import KnowledgeIndex
 

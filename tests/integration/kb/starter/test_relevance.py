@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from core.llm.backends.embeddings import SentenceEmbedder
+from core.engine.backends.embeddings import SentenceEmbedder
+from core.engine.ports import EvidenceQuery, EvidenceSource
+from core.engine.wording.language import detect
 from core.models import TargetGroup
-from core.ports import EvidenceQuery, EvidenceSource
-from core.wording.language import detect
 from kb.search import HybridSearch, open_starter
 from kb.starter.fact_search import FactSearch
 from kb.starter.facts import Fact

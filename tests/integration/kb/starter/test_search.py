@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from core.llm.backends.embeddings import SentenceEmbedder
+from core.engine.backends.embeddings import SentenceEmbedder
+from core.engine.ports import EvidenceQuery, EvidenceSource
 from core.models import Evidence, TargetGroup
-from core.ports import EvidenceQuery, EvidenceSource
 from kb.ranking.fusion import first_sentences, fuse_by_rank
 from kb.search import HybridSearch, open_starter
 from kb.starter.fact_search import FactSearch

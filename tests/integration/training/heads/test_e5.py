@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import torch
 
+from core.engine.backends.e5 import SHIPPED, TOKENIZER, WORDS, tokenizer, words
 from core.errors import IndexUnavailable
-from core.llm.backends.e5 import SHIPPED, TOKENIZER, WORDS, tokenizer, words
 from training.heads import e5
 from training.heads.network import Base, new_network, pack, unpacked
 

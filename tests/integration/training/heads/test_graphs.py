@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 import torch
 
-from core.cards.routing import ABROAD, WEIGHTS
-from core.llm.backends.embeddings import SentenceEmbedder
-from core.llm.backends.encoders import SmallEncoder
-from core.llm.backends.minilm import FOLDER, SHIPPED, TOKENIZER, Form, packaged_folder
-from core.scoring.readers.probe import PROBE
+from core.engine.backends.embeddings import SentenceEmbedder
+from core.engine.backends.encoders import SmallEncoder
+from core.engine.backends.minilm import FOLDER, SHIPPED, TOKENIZER, Form, packaged_folder
+from core.engine.cards.router import ABROAD, WEIGHTS
+from core.engine.readers.probe import PROBE
 from training.corpus import DATA
 from training.heads.graphs import graph_of, shipped
 from training.heads.network import unpacked

@@ -12,14 +12,15 @@ import numpy as np
 import pytest
 import torch
 
-from core.cards.routing import Router
+from core.engine.backends.encoders import SmallEncoder
+from core.engine.cards.router import Router
+from core.engine.readers.probe import PROBE
 from core.errors import BadInput
-from core.llm.backends.encoders import SmallEncoder
 from core.models import TargetGroup
-from core.scoring.readers.probe import PROBE
-from training.heads import readers, routing
-from training.heads.learning import BATCH, Tuned, Values, fine_tuned, shuffled
-from training.heads.routing import Labelled, Outputs, labelled, train
+from training.heads import readers
+from training.heads import router as routing
+from training.heads.epochs import BATCH, Tuned, Values, fine_tuned, shuffled
+from training.heads.router import Labelled, Outputs, labelled, train
 
 TWO = ("women/driving", "women/gold-diggers")
 
@@ -142,7 +143,7 @@ def test_only_weights_of_the_same_reader_are_gone_on_from(name: str, tmp_path: P
     task, note = readers.task_of("posts", 12, goes_on=True), list[Any]().append
     with pytest.raises(BadInput, match=r"something else|cannot be read") as refused:
         readers.train(task, tmp_path / "x", Values(1), note, save_steps=9, begun=PROBE.with_name(name))
-    assert "core/scoring/readers" in str(refused.value.remedy)
+    assert "core/engine/readers" in str(refused.value.remedy)
 
 
 def test_what_goes_on_sees_every_kind_and_a_quarter_of_what_it_knows() -> None:

@@ -14,7 +14,7 @@ from transformers import BertConfig, BertForSequenceClassification, BertTokenize
 from core.errors import BadInput, ScorerUnavailable
 from tests.fakes.training.tiny import tiny_model, tiny_tokenizer
 from training.online import groups
-from training.online.learning import ends, learn, refuse_few, rows
+from training.online.run import ends, learn, refuse_few, rows
 from training.writer.base import Lora, with_adapter
 
 LABELS = {"quality": ("quality",), "inference": ("contradiction", "entailment", "neutral")}

@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
+from core.engine.ports import Inferred
+from core.engine.readers.networks import DraftSigns
+from core.engine.readers.outputs import DraftFault
+from core.engine.scoring.rewards import WEIGHTS
 from core.errors import BadInput
 from core.models import Brief, Intent
-from core.ports import Inferred
-from core.scoring.readers.outputs import DraftFault
-from core.scoring.readers.readers import DraftSigns
-from core.scoring.rewards import WEIGHTS
 from tests.fakes.engine.embedder import FakeEmbedder
 from tests.fakes.engine.inference import FakeInference
-from training.online.learning import refuses, rows
 from training.online.rewards import REFUSED, Choice, Rewards
+from training.online.run import refuses, rows
 
 NO_FAULT = dict.fromkeys(DraftFault, 0.0)
 GOOD, BAD = "Our street is better for them.", "See http://example.org for more."

@@ -12,16 +12,16 @@ import torch
 from safetensors.numpy import load_file
 from transformers import Trainer, TrainerCallback
 
-from core.cards.bank import gist_in_words, load_stereotypes
+from core.engine.cards.bank import gist_in_words, load_stereotypes
+from core.engine.readers.probe import adapter_for, read_outputs
 from core.models import TargetGroup
-from core.scoring.readers.probe import adapter_for, read_outputs
 from tests.fakes.training.command import train
 from tests.fakes.training.tiny import tiny_model, tiny_tokenizer, tiny_weights
-from training.heads import routing
-from training.heads.routing import Outputs
+from training.heads import router
+from training.heads.router import Outputs
 from training.probe import texts as shipped
-from training.probe.adapting import Labelled, Reading, Values, adapt, collated, labelled
-from training.probe.learning import Fit
+from training.probe.adapter import Labelled, Reading, Values, adapt, collated, labelled
+from training.probe.outputs import Fit
 from training.probe.texts import Learnt, learnt
 from training.writer import base as bases
 from training.writer.base import Lora, with_adapter
@@ -39,7 +39,7 @@ def _texts(split: str = "train") -> Learnt:
     posts = [(at, "en", split, float("lie" in text)) for at, text in enumerate(SAID)]
     named = [NAMES[not ("rule" in text or "vote" in text)] for text in SAID]
     known = [
-        (at, routing.Labelled(text, "en", TargetGroup.WOMEN, ((name,),), split))
+        (at, router.Labelled(text, "en", TargetGroup.WOMEN, ((name,),), split))
         for at, (text, name) in enumerate(zip(SAID, named, strict=True))
     ]
     return Learnt(SAID, posts, known)

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 import torch
 
-from core.cards.bank import load_stereotypes
+from core.engine.cards.bank import load_stereotypes
+from core.engine.readers.probe import read_outputs
 from core.errors import BadInput
 from core.models import TargetGroup
-from core.scoring.readers.probe import read_outputs
 from tests.fakes.training.tiny import tiny_model, tiny_tokenizer
-from training.heads.routing import Labelled, Outputs
-from training.probe.learning import fit, write
-from training.probe.states import states_of
+from training.heads.router import Labelled, Outputs
+from training.probe.outputs import fit, write
+from training.probe.run import states_of
 from training.probe.texts import Learnt, learnt
 from training.writer.base import load_base
 

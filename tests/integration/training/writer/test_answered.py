@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 
-from core.cards.bank import load_cards, load_stereotypes
+from core.engine.cards.bank import load_cards, load_stereotypes
+from core.engine.llm.questions import wishes
+from core.engine.request import Voice
+from core.engine.writing.writer import Writer
 from core.models import Intent
-from core.request import Voice
-from core.stages.larger.questions import wishes
-from core.stages.larger.writer import Writer
 from tests.fakes.engine.brief import metered, post_of
 from tests.fakes.engine.model import FakeModel
 from training.corpus import DATA, posts, rows_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from core.stages.reading import parse_explanations
+from core.engine.reading.posts import parse_explanations
 from training.corpus import DATA, posts, rows_of
 from training.writer.examples import explained, phases
 

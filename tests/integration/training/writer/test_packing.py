@@ -10,7 +10,7 @@ import torch
 from core.models import Intent
 from tests.fakes.training.tiny import tiny_model, tiny_tokenizer
 from training.writer.examples import reply_prompt
-from training.writer.packing import IGNORED, Branch, Example, Tree, collate, fill, learnt, plant, tokens_of
+from training.writer.sequences import IGNORED, Branch, Example, Tree, collate, fill, learnt, plant, tokens_of
 from training.writer.sft import answer_loss
 
 POSTS = ("Nobody wants them here.", "They should all go home now.")

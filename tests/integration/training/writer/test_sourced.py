@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from core.cards.bank import load_stereotypes
+from core.engine.cards.bank import load_stereotypes
+from core.engine.scoring.grounding import unsupported
+from core.engine.wording.text import words
 from core.models import Evidence
-from core.scoring.grounding.grounding import unsupported
-from core.wording.text import words
 from kb.starter.facts import STARTER_FACTS, load_facts
 from training.corpus import DATA, posts, rows_of
 from training.writer.examples import sourced

@@ -12,14 +12,14 @@ import torch
 from safetensors.numpy import load_file
 from transformers import TrainerCallback
 
+from core.engine.ports import Message
 from core.errors import BadInput
-from core.ports import Message
 from tests.fakes.training.tiny import tiny_model, tiny_tokenizer, tiny_weights
 from training.writer import dpo, sft
 from training.writer.base import Lora, with_adapter
 from training.writer.export import to_gguf
-from training.writer.packing import Example, Tree, plant
 from training.writer.preferences import Pair
+from training.writer.sequences import Example, Tree, plant
 
 WORDS = "red green blue one two three four five six seven".split()
 EXAMPLES = [Example((Message("user", f"{a} {b} ?"),), f"{b} {a} .", "test") for a in WORDS for b in WORDS[:4]]

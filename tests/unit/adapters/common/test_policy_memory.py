@@ -8,8 +8,8 @@ import logging
 import pytest
 
 from adapters.common.policy_memory import HURRY_SECONDS, KEPT_SECONDS, PolicyMemory
+from core.desk.rules.policy import CommunityPolicy
 from core.errors import StoreUnavailable
-from core.moderation.community.policy import CommunityPolicy
 from tests.fakes.machine.clock import Seconds
 from tests.fakes.ports.governance import FakeGovernance
 

@@ -6,10 +6,10 @@ import pytest
 
 from adapters.sample.community import SampleCommunity
 from adapters.sample.posts import SAMPLE_FLAGS, SAMPLE_THREAD
+from core.desk.rules.approval import ApprovedReply
+from core.desk.rules.platforms import ChatPlatform
 from core.errors import AmbiguousSend, BadInput, PlatformUnavailable
 from core.models import FlaggedPost, Posted, PostRef
-from core.moderation.approval import ApprovedReply
-from core.moderation.platforms import ChatPlatform
 from tests.conformance import PlatformConformance, PlatformHarness, reply_to
 from tests.fakes.machine.clock import FakeClock
 

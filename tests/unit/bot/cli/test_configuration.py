@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
+from bot.cli.config import shown
 from bot.cli.main import app
-from bot.cli.operating.configuration import shown
-from bot.compose.settings.loading import SECRETS
-from bot.compose.settings.settings import KbSettings, Settings
+from bot.settings.settings import KbSettings, Settings
+from bot.settings.sources import SECRETS
 
 _DATABASE = "postgresql://desk:canary@db.example/desk"
 

@@ -7,7 +7,7 @@ import io
 import pytest
 from rich.console import Console
 
-from bot.cli.kb import output
+from bot.cli import output
 
 
 @pytest.mark.parametrize("title", ["On rights [/b]", "[link=https://example.org]Report[/link]", "[red]Report"])

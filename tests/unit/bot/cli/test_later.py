@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from bot.cli.later import Later
+from bot.cli.lazy import Later
 from bot.cli.main import LATER, app
 
 HEAVY = "torch transformers sentence_transformers openai faiss Stemmer sqlalchemy discord aiohttp"
@@ -121,7 +121,7 @@ def test_a_wrong_value_is_told_in_plain_words(words: list[str], said: str) -> No
     assert "Input should" not in done.output
 
 
-@pytest.mark.parametrize("module", ["bot.cli.main", "bot.cli.drafting.draft"])
+@pytest.mark.parametrize("module", ["bot.cli.main", "bot.cli.draft"])
 def test_what_takes_long_to_load_waits_until_it_is_used(module: str) -> None:
     """The help and the first line of a draft come before any model library is imported."""
     code = f"import sys, {module}; print(sorted(set({HEAVY.split()!r}) & set(sys.modules)))"

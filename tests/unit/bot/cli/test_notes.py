@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from bot.cli.terminal.notes import CODES, OTHER, Note, note_of
-from bot.cli.terminal.report import schema
+from bot.cli.missing_codes import CODES, OTHER, Note, note_of
+from bot.cli.report import schema
+from core.engine.scoring.missing_scores import Missing, note_of_missing
 from core.i18n.sentences import sentence
-from core.scoring.unscored import Missing, note_of_missing
 from tools.catalogs import ROOT, collected
 
 _STAGES = "claims|drafts|evidence|gates|judge|model|post|readers|reading|receipts|review|rewards|support"

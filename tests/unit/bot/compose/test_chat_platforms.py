@@ -8,8 +8,8 @@ from adapters.discord.speech import exact_text as discord
 from adapters.mastodon.speech import exact_text as mastodon
 from adapters.telegram.speech import exact_text as telegram
 from bot.compose.application import SHORTEST_POST
-from bot.compose.platforms.chat_platforms import configured_platforms, platforms_to_serve
-from bot.compose.settings.loading import load_settings
+from bot.compose.platforms import configured_platforms, platforms_to_serve
+from bot.settings.sources import load_settings
 from core.errors import BadSettings
 
 

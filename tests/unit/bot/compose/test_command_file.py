@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from adapters.discord.manage import CommandMemory
-from bot.compose.platforms.discord import CommandFile
+from bot.compose.discord import CommandFile
 from core.errors import StoreUnavailable
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 from bot.compose.application import RememberingReader
-from core.scoring.readers.outputs import DRAFT_OUTPUTS, POST_OUTPUTS, DraftFault
-from core.scoring.readers.readers import DraftReader, PostReader
+from core.engine.readers.networks import DraftReader, PostReader
+from core.engine.readers.outputs import DRAFT_OUTPUTS, POST_OUTPUTS, DraftFault
 from tests.fakes.engine.readers import FakeClassifier
 
 POST = "Migrants only come here to live off our welfare."

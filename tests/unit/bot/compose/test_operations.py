@@ -6,10 +6,10 @@ import pytest
 from pydantic import SecretStr
 
 from bot.compose.operations import counted
-from bot.compose.settings.settings import JudgeSettings, LlmSettings, Settings
-from bot.runtime import metrics
-from core.llm.backends.servers.calls import Call
-from core.llm.backends.servers.faults import Trouble
+from bot.settings.settings import JudgeSettings, LlmSettings, Settings
+from core.desk.runtime import metrics
+from core.engine.servers.chat import Call
+from core.engine.servers.errors import Trouble
 
 WRITER, JUDGE = "https://gpu.example:8000/v1", "http://judge.example/v1"
 SETTINGS = Settings(

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from bot.compose.settings.loading import KEYS, SECRETS, leaves, load_settings, own_file, secrets_file, variable
-from bot.compose.settings.settings import Settings
+from bot.settings.settings import Settings
+from bot.settings.sources import KEYS, SECRETS, leaves, load_settings, own_file, secrets_file, variable
+from core.desk.rules.input_checks import need_in_words
+from core.engine.llm.profiles import LIVE
 from core.errors import BadInput, BadSettings
-from core.llm.profiles import LIVE
 from core.models import Intent
-from core.moderation.input_checks import need_in_words
 
 SHIPPED = Path(__file__).parents[4] / "config.toml"
 

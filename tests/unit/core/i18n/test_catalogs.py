@@ -20,30 +20,27 @@ from telegram import BotCommandScope
 
 from adapters.common.cards.acts import Act, Target
 from adapters.common.cards.controls import for_menu
-from adapters.common.decisions.dialogs import edit_dialog, note_dialog
 from adapters.common.decisions.flows import ask_redraft, ask_why, ask_why_retract
-from adapters.common.decisions.press import Press, Screen
-from adapters.common.manage import calls, flagging, rules_notice, setup, targets
+from adapters.common.decisions.press import Press, Screen, edit_dialog, note_dialog
+from adapters.common.manage import calls, flags, rules_notice, setup, targets
 from adapters.common.manage.managers import CommunityFacts, Manager
-from adapters.discord.capture.commands import CaptureCommands, add_commands
+from adapters.discord.capture.events import CaptureCommands, add_commands
 from adapters.discord.connection.client import AntiphonClient
-from adapters.discord.manage.commands import Commands, group_of, help_text
-from adapters.discord.manage.panel_actions import modal_of as form_modal
-from adapters.discord.manage.panel_actions import panel_layout
+from adapters.discord.manage.commands import Commands, group_of, help_text, panel_layout
+from adapters.discord.manage.commands import modal_of as form_modal
 from adapters.discord.manage.servers import FOR_REVIEW, Server, permission_words
-from adapters.discord.review.installing import modal_of
-from adapters.discord.review.items import screen_layout
-from adapters.discord.review.layout import card_layout
+from adapters.discord.review.items import card_layout, screen_layout
+from adapters.discord.review.presses import modal_of
 from adapters.discord.speech.exact_text import MAX_CHARACTERS
 from adapters.discord.speech.languages import CommandTranslator
 from adapters.discord.speech.markup import reader_of
-from adapters.telegram.manage.telling import commands_for
-from core.cards.bank import load_cards
+from adapters.telegram.manage.command_menu import commands_for
+from core.desk.rules.case_cards import Card, DeskStatus
+from core.desk.rules.policy import CommunityPolicy
+from core.desk.rules.roles import Person
+from core.engine.cards.bank import load_cards
 from core.i18n import catalogs as i18n
 from core.i18n.catalogs import gettext
-from core.moderation.cards import Card, DeskStatus
-from core.moderation.community.policy import CommunityPolicy
-from core.moderation.roles import Person
 from tests.fakes.desk.review_desk import ReviewDesk, review_desk
 from tests.fakes.discord.messages import proposal_layout
 from tests.fakes.ports.cards import CASE_ID, PROPOSAL, REVIEWED, samples
@@ -115,7 +112,7 @@ def test_the_sentences_of_pages_are_collected(tmp_path: Path):
 
 def test_only_commands_and_their_translator_ask_for_what_is_no_literal() -> None:
     """Whatever else did could not be collected, and would stay English; choices of commands are collected as words."""
-    assert uncollectable() == ["adapters/discord/capture/commands.py", "adapters/discord/speech/languages.py"]
+    assert uncollectable() == ["adapters/discord/capture/events.py", "adapters/discord/speech/languages.py"]
     assert len(sentences()) > 300
 
 
@@ -333,7 +330,7 @@ def panels(locale: str) -> Iterator[discord.ui.LayoutView]:
     yield panel_layout(setup.confirm_panel(reader_of(locale)), guild)
     yield panel_layout(targets.targets_panel(policy, reader_of(locale)), guild)
     yield panel_layout(calls.calls_panel(policy, reader_of(locale), facts), guild)
-    yield panel_layout(flagging.flags_panel(policy, reader_of(locale)), guild)
+    yield panel_layout(flags.flags_panel(policy, reader_of(locale)), guild)
     yield panel_layout(rules_notice.notice_panel(policy, reader_of(locale)), guild)
 
 

@@ -14,11 +14,11 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from core import errors
+from core.desk.rules.approval import CaseState, state_words
+from core.desk.rules.roles import OnCase, OnCommunity, Role, refused, role_words
 from core.errors import Conflict
 from core.i18n.catalogs import LANGUAGES, translated
 from core.i18n.sentences import Said, Sentence, from_json, joined, listed, sentence, to_json
-from core.moderation.approval import CaseState, state_words
-from core.moderation.roles import OnCase, OnCommunity, Role, refused, role_words
 
 ROOT = Path(__file__).parents[4]
 MET_BY_PEOPLE = (
@@ -45,7 +45,7 @@ MET_BY_PEOPLE = (
 """The modules whose errors a moderator's press or a volunteer's command on Discord can meet."""
 ONLY_OPERATORS = {
     "A flagged post needs its platform and message id.", "Mend the adapter.",
-    "An approved reply is made by core.moderation.approval alone.", "Call core.moderation.approval.approve.",
+    "An approved reply is made by core.desk.rules.approval alone.", "Call core.desk.rules.approval.approve.",
     "Nobody approved this reply.", "Approve it as a moderator with a name.",
     "The time of the approval has no time zone.", "Pass an aware datetime.",
     "Give the suggestion's id and the draft's rank together, or neither for a text of your own.",
@@ -61,18 +61,18 @@ SHOWN_ON_CARDS = [
     *(
         file
         for room in (
-            "core/stages", "core/stages/kinds", "core/stages/search", "core/scoring", "bot/sending", "bot/review",
-            "bot/review/board", "bot/drafting",
+            "core/engine", "core/engine/writing", "core/engine/writing", "core/engine/scoring", "core/desk/sending", "core/desk/review",
+            "core/desk/review", "core/desk/drafting",
         )
         for file in sorted((ROOT / room).glob("*.py"))
     ),
     *(
         ROOT / f"{name}.py"
         for name in (
-            "bot/compose/engine", "bot/upkeep/chores/expiry", "bot/upkeep/chores/folded", "core/engine", "core/request",
-            "core/llm/backends/cross_encoders", "core/llm/backends/embeddings", "core/llm/backends/loading",
-            "core/llm/backends/servers/chat", "core/llm/backends/toxicity", "core/llm/budget",
-            "core/moderation/two_person_rule", "kb/search", "kb/shelf/local", "kb/shelf/neighbours",
+            "bot/compose/engine", "core/desk/upkeep/expiry", "core/desk/upkeep/folded_cases", "core/engine/pipeline", "core/engine/request",
+            "core/engine/backends/cross_encoders", "core/engine/backends/embeddings", "core/engine/backends/pretrained",
+            "core/engine/servers/chat", "core/engine/backends/toxicity", "core/engine/llm/budget",
+            "core/desk/rules/approval", "kb/search", "kb/shelf/local", "kb/shelf/local",
         )
     ),
 ]  # fmt: skip
@@ -131,10 +131,10 @@ NOT_ON_CARDS = {
 """Prompts, words, lines of the log of cases that are open again, and what only an operator or a program meets."""
 FILLED_FOR_OPERATORS = {
     "adapters/discord/connection/error_meanings.py": 1,
-    "adapters/discord/manage/syncing.py": 2,
-    "bot/review/approvals.py": 1,
-    "bot/store/engine/postgresql.py": 2,
-    "core/moderation/community/policy.py": 2,
+    "adapters/discord/manage/command_tree.py": 2,
+    "core/desk/review/approvals.py": 1,
+    "core/desk/database/postgresql.py": 2,
+    "core/desk/rules/policy.py": 2,
 }
 """How many texts with values in them are left in English, by file, for the same reasons."""
 

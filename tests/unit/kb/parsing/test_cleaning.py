@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.wording.text import UNREADABLE
-from kb.parsing.cleaning import clean_line, cleaned
-from kb.parsing.raw import Raw
+from core.engine.wording.text import UNREADABLE
+from kb.parsing.clean_text import clean_line, cleaned
+from kb.parsing.raw_text import Raw
 
 
 def text_of(page: str, *, is_wrapped: bool = False) -> str:

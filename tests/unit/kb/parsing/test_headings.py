@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kb.parsing.cleaning import author_in, heading_in, title_in, year_in
+from kb.parsing.clean_text import author_in, heading_in, title_in, year_in
 
 
 @pytest.mark.parametrize(

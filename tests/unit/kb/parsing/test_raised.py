@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from core.wording.figures.figures import figures
-from kb.parsing.cleaning import cleaned
-from kb.parsing.raised import OFF, ON
-from kb.parsing.raw import Raw
+from core.engine.wording.figures import figures
+from kb.parsing.clean_text import cleaned
+from kb.parsing.raised_marks import OFF, ON
+from kb.parsing.raw_text import Raw
 
 
 def text_of(marked: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kb.parsing.formats.styles import colour, declarations, has_background, hides, is_white, rules
+from kb.parsing.html import colour, declarations, has_background, hides, is_white, rules
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from core.ports import EvidenceQuery
-from core.wording import language
+from core.engine.ports import EvidenceQuery
+from core.engine.wording import language
 from kb.ranking.queries import LANGUAGES, asked, gloss, language_of_words
 
 

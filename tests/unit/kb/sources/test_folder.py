@@ -13,7 +13,7 @@ import pytest
 from core.errors import BadInput, DocumentRefused, SourceUnavailable
 from core.models import TargetGroup
 from kb.documents import Listed, Wanted
-from kb.sources.folder.folder import Folder
+from kb.sources.folder import Folder
 from tests.fakes.documents.asking import walk
 
 NOW = datetime(2026, 3, 2, 14, 0, tzinfo=UTC)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import BadInput, DocumentRefused
-from kb.sources.folder.own_files import Metadata, forget_file, keep_file, own_folder
+from kb.sources.own_files import Metadata, forget_file, keep_file, own_folder
 
 
 def write(path: Path, text: str) -> Path:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from kb.sources.polite import HostTurns, seconds_to_wait
+from kb.sources.web_client import HostTurns, seconds_to_wait
 from tests.fakes.machine.clock import Seconds
 
 NOW = datetime(2026, 3, 2, 14, 0, tzinfo=UTC)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.cards.bank import load_stereotypes
+from core.engine.cards.bank import load_stereotypes
 from core.models import TargetGroup
 from training.heads.closeness import compared
-from training.heads.routing import Labelled
+from training.heads.router import Labelled
 
 
 def test_a_stereotype_is_compared_with_the_others_of_its_group() -> None:

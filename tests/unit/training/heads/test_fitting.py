@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from training.heads.fitting import (
+from training.heads.calibration import (
     LOST_IN_LONG,
     REFUSED_OF_GOOD,
     WARNED_OF_GOOD,

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.cards.bank import load_stereotypes
-from core.cards.routing import NONE
+from core.engine.cards.bank import load_stereotypes
+from core.engine.cards.router import NONE
 from core.models import TargetGroup
 from training.corpus import DATA, POST_WRITERS_OF_TESTS, posts
-from training.heads.routing import Outputs, calibrated, labelled, limit
+from training.heads.router import Outputs, calibrated, labelled, limit
 
 
 def rows(name: str) -> list[dict[str, object]]:

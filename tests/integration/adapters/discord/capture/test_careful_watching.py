@@ -9,19 +9,19 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from bot.communities.governance import CommunityGovernance
 from bot.compose.application import PostDetector
 from bot.compose.desk import Desk, build_casework, build_desk
-from bot.drafting.queue import DraftQueue
-from bot.runtime.faults import installed
-from bot.sending.outbox import Outbox
-from bot.store.cases.cases import all_cases
-from bot.store.engine.database import Database
-from core.moderation.approval import CaseState
-from core.moderation.closing import CloseReason
-from core.moderation.roles import Person, Role
-from core.scoring.readers.outputs import POST_OUTPUTS
-from core.scoring.readers.readers import PostReader
+from core.desk.communities.governance import CommunityGovernance
+from core.desk.database.connection import Database
+from core.desk.drafting.queue import DraftQueue
+from core.desk.rules.approval import CaseState
+from core.desk.rules.closures import CloseReason
+from core.desk.rules.roles import Person, Role
+from core.desk.runtime.faults import installed
+from core.desk.sending.outbox import Outbox
+from core.desk.store.cases import all_cases
+from core.engine.readers.networks import PostReader
+from core.engine.readers.outputs import POST_OUTPUTS
 from tests.fakes.desk.chores import DAY
 from tests.fakes.desk.decisions import take
 from tests.fakes.discord.panels import opened, words_of

@@ -8,10 +8,10 @@ import discord
 import pytest
 import simcord
 
+from core.desk.rules.policy import CommunityPolicy
+from core.desk.rules.roles import Role
 from core.errors import StoreUnavailable
 from core.models import Priority, ThreadMessage
-from core.moderation.community.policy import CommunityPolicy
-from core.moderation.roles import Role
 from tests.fakes.discord.panels import choose, opened
 from tests.fakes.discord.town import HATE, FakeApplication, Town, watch
 from tests.fakes.ports.flag_desk import DRAFT

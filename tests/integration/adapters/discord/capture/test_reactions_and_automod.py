@@ -5,8 +5,8 @@ from __future__ import annotations
 import discord
 import simcord
 
+from core.desk.rules.policy import CommunityPolicy
 from core.models import Priority
-from core.moderation.community.policy import CommunityPolicy
 from tests.fakes.discord.town import HATE, FakeApplication, Town
 
 

@@ -12,12 +12,11 @@ from typing import Any
 import discord
 import pytest
 
+from core.desk.rules.approval import CaseState
+from core.desk.rules.case_cards import CardTrouble, DecidedLately, short_number
+from core.desk.rules.notices import CallKind
+from core.desk.rules.policy import CommunityPolicy
 from core.models import FlaggedPost, PostRef
-from core.moderation.approval import CaseState
-from core.moderation.cards import CardTrouble, DecidedLately
-from core.moderation.case_numbers import short_number
-from core.moderation.community.notices import CallKind
-from core.moderation.community.policy import CommunityPolicy
 from tests.fakes.discord.messages import buttons_of, texts_of
 from tests.fakes.discord.panels import opened
 from tests.fakes.discord.town import FakeApplication, Town

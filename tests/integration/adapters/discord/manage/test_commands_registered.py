@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from adapters.discord.connection.client import DiscordOptions
-from adapters.discord.manage.syncing import payload_hash, sync_commands
+from adapters.discord.manage.command_tree import payload_hash, sync_commands
 from core.errors import PlatformUnavailable
 from tests.fakes.discord.town import FakeApplication, Town, TownClient
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import discord
 import pytest
 
-from core.moderation.community.policy import CommunityPolicy
-from core.moderation.roles import Role
+from core.desk.rules.policy import CommunityPolicy
+from core.desk.rules.roles import Role
 from tests.fakes.discord.messages import texts_of
 from tests.fakes.discord.panels import choose, opened, press, select_of, words_of
 from tests.fakes.discord.town import FakeApplication, Town

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from core.desk.rules.policy import CommunityPolicy
 from core.models import Intent, TargetGroup
-from core.moderation.community.policy import CommunityPolicy
 from tests.fakes.discord.panels import choose, opened, parts_of_form, press, words_of
 from tests.fakes.discord.town import FakeApplication, Town
 

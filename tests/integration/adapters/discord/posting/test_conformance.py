@@ -12,8 +12,8 @@ from adapters.discord import DiscordOptions, DiscordPlatform
 from adapters.discord.capture.sightings import SeenMessage
 from adapters.discord.connection.places import Readable, place_of
 from adapters.discord.connection.refs import NAME
+from core.desk.rules.platforms import ChatPlatform
 from core.models import FlaggedPost, PostRef, Priority
-from core.moderation.platforms import ChatPlatform
 from tests.conformance import PlatformConformance, PlatformHarness
 from tests.fakes.discord.server import DiscordServer, DiscordState, LoopbackClient, connected
 from tests.fakes.discord.server.faults import Fault

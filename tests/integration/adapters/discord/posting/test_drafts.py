@@ -17,9 +17,9 @@ import pytest
 from hypothesis import strategies as st
 
 from adapters.discord import DiscordOptions, DiscordPlatform
+from core.engine.wording.final_text import check_sendable
 from core.errors import BadInput, PlatformUnavailable
 from core.models import PostRef
-from core.wording.final_text import check_sendable
 from tests.conformance import CITED, PASSAGE, drafts_of, hold_for_drafts, how_many_drafts, reply_to
 from tests.fakes.discord.server import BOT_ID, DiscordState, LoopbackClient
 from tests.fakes.discord.server.rest import carry_out

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from adapters.discord import DiscordOptions, DiscordPlatform, DiscordRoles
-from adapters.discord.connection.acting import HOLDS_SECONDS, acting, acts
+from adapters.discord.connection.actors import HOLDS_SECONDS, acting, acts
 from adapters.discord.connection.refs import revision_of
+from core.desk.rules.policy import CommunityPolicy
+from core.desk.rules.roles import Role
 from core.errors import AmbiguousSend, PlatformUnavailable, TextHidden
-from core.moderation.community.policy import CommunityPolicy
-from core.moderation.roles import Role
 from tests.conformance import reply_to
 from tests.fakes.discord.server import BOT_ID, DiscordServer, DiscordState, LoopbackClient, connected
 from tests.fakes.discord.server.faults import Fault

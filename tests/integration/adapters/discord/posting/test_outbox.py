@@ -10,10 +10,10 @@ from contextlib import suppress
 from typing import Final
 
 from adapters.discord import DiscordPlatform
-from bot.store.engine.database import Database
+from core.desk.database.connection import Database
+from core.desk.rules.approval import ApprovedReply
 from core.errors import AmbiguousSend, PlatformBusy, PlatformUnavailable
 from core.models import PostRef
-from core.moderation.approval import ApprovedReply
 from tests.conformance import reply_to
 from tests.fakes.discord.server import DiscordState
 from tests.fakes.discord.server.faults import Fault

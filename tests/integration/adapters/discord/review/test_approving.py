@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from core.moderation.approval import CaseState
-from core.moderation.closing import CloseReason
+from core.desk.rules.approval import CaseState
+from core.desk.rules.closures import CloseReason
 from tests.fakes.discord.messages import buttons_of, texts_of
 from tests.fakes.discord.review import ReviewRoom, said_in
 from tests.fakes.ports.cards import DRAFTS, EVIDENCE, REVIEWED, samples

@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 
 from bot.compose.desk import Desk
-from bot.drafting.queue import DraftQueue
-from bot.review.casework import FrontDesk
-from bot.store.cases.cases import Case
-from bot.store.engine.database import Database, Session
-from bot.store.people import communities, people
-from bot.store.schema import Change
+from core.desk.database.connection import Database, Session
+from core.desk.drafting.queue import DraftQueue
+from core.desk.review.casework import FrontDesk
+from core.desk.rules.case_cards import Approval
+from core.desk.rules.desk_ports import Casework
+from core.desk.rules.roles import Person, Role
+from core.desk.schema import Change
+from core.desk.store import communities, people
+from core.desk.store.cases import Case
 from core.models import FlaggedPost, PostRef
-from core.moderation.cards import Approval
-from core.moderation.desk_ports import Casework
-from core.moderation.roles import Person, Role
 from tests.fakes.desk.decisions import drafted, one_row
 from tests.fakes.discord.messages import buttons_of, texts_of
 from tests.fakes.discord.review import ReviewClient

@@ -6,10 +6,10 @@ from datetime import timedelta
 
 import pytest
 
+from core.desk.rules.case_cards import Holder
+from core.desk.rules.closures import CloseReason, RetractReason
 from core.errors import PlatformUnavailable
 from core.models import Intent
-from core.moderation.cards import Holder
-from core.moderation.closing import CloseReason, RetractReason
 from tests.fakes.discord.messages import buttons_of, select_of
 from tests.fakes.discord.review import ReviewRoom, said_in
 from tests.fakes.ports.cards import AT, REVIEWED, samples

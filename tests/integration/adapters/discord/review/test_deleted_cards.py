@@ -10,14 +10,14 @@ import pytest
 
 from adapters.discord.review import DiscordReviewSurface, surface
 from bot.compose.desk import Desk
-from bot.review.board import ReviewBoard
-from bot.store.engine.database import Database, Session
-from bot.store.people import communities
-from bot.store.schema import CommunityRow
+from core.desk.database.connection import Database, Session
+from core.desk.review.board import ReviewBoard
+from core.desk.rules.platforms import Looked
+from core.desk.rules.policy import CommunityPolicy
+from core.desk.schema import CommunityRow
+from core.desk.store import communities
 from core.errors import PlatformBusy, PlatformUnavailable
 from core.models import FlaggedPost, PostRef
-from core.moderation.community.policy import CommunityPolicy
-from core.moderation.platforms import Looked
 from tests.fakes.desk.boards import all_steps, posts_apart
 from tests.fakes.discord.review import ReviewRoom
 from tests.fakes.discord.server.state import GUILD_ID

@@ -10,9 +10,9 @@ import discord
 import pytest
 
 from adapters.discord.review import DiscordReviewSurface
+from core.desk.rules.case_cards import Card
 from core.errors import PlatformBusy
 from core.models import PostRef
-from core.moderation.cards import Card
 from tests.fakes.discord.server.faults import Fault
 from tests.fakes.discord.server.state import GUILD_ID
 from tests.fakes.discord.wire import MESSAGES, Wire, connected_wire

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from adapters.discord.review import DiscordNotifier
+from core.desk.rules.case_cards import short_number
+from core.desk.rules.notices import CallKind, Notice
 from core.errors import PlatformUnavailable
 from core.models import PostRef
-from core.moderation.case_numbers import short_number
-from core.moderation.community.notices import CallKind, Notice
 from tests.fakes.discord.review import ReviewRoom
 from tests.fakes.ports.cards import CASE_ID, POST_TEXT
 

@@ -9,12 +9,12 @@ import discord
 import pytest
 
 from adapters.discord.review import DiscordReviewSurface, install
+from core.desk.rules.approval import CaseState
+from core.desk.rules.case_cards import Card
+from core.desk.rules.platforms import ReviewSurface
+from core.desk.rules.policy import CommunityPolicy
 from core.errors import BadSettings, CardRefused, PlatformBusy, PlatformUnavailable
 from core.models import PostRef
-from core.moderation.approval import CaseState
-from core.moderation.cards import Card
-from core.moderation.community.policy import CommunityPolicy
-from core.moderation.platforms import ReviewSurface
 from tests.fakes.discord.review import ReviewRoom, private_channel
 from tests.fakes.ports.cards import DRAFTS, POST_TEXT, REVIEWED
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.common.decisions import approving
+from adapters.common.decisions import flows
 from adapters.common.policy_memory import HURRY_SECONDS
 from core.errors import StoreUnavailable
 from tests.fakes.discord.messages import buttons_of
@@ -134,8 +134,8 @@ async def test_a_desk_that_is_slow_does_not_cost_the_modal_its_three_seconds(
     room: ReviewRoom, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A modal cannot be deferred: who pressed is asked to press again before Discord gives up."""
-    assert HURRY_SECONDS + approving.READ_SECONDS < 2.5
-    monkeypatch.setattr(approving, "READ_SECONDS", 0.02)
+    assert HURRY_SECONDS + flows.READ_SECONDS < 2.5
+    monkeypatch.setattr(flows, "READ_SECONDS", 0.02)
     await room.show()
     room.casework.slow_seconds = 60.0
     slow = await room.click("moderator", "Edit draft 1…")

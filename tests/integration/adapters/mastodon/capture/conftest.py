@@ -11,15 +11,15 @@ from typing import cast
 import pytest
 
 from adapters.mastodon.capture import Capture, install
+from adapters.mastodon.connection.arrivals import MastodonHearing
 from adapters.mastodon.connection.client import MastodonClient, MastodonOptions
-from adapters.mastodon.intake.hearing import MastodonHearing
-from adapters.mastodon.intake.updates import arrived, newest
+from adapters.mastodon.connection.updates import arrived, newest
 from adapters.mastodon.speech.plain_text import plain_text
+from core.desk.rules.desk_ports import Casework
+from core.desk.rules.platforms import WaitingUpdate
+from core.desk.rules.policy import CommunityPolicy
+from core.desk.rules.roles import Role
 from core.models import PostRef
-from core.moderation.community.policy import CommunityPolicy
-from core.moderation.desk_ports import Casework
-from core.moderation.platforms import WaitingUpdate
-from core.moderation.roles import Role
 from tests.fakes.mastodon.server.server import MastodonServer
 from tests.fakes.mastodon.town import JSON, Person
 from tests.fakes.ports.flag_desk import FlagDesk

@@ -9,9 +9,9 @@ import pytest
 
 from adapters.mastodon.connection.feeds import why_closed
 from adapters.mastodon.connection.instance import Instance, instance_of
-from bot.serving.supervision import cancelled
+from bot.serve.supervision import cancelled
+from core.desk.rules.policy import CommunityPolicy
 from core.models import Priority
-from core.moderation.community.policy import CommunityPolicy
 from tests.fakes.mastodon.server.server import MastodonServer
 from tests.integration.adapters.mastodon.capture.conftest import HATE, CaptureTown
 

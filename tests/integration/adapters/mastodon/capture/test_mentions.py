@@ -8,12 +8,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from adapters.mastodon.connection.listening import MENTION, Heard
+from adapters.mastodon.connection.listeners import MENTION, Heard
 from adapters.mastodon.speech.private_answers import DirectAnswer
+from core.desk.rules.policy import CommunityPolicy
+from core.desk.rules.roles import Role
 from core.errors import PlatformBusy, PlatformUnavailable, StoreUnavailable
 from core.models import CUT, MOST_WORDS, Intent, Priority, ThreadMessage, Wish
-from core.moderation.community.policy import CommunityPolicy
-from core.moderation.roles import Role
 from tests.fakes.mastodon.server.server import MastodonServer
 from tests.integration.adapters.mastodon.capture.conftest import FAR, HATE, CaptureTown
 

@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
+from core.desk.rules.policy import CommunityPolicy
 from core.models import Part, PartKind
-from core.moderation.community.policy import CommunityPolicy
 from tests.fakes.mastodon.town import JSON
 from tests.integration.adapters.mastodon.capture.conftest import HATE, CaptureTown
 

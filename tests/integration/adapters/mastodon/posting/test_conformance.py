@@ -9,8 +9,8 @@ import pytest
 
 from adapters.mastodon.connection.refs import revision_of
 from adapters.mastodon.speech.plain_text import plain_text, text_of
+from core.desk.rules.platforms import ChatPlatform
 from core.models import FlaggedPost, PostRef, ThreadMessage
-from core.moderation.platforms import ChatPlatform
 from tests.conformance import PlatformConformance, PlatformHarness
 from tests.fakes.mastodon.server.asked import Asked
 from tests.fakes.mastodon.server.faults import Fault

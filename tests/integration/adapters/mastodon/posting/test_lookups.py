@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from core.desk.rules.approval import approve, text_hash
 from core.errors import PlatformUnavailable
-from core.moderation.approval import approve, text_hash
 from tests.conformance import reply_to
 from tests.fakes.machine.clock import outlasting
 from tests.fakes.mastodon.wire import FAR, MastodonWire

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from bot.store.engine.database import Database
+from core.desk.database.connection import Database
 from tests.fakes.machine.clock import FakeClock
 from tests.fakes.mastodon.sends import CERTAIN, KINDS, send_over_a_bad_line, sends_with
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.mastodon.connection.deletions import MOST_DELETIONS, WINDOW_SECONDS
-from adapters.mastodon.platform import MastodonPlatform
+from adapters.mastodon.platform import MOST_DELETIONS, WINDOW_SECONDS, MastodonPlatform
 from core.errors import AmbiguousSend, PlatformBusy, PlatformUnavailable
 from core.models import Posted
 from tests.conformance import reply_to

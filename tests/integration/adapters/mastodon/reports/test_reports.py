@@ -21,24 +21,24 @@ from adapters.mastodon.connection.refs import NAME, status_id_of
 from adapters.mastodon.connection.statuses import Statuses
 from adapters.mastodon.manage.login import MODERATOR_SCOPES
 from adapters.mastodon.reports.feed import ReportFeed, arrived, kept_report
-from adapters.mastodon.reports.flagging import Reports, how
-from adapters.mastodon.reports.following import ReportFollower
-from bot.communities.decisions import CommunityDesk
+from adapters.mastodon.reports.flags import Reports, how
+from adapters.mastodon.reports.outcomes import ReportFollower
 from bot.compose.desk import build_casework, build_desk
-from bot.sending.outbox import Outbox
-from bot.store.cases.cases import load
-from bot.store.engine.database import Database
-from bot.store.schema import CaseRow
-from bot.store.work.inbox import StoredInbox
+from core.desk.communities.decisions import CommunityDesk
+from core.desk.database.connection import Database
+from core.desk.rules.approval import CaseState
+from core.desk.rules.case_cards import Card, Holder
+from core.desk.rules.closures import CloseReason
+from core.desk.rules.desk_ports import Casework
+from core.desk.rules.platforms import WaitingUpdate
+from core.desk.rules.roles import Operator, Role
+from core.desk.rules.roles import Person as Member
+from core.desk.schema import CaseRow
+from core.desk.sending.outbox import Outbox
+from core.desk.store.cases import load
+from core.desk.store.inbox import StoredInbox
 from core.errors import PlatformUnavailable
 from core.models import FlaggedPost, PostRef
-from core.moderation.approval import CaseState
-from core.moderation.cards import Card, Holder
-from core.moderation.closing import CloseReason
-from core.moderation.desk_ports import Casework
-from core.moderation.platforms import WaitingUpdate
-from core.moderation.roles import Operator, Role
-from core.moderation.roles import Person as Member
 from tests.fakes.desk.canary import move
 from tests.fakes.desk.traces import everything
 from tests.fakes.mastodon.server.server import MastodonServer

@@ -13,27 +13,27 @@ import pytest
 from pydantic import SecretStr
 from sqlalchemy import select
 
-from adapters.mastodon.capture.watched_feeds import WatchedFeeds
+from adapters.mastodon.capture.events import WatchedFeeds
 from adapters.mastodon.connection.client import MastodonClient, MastodonOptions
 from adapters.mastodon.platform import MastodonPlatform
 from adapters.mastodon.reports.feed import ReportFeed
 from adapters.mastodon.speech.exact_text import ROOM
 from adapters.mastodon.speech.plain_text import plain_text
-from bot.communities.decisions import CommunityDesk
 from bot.compose import application
 from bot.compose.application import open_database
-from bot.compose.platforms.mastodon import mastodon_platform
-from bot.compose.settings.settings import DeskSettings, MastodonSettings, Settings
-from bot.serving import running
-from bot.serving.platforms import Connection
-from bot.serving.status.status import Status
-from bot.store.schema import CaseRow, SuggestionRow, UpdateRow, UpdateState
-from core.engine import Engine
+from bot.compose.mastodon import mastodon_platform
+from bot.serve import process
+from bot.serve.platforms import Connection
+from bot.serve.status import Status
+from bot.settings.settings import DeskSettings, MastodonSettings, Settings
+from core.desk.communities.decisions import CommunityDesk
+from core.desk.rules.approval import CaseState
+from core.desk.rules.policy import PlaceRules
+from core.desk.rules.roles import Operator
+from core.desk.rules.roles import Person as Member
+from core.desk.schema import CaseRow, SuggestionRow, UpdateRow, UpdateState
+from core.engine.pipeline import Engine
 from core.models import FlaggedPost, PostRef
-from core.moderation.approval import CaseState
-from core.moderation.community.places import PlaceRules
-from core.moderation.roles import Operator
-from core.moderation.roles import Person as Member
 from tests.fakes.engine.brief import passage
 from tests.fakes.engine.evidence import FakeEvidence
 from tests.fakes.engine.readers import readers_saying
@@ -234,8 +234,8 @@ async def test_nothing_that_anybody_wrote_to_us_stays_in_the_inbox(tmp_path: Pat
 async def test_reports_and_watched_hashtags_become_cases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both are asked for, from now on; a report ends with what a person decides on the page."""
     soon = partial(WatchedFeeds, look_seconds=0.2)
-    monkeypatch.setattr("adapters.mastodon.capture.installing.WatchedFeeds", soon)
-    monkeypatch.setattr("bot.compose.platforms.mastodon.ReportFeed", partial(ReportFeed, poll_seconds=0.2))
+    monkeypatch.setattr("adapters.mastodon.capture.events.WatchedFeeds", soon)
+    monkeypatch.setattr("bot.compose.mastodon.ReportFeed", partial(ReportFeed, poll_seconds=0.2))
     watched = {"watched_channels": ("#newcomers",), "keywords": ("parasites",)}
     async with served(_engine(), tmp_path, has_reports=True, **watched) as town:
         people, instance = town.people, town.server.town
@@ -301,7 +301,7 @@ async def test_what_another_process_drafts_fits_where_it_will_be_posted(
             served_here = [mastodon_platform(settings)]
             async with (
                 application.open_application(engine, settings, served_here, BRIEF) as whole,
-                running.connected(whole, Connection(platform)),
+                process.connected(whole, Connection(platform)),
             ):
                 moderator = Member("mastodon", "7", "ane")
                 await application.admit(whole.database, "mastodon", server.domain, moderator)

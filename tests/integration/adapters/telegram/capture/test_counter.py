@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from adapters.common.capture import following
+from adapters.common.capture import delivery
 from adapters.common.cards.contents import sections
 from adapters.telegram.speech.markup import reader_of
+from core.desk.rules.roles import Person, Role
 from core.errors import PlatformUnavailable, StoreUnavailable
 from core.models import Intent, Priority, Wish
-from core.moderation.roles import Person, Role
 from tests.fakes.ports.flag_desk import DRAFT
 from tests.fakes.telegram.captured import HATE, SET_UP, CaptureTown
 from tests.fakes.telegram.server.server import TelegramServer
@@ -23,7 +23,7 @@ EPHEMERAL = [{"command": "counter", "description": "Draft a reply", "is_ephemera
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Drafts are looked for without a pause."""
-    monkeypatch.setattr(following, "_pause_seconds", lambda card: 0.0)
+    monkeypatch.setattr(delivery, "_pause_seconds", lambda card: 0.0)
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from core.desk.rules.roles import Role
 from core.models import Priority
-from core.moderation.roles import Role
 from tests.fakes.telegram.captured import HATE, SET_UP, CaptureTown
 
 

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from adapters.common.arrivals.handling import Handling
+from adapters.common.arrivals import Handling
 from adapters.telegram.connection.client import Heard, TelegramClient, TelegramOptions
-from adapters.telegram.connection.polling import Polling, TelegramHearing
 from adapters.telegram.connection.refs import NAME
-from bot.serving.supervision import cancelled, first_of
-from bot.store.engine.database import Database
-from bot.store.work.inbox import StoredInbox
+from adapters.telegram.connection.updates import Polling, TelegramHearing
+from bot.serve.supervision import cancelled, first_of
+from core.desk.database.connection import Database
+from core.desk.store.inbox import StoredInbox
 from tests.fakes.desk.people import SECRET
 from tests.fakes.machine.clock import FakeClock
 from tests.fakes.machine.patience import GUARD_SECONDS

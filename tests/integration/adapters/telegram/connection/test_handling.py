@@ -9,8 +9,8 @@ import pytest
 from sqlalchemy import select
 
 from adapters.telegram.connection.client import Heard
-from bot.store.engine.database import Database
-from bot.store.schema import UpdateRow, UpdateState
+from core.desk.database.connection import Database
+from core.desk.schema import UpdateRow, UpdateState
 from core.errors import StoreUnavailable
 from tests.fakes.machine.patience import until
 from tests.fakes.telegram.server.server import TelegramServer
@@ -160,7 +160,7 @@ async def test_what_was_in_hand_at_the_end_is_handed_out_at_the_next_start(
     server: TelegramServer, intake_of: MakeIntake, chat: int, ada: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A stop waits for it only so long."""
-    monkeypatch.setattr("adapters.common.arrivals.handling._CLOSING_SECONDS", 0.01)
+    monkeypatch.setattr("adapters.common.arrivals._CLOSING_SECONDS", 0.01)
     first, second = intake_of(), intake_of("process 2")
     first.gates[chat] = asyncio.Event()
     server.town.say(ada, chat, "one")

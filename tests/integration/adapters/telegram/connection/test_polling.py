@@ -6,10 +6,9 @@ import asyncio
 
 import pytest
 
-from adapters.telegram.connection.polling import MOST_FAULTS
-from adapters.telegram.connection.updates import KINDS
-from bot.runtime.faults import installed
-from bot.store.engine.database import Database
+from adapters.telegram.connection.updates import KINDS, MOST_FAULTS
+from core.desk.database.connection import Database
+from core.desk.runtime.faults import installed
 from core.errors import BadSettings, PlatformUnavailable, StoreUnavailable
 from tests.fakes.desk.traces import everything
 from tests.fakes.machine.clock import FakeClock

@@ -11,18 +11,18 @@ from typing import cast
 import pytest
 from sqlalchemy import select
 
-from adapters.common.arrivals.handling import Handling
+from adapters.common.arrivals import Handling
 from adapters.telegram import capture
 from adapters.telegram.connection.client import TelegramClient, TelegramOptions
-from adapters.telegram.connection.polling import Polling, TelegramHearing
 from adapters.telegram.connection.refs import NAME
-from bot.serving.supervision import cancelled, first_of
-from bot.store.engine.database import Database
-from bot.store.schema import UpdateRow, UpdateState
-from bot.store.work.inbox import StoredInbox
+from adapters.telegram.connection.updates import Polling, TelegramHearing
+from bot.serve.supervision import cancelled, first_of
+from core.desk.database.connection import Database
+from core.desk.rules.desk_ports import Casework
+from core.desk.rules.roles import Role
+from core.desk.schema import UpdateRow, UpdateState
+from core.desk.store.inbox import StoredInbox
 from core.errors import StoreUnavailable
-from core.moderation.desk_ports import Casework
-from core.moderation.roles import Role
 from tests.fakes.machine.patience import until
 from tests.fakes.ports.flag_desk import FlagDesk
 from tests.fakes.ports.governance import FakeGovernance
@@ -64,7 +64,7 @@ class WatchedTown:
 
     @asynccontextmanager
     async def process(self, name: str = "process 1") -> AsyncIterator[None]:
-        """Take in what waits while the block runs, as ``bot.compose.platforms.telegram`` does."""
+        """Take in what waits while the block runs, as ``bot.compose.telegram`` does."""
         self.detector = StoppedDetector()
         options = TelegramOptions(self.server.token, self.server.url)
         client = TelegramClient(options, cast(Casework, self.desk), self.governance)
@@ -113,8 +113,8 @@ class WatchedTown:
 @pytest.fixture
 def town(server: TelegramServer, database: Database, pauses: Pauses, monkeypatch: pytest.MonkeyPatch) -> WatchedTown:
     """A process that is told to end waits for nothing."""
-    monkeypatch.setattr("adapters.common.arrivals.handling._CLOSING_SECONDS", 0.01)
-    monkeypatch.setattr("adapters.telegram.capture.installing._FLAGGING_SECONDS", 0.01)
+    monkeypatch.setattr("adapters.common.arrivals._CLOSING_SECONDS", 0.01)
+    monkeypatch.setattr("adapters.telegram.capture.events._FLAGGING_SECONDS", 0.01)
     return WatchedTown(server, database, pauses)
 
 

@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from adapters.telegram import manage
-from core.moderation.community.policy import CommunityPolicy
-from core.moderation.roles import Role
+from core.desk.rules.policy import CommunityPolicy
+from core.desk.rules.roles import Role
 from tests.fakes.ports.governance import FakeGovernance
 from tests.fakes.telegram.captured import in_public
 from tests.fakes.telegram.panels import PanelTown

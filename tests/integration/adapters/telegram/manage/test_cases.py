@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from adapters.telegram import manage
-from core.moderation.community.policy import CommunityPolicy
-from core.moderation.roles import Role
+from core.desk.rules.policy import CommunityPolicy
+from core.desk.rules.roles import Role
 from tests.fakes.ports.cards import POST_TEXT
 from tests.fakes.telegram.review import TelegramRoom, labels_of, telegram_room
 from tests.fakes.telegram.server.server import TelegramServer

@@ -12,11 +12,11 @@ from telegram import Update
 
 from adapters.telegram import manage
 from adapters.telegram.connection.client import Heard
-from adapters.telegram.manage.moving import GroupMoves
+from adapters.telegram.manage.supergroups import GroupMoves
 from adapters.telegram.roles import TelegramRoles
+from core.desk.rules.policy import CommunityPolicy
+from core.desk.rules.roles import Role
 from core.errors import PlatformUnavailable, StoreUnavailable
-from core.moderation.community.policy import CommunityPolicy
-from core.moderation.roles import Role
 from tests.fakes.ports.governance import FakeGovernance
 from tests.fakes.telegram.panels import PanelTown
 from tests.fakes.telegram.server.state import JSON

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from adapters.telegram import manage
+from core.desk.rules.policy import CommunityPolicy
+from core.desk.rules.roles import Role
 from core.models import TargetGroup
-from core.moderation.community.policy import CommunityPolicy
-from core.moderation.roles import Role
 from tests.fakes.telegram.panels import PanelTown, labels_of, links_of
 from tests.fakes.telegram.wire import telegram_wire
 

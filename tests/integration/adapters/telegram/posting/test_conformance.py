@@ -13,11 +13,11 @@ import telegram
 from adapters.common.capture.flags import Flag
 from adapters.telegram.capture.recent_messages import RecentMessages
 from adapters.telegram.capture.sightings import SeenMessage
+from core.desk.rules.approval import ApprovedReply
+from core.desk.rules.platforms import ChatPlatform
+from core.desk.rules.policy import CommunityPolicy
 from core.errors import NeverShownAgain, PlatformUnavailable
 from core.models import FlaggedPost, PostRef, Priority
-from core.moderation.approval import ApprovedReply
-from core.moderation.community.policy import CommunityPolicy
-from core.moderation.platforms import ChatPlatform
 from tests.conformance import PlatformConformance, PlatformHarness
 from tests.fakes.telegram.server.faults import BotApiFault
 from tests.fakes.telegram.wire import TelegramWire

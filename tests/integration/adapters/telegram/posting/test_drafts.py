@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.engine.scoring.quotation import quote_of
 from core.errors import PlatformUnavailable
-from core.scoring.quoting import quote_of
 from tests.conformance import CITED, drafts_of, generated, hold_for_drafts, how_many_drafts, reply_to
 from tests.fakes.telegram.server.server import TelegramServer
 from tests.fakes.telegram.server.texts import cut

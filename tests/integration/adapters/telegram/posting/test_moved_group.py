@@ -9,12 +9,12 @@ from telegram import Update
 
 from adapters.telegram.connection.client import Heard
 from adapters.telegram.manage import GroupMoves
-from bot.communities.decisions import CommunityDesk
-from bot.communities.governance import CommunityGovernance
-from bot.communities.native_roles import LiveRoles
-from bot.store.cases.cases import history
-from bot.store.engine.database import Database
-from core.moderation.approval import CaseState
+from core.desk.communities.decisions import CommunityDesk
+from core.desk.communities.governance import CommunityGovernance
+from core.desk.communities.native_roles import LiveRoles
+from core.desk.database.connection import Database
+from core.desk.rules.approval import CaseState
+from core.desk.store.cases import history
 from tests.fakes.desk.people import KEEPER
 from tests.fakes.machine.clock import FakeClock
 from tests.fakes.telegram.sends import approve_all, send_once

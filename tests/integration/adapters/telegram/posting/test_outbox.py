@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.store.engine.database import Database
+from core.desk.database.connection import Database
 from tests.fakes.machine.clock import FakeClock
 from tests.fakes.telegram.sends import BATCH, CERTAIN, KINDS, send_over_a_bad_line
 from tests.fakes.telegram.wire import TelegramWire

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from adapters.telegram.roles import TelegramRoles
+from core.desk.rules.policy import CommunityPolicy
+from core.desk.rules.roles import Role
 from core.errors import PlatformUnavailable
-from core.moderation.community.policy import CommunityPolicy
-from core.moderation.roles import Role
 from tests.fakes.ports.governance import FakeGovernance
 from tests.fakes.telegram.server.state import ANONYMOUS_ADMIN, BOT_ID
 from tests.fakes.telegram.wire import TelegramWire

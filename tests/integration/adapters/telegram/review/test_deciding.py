@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.moderation.approval import CaseState
+from core.desk.rules.approval import CaseState
 from tests.fakes.ports.cards import DRAFTS, samples
 from tests.fakes.telegram.review import TelegramRoom, labels_of
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.store.engine.database import Database
-from core.moderation.approval import CaseState
+from core.desk.database.connection import Database
+from core.desk.rules.approval import CaseState
 from tests.fakes.desk.decisions import BOLD, OWN_TEXT, one_row
 from tests.fakes.telegram.review import TelegramRoom, telegram_room
 from tests.fakes.telegram.server.server import TelegramServer

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from adapters.telegram.connection.limiter import IN_A_GROUP_PER_MINUTE, KEPT_FOR_PEOPLE
+from core.desk.rules.approval import CaseState
+from core.desk.rules.case_cards import Card, Waiting
 from core.errors import CardCanWait, PlatformBusy
 from core.models import PostRef
-from core.moderation.approval import CaseState
-from core.moderation.cards import Card, Waiting
 from tests.fakes.telegram.review import TelegramRoom, labels_of
 
 _WRITES = ("sendMessage", "editMessageText", "editEphemeralMessageText", "sendDocument")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from adapters.telegram.review import TelegramNotifier
+from core.desk.rules.approval import CaseState
+from core.desk.rules.notices import CallKind, Notice
 from core.errors import AmbiguousSend, PlatformBusy, PlatformUnavailable
 from core.models import PostRef
-from core.moderation.approval import CaseState
-from core.moderation.community.notices import CallKind, Notice
 from tests.fakes.ports.cards import CASE_ID
 from tests.fakes.telegram.review import TelegramRoom
 

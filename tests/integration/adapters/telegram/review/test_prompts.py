@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from core.desk.rules.closures import CloseReason
 from core.errors import StoreUnavailable
-from core.moderation.closing import CloseReason
 from tests.fakes.desk.review_desk import review_desk
 from tests.fakes.ports.cards import DRAFTS, EVIDENCE, REVIEWED, samples
 from tests.fakes.telegram.review import TelegramRoom

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from core.desk.rules.approval import CaseState
 from core.errors import PlatformBusy, PlatformUnavailable
 from core.models import PostRef
-from core.moderation.approval import CaseState
 from tests.fakes.ports.cards import POST_TEXT, samples
 from tests.fakes.telegram.review import TelegramRoom, labels_of
 

@@ -13,10 +13,10 @@ import pytest
 from adapters.telegram.connection.client import TelegramClient
 from adapters.telegram.connection.limiter import TelegramLimiter
 from adapters.telegram.speech.markup import BREAK
-from bot.compose.platforms.telegram import telegram_platform
-from bot.compose.settings.settings import Settings
-from bot.serving.platforms import ServedPlatform
-from core.engine import Engine
+from bot.compose.telegram import telegram_platform
+from bot.serve.platforms import ServedPlatform
+from bot.settings.settings import Settings
+from core.engine.pipeline import Engine
 from tests.fakes.engine.brief import passage
 from tests.fakes.engine.evidence import FakeEvidence
 from tests.fakes.engine.readers import readers_saying

@@ -9,10 +9,10 @@ from pathlib import Path
 from adapters.telegram.connection.client import Heard, TelegramClient
 from adapters.telegram.platform import TelegramPlatform
 from adapters.telegram.roles import TelegramRoles
-from bot.compose.platforms.telegram import TelegramParts, telegram_platform
-from bot.compose.settings.settings import Settings
-from bot.serving.platforms import ServedPlatform, Services
-from core.engine import Engine
+from bot.compose.telegram import TelegramParts, telegram_platform
+from bot.serve.platforms import ServedPlatform, Services
+from bot.settings.settings import Settings
+from core.engine.pipeline import Engine
 from tests.fakes.engine.brief import passage
 from tests.fakes.engine.evidence import FakeEvidence
 from tests.fakes.engine.readers import readers_saying

@@ -16,18 +16,18 @@ from adapters.sample.community import SampleCommunity
 from adapters.telegram.connection.client import Heard, TelegramClient
 from adapters.telegram.connection.refs import NAME, ref_of
 from bot.compose.application import Application, open_application
-from bot.compose.platforms.telegram import TelegramParts, telegram_platform
-from bot.compose.settings.settings import TelegramSettings
-from bot.drafting.queue import Backoff
-from bot.serving.platforms import Services
-from bot.serving.running import serve
-from bot.serving.supervision import Patience, first_of
-from bot.store.schema import PlatformState
-from bot.store.views.platforms import Standing
-from core.engine import OnProgress
+from bot.compose.telegram import TelegramParts, telegram_platform
+from bot.serve.platforms import Services
+from bot.serve.process import serve
+from bot.serve.supervision import Patience, first_of
+from bot.settings.settings import TelegramSettings
+from core.desk.drafting.queue import Backoff
+from core.desk.rules.approval import CaseState
+from core.desk.schema import PlatformState
+from core.desk.views.platforms import Standing
+from core.engine.pipeline import OnProgress
+from core.engine.request import Request
 from core.models import FlaggedPost, Suggestion
-from core.moderation.approval import CaseState
-from core.request import Request
 from tests.fakes.engine.brief import PATIENT
 from tests.fakes.engine.evidence import FakeEvidence
 from tests.fakes.engine.readers import readers_saying
@@ -146,7 +146,7 @@ async def test_telegram_goes_down_and_comes_back(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The town is served all the time on its first line; what was written on Telegram meanwhile is heard, once."""
-    monkeypatch.setattr("adapters.telegram.connection.polling._LONGEST_PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr("adapters.telegram.connection.updates._LONGEST_PAUSE_SECONDS", 0.01)
     async with served(tmp_path, server, town) as scene:
         connected = await scene.until_telegram_is(PlatformState.CONNECTED)
         assert connected.note == "To add it to a group, open https://t.me/antiphon_bot?startgroup=1"

@@ -11,9 +11,9 @@ from sqlalchemy import select
 
 from adapters.telegram.speech.markup import BREAK
 from bot.compose.application import open_database
-from bot.compose.settings.settings import DeskSettings, Settings
-from bot.store.schema import CaseRow
-from core.engine import Engine
+from bot.settings.settings import DeskSettings, Settings
+from core.desk.schema import CaseRow
+from core.engine.pipeline import Engine
 from tests.fakes.engine.brief import passage
 from tests.fakes.engine.evidence import FakeEvidence
 from tests.fakes.engine.readers import readers_saying

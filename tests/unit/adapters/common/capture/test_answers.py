@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 import pytest
 
 from adapters.common.capture.answers import is_decided, taken_in, with_drafts
+from core.desk.rules.approval import CaseState
+from core.desk.rules.case_cards import Card, Waiting
 from core.models import Draft, Evidence, FlaggedPost, Intent, PostRef, Receipt, Scores, Source, Verdict
-from core.moderation.approval import CaseState
-from core.moderation.cards import Card, Waiting
 from tests.fakes.ports.plain_markup import plain_reader
 
 LIMIT = 2000

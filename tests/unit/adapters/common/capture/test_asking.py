@@ -10,17 +10,17 @@ from typing import cast
 
 import pytest
 
-from adapters.common.capture import following
-from adapters.common.capture.asking import Asking
-from adapters.common.capture.following import Following
+from adapters.common.capture import delivery
+from adapters.common.capture.delivery import Following
 from adapters.common.capture.known_posts import KnownPosts
+from adapters.common.capture.requests import Asking
 from adapters.common.desk import DeskAccess
 from adapters.common.words.markup import Reader
+from core.desk.rules.approval import CaseState
+from core.desk.rules.desk_ports import Casework
+from core.desk.rules.roles import Person
 from core.errors import StoreUnavailable
 from core.models import FlaggedPost, PostRef
-from core.moderation.approval import CaseState
-from core.moderation.desk_ports import Casework
-from core.moderation.roles import Person
 from tests.fakes.ports.flag_desk import DRAFT, FlagDesk
 from tests.fakes.ports.governance import FakeGovernance
 from tests.fakes.ports.plain_markup import plain_reader
@@ -69,7 +69,7 @@ class AskedDesk:
 @pytest.fixture
 async def town(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[AskedDesk]:
     """Without the pauses between two looks at a case."""
-    monkeypatch.setattr(following, "_pause_seconds", lambda card: 0.0)
+    monkeypatch.setattr(delivery, "_pause_seconds", lambda card: 0.0)
     made = AskedDesk()
     yield made
     await made.following.close()
@@ -130,7 +130,7 @@ async def test_where_nobody_more_can_be_followed_nothing_is_promised(
     town: AskedDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The bound holds however many ask."""
-    monkeypatch.setattr(following, "MOST_FOLLOWED", 0)
+    monkeypatch.setattr(delivery, "MOST_FOLLOWED", 0)
     answer = OneAnswer()
     await town.ask(answer)
     assert "Wait here." not in answer.said[0]

@@ -13,9 +13,9 @@ from adapters.common.capture import changes
 from adapters.common.capture.changes import PostChanges
 from adapters.common.capture.known_posts import KnownPosts
 from adapters.common.desk import DeskAccess
+from core.desk.rules.desk_ports import Casework
 from core.errors import StoreUnavailable
 from core.models import PostRef
-from core.moderation.desk_ports import Casework
 from tests.fakes.ports.flag_desk import FlagDesk
 from tests.fakes.ports.governance import FakeGovernance
 

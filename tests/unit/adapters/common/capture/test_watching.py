@@ -11,17 +11,17 @@ from typing import cast
 
 import pytest
 
-from adapters.common.capture import watching
+from adapters.common.capture import watch
 from adapters.common.capture.flags import Flag
 from adapters.common.capture.known_posts import KnownPosts
-from adapters.common.capture.watching import LookedAt, Sighting, Watching, is_about
+from adapters.common.capture.watch import LookedAt, Sighting, Watching, is_about
 from adapters.common.desk import DeskAccess
+from core.desk.rules.careful_watch import FindLabel, WatchRecord
+from core.desk.rules.desk_ports import Casework
+from core.desk.rules.policy import CommunityPolicy
+from core.desk.rules.roles import Person, Role
 from core.errors import NotAllowed, StoreUnavailable
 from core.models import FlaggedPost, MessageWords, Part, PartKind, PostRef, Priority, TargetGroup
-from core.moderation.community.careful_watch import FindLabel, WatchRecord
-from core.moderation.community.policy import CommunityPolicy
-from core.moderation.desk_ports import Casework
-from core.moderation.roles import Person, Role
 from tests.fakes.machine.clock import let_pass
 from tests.fakes.machine.patience import GUARD_SECONDS
 from tests.fakes.machine.threads import Threads
@@ -139,7 +139,7 @@ async def test_while_a_text_is_compared_everything_else_goes_on(
         return True
 
     main = threading.current_thread()
-    monkeypatch.setattr(watching, compares, waiting)
+    monkeypatch.setattr(watch, compares, waiting)
     await square.hear(Remarked())
     assert compared == [True]
 

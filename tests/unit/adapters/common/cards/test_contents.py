@@ -13,9 +13,9 @@ from adapters.common.cards.scores import source_link
 from adapters.common.words.markup import Reader
 from adapters.discord.speech.markup import reader_of as reader_of_discord
 from adapters.telegram.speech.markup import reader_of as reader_of_telegram
+from core.desk.rules.approval import CaseState
+from core.desk.rules.case_cards import Card
 from core.models import FlaggedPost, Source
-from core.moderation.approval import CaseState
-from core.moderation.cards import Card
 from tests.fakes.ports.cards import DRAFTS, NOTICE, POST_TEXT, REALISTIC, REVIEWED, SUPPORT, samples
 from tests.fakes.ports.plain_markup import plain_reader
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from adapters.common.cards.deleted import DeletedCards
 from adapters.common.desk import DeskAccess
+from adapters.discord.review.presses import DeletedCards
+from core.desk.rules.policy import CommunityPolicy
 from core.errors import StoreUnavailable
 from core.models import PostRef
-from core.moderation.community.policy import CommunityPolicy
 from tests.fakes.desk.review_desk import RecordedDesk, review_desk
 from tests.fakes.ports.governance import FakeGovernance
 

@@ -13,15 +13,15 @@ import pytest
 from adapters.common.cards import controls
 from adapters.common.cards.acts import Act, Target
 from adapters.common.cards.first_texts import written
-from adapters.common.decisions.answering import answered
+from adapters.common.decisions.answers import answered
 from adapters.common.decisions.flows import PRESSED, SUBMITTED
 from adapters.common.decisions.press import NOTE, TEXT
-from bot.communities.decisions import CommunityDesk
+from core.desk.communities.decisions import CommunityDesk
+from core.desk.rules.approval import CaseState
+from core.desk.rules.case_cards import Card, Holder
+from core.desk.rules.closures import CloseReason
+from core.desk.rules.roles import Person, Role
 from core.models import Action, PostRef
-from core.moderation.approval import CaseState
-from core.moderation.cards import Card, Holder
-from core.moderation.closing import CloseReason
-from core.moderation.roles import Person, Role
 from tests.fakes.desk.decisions import take
 from tests.fakes.desk.people import KEEPER
 from tests.fakes.desk.review_desk import ReviewDesk, review_desk

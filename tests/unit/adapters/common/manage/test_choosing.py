@@ -9,17 +9,17 @@ from typing import Any
 import pytest
 
 from adapters.common.desk import DeskAccess
-from adapters.common.manage import calls, choosing, flagging, rules_notice, setup, targets
+from adapters.common.manage import calls, choices, flags, rules_notice, setup, targets
 from adapters.common.manage.changes import Chosen
-from adapters.common.manage.choosing import Choosing, in_time
+from adapters.common.manage.choices import Choosing, in_time
 from adapters.common.manage.managers import Manager
 from adapters.common.manage.panels import Panel, PanelChoice
+from core.desk.rules.careful_watch import FindLabel, WatchRecord
+from core.desk.rules.notices import CallKind
+from core.desk.rules.policy import MAX_KEYWORDS, CommunityPolicy
+from core.desk.rules.roles import Person, Role
 from core.errors import BadInput, NotAllowed, StoreUnavailable
 from core.models import Intent, TargetGroup
-from core.moderation.community.careful_watch import FindLabel, WatchRecord
-from core.moderation.community.notices import CallKind
-from core.moderation.community.policy import MAX_KEYWORDS, CommunityPolicy
-from core.moderation.roles import Person, Role
 from tests.fakes.ports.governance import FakeGovernance
 from tests.fakes.ports.plain_markup import plain_reader
 from tests.fakes.ports.word_detector import WordDetector
@@ -114,9 +114,9 @@ def words(panel: Panel) -> str:
         (Chosen(calls.PANEL, "threats_in_quiet_hours", ("yes",)), {"threats_in_quiet_hours": True}),
         (Chosen(calls.PANEL, "hours", typed={"hours": " 22:30 – 06:15 "}), {"quiet_hours": "22:30-06:15"}),
         (Chosen(calls.PANEL, "time_zone", typed={"time_zone": " Europe/Madrid "}), {"time_zone": "Europe/Madrid"}),
-        (Chosen(flagging.PANEL, "members_flag", ("yes",)), {"members_flag": True}),
-        (Chosen(flagging.PANEL, "flaggers_needed", ("3",)), {"flaggers_needed": 3}),
-        (Chosen(flagging.PANEL, "tells_flaggers", ("no",)), {"tells_flaggers": False}),
+        (Chosen(flags.PANEL, "members_flag", ("yes",)), {"members_flag": True}),
+        (Chosen(flags.PANEL, "flaggers_needed", ("3",)), {"flaggers_needed": 3}),
+        (Chosen(flags.PANEL, "tells_flaggers", ("no",)), {"tells_flaggers": False}),
         (Chosen(rules_notice.PANEL, "eu", typed={"words": " Mesedez. "}), {"norm_notice": {"eu": "Mesedez."}}),
         (Chosen(rules_notice.PANEL, "eu", typed={"words": " "}), {"norm_notice": {}}),
         (Chosen(rules_notice.PANEL, "silent", ("es",)), {"norm_notice": {"es": ""}}),
@@ -270,7 +270,7 @@ async def test_each_page_of_settings_leads_to_the_others_and_back(panels: Choosi
     """By buttons that name their page, so that they work after a restart."""
     first = await panels.panel(MANAGER, setup.PANEL, FACTS)
     pages = {button.panel for button in first.buttons if button.panel}
-    assert pages == {calls.PANEL, flagging.PANEL, rules_notice.PANEL}
+    assert pages == {calls.PANEL, flags.PANEL, rules_notice.PANEL}
     for page in pages:
         opened = await panels.answer(MANAGER, Chosen(page, "again"), FACTS)
         assert opened.name == page
@@ -343,7 +343,7 @@ def test_keywords_have_as_many_fields_as_they_need() -> None:
 
 async def test_a_form_is_not_waited_for_longer_than_a_platform_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Who pressed is told to press again."""
-    monkeypatch.setattr(choosing, "FORM_SECONDS", 0.0)
+    monkeypatch.setattr(choices, "FORM_SECONDS", 0.0)
     with pytest.raises(StoreUnavailable, match="takes too long"):
         async with in_time("en"):
             await asyncio.Event().wait()

@@ -8,9 +8,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from adapters.common.manage.reports import Watch, lately_text, statistics_text, status_text
+from core.desk.rules.approval import CaseState
+from core.desk.rules.case_cards import CardTrouble, DecidedLately, DeskStatus, Statistics
 from core.models import PostRef
-from core.moderation.approval import CaseState
-from core.moderation.cards import CardTrouble, DecidedLately, DeskStatus, Statistics
 from tests.fakes.ports.governance import STATUS
 from tests.fakes.ports.plain_markup import plain_reader
 

@@ -7,8 +7,8 @@ import logging
 import pytest
 
 from adapters.common.words.errors import explain, last_said, log_failure
+from core.desk.rules.approval import CaseState, check_transition
 from core.errors import BadInput, NotAllowed
-from core.moderation.approval import CaseState, check_transition
 
 LIMIT = 2000
 

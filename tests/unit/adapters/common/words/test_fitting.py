@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.common.words.fitting import Segment, fit, shortened
+from adapters.common.words.excerpts import Segment, fit, shortened
 
 _SEGMENTS = st.lists(
     st.builds(

@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from adapters.common.capture.answers import with_drafts
 from adapters.discord.speech.exact_text import MAX_CHARACTERS
 from adapters.discord.speech.markup import reader_of
+from core.desk.rules.approval import CaseState
+from core.desk.rules.case_cards import Card
 from core.models import Draft, Evidence, FlaggedPost, Intent, PostRef, Receipt, Scores, Source, Verdict
-from core.moderation.approval import CaseState
-from core.moderation.cards import Card
 
 POST = FlaggedPost(PostRef("discord", "1", "2", "3"), "they are vermin", "4", "5", "message menu: draft")
 CARD = Card("a1", 1, CaseState.IN_REVIEW, "1", POST, datetime(2026, 3, 2, tzinfo=UTC))

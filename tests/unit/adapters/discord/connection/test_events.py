@@ -5,7 +5,7 @@ from __future__ import annotations
 import discord
 import pytest
 
-from adapters.discord.connection.events import listen
+from adapters.discord.connection.client import listen
 
 
 async def test_every_listener_hears_an_event_though_another_fails() -> None:

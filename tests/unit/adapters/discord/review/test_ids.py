@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.common.cards.acts import Act, Target
-from adapters.discord.review.ids import custom_id, target_of
+from adapters.discord.review.items import custom_id, target_of
 
 
 @given(

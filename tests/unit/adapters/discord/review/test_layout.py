@@ -8,15 +8,12 @@ from dataclasses import replace
 import pytest
 
 from adapters.common.cards.controls import for_menu
-from adapters.discord.review.layout import card_layout
-from core.models import (
-    FlaggedPost,
-    Priority,
-)
-from core.moderation.approval import CaseState
-from core.moderation.cards import Card, EarlierCases
-from core.moderation.closing import CloseReason, close_reasons
-from core.moderation.origins import ReviewOfPrepared
+from adapters.discord.review.items import card_layout
+from core.desk.rules.approval import CaseState
+from core.desk.rules.case_cards import Card, EarlierCases
+from core.desk.rules.closures import CloseReason, close_reasons
+from core.desk.rules.origins import ReviewOfPrepared
+from core.models import FlaggedPost, Priority
 from tests.fakes.discord.messages import (
     buttons_of,
     components_of,

@@ -10,24 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adapters.discord.review.layout import MAX_TEXT, card_layout
+from adapters.discord.review.items import MAX_TEXT, card_layout
+from core.desk.rules.approval import CLOSED, CaseState
+from core.desk.rules.case_cards import ApprovedText, Card, EarlierCases, Holder, LastMove, Waiting
+from core.desk.rules.origins import ReviewOfPrepared
 from core.i18n.catalogs import LANGUAGES
-from core.models import (
-    Action,
-    Draft,
-    Evidence,
-    Intent,
-    Origin,
-    PostRef,
-    Receipt,
-    Scores,
-    Source,
-    TargetGroup,
-    Verdict,
-)
-from core.moderation.approval import CLOSED, CaseState
-from core.moderation.cards import ApprovedText, Card, EarlierCases, Holder, LastMove, Waiting
-from core.moderation.origins import ReviewOfPrepared
+from core.models import Action, Draft, Evidence, Intent, Origin, PostRef, Receipt, Scores, Source, TargetGroup, Verdict
 from tests.fakes.discord.messages import (
     buttons_of,
     proposal_layout,

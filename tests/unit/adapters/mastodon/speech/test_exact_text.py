@@ -23,8 +23,8 @@ from adapters.mastodon.speech.exact_text import (
     stray_sign,
     words_of_ours,
 )
+from core.desk.rules.policy import NO_RULES, PlaceRules
 from core.errors import AmbiguousSend, PlatformUnavailable
-from core.moderation.community.places import NO_RULES, PlaceRules
 
 MASTODON = Instance("home.example", "4.5.2", is_mastodon=True)
 OTHER = Instance("home.example", "0.20.2", is_mastodon=False, max_characters=5000)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from mastodon.return_types import Account
 
-from adapters.mastodon.speech.profiles import wants_no_bots
+from adapters.mastodon.platform import wants_no_bots
 
 
 def _account(**fields: Any) -> Account:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from adapters.telegram.capture.posts import author_of, check_capturable, is_private, words_of
+from core.desk.rules.policy import CommunityPolicy
 from core.errors import AntiphonError, BadInput, NotAllowed
-from core.moderation.community.policy import CommunityPolicy
 from tests.fakes.telegram.written import BO, GROUP, message
 
 SET_UP = CommunityPolicy(review_channel="-1002")

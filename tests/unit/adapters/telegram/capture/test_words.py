@@ -10,9 +10,9 @@ import pytest
 
 from adapters.telegram.capture.posts import check_capturable, words_of
 from adapters.telegram.capture.recent_messages import RecentMessages
+from core.desk.rules.policy import CommunityPolicy
 from core.errors import BadInput
 from core.models import MessageWords, Unread
-from core.moderation.community.policy import CommunityPolicy
 from tests.fakes.telegram.written import BO, GROUP, message
 
 CASES = [json.loads(line) for line in Path("tests/data/cases/platform_telegram.jsonl").read_text().splitlines()]

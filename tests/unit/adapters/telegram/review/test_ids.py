@@ -16,8 +16,8 @@ from adapters.common.cards.controls import OTHERS, Control
 from adapters.common.decisions.press import Options
 from adapters.telegram.review.ids import MOST_BYTES, Carried, carried_by, carried_data
 from adapters.telegram.review.layout import keyboard, options_keyboard
+from core.desk.rules.closures import CloseReason, RetractReason
 from core.models import Intent
-from core.moderation.closing import CloseReason, RetractReason
 
 _CASES = st.text("0123456789abcdef", min_size=32, max_size=32)
 _EXTRAS = ["", "0", "12", OTHERS, "any", "0123456789abcdef", "t0123456789abcde"]

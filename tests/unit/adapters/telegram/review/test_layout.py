@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adapters.common.decisions.approving import proposal_screen
+from adapters.common.decisions.flows import proposal_screen
 from adapters.common.decisions.press import Screen, TextFile
 from adapters.telegram.review.layout import card_message, screen_message
 from adapters.telegram.speech.exact_text import MAX_CHARACTERS
 from adapters.telegram.speech.markup import MARKUP, reader_of
+from core.desk.rules.case_cards import Card
 from core.i18n.catalogs import LANGUAGES
-from core.moderation.cards import Card
 from tests.fakes.ports.cards import NOTICE, PROPOSAL, REALISTIC, REVIEWED, samples
 from tests.fakes.telegram.server.texts import parsed
 

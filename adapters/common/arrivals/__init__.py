@@ -1,1 +1,0 @@
-"""What arrived from a platform, from the inbox to who listens."""

@@ -1,0 +1,173 @@
+"""A person asks about a post: the flag is committed first, and anything is promised only after that.
+
+Owns what happens from the flag to the answers that its flagger gets, at once and when there are drafts.
+
+What a person who asks about a post may have, and what they are told where it is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from datetime import datetime
+from functools import partial
+from typing import Protocol
+
+from adapters.common.capture.answers import counted, ended, is_decided, taken_in, too_late, with_drafts
+from adapters.common.capture.delivery import Following
+from adapters.common.capture.known_posts import KnownPosts
+from adapters.common.desk import DeskAccess
+from adapters.common.words.errors import explain, unforeseen
+from adapters.common.words.markup import Reader
+from core.desk.rules.approval import CLOSED
+from core.desk.rules.case_cards import Card
+from core.desk.rules.policy import CommunityPolicy
+from core.desk.rules.roles import OnCase, Person
+from core.errors import AntiphonError, NotAllowed, StoreUnavailable
+from core.models import FlaggedPost
+
+
+class PrivateAnswer(Protocol):
+    """An answer that only the person who asked can see; it is given once, and changed at most once."""
+
+    @property
+    def reader(self) -> Reader:
+        """Who reads it."""
+        ...
+
+    @property
+    def limit(self) -> int:
+        """How many characters it may have."""
+        ...
+
+    @property
+    def until(self) -> datetime:
+        """The time after which it can no longer be changed."""
+        ...
+
+    @property
+    def promise(self) -> str:
+        """A sentence that says where and when the drafts appear."""
+        ...
+
+    @property
+    def review_channel(self) -> str:
+        """A mention of the review channel, if the reader may see it; "" otherwise."""
+        ...
+
+    async def give(self, text: str) -> None:
+        """Say something."""
+        ...
+
+    async def change(self, text: str) -> None:
+        """Say something else in its place."""
+        ...
+
+
+class Asking:
+    """Takes in the posts that people ask about, and follows those that wait for drafts."""
+
+    def __init__(self, desk: DeskAccess, known: KnownPosts, following: Following) -> None:
+        self._desk = desk
+        self._known = known
+        self._following = following
+
+    async def take_in(
+        self,
+        post: FlaggedPost,
+        written_at: datetime,
+        by: Person,
+        answer: PrivateAnswer,
+        *,
+        wants_drafts: bool,
+        is_member: bool = False,
+    ) -> None:
+        """Commit the flag, then say what happens; with ``wants_drafts`` show an open case's drafts when they are there.
+
+        Args:
+            is_member: they may have no role: the community says whether they may flag, and how many must.
+
+        Raises:
+            NotAllowed: the post is private, or they flagged too many.
+        """
+        card = await commit(self._desk, self._known, post, written_at, is_member=is_member)
+        if card is None:
+            await answer.give(counted(answer.reader.locale))
+            return
+        if wants_drafts and card.drafts and is_decided(card) and card.state not in CLOSED:
+            await answer.give(with_drafts(card, answer.reader, answer.limit, answer.review_channel))
+            return
+        is_followed = wants_drafts and not is_decided(card) and self._following.has_room
+        channel, promise = answer.review_channel, answer.promise if is_followed else ""
+        await answer.give(taken_in(card, answer.reader.locale, answer.limit, channel=channel, promise=promise))
+        if is_followed:
+            self._following.follow(card, by, answer.until, partial(_show_last, answer))
+
+
+async def commit(
+    desk: DeskAccess, known: KnownPosts, post: FlaggedPost, written_at: datetime, *, is_member: bool
+) -> Card | None:
+    """Commit a flag; ``None`` where there is no case yet, since more must flag the post: the filter may still find it.
+
+    Raises:
+        NotAllowed: as ``Asking.take_in``.
+    """
+    if is_member:
+        card = await desk.casework.member_flag(post)
+        if card is not None:
+            known.add(post.ref, written_at)
+        return card
+    if post.is_from_elsewhere:
+        return await desk.casework.flag(post)
+    with known.about_to_have(post.ref, written_at):
+        return await desk.casework.flag(post)
+
+
+async def _show_last(answer: PrivateAnswer, card: Card) -> None:
+    """Say what happened to the case while its flagger waited."""
+    locale = answer.reader.locale
+    if card.drafts:
+        await answer.change(with_drafts(card, answer.reader, answer.limit, answer.review_channel))
+    elif is_decided(card):
+        await answer.change(ended(card, locale, answer.limit))
+    else:
+        await answer.change(too_late(card, locale))
+
+
+class PlainAnswer(PrivateAnswer, Protocol):
+    """An answer that can also say a sentence in plain words."""
+
+    async def tell(self, text: str) -> None:
+        """Say what went wrong."""
+        ...
+
+
+async def answered(answer: PlainAnswer, work: Awaitable[None]) -> None:
+    """Do something, and tell who asked what went wrong with it.
+
+    Raises:
+        StoreUnavailable: the database does not answer; nothing was said, and it is to be asked again.
+    """
+    try:
+        await work
+    except StoreUnavailable:
+        raise
+    except AntiphonError as err:
+        await answer.tell(explain(err, answer.reader.locale, answer.limit))
+    except Exception:
+        await answer.tell(unforeseen(answer.reader.locale))
+        raise
+
+
+async def may_have_drafts(desk: DeskAccess, community: str, by: Person, policy: CommunityPolicy) -> bool:
+    """Whether somebody may have drafts; ``False`` where they may still flag.
+
+    Raises:
+        NotAllowed: they may do neither.
+    """
+    try:
+        await desk.governance.require(desk.platform, community, by, OnCase.FLAG)
+    except NotAllowed:
+        if policy.members_flag:
+            return False
+        raise
+    return True

@@ -1,0 +1,193 @@
+"""Takes a choice in a panel, or a form that was sent, to the governance, and the result back to the panel.
+
+Owns that way. Rights are asked again at every choice; a refusal is shown in the panel and changes nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Final
+
+from adapters.common.desk import DeskAccess
+from adapters.common.manage import calls, flags, reports, rules_notice, setup, targets
+from adapters.common.manage.changes import Chosen, changes_of, form_of
+from adapters.common.manage.managers import CommunityFacts, Manager, require
+from adapters.common.manage.panels import Form, Panel
+from adapters.common.words.errors import explain
+from core.desk.rules.case_cards import DeskStatus
+from core.desk.rules.desk_ports import Governance
+from core.desk.rules.policy import CommunityPolicy
+from core.desk.rules.roles import OnCommunity
+from core.engine.ports import HateDetector
+from core.errors import AntiphonError, BadInput, NotAllowed, StoreUnavailable
+from core.i18n.catalogs import gettext
+
+FORM_SECONDS: Final = 2.0
+"""How long the database may take before a form opens; the strictest platform waits three seconds."""
+_NOTICE: Final = 2000
+SWITCHES: Final = frozenset({"posting_on_confirmed", "posting_off", "disclosure_on", "disclosure_off"})
+_MOST_UNSAVED: Final = 100
+
+
+@asynccontextmanager
+async def in_time(locale: str) -> AsyncIterator[None]:
+    """Look up what a form needs before the platform has waited too long for it.
+
+    Raises:
+        StoreUnavailable: it took longer than ``FORM_SECONDS``.
+    """
+    try:
+        async with asyncio.timeout(FORM_SECONDS):
+            yield
+    except TimeoutError as err:
+        raise StoreUnavailable(
+            gettext("It takes too long to look up what is set now.", locale),
+            remedy=gettext("Press the button again in a moment.", locale),
+        ) from err
+
+
+class Choosing:
+    """Panels of one platform's communities, and what is chosen in them.
+
+    Args:
+        detector: the filter of watched channels; ``None`` where there is none.
+    """
+
+    def __init__(self, desk: DeskAccess, detector: HateDetector | None = None) -> None:
+        self._desk = desk
+        self._detector = detector
+        self._unsaved = _Unsaved()
+
+    async def panel(self, manager: Manager, name: str, facts: CommunityFacts) -> Panel:
+        """A panel with the present settings."""
+        if name == reports.PANEL:
+            return await self._cases(manager)
+        policy = await self._policy(manager)
+        if name == calls.PANEL:
+            return calls.calls_panel(policy, manager.reader, facts)
+        if name == flags.PANEL:
+            return flags.flags_panel(policy, manager.reader)
+        if name == rules_notice.PANEL:
+            return rules_notice.notice_panel(policy, manager.reader)
+        if name == targets.PANEL:
+            return targets.targets_panel(policy, manager.reader, await self._watched(manager, policy))
+        return setup.setup_panel(manager, policy, await self._status(manager), facts)
+
+    async def form(self, manager: Manager, chosen: Chosen, facts: CommunityFacts) -> Form:
+        """The form that a button opens, with the present values.
+
+        Raises:
+            NotAllowed: they may not configure this community.
+        """
+        await require(self._desk, manager, OnCommunity.CONFIGURE)
+        form = form_of(chosen, await self._policy(manager), facts, manager.locale)
+        return self._unsaved.filled(manager, form)
+
+    async def answer(self, manager: Manager, chosen: Chosen, facts: CommunityFacts) -> Panel:
+        """Do what was chosen; the panel afterwards says what it did, or why not."""
+        if chosen.panel == reports.PANEL:
+            return await self._cases(manager, reports.page_of(chosen.field))
+        if (chosen.panel, chosen.field) == (setup.PANEL, "posting_on"):
+            await require(self._desk, manager, OnCommunity.CONFIGURE)
+            return setup.confirm_panel(manager.reader)
+        notice = await self._noticed(manager, chosen, facts)
+        return replace(await self.panel(manager, chosen.panel, facts), notice=notice, touched=chosen.field)
+
+    async def _cases(self, manager: Manager, page: int = 0) -> Panel:
+        found = await self._desk.casework.open_cases(self._desk.platform, manager.community, manager.person, page)
+        return reports.cases_panel(found, manager.reader)
+
+    async def _policy(self, manager: Manager) -> CommunityPolicy:
+        return await self._desk.governance.policy(self._desk.platform, manager.community)
+
+    async def _watched(self, manager: Manager, policy: CommunityPolicy) -> targets.Watched | None:
+        if self._detector is None or not policy.watched_channels:
+            return None
+        record = await self._desk.governance.watch_record(self._desk.platform, manager.community)
+        return targets.watched(policy, record, self._detector)
+
+    async def _status(self, manager: Manager) -> DeskStatus | None:
+        """The status of the desk; ``None`` for a person who may configure but has no role here yet."""
+        try:
+            return await self._desk.governance.status(self._desk.platform, manager.community, manager.person)
+        except NotAllowed:
+            return None
+
+    async def _noticed(self, manager: Manager, chosen: Chosen, facts: CommunityFacts) -> str:
+        try:
+            said = await self._do(manager, chosen, facts)
+        except AntiphonError as err:
+            refused = manager.reader.markup.ours(f"**{gettext('Nothing was changed.', manager.locale)}**")
+            return f"{refused} {explain(err, manager.locale, _NOTICE)}{self._kept(manager, chosen, err)}"
+        self._unsaved.forget(manager, chosen.panel, chosen.field)
+        self._desk.policies.forget(manager.community)
+        return said
+
+    def _kept(self, manager: Manager, chosen: Chosen, err: AntiphonError) -> str:
+        """Keep what was typed into a form, if it was the words that were refused; says so, on a line of its own."""
+        if not chosen.typed or not isinstance(err, BadInput):
+            return ""
+        self._unsaved.keep(manager, chosen.panel, chosen.field, chosen.typed)
+        return f"\n{gettext('What you typed is kept: press the same button again to mend it.', manager.locale)}"
+
+    async def _do(self, manager: Manager, chosen: Chosen, facts: CommunityFacts) -> str:
+        await require(self._desk, manager, OnCommunity.CONFIGURE)
+        if chosen.panel == setup.PANEL and chosen.field in SWITCHES:
+            return await switch(self._desk.governance, self._desk.platform, manager, chosen.field, chosen.typed or {})
+        if chosen.field == "again":
+            return ""
+        if chosen.panel == setup.PANEL and chosen.field in setup.ROLE_FIELDS and not manager.is_owner:
+            await require(self._desk, manager, OnCommunity.GRANT)
+
+        def changes(policy: CommunityPolicy) -> dict[str, object]:
+            return changes_of(chosen, policy, facts, manager.locale)
+
+        governance, where = self._desk.governance, manager.community
+        await governance.configure(self._desk.platform, where, changes, manager.person, is_owner=manager.is_owner)
+        return gettext("Saved.", manager.locale)
+
+
+async def switch(governance: Governance, platform: str, manager: Manager, field: str, typed: Mapping[str, str]) -> str:
+    """Turn posting, or the sentence that discloses Antiphon, on or off; says what is so from now on."""
+    locale = manager.locale
+    if field.startswith("posting"):
+        is_posting = field == "posting_on_confirmed"
+        await governance.set_posting(platform, manager.community, is_posting, manager.person)
+        if is_posting:
+            return gettext("Approved replies are posted from now on.", locale)
+        return gettext("Nothing is posted from now on.", locale)
+    discloses, note = field == "disclosure_on", typed.get("note", "").strip()
+    await governance.set_disclosure(platform, manager.community, discloses, manager.person, note)
+    if discloses:
+        return gettext("Replies say from now on that Antiphon drafted them.", locale)
+    return gettext("Replies no longer say that Antiphon drafted them.", locale)
+
+
+class _Unsaved:
+    """What people typed into forms that were refused, for them to mend; the newest only, and for this process."""
+
+    def __init__(self) -> None:
+        self._typed: OrderedDict[tuple[str, str, str, str], dict[str, str]] = OrderedDict()
+
+    def keep(self, manager: Manager, panel: str, field: str, typed: Mapping[str, str]) -> None:
+        """Keep what a refused form held."""
+        self._typed[_key(manager, panel, field)] = dict(typed)
+        while len(self._typed) > _MOST_UNSAVED:
+            self._typed.popitem(last=False)
+
+    def forget(self, manager: Manager, panel: str, field: str) -> None:
+        """Forget it: the form was saved."""
+        self._typed.pop(_key(manager, panel, field), None)
+
+    def filled(self, manager: Manager, form: Form) -> Form:
+        """The form with what the person typed last, if that was refused."""
+        typed = self._typed.get(_key(manager, form.panel, form.field), {})
+        return replace(form, fields=tuple(replace(one, value=typed.get(one.name, one.value)) for one in form.fields))
+
+
+def _key(manager: Manager, panel: str, field: str) -> tuple[str, str, str, str]:
+    return manager.community, manager.person.user, panel, field

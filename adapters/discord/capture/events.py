@@ -1,0 +1,508 @@
+"""How the parts of capture are put together on one client.
+
+Posts nothing and decides nothing.
+
+People who ask: the message menu and ``/counter``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any, Final
+
+import discord
+from discord import app_commands
+from discord.app_commands import Choice, locale_str
+
+from adapters.common.capture.changes import PostChanges
+from adapters.common.capture.delivery import Following
+from adapters.common.capture.flags import Flag, post_from_elsewhere
+from adapters.common.capture.known_posts import KnownPosts
+from adapters.common.capture.requests import Asking
+from adapters.common.capture.watch import Watching
+from adapters.common.desk import DeskAccess
+from adapters.common.words.labels import wish_in_words
+from adapters.common.words.markup import Reader
+from adapters.common.words.messages import no_words, type_it
+from adapters.discord.capture.posts import check_capturable, flagged_post, private_place
+from adapters.discord.capture.sightings import SeenMessage, now, written_at
+from adapters.discord.connection.client import IN_SERVERS, INSTALLED_IN_SERVERS, AntiphonClient, listen
+from adapters.discord.connection.places import Place, Readable, is_private, place_of, watched_id
+from adapters.discord.connection.refs import NAME, ref_of, revision_at
+from adapters.discord.speech.emojis import is_same
+from adapters.discord.speech.exact_text import MAX_CHARACTERS
+from adapters.discord.speech.languages import reader_language
+from adapters.discord.speech.markup import reader_of
+from adapters.discord.speech.private_answers import (
+    Interaction,
+    answer,
+    answer_command_errors,
+    change_answer,
+    defer,
+    speak,
+)
+from adapters.discord.speech.words import words_now
+from core.desk.rules.policy import MAX_TONE, CommunityPolicy
+from core.desk.rules.roles import OnCase, Person
+from core.engine.ports import HateDetector
+from core.errors import AntiphonError, BadInput, NotAllowed
+from core.i18n.catalogs import gettext
+from core.models import FlaggedPost, Intent, Priority, Wish
+
+_LINK: Final = re.compile(
+    r"<?https://(?:(?:ptb|canary)\.)?discord(?:app)?\.com/channels/"
+    r"(?P<guild>\d{1,20}|@me)/(?P<channel>\d{1,20})/(?P<message>\d{1,20})/?(?:\?\S*)?>?",
+    re.ASCII | re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MessageLink:
+    """Where a link leads; ``guild`` is ``None`` for a direct message."""
+
+    guild: int | None
+    channel: int
+    message: int
+
+
+def message_link(text: str) -> MessageLink | None:
+    """The link that a text consists of; ``None`` where it is anything else, such as words with a link in them."""
+    found = _LINK.fullmatch(text.strip())
+    if found is None:
+        return None
+    guild = None if found["guild"].lower() == "@me" else int(found["guild"])
+    return MessageLink(guild, int(found["channel"]), int(found["message"]))
+
+
+_MAX_WORDS: Final = 4000
+_FOLLOWED: Final = timedelta(minutes=14)
+"""How long an answer is changed; Discord allows fifteen minutes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """The person who asks, where they are, and the language in which to speak to them."""
+
+    guild: discord.Guild
+    person: Person
+    locale: str
+    policy: CommunityPolicy
+
+
+@dataclass(frozen=True, slots=True)
+class CommandAnswer:
+    """Implements ``adapters.common.capture.requests.PrivateAnswer``."""
+
+    interaction: Interaction
+    reader: Reader
+    review_channel: str
+    limit: int = MAX_CHARACTERS
+
+    @property
+    def until(self) -> datetime:
+        """A minute before the time after which Discord does not allow a change."""
+        return self.interaction.created_at + _FOLLOWED
+
+    @property
+    def promise(self) -> str:
+        """Here, and for how long."""
+        return gettext(
+            "The drafts appear here when they are ready, within 14 minutes. Only you see this.", self.reader.locale
+        )
+
+    async def give(self, text: str) -> None:
+        """Answer the command."""
+        await answer(self.interaction, text)
+
+    async def change(self, text: str) -> None:
+        """Edit the answer."""
+        await change_answer(self.interaction, text)
+
+
+class CaptureCommands:
+    """What each command does."""
+
+    def __init__(self, client: AntiphonClient, asking: Asking) -> None:
+        self._client = client
+        self._asking = asking
+
+    async def about_message(self, interaction: Interaction, message: discord.Message, *, wants_drafts: bool) -> None:
+        """Flag the message whose menu was used."""
+        await defer(interaction)
+        asker = await self._asker(interaction, wants_drafts=wants_drafts)
+        how, priority = (
+            ("message menu: draft", Priority.ASKED) if wants_drafts else ("message menu: flag", Priority.FLAGGED)
+        )
+        post = await self._post_of(message, asker, Flag(asker.person.user, how, priority))
+        await self._take_in(interaction, asker, post, wants_drafts=wants_drafts)
+
+    async def about_words(self, interaction: Interaction, text: str, wish: Wish) -> None:
+        """Flag the message that a link leads to, or the words themselves."""
+        await defer(interaction)
+        asker = await self._asker(interaction)
+        link = message_link(text)
+        if link is None:
+            flag = Flag(asker.person.user, "words from elsewhere", Priority.ASKED, wish)
+            post = post_from_elsewhere(ref_of(asker.guild.id, interaction.channel_id or 0, interaction.id), text, flag)
+        else:
+            message = await self._linked(link, interaction, asker)
+            post = await self._post_of(message, asker, Flag(asker.person.user, "/counter", Priority.ASKED, wish))
+        await self._take_in(interaction, asker, post, wants_drafts=True)
+
+    async def _asker(self, interaction: Interaction, *, wants_drafts: bool = True) -> Asker:
+        """The person who asks, if they may; where members may flag, the desk says so when they do.
+
+        Raises:
+            NotAllowed: they have no role that may flag, or the bot is not in this server.
+        """
+        guild = None if interaction.guild_id is None else self._client.get_guild(interaction.guild_id)
+        if guild is None:
+            locale = reader_language(interaction.locale.value, None)
+            raise NotAllowed(
+                gettext("Antiphon takes nothing from direct messages.", locale),
+                remedy=gettext("Use the command in a server that Antiphon was added to.", locale),
+            )
+        person = Person(NAME, str(interaction.user.id), interaction.user.display_name)
+        policy = await self._client.desk.policies.of(str(guild.id))
+        locale = reader_language(interaction.locale.value, policy.language)
+        speak(interaction, locale)
+        if wants_drafts or not policy.members_flag:
+            await self._client.desk.governance.require(NAME, str(guild.id), person, OnCase.FLAG)
+        return Asker(guild, person, locale, policy)
+
+    async def _post_of(self, message: discord.Message, asker: Asker, flag: Flag) -> FlaggedPost:
+        found = await place_of(asker.guild, message.channel.id)
+        own_id = self._client.user.id if self._client.user is not None else 0
+        everybody = asker.policy.everybody_role
+        place = check_capturable(message, asker.guild, found, everybody, own_id, asker.locale)
+        post = await flagged_post(message, place, flag, everybody, reads_messages=self._client.options.reads_messages)
+        if not post.text.strip():
+            raise no_words(post.words, asker.locale, type_it(asker.locale))
+        return post
+
+    async def _linked(self, link: MessageLink, interaction: Interaction, asker: Asker) -> discord.Message:
+        """The message that a link leads to; a private place is refused before anything is read there."""
+        if link.guild != asker.guild.id:
+            raise BadInput(
+                gettext("This link leads to another server or to a direct message.", asker.locale),
+                remedy=gettext("Type the words instead of the link to get a draft for them.", asker.locale),
+            )
+        if not self._client.options.reads_messages:
+            raise BadInput(
+                gettext("Antiphon may not read messages by their link here.", asker.locale),
+                remedy=gettext("Use the message's own menu: Apps, then “Draft a reply”.", asker.locale),
+            )
+        place = await place_of(asker.guild, link.channel)
+        missing = BadInput(
+            gettext("There is no such message, or Antiphon cannot see its channel.", asker.locale),
+            remedy=gettext(
+                "Copy the link from the message's own menu, or use Apps, “Draft a reply” there.", asker.locale
+            ),
+        )
+        user = interaction.user
+        if not isinstance(place, Readable) or not isinstance(user, discord.Member):
+            raise missing
+        everybody = asker.policy.everybody_role
+        if is_private(place, everybody) or not place.permissions_for(user).view_channel:
+            raise private_place(everybody, asker.guild, asker.locale)
+        try:
+            return await place.fetch_message(link.message)
+        except (discord.NotFound, discord.Forbidden) as err:
+            raise missing from err
+
+    async def _take_in(self, interaction: Interaction, asker: Asker, post: FlaggedPost, *, wants_drafts: bool) -> None:
+        private = CommandAnswer(interaction, reader_of(asker.locale), _review_channel(interaction, asker))
+        is_member = not wants_drafts and asker.policy.members_flag
+        await self._asking.take_in(
+            post, written_at(post.ref), asker.person, private, wants_drafts=wants_drafts, is_member=is_member
+        )
+
+
+def _review_channel(interaction: Interaction, asker: Asker) -> str:
+    """A mention of the review channel for those who may see it, "" for others."""
+    wanted = asker.policy.review_channel
+    channel = asker.guild.get_channel(int(wanted)) if wanted.isdecimal() else None
+    user = interaction.user
+    if channel is None or not isinstance(user, discord.Member) or not channel.permissions_for(user).view_channel:
+        return ""
+    return channel.mention
+
+
+def add_commands(tree: app_commands.CommandTree[AntiphonClient], commands: CaptureCommands) -> None:
+    """Put the menu entries and ``/counter`` into the tree."""
+
+    async def draft_a_reply(interaction: discord.Interaction[AntiphonClient], message: discord.Message) -> None:
+        await commands.about_message(interaction, message, wants_drafts=True)
+
+    async def flag_for_moderators(interaction: discord.Interaction[AntiphonClient], message: discord.Message) -> None:
+        await commands.about_message(interaction, message, wants_drafts=False)
+
+    for name, callback in (
+        (locale_str("Draft a reply"), draft_a_reply),
+        (locale_str("Flag for moderators"), flag_for_moderators),
+    ):
+        tree.add_command(
+            app_commands.ContextMenu(
+                name=name,
+                callback=callback,
+                allowed_contexts=IN_SERVERS,
+                allowed_installs=INSTALLED_IN_SERVERS,
+            )
+        )
+    tree.add_command(_counter(commands))
+
+
+def _counter(commands: CaptureCommands) -> app_commands.Command[Any, ..., None]:
+    @app_commands.command(
+        name=locale_str("counter"), description=locale_str("Get drafts of a reply to a message or to words.")
+    )
+    @app_commands.describe(
+        text=locale_str("The words to answer, or a link to a message in this server"),
+        intent=locale_str("How the reply should go about it"),
+        language=locale_str("The language of the reply"),
+        tone=locale_str("How it should sound, in a few words"),
+    )
+    @app_commands.rename(
+        text=locale_str("text"), intent=locale_str("intent"), language=locale_str("language"), tone=locale_str("tone")
+    )
+    @app_commands.choices(intent=_intents(), language=_languages())
+    async def counter(
+        interaction: discord.Interaction[AntiphonClient],
+        text: app_commands.Range[str, 1, _MAX_WORDS],
+        intent: Choice[str] | None = None,
+        language: Choice[str] | None = None,
+        tone: app_commands.Range[str, 1, MAX_TONE] | None = None,
+    ) -> None:
+        wish = Wish(
+            Intent(intent.value) if intent is not None else None,
+            language.value if language is not None else None,
+            (tone or "").strip(),
+        )
+        await commands.about_words(interaction, text, wish)
+
+    counter.allowed_contexts = IN_SERVERS
+    counter.allowed_installs = INSTALLED_IN_SERVERS
+    return counter
+
+
+def _intents() -> list[Choice[str]]:
+    """The kinds of reply; ``CommandTranslator`` finds their English words in the catalogs."""
+    return [Choice(name=locale_str(wish_in_words(intent, "en")), value=intent.value) for intent in Intent]
+
+
+def _languages() -> list[Choice[str]]:
+    return [
+        Choice(name=locale_str("English"), value="en"),
+        Choice(name=locale_str("Spanish"), value="es"),
+        Choice(name=locale_str("Italian"), value="it"),
+        Choice(name=locale_str("Basque"), value="eu"),
+    ]
+
+
+_FRESH: Final = timedelta(minutes=5)
+"""How long ago an edit may be when its event arrives; a lost connection makes events late."""
+
+
+def edited_at(event: discord.RawMessageUpdateEvent) -> datetime | None:
+    """When the author last edited the message; ``None`` if they never did."""
+    return discord.utils.parse_time(event.data.get("edited_timestamp"))
+
+
+def has_new_words(event: discord.RawMessageUpdateEvent, now: datetime) -> bool:
+    """Whether the author changed the words with this event.
+
+    Where discord.py remembers the message, its words are compared. Of any other it is only known when it was edited
+    last: that of an update long after it is something else.
+    """
+    moment = edited_at(event)
+    said = words_now(event.message).compared
+    if moment is None or not said:
+        return False
+    if event.cached_message is not None:
+        return words_now(event.cached_message).compared != said
+    return now - moment <= _FRESH
+
+
+_HATEFUL_RULES: Final = frozenset(
+    {discord.AutoModRuleTriggerType.keyword, discord.AutoModRuleTriggerType.keyword_preset}
+)
+"""The rules of AutoMod that look at words; those against spam and floods say nothing of hate."""
+
+
+class WatchedEvents:
+    """Hears messages, their edits, reactions and AutoMod, and tells ``Watching``."""
+
+    def __init__(self, client: AntiphonClient, watching: Watching, known: KnownPosts) -> None:
+        self._client = client
+        self._watching = watching
+        self._known = known
+
+    def listen(self) -> None:
+        """Begin to hear, where words are shown to us."""
+        if self._client.options.reads_messages:
+            listen(self._client, "message", self._written)
+            listen(self._client, "raw_message_edit", self._edited)
+            listen(self._client, "raw_reaction_add", self._reacted)
+            listen(self._client, "automod_action", self._stopped)
+
+    async def _written(self, message: discord.Message) -> None:
+        if message.guild is not None and isinstance(message.channel, Place):
+            everybody = await self._everybody_in(message.guild.id)
+            await self._watching.written(
+                self._sighting(message, message.channel, everybody), watched_id(message.channel)
+            )
+
+    async def _edited(self, event: discord.RawMessageUpdateEvent) -> None:
+        """New words are looked at as a new message's; where there is a case, its edit is told to the desk instead."""
+        if event.guild_id is None or self._known.is_known(ref_of(event.guild_id, event.channel_id, event.message_id)):
+            return
+        if has_new_words(event, discord.utils.utcnow()):
+            await self._written(event.message)
+
+    async def _reacted(self, event: discord.RawReactionActionEvent) -> None:
+        own_id = self._client.user.id if self._client.user is not None else None
+        if event.guild_id is None or event.user_id == own_id or (event.member is not None and event.member.bot):
+            return
+        policy = await self._client.desk.policies.of(str(event.guild_id))
+        if is_same(event.emoji, policy.reaction):
+            by = Person(NAME, str(event.user_id), event.member.display_name if event.member is not None else "")
+            find = partial(self._find, event.guild_id, event.channel_id, event.message_id)
+            self._watching.reacted(str(event.guild_id), str(event.channel_id), by, find)
+
+    async def _stopped(self, action: discord.AutoModAction) -> None:
+        if action.rule_trigger_type not in _HATEFUL_RULES or action.channel_id is None:
+            return
+        if action.message_id is None:
+            self._watching.seen.blocked += 1
+            return
+        find = partial(self._find, action.guild_id, action.channel_id, action.message_id)
+        await self._watching.alerted(str(action.guild_id), str(action.channel_id), "AutoMod", find)
+
+    async def _find(self, guild_id: int, channel_id: int, message_id: int) -> SeenMessage | None:
+        """The message that a reaction or an alert points at; nothing in a private place is read."""
+        guild = self._client.get_guild(guild_id)
+        place = None if guild is None else await place_of(guild, channel_id)
+        everybody = await self._everybody_in(guild_id)
+        if not isinstance(place, Readable) or is_private(place, everybody):
+            return None
+        try:
+            return self._sighting(await place.fetch_message(message_id), place, everybody)
+        except discord.HTTPException:
+            self._watching.seen.unreadable += 1
+            return None
+
+    async def _everybody_in(self, guild_id: int) -> str:
+        return (await self._client.desk.policies.of(str(guild_id))).everybody_role
+
+    def _sighting(self, message: discord.Message, place: Place, everybody: str) -> SeenMessage:
+        return SeenMessage(message, place, everybody, self._client.options.reads_messages)
+
+
+_LOG = logging.getLogger(__name__)
+_MOST_REMEMBERED: Final = 10_000
+"""Half of what is remembered at all, so that there is room for new ones."""
+
+
+async def remember_posts(desk: DeskAccess, known: KnownPosts) -> None:
+    """Remember the posts that have a case already, so that no change of theirs is lost in what is too much."""
+    try:
+        posts = await desk.casework.posts(NAME, _MOST_REMEMBERED)
+    except AntiphonError as err:
+        _LOG.warning("Which posts have a case could not be read; the desk is asked at each change: %s", err.message)
+        return
+    for ref in posts:
+        if ref.message.isdecimal():
+            known.add(ref, written_at(ref))
+
+
+class ChangeEvents:
+    """Hears of edits and deletions, and tells ``PostChanges``."""
+
+    def __init__(self, changes: PostChanges) -> None:
+        self._changes = changes
+
+    def listen(self, client: discord.Client) -> None:
+        """Hear of edits, deletions, and of channels that go away with all their messages."""
+        listen(client, "raw_message_edit", self._edited)
+        listen(client, "raw_message_delete", self._deleted)
+        listen(client, "raw_bulk_message_delete", self._many_deleted)
+        listen(client, "guild_channel_delete", self._channel_deleted)
+        listen(client, "raw_thread_delete", self._thread_deleted)
+
+    async def _edited(self, event: discord.RawMessageUpdateEvent) -> None:
+        """An edit by its author; a preview that Discord adds to a link, or a pin, changes no word.
+
+        Without the message-content intent Discord says when a message was edited last, but not what it reads now; so
+        it is where the message has no text of its own, and in a thread that is not known, whose title nobody sees.
+        """
+        moment = edited_at(event)
+        if event.guild_id is None or moment is None:
+            return
+        ref, place = ref_of(event.guild_id, event.channel_id, event.message_id), event.message.channel
+        is_shown = bool(event.message.content) and isinstance(place, Place)
+        text = words_now(event.message, place).compared if is_shown else ""
+        self._changes.edited(ref, written_at(ref), text, revision_at(moment))
+
+    async def _deleted(self, event: discord.RawMessageDeleteEvent) -> None:
+        self._gone(event.guild_id, event.channel_id, event.message_id)
+
+    async def _many_deleted(self, event: discord.RawBulkMessageDeleteEvent) -> None:
+        for message_id in sorted(event.message_ids):
+            self._gone(event.guild_id, event.channel_id, message_id)
+
+    def _gone(self, guild_id: int | None, channel_id: int, message_id: int) -> None:
+        if guild_id is not None:
+            ref = ref_of(guild_id, channel_id, message_id)
+            self._changes.deleted(ref, written_at(ref))
+
+    async def _channel_deleted(self, channel: discord.abc.GuildChannel) -> None:
+        self._changes.channel_deleted(str(channel.guild.id), str(channel.id))
+
+    async def _thread_deleted(self, event: discord.RawThreadDeleteEvent) -> None:
+        self._changes.channel_deleted(str(event.guild_id), str(event.thread_id))
+
+
+_FLAGGING_SECONDS: Final = 5.0
+"""How long found posts may still be flagged when the work ends; that needs no connection."""
+
+
+class Capture:
+    """All that takes posts in from one client; ``close`` ends its work."""
+
+    def __init__(self, client: AntiphonClient, detector: HateDetector | None) -> None:
+        known = KnownPosts(now())
+        self.following = Following(client.desk, discord.utils.utcnow)
+        self.watching = Watching(client.desk, known, client.own_id, detector)
+        self.changes = PostChanges(client.desk, known)
+        add_commands(client.tree, CaptureCommands(client, Asking(client.desk, known, self.following)))
+        answer_command_errors(client.tree)
+        WatchedEvents(client, self.watching, known).listen()
+        ChangeEvents(self.changes).listen(client)
+        listen(client, "ready", partial(remember_posts, client.desk, known))
+
+    @property
+    def left_out(self) -> int:
+        """How many posts and changes were not looked at, because too much came at once."""
+        lanes = (self.watching.lanes, self.watching.finds, self.changes.lanes, self.changes.old_lanes)
+        return sum(lane.left_out for lane in lanes)
+
+    async def close(self) -> None:
+        """Stop waiting and looking; what was found is flagged, and what was counted is kept."""
+        others = (self.following, self.watching.lanes, self.changes.lanes, self.changes.old_lanes)
+        await asyncio.gather(*(part.close() for part in others))
+        await self.watching.finds.close(_FLAGGING_SECONDS)
+        await self.watching.looked_at.close()
+
+
+def install(client: AntiphonClient, *, detector: HateDetector | None = None) -> Capture:
+    """Add the commands and listeners to a client that is about to connect; called in its running loop.
+
+    Args:
+        detector: how likely a text is hateful; ``None`` leaves watched channels with their keywords.
+    """
+    return Capture(client, detector)

@@ -1,0 +1,244 @@
+"""How the parts of capture are put together on one client.
+
+Posts nothing and decides nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Final
+
+import telegram
+from telegram import ReactionTypeEmoji
+
+from adapters.common.capture.changes import PostChanges
+from adapters.common.capture.delivery import Following
+from adapters.common.capture.known_posts import KnownPosts
+from adapters.common.capture.requests import Asking
+from adapters.common.capture.watch import Watching
+from adapters.common.words.errors import explain
+from adapters.common.words.languages import language_for
+from adapters.common.words.messages import no_words, type_it
+from adapters.telegram.capture.commands import CounterCommand
+from adapters.telegram.capture.flaggers import Flaggers, KnownGroups, person_of
+from adapters.telegram.capture.forwards import PrivatePosts
+from adapters.telegram.capture.posts import is_group, is_private, words_of
+from adapters.telegram.capture.recent_messages import RecentMessages
+from adapters.telegram.capture.sightings import SeenMessage
+from adapters.telegram.connection.client import Heard, TelegramClient
+from adapters.telegram.connection.error_meanings import FAULTS
+from adapters.telegram.connection.refs import NAME, channel_of, revision_of
+from adapters.telegram.speech.private_answers import TelegramAnswer
+from core.desk.rules.policy import CommunityPolicy
+from core.engine.ports import HateDetector
+from core.errors import StoreUnavailable
+from core.models import MessageWords
+
+_LOG = logging.getLogger(__name__)
+_AS_PICTURE: Final = "\ufe0f"
+_AGAIN_SECONDS: Final = 1.0
+
+
+class WatchedEvents:
+    """Tells ``Watching`` and ``PostChanges`` what happens in groups."""
+
+    def __init__(
+        self,
+        client: TelegramClient,
+        watching: Watching,
+        changes: PostChanges,
+        known: KnownPosts,
+        recent: RecentMessages,
+    ) -> None:
+        self._client = client
+        self._watching = watching
+        self._changes = changes
+        self._known = known
+        self._recent = recent
+        self._looks: dict[tuple[int, int], asyncio.Future[None]] = {}
+        """The looks that have not ended, by chat and message."""
+
+    def listen(self) -> None:
+        """Begin to hear."""
+        self._client.listen("message", self._written)
+        self._client.listen("edited_message", self._edited)
+        self._client.listen("message_reaction", self._reacted)
+
+    async def _written(self, heard: Heard) -> bool:
+        """Have a message looked at; raises ``StoreUnavailable`` where nobody knows whether its group is watched."""
+        message = heard.update.message
+        if message is not None and message.message_id > 0 and is_group(message.chat):
+            self._leave(heard, message, self._look(await self._seen(message)))
+        return False
+
+    async def _edited(self, heard: Heard) -> bool:
+        """Tell the desk of a flagged post's new words; others are looked at as a new message's.
+
+        Raises:
+            StoreUnavailable: as ``_written``, or the desk could not be told, and must be: Telegram lets nobody read a
+                post again.
+        """
+        message = heard.update.edited_message
+        if message is None or message.message_id <= 0 or not is_group(message.chat):
+            return False
+        seen = await self._seen(message)
+        before = self._looks.get((message.chat.id, message.message_id))
+        if before is None:
+            self._leave(heard, message, await self._changed(seen))
+        else:
+            self._leave(heard, message, asyncio.ensure_future(self._changed_after(before, seen)))
+        return False
+
+    async def _changed_after(self, before: asyncio.Future[None], seen: SeenMessage) -> None:
+        """Tell of an edit once it is known whether the message as it was before it becomes a case."""
+        await before
+        while True:
+            try:
+                look = await self._changed(seen)
+                break
+            except StoreUnavailable as err:
+                _LOG.warning("An edit of a message waits: %s", err.message)
+                await asyncio.sleep(_AGAIN_SECONDS)
+        if look is not None:
+            await look
+
+    async def _changed(self, seen: SeenMessage) -> asyncio.Future[None] | None:
+        message = seen.message
+        words = words_of(message)
+        await self._changes.told(seen.ref, seen.written_at, words.compared, revision_of(message))
+        earlier = self._recent.find(message.chat.id, message.message_id)
+        return self._look(seen) if earlier is None or words_of(earlier).text != words.text else None
+
+    def _look(self, seen: SeenMessage) -> asyncio.Future[None] | None:
+        """Have a message looked at beside the updates that come next; ``None`` if it is not looked at."""
+        message, policy = seen.message, seen.policy
+        if is_private(message.chat, policy):
+            return None
+        if _remembers(policy, message.chat) or message.media_group_id is not None:
+            self._recent.add(message)
+        return self._watching.take_written(seen, policy, channel_of(message.chat.id))
+
+    def _leave(self, heard: Heard, message: telegram.Message, look: asyncio.Future[None] | None) -> None:
+        """Let an update be dealt with once a look has ended."""
+        if look is None:
+            return
+        heard.unfinished.append(look)
+        place = (message.chat.id, message.message_id)
+        self._looks[place] = look
+        look.add_done_callback(lambda ended: self._looks.pop(place) if self._looks.get(place) is ended else None)
+
+    async def _reacted(self, heard: Heard) -> bool:
+        """Flag the message that somebody marked with the group's emoji, and take the reaction off it.
+
+        Raises:
+            StoreUnavailable: the flag could not be kept; the update is to be handled again.
+        """
+        change = heard.update.message_reaction
+        if change is None or change.user is None or change.user.is_bot or not is_group(change.chat):
+            return False
+        policy = await self._client.desk.governance.policy(NAME, str(change.chat.id))
+        if is_private(change.chat, policy) or not _is_set(change, policy.reaction):
+            return False
+        find = partial(self._find, change.chat, change.message_id, policy, is_late=heard.is_late)
+        tell = partial(self._tell_unread, change.user, change.date, policy)
+        if await self._watching.take_reaction(str(change.chat.id), person_of(change.user), find, "reaction", tell):
+            await self._take_off(change.chat.id, change.message_id, change.user.id)
+        return True
+
+    async def _tell_unread(
+        self, user: telegram.User, reacted_at: datetime, policy: CommunityPolicy, words: MessageWords
+    ) -> None:
+        """Say to whoever reacted, in their private chat, why nothing came of it."""
+        locale = language_for(user.language_code, policy.language)
+        answer = TelegramAnswer(self._client, user.id, locale, reacted_at)
+        await answer.tell(explain(no_words(words, locale, type_it(locale)), locale, answer.limit))
+
+    async def _find(
+        self, chat: telegram.Chat, message: int, policy: CommunityPolicy, *, is_late: bool
+    ) -> SeenMessage | None:
+        found = self._recent.find(chat.id, message)
+        if found is None:
+            self._watching.seen.unreadable += 1
+            return None
+        return SeenMessage(self._recent.with_words(found), policy, self._recent, is_late)
+
+    async def _take_off(self, chat: int, message: int, user: int) -> None:
+        """Remove a reaction, which shows who flags; without the right to delete messages it stays."""
+        try:
+            await self._client.bot.delete_message_reaction(chat, message, user_id=user)
+        except FAULTS:
+            return
+
+    async def _seen(self, message: telegram.Message) -> SeenMessage:
+        policy = await self._client.desk.policies.surely_of(str(message.chat.id))
+        return SeenMessage(message, policy, self._recent)
+
+
+def _remembers(policy: CommunityPolicy, chat: telegram.Chat) -> bool:
+    """Whether a group wants that its messages are kept in memory for a while."""
+    return bool(policy.reaction) or channel_of(chat.id) in policy.watched_channels
+
+
+def _is_set(change: telegram.MessageReactionUpdated, wanted: str) -> bool:
+    """Whether somebody set the wanted emoji now; groups' own emoji and paid reactions flag nothing."""
+    return wanted != "" and _has(change.new_reaction, wanted) and not _has(change.old_reaction, wanted)
+
+
+def _has(reactions: tuple[telegram.ReactionType, ...], wanted: str) -> bool:
+    plain = wanted.replace(_AS_PICTURE, "")
+    return any(
+        isinstance(reaction, ReactionTypeEmoji) and reaction.emoji.replace(_AS_PICTURE, "") == plain
+        for reaction in reactions
+    )
+
+
+_FLAGGING_SECONDS: Final = 5.0
+"""How long found posts may still be flagged when the work ends; that needs no connection."""
+_CLOCKS_DIFFER: Final = timedelta(minutes=1)
+"""How far Telegram's clock may be ahead of this machine's; it says to the second only when something was written."""
+_MOST_WAITING: Final = 150
+"""How many messages may wait to be looked at: so many fewer than are handed out at once that commands come through."""
+
+
+class Capture:
+    """All that takes posts in from one client; ``close`` ends its work."""
+
+    def __init__(self, client: TelegramClient, detector: HateDetector | None) -> None:
+        known, recent = KnownPosts(_soon()), RecentMessages()
+        self.following = Following(client.desk, lambda: datetime.now(UTC))
+        self.watching = Watching(client.desk, known, client.own_id, detector, most_waiting=_MOST_WAITING)
+        self.changes = PostChanges(client.desk, known)
+        flaggers = Flaggers(client, Asking(client.desk, known, self.following), recent)
+        posts = PrivatePosts(client, flaggers, KnownGroups(client, flaggers), recent)
+        client.listen("message", CounterCommand(client, flaggers).hear)
+        client.listen("message", posts.hear)
+        client.listen("callback_query", posts.choose)
+        WatchedEvents(client, self.watching, self.changes, known, recent).listen()
+
+    @property
+    def left_out(self) -> int:
+        """How many posts were not looked at, because too much came at once."""
+        return self.watching.lanes.left_out + self.watching.finds.left_out
+
+    async def close(self) -> None:
+        """Stop waiting and looking; what was found is flagged, and what was counted is kept."""
+        await asyncio.gather(self.following.close(), self.watching.lanes.close())
+        await self.watching.finds.close(_FLAGGING_SECONDS)
+        await self.watching.looked_at.close()
+
+
+def install(client: TelegramClient, *, detector: HateDetector | None = None) -> Capture:
+    """Add the listeners to a client; called in its running loop.
+
+    Args:
+        detector: how likely a text is hateful; ``None`` leaves watched groups with their keywords.
+    """
+    return Capture(client, detector)
+
+
+def _soon() -> datetime:
+    """A time by which all that was written before this process began counts as old, though two clocks differ a bit."""
+    return datetime.now(UTC) + _CLOCKS_DIFFER

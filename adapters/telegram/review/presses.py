@@ -1,0 +1,348 @@
+"""Letting a client answer the buttons of cards and the messages that answer prompts, in the moderators' chat.
+
+Owns which of Telegram's answers says what. Says nothing but a notice of Telegram's own before it is known that only
+moderators can read along. What is said is decided in ``adapters.common.decisions``.
+
+``install`` is called once for each client, before it hears updates.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Final
+from urllib.parse import parse_qs, urlsplit
+from weakref import WeakSet
+
+import telegram
+from telegram import ForceReply
+from telegram.constants import ChatType, MessageEntityType
+
+from adapters.common.cards.acts import Act, Target
+from adapters.common.cards.controls import Control
+from adapters.common.decisions.answers import answered
+from adapters.common.decisions.flows import PRESSED, SUBMITTED
+from adapters.common.decisions.press import NOTE, TEXT, Dialog, Screen, TextFile
+from adapters.common.words.errors import explain
+from adapters.common.words.excerpts import shortened
+from adapters.common.words.markup import Reader
+from adapters.telegram.connection.client import Heard, TelegramClient
+from adapters.telegram.connection.error_meanings import FAULTS
+from adapters.telegram.connection.refs import NAME, channel_of, topic_of
+from adapters.telegram.review.ids import Carried, carried_by, carried_data
+from adapters.telegram.review.layout import Written, card_message, screen_message
+from adapters.telegram.review.private_words import PrivateWords, Spot, Whispering
+from adapters.telegram.review.refusals import chat_full
+from adapters.telegram.review.surface import TelegramReviewSurface
+from adapters.telegram.speech.exact_text import MAX_CHARACTERS
+from adapters.telegram.speech.languages import reader_language
+from adapters.telegram.speech.markup import MARKUP, reader_of
+from core.desk.rules.case_cards import Card
+from core.desk.rules.desk_ports import Casework
+from core.desk.rules.roles import Person
+from core.errors import AntiphonError, BadSettings, PlatformBusy, PlatformUnavailable, StoreUnavailable
+from core.i18n.catalogs import gettext
+from core.models import PostRef
+
+_MAX_NOTE: Final = 500
+_TITLE, _NAME, _PLACEHOLDER = 100, 40, 64
+_HOST: Final = "t.me"
+
+
+def prompt(dialog: Dialog, username: str, person: int, name: str, locale: str) -> tuple[Written, ForceReply]:
+    """A dialog as a message that this person's app answers; the draft stands in a block to copy, or goes as a file.
+
+    Args:
+        username: the bot's.
+        person: who is asked, and ``name`` what they call themselves.
+    """
+    data = carried_data(dialog.target, person)
+    title = f'<a href="https://{_HOST}/{username}?start={data}">{MARKUP.inert(dialog.title, _TITLE)}</a>'
+    asked = gettext("Answer this message with the text.", locale)
+    called = f'<a href="tg://user?id={person}">{MARKUP.inert(name, _NAME)}</a>'
+    block = MARKUP.exact(dialog.text) if dialog.text else ""
+    files = (TextFile("draft.txt", dialog.text),) if block is None else ()
+    text = "\n".join(part for part in (title, f"{called}: {asked}", block) if part)
+    return Written(text, files=files), ForceReply(selective=True, input_field_placeholder=dialog.label[:_PLACEHOLDER])
+
+
+def prompted(message: telegram.Message, own_id: int) -> Carried | None:
+    """What the message asks for that this one answers; ``None`` if that is no prompt of ours."""
+    asked = message.reply_to_message
+    if asked is None or asked.from_user is None or asked.from_user.id != own_id or not asked.entities:
+        return None
+    first = asked.entities[0]
+    if first.type != MessageEntityType.TEXT_LINK or first.offset != 0 or not first.url:
+        return None
+    address = urlsplit(first.url)
+    data = parse_qs(address.query).get("start", [""])[0]
+    return carried_by(data) if address.netloc == _HOST else None
+
+
+def fields_of(message: telegram.Message, act: Act) -> Mapping[str, str]:
+    """What was written."""
+    text = message.text or ""
+    return {TEXT: text} if act is Act.EDIT else {NOTE: shortened(text, _MAX_NOTE)}
+
+
+_ROOM: Final = 3900
+"""Of the 4,096 units of a message; the rest is for the person's name and for lines between parts."""
+_CHOSEN: Final = frozenset({Act.REDRAFT_AS, Act.CLAIM_AS, Act.CLOSE_AS, Act.RETRACT_AS})
+"""The acts whose buttons are the answers of a choice; what they carry is the value."""
+
+
+@dataclass
+class TelegramPress:
+    """Implements ``adapters.common.decisions.press.Press``.
+
+    ``spoken`` is the language of the person's app; ``fields`` what they wrote as the answer to a prompt.
+    """
+
+    client: TelegramClient
+    surface: TelegramReviewSurface
+    words: PrivateWords
+    target: Target
+    is_on_card: bool
+    spoken: str | None = None
+    fields: Mapping[str, str] = field(default_factory=dict)
+    room: int = _ROOM
+    _is_private: bool = False
+    _community_language: str | None = None
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """What was chosen."""
+        return (self.target.extra,) if self.target.act in _CHOSEN and self.target.extra else ()
+
+    @property
+    def casework(self) -> Casework:
+        """Where the decision goes."""
+        return self.client.desk.casework
+
+    @property
+    def by(self) -> Person:
+        """Who it was."""
+        return Person(NAME, str(self.words.spot.person), self.words.spot.name)
+
+    @property
+    def locale(self) -> str:
+        """The language to answer them in, one of ``core.i18n.LANGUAGES``; the community's counts after ``listen``."""
+        return reader_language(self.spoken, self._community_language)
+
+    @property
+    def reader(self) -> Reader:
+        """The person as a reader of texts."""
+        return reader_of(self.locale)
+
+    async def listen(self) -> None:
+        """Find out which language the community speaks, and whether others than moderators can read along here.
+
+        Raises:
+            AntiphonError: the case cannot be read, this person may not read it, the chat is open, or Telegram does not
+                say just now what it is.
+        """
+        if self._is_private:
+            return
+        card = await self.casework.card(self.target.case_id, self.by)
+        self._community_language = await self.client.desk.policies.language_of(card.community)
+        try:
+            await self.surface.places.require_closed(card.community, self._channel)
+        except PlatformBusy as err:
+            raise chat_full(err.retry_after_seconds) from err
+        self._is_private = True
+
+    @property
+    def _channel(self) -> str:
+        return channel_of(self.words.spot.chat, self.words.spot.topic)
+
+    async def think(self) -> None:
+        """Do nothing yet: the button waits until the message went out, or a notice says why none did."""
+
+    async def defer(self) -> None:
+        """Do nothing yet: the notice that says what came of it ends the button's waiting."""
+
+    async def answer(self, screen: Screen) -> None:
+        """Show this person a message, ephemerally where the server offers it."""
+        if self._is_private:
+            await self.words.write(screen_message(screen, self.words.spot.person))
+        else:
+            await self.words.warn(_in_plain_words(screen))
+
+    async def answer_card(self, card: Card) -> None:
+        """Show this person a card."""
+        if self._is_private:
+            await self.words.write(card_message(card, self.locale))
+
+    async def replace(self, screen: Screen) -> None:
+        """Show a message in place of the answer that was pressed, so that nothing in it can be pressed again."""
+        await self._tell(screen, in_place=True)
+
+    async def _tell(self, screen: Screen, *, in_place: bool) -> None:
+        """Say what came of a decision: in a message, or over the chat where Telegram takes none just now."""
+        try:
+            if in_place and self._is_private and not self.is_on_card:
+                await self.words.replace(screen_message(screen, self.words.spot.person))
+            else:
+                await self.answer(screen)
+        except PlatformBusy:
+            if not await self.words.warn(_in_plain_words(screen)):
+                raise
+
+    async def ask(self, dialog: Dialog) -> None:
+        """Send a prompt, which this person answers with a message."""
+        spot = self.words.spot
+        written, forced = prompt(dialog, self.client.bot.username, spot.person, spot.name, self.locale)
+        if written.files:
+            await self.answer(Screen((self.reader.markup.inert(dialog.title), *written.files)))
+        await self.words.ask(replace(written, files=()), forced)
+
+    async def say(self, *sentences: str) -> None:
+        """Answer with sentences: over the chat where they are short, else in a message."""
+        text = "\n".join(sentence for sentence in sentences if sentence)
+        if not await self.words.notice(text, is_alert=True):
+            await self.answer(Screen((text,)))
+
+    async def show(self, card: Card) -> None:
+        """Bring the card that was pressed up to date, if it was one. Only with what a reviewer sees of the case."""
+        spot = self.words.spot
+        if self.is_on_card and spot.message > 0:
+            await self.surface.update(card, PostRef(NAME, card.community, self._channel, str(spot.message)))
+
+    async def conclude(self, card: Card, sentence: str, *controls: Control) -> None:
+        """Say what came of it and what can be pressed next, and show the card as it is now."""
+        screen = Screen((sentence,), controls, card.case_id, card.version)
+        if not self.is_on_card and self.words.spot.query is not None:
+            await self.replace(screen)
+        elif controls or not await self.words.notice(sentence, is_alert=False):
+            await self._tell(screen, in_place=False)
+        await self.words.settle()
+        await self.show(card)
+
+
+def _in_plain_words(screen: Screen) -> str:
+    return "\n".join(part for part in screen.parts if isinstance(part, str))
+
+
+_LOG = logging.getLogger(__name__)
+_INSTALLED: Final[WeakSet[TelegramClient]] = WeakSet()
+
+
+class Review:
+    """Answers every press, and every answer to a prompt, of one client."""
+
+    def __init__(self, client: TelegramClient, surface: TelegramReviewSurface) -> None:
+        self._client, self._surface = client, surface
+        self._whispering = Whispering()
+
+    async def pressed(self, heard: Heard) -> bool:
+        """Answer a press of a button of ours."""
+        query = heard.update.callback_query
+        carried = carried_by(query.data or "") if query is not None else None
+        if query is None or carried is None or query.message is None:
+            return False
+        words = PrivateWords(self._client, _pressed_spot(query, query.message, heard), self._whispering)
+        if carried.owner is not None and carried.owner != query.from_user.id:
+            locale = query.from_user.language_code
+            said = gettext("This answer is for another person. Press a button of the card.", locale)
+            await words.warn(said)
+            return True
+        press = self._press(words, query.from_user, carried.target, is_on_card=carried.owner is None)
+        await answered(press, PRESSED[carried.target.act])
+        await words.settle()
+        return True
+
+    async def written(self, heard: Heard) -> bool:
+        """Take a message that answers a prompt of ours."""
+        message = heard.update.message
+        carried = prompted(message, int(self._client.own_id())) if message is not None else None
+        if message is None or carried is None or carried.target.act not in SUBMITTED:
+            return False
+        words = PrivateWords(self._client, _written_spot(message), self._whispering)
+        user = message.from_user
+        if user is None or user.id != carried.owner:
+            said = gettext("Only the person whom it asks can answer this, under their own name.", _language(user))
+            await self._tell_others(words, said)
+        elif not message.text:
+            await self._tell_others(words, gettext("Answer with a text.", _language(user)))
+        else:
+            press = self._press(words, user, carried.target, is_on_card=False)
+            press.fields = fields_of(message, carried.target.act)
+            await self._submit(press, message)
+        return True
+
+    async def _submit(self, press: TelegramPress, message: telegram.Message) -> None:
+        """Take what was written, and the prompt away, so that it is answered once.
+
+        Where Telegram takes no message of ours just now, the prompt stays to be answered again, and the person is told
+        so in their private chat.
+
+        Raises:
+            StoreUnavailable: nobody read the text yet; the update is handled again.
+        """
+        try:
+            await press.listen()
+        except StoreUnavailable:
+            raise
+        except AntiphonError as err:  # ``answered`` tells it, as far as it may be told here
+            _LOG.info("An answer to a prompt is not taken: %s", type(err).__name__)  # its message may name somebody
+        await answered(press, SUBMITTED[press.target.act])
+        if (refused := press.words.refused) is not None:
+            await press.words.tell_alone(explain(refused, press.locale, MAX_CHARACTERS))
+        elif message.reply_to_message is not None:
+            with suppress(*FAULTS):
+                await self._client.bot.delete_message(message.chat.id, message.reply_to_message.message_id)
+
+    async def _tell_others(self, words: PrivateWords, said: str) -> None:
+        """Say something that names nobody; nothing where others than moderators could read it."""
+        channel = channel_of(words.spot.chat, words.spot.topic)
+        try:
+            await self._surface.places.require_closed("", channel)
+        except PlatformUnavailable as err:
+            _LOG.warning("An answer to a prompt was not answered: %s", err.message)
+        else:
+            await words.write(Written(said))
+
+    def _press(self, words: PrivateWords, user: telegram.User, target: Target, *, is_on_card: bool) -> TelegramPress:
+        return TelegramPress(self._client, self._surface, words, target, is_on_card, user.language_code)
+
+
+def _language(user: telegram.User | None) -> str | None:
+    return None if user is None else user.language_code
+
+
+def _pressed_spot(query: telegram.CallbackQuery, message: telegram.MaybeInaccessibleMessage, heard: Heard) -> Spot:
+    raw = heard.raw["callback_query"]["message"]
+    topic = topic_of(message) if isinstance(message, telegram.Message) else None
+    whisper = raw.get("ephemeral_message_id")
+    is_group = message.chat.type != ChatType.PRIVATE
+    user = query.from_user
+    return Spot(message.chat.id, topic, message.message_id, whisper, query.id, is_group, user.id, user.full_name)
+
+
+def _written_spot(message: telegram.Message) -> Spot:
+    user, chat = message.from_user, message.chat
+    person, name = (user.id, user.full_name) if user is not None else (0, "")
+    is_group = chat.type != ChatType.PRIVATE
+    return Spot(chat.id, topic_of(message), message.message_id, None, None, is_group, person, name)
+
+
+def install(client: TelegramClient, surface: TelegramReviewSurface | None = None) -> None:
+    """Make a client answer the buttons of cards and the messages that answer prompts.
+
+    Args:
+        client: hears no updates yet.
+        surface: the one that shows this client's cards, so that the two never overtake each other.
+
+    Raises:
+        BadSettings: it was done before; everything would be answered twice.
+    """
+    if client in _INSTALLED:
+        raise BadSettings("The client answers cards already.", remedy="Install the review once for a client.")
+    _INSTALLED.add(client)
+    surface = surface or TelegramReviewSurface(client)
+    surface.listen()
+    review = Review(client, surface)
+    client.listen("callback_query", review.pressed)
+    client.listen("message", review.written)

@@ -1,1 +1,0 @@
-"""What a ranking costs and finds, and whether our judge agrees with another judge."""

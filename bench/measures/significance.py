@@ -1,0 +1,98 @@
+"""Whether a difference between systems is more than chance, and how sure a figure is. Pure functions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
+from statistics import median
+
+import numpy as np
+from scipy.stats import friedmanchisquare, wilcoxon
+
+from bench.measures.output import Row
+
+Column = Mapping[str, float]
+"""One system's figure for each post, by the post's id."""
+RESAMPLES = 1000
+_NORMAL_95 = 1.959964
+
+
+def percentile(values: Sequence[float], share: float) -> float | None:
+    """The least value that at least ``share`` of the values do not exceed (nearest rank); ``None`` without values."""
+    ordered = sorted(values)
+    return ordered[max(math.ceil(share * len(ordered)) - 1, 0)] if ordered else None
+
+
+def compare(measure: str, columns: Mapping[str, Column], against: str | None = None) -> list[Row]:
+    """Friedman's test over all systems, and Wilcoxon's signed-rank test of pairs with Bonferroni's correction.
+
+    Friedman's test sees the posts that every system answered, a pair those that both did.
+
+    Args:
+        against: compare every other system with this one only; ``None`` for all pairs.
+    """
+    names = [name for name, column in columns.items() if column]
+    rows: list[Row] = []
+    shared = _shared([columns[name] for name in names])
+    if len(names) > 2 and len(shared) > 1:
+        found = friedmanchisquare(*([columns[name][post] for post in shared] for name in names))
+        rows.append(_row(measure, "Friedman", " ".join(names), len(shared), None, _number(found.pvalue)))
+    pairs = [pair for pair in combinations(names, 2) if against is None or against in pair]
+    for left, right in pairs:
+        posts = _shared([columns[left], columns[right]])
+        if posts:
+            gaps = [columns[left][post] - columns[right][post] for post in posts]
+            p = signed_rank(gaps)
+            corrected = None if p is None else min(1.0, p * len(pairs))
+            rows.append(_row(measure, "Wilcoxon", f"{left} - {right}", len(posts), median(gaps), corrected))
+    return rows
+
+
+def wilson(hits: int, count: int) -> tuple[float, float]:
+    """The 95 % interval of a share (Wilson 1927); from 0 to 1 where nothing was counted."""
+    if not count:
+        return 0.0, 1.0
+    share, squared = hits / count, _NORMAL_95**2
+    middle = (share + squared / (2 * count)) / (1 + squared / count)
+    half = _NORMAL_95 / (1 + squared / count) * math.sqrt(share * (1 - share) / count + squared / (4 * count**2))
+    return max(middle - half, 0.0), min(middle + half, 1.0)
+
+
+def signed_rank(gaps: Sequence[float]) -> float | None:
+    """Wilcoxon's two-sided p for gaps that are centred at 0; 1 where all are 0, ``None`` without gaps."""
+    if not any(gaps):
+        return 1.0 if gaps else None
+    return _number(wilcoxon(gaps).pvalue)
+
+
+def interval(
+    measure: Callable[[Sequence[int]], float], clusters: Sequence[Sequence[int]], seed: int = 0
+) -> tuple[float, float]:
+    """The 95 % bootstrap interval of a measure (percentiles of 1,000 resamples).
+
+    Args:
+        measure: the figure of the rows with these places.
+        clusters: the places of the rows that belong together, such as all of one post; whole clusters are drawn.
+    """
+    chance = np.random.default_rng(seed)
+    found = []
+    for _ in range(RESAMPLES):
+        drawn = chance.integers(len(clusters), size=len(clusters))
+        value = measure([place for cluster in drawn for place in clusters[cluster]])
+        if not math.isnan(value):
+            found.append(value)
+    low, high = np.percentile(found, [2.5, 97.5]) if found else (math.nan, math.nan)
+    return float(low), float(high)
+
+
+def _shared(columns: Sequence[Column]) -> list[str]:
+    return [post for post in columns[0] if all(post in column for column in columns)] if columns else []
+
+
+def _row(measure: str, test: str, systems: str, posts: int, gap: float | None, p: float | None) -> Row:
+    return {"measure": measure, "test": test, "systems": systems, "posts": posts, "median gap": gap, "p": p}
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)

@@ -1,0 +1,538 @@
+"""``antiphon doctor``: is everything there that Antiphon needs, and if not, what to do about it?
+
+Owns the order of the checks, and their form as JSON.
+
+How the chat platforms stand in the processes that serve them, as these processes say in the database.
+What waits for a worker or a person, and whether posting is stopped.
+What drafts rest on: the embedding model, the scorers, the facts that ship, and the library.
+Whether the language models answer: the one that writes the drafts, and the one that compares them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import datetime, timedelta
+from functools import partial
+from importlib import metadata
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from bot.cli.doctor.database import examine_backups, examine_database, is_there, opened
+from bot.compose.engine import (
+    OnPreparing,
+    has_no_model,
+    make_folder,
+    open_embedder,
+    open_judge,
+    open_knowledge,
+    open_model,
+    open_scorers,
+)
+from bot.compose.platforms import configured_platforms
+from bot.compose.voices import check_reachable
+from bot.compose.writers import server_of, writer_of
+from bot.settings.settings import Settings
+from bot.settings.sources import IS_CLONE, SHIPPED, own_file
+from bot.trial.trial import QUESTION, SECONDS, ask_letter, try_server
+from bot.trial.verdicts import kept_trials
+from core.desk.database.connection import Session
+from core.desk.runtime.findings import Finding, finding_of
+from core.desk.schema import PlatformState, UpdateState
+from core.desk.store import inbox
+from core.desk.store.communities import EVERYWHERE
+from core.desk.upkeep.schedule import OFFICE
+from core.desk.views.overdue import Overdue, overdue
+from core.desk.views.platforms import SeenPlatform, seen
+from core.engine.backends.cross_encoders import RelevanceCrossEncoder
+from core.engine.cards.answers import is_known, shipped_vectors
+from core.engine.ports import EvidenceQuery, Generation
+from core.engine.readers.networks import Readers
+from core.engine.review.judge_formats import JudgeFormat
+from core.engine.wording.language import NAMES
+from core.engine.wording.text import counted
+from core.errors import AntiphonError, IndexUnavailable, PlatformUnavailable, ScorerUnavailable
+from kb.library.library import Library
+from kb.library.store import FILE as LIBRARY_FILE
+from kb.shelf.local import LocalShelf
+
+
+async def examine_accounts(settings: Settings) -> list[Finding]:
+    """One finding or more for each platform that has a token."""
+    found = []
+    if settings.discord.token.get_secret_value().strip():
+        found.append(await finding_of("account on discord", partial(_discord, settings)))
+    if settings.telegram.token.get_secret_value().strip():
+        found.append(await finding_of("account on telegram", partial(_telegram, settings)))
+    if settings.mastodon.token.get_secret_value().strip() and settings.mastodon.url:
+        found += await _mastodon(settings)
+    return found
+
+
+async def _discord(settings: Settings) -> str:
+    """What the account is called. Raises ``BadSettings`` or ``PlatformUnavailable``."""
+    from adapters.discord.connection.account import look  # discord.py takes half a second to load
+
+    with _told_to_somebody():
+        account = await look(settings.discord.token.get_secret_value(), reads_messages=settings.discord.reads_messages)
+    reads = "messages can be read" if settings.discord.reads_messages else "reads_messages is off"
+    return f"{account.name} may log in; {reads}"
+
+
+async def _telegram(settings: Settings) -> str:
+    """What the account is called. Raises ``BadSettings`` or ``PlatformUnavailable``."""
+    from adapters.telegram.connection.account import look  # as of Discord
+
+    wanted = settings.telegram
+    with _told_to_somebody():
+        account = await look(wanted.token.get_secret_value(), wanted.api_url.rstrip("/"))
+    if account.webhook:
+        raise PlatformUnavailable(
+            f"Telegram sends the updates of {account.name} to {urlsplit(account.webhook).hostname}.",
+            remedy="Stop the other program, or make a new token at @BotFather (/revoke). antiphon serve takes the "
+            "updates over when it starts.",
+        )
+    return f"{account.name} may log in"
+
+
+async def _mastodon(settings: Settings) -> list[Finding]:
+    from adapters.mastodon.connection.client import MastodonClient, MastodonOptions  # as of Discord
+    from adapters.mastodon.manage.check import look
+
+    wanted = settings.mastodon
+    name = "account on mastodon"
+
+    async def ask() -> list[Finding]:
+        tokens = (wanted.token.get_secret_value(), wanted.moderator_token.get_secret_value())
+        client = MastodonClient(MastodonOptions(wanted.url.rstrip("/"), *tokens))
+        with _told_to_somebody():
+            await client.open()
+            try:
+                looks = await look(client)
+            finally:
+                await client.close()
+        wrong = [Finding(f"{name}: {one.name}", False, f"{one.said}.", one.remedy) for one in looks if one.ok is False]
+        return wrong or [Finding(name, True, f"{looks[0].said} may do what it needs to")]
+
+    found: list[Finding] = []
+
+    async def told() -> str:
+        found.extend(await ask())
+        return ""
+
+    failed = await finding_of(name, told)
+    return found if failed.ok else [failed]
+
+
+@contextmanager
+def _told_to_somebody() -> Iterator[None]:
+    """Give who is at the terminal something to do: only a process that serves a platform tries again by itself."""
+    try:
+        yield
+    except PlatformUnavailable as err:
+        raise PlatformUnavailable(
+            err.message,
+            remedy="Look whether this machine reaches it: its network, its proxy, and the address in the settings.",
+        ) from err
+
+
+async def examine_platforms(settings: Settings) -> list[Finding]:
+    """The state of each platform in the processes that serve it, and what is wrong with those that are configured."""
+    try:
+        configured = [platform.name for platform in configured_platforms(settings)]
+        standings, aside = await _standings(settings)
+    except AntiphonError as err:
+        return [Finding("platforms", False, err.message, err.remedy)]
+    found = [_standing(each) for each in standings] + aside
+    served = {each.platform for each in standings}
+    if idle := [name for name in configured if name not in served]:
+        found.append(Finding("platforms", True, f"{', '.join(idle)} configured; antiphon serve does not run"))
+    return found or [Finding("platforms", True, "none is configured; antiphon run shows a sample community")]
+
+
+async def _standings(settings: Settings) -> tuple[list[SeenPlatform], list[Finding]]:
+    """How the platforms stand, and what is to be said of updates that nobody could deal with."""
+    if not await is_there(settings):
+        return [], []
+    async with opened(settings) as database:
+        aside = await database.run("count updates put aside", inbox.put_aside)
+        return await database.run("look at platforms", seen), [_aside(*each) for each in aside.items()]
+
+
+def _aside(of: tuple[str, UpdateState], count: int) -> Finding:
+    """Updates that nobody could deal with, of one platform and for one reason."""
+    platform, state = of
+    days = inbox.KEPT.days
+    if state is UpdateState.UNKNOWN:
+        told = f"{count} of kinds that this version does not know, in the last {counted(days, 'day')}"
+        return Finding(f"updates of {platform}", True, told)
+    return Finding(
+        f"updates of {platform}",
+        False,
+        f"{count} could not be handled in the last {counted(days, 'day')}.",
+        "Look for them in the log of antiphon serve, and report what it says.",
+    )
+
+
+def _standing(seen: SeenPlatform) -> Finding:
+    """One platform in one process."""
+    name, since = f"platform {seen.platform}", f"since {seen.since:%Y-%m-%d %H:%M:%S} UTC"
+    if seen.is_gone:
+        return Finding(name, False, f"the process that served it {since} is gone.", "Run: antiphon serve.")
+    if seen.state is PlatformState.CONNECTED:
+        return Finding(name, True, f"connected {since}")
+    if seen.state is PlatformState.CONNECTING and not seen.message:
+        return Finding(name, False, f"it is being connected {since}.", "Look again in a minute.")
+    at = f"{seen.again_at:%H:%M:%S} UTC" if seen.again_at else ""
+    again = f" Attempts that failed: {seen.failures}; the next is at {at}." if at else ""
+    return Finding(name, False, f"not connected {since}: {seen.message}{again}", seen.remedy)
+
+
+PATIENCE: Final = timedelta(minutes=10)
+"""How long work may wait before somebody is told that nobody does it."""
+_QUEUE: Final = timedelta(hours=1)
+_STOPPED: Final = timedelta(minutes=2)
+"""Twice the lease of the schedule's leader."""
+
+
+async def examine_cases(settings: Settings) -> list[Finding]:
+    """Nothing before the first run."""
+
+    async def look(session: Session) -> tuple[Overdue, list[SeenPlatform]]:
+        return await overdue(session, OFFICE), await seen(session)
+
+    try:
+        if not await is_there(settings):
+            return []
+        async with opened(settings) as database:
+            found, platforms = await database.run("look at what waits", look)
+    except AntiphonError as err:
+        return [Finding("cases", False, err.message, err.remedy)]
+    is_served = any(one.state is PlatformState.CONNECTED and not one.is_gone for one in platforms)
+    checks: tuple[Callable[[], Iterator[Finding]], ...] = (
+        lambda: _drafting(found),
+        lambda: _review(found, timedelta(hours=settings.desk.draft_hours)),
+        lambda: _sending(found),
+        lambda: _posting(found),
+        lambda: _schedule(found, is_served=is_served),
+    )
+    return [finding for check in checks for finding in check()]
+
+
+def _drafting(found: Overdue) -> Iterator[Finding]:
+    name, waiting = "drafting", found.undrafted
+    if waiting.since is None or found.now - waiting.since < (_QUEUE if found.workers else PATIENCE):
+        yield Finding(name, True, f"{counted(waiting.count, 'case')} to draft, {counted(found.workers, 'worker')} busy")
+    elif found.workers:
+        yield Finding(
+            name,
+            False,
+            f"{counted(waiting.count, 'case')} to draft, the first since {_at(waiting.since)}, with "
+            f"{counted(found.workers, 'worker')} at work.",
+            "Run more workers (antiphon worker), use a faster model, or raise desk.drafts_at_once.",
+        )
+    else:
+        yield Finding(
+            name,
+            False,
+            f"{counted(waiting.count, 'case')} to draft, the first since {_at(waiting.since)}, and no worker drafts.",
+            "Run: antiphon serve, or: antiphon worker. If one runs, read its log: the model may be away.",
+        )
+
+
+def _review(found: Overdue, kept: timedelta) -> Iterator[Finding]:
+    waiting = found.undecided
+    if waiting.since is None or found.now - waiting.since < kept / 2:
+        yield Finding("review", True, f"{counted(waiting.count, 'case')} before moderators")
+        return
+    yield Finding(
+        "review",
+        False,
+        f"{counted(waiting.count, 'case')} before moderators, the first since {_at(waiting.since)}.",
+        "Ask moderators to decide, or find more of them: antiphon community show names them. What waits too long "
+        "expires (desk.draft_hours).",
+    )
+
+
+def _sending(found: Overdue) -> Iterator[Finding]:
+    unknown = found.unknown
+    if unknown.since is None or found.now - unknown.since < PATIENCE:
+        yield Finding("sending", True, "no reply waits for a person to look for it")
+        return
+    yield Finding(
+        "sending",
+        False,
+        f"Nobody knows whether {counted(unknown.count, 'reply', 'replies')} arrived, the first sent at "
+        f"{_at(unknown.since)}.",
+        "A moderator looks in the chat, and says on the card of the case whether it is there.",
+    )
+
+
+def _posting(found: Overdue) -> Iterator[Finding]:
+    if not found.paused:
+        yield Finding("posting", True, "stopped nowhere")
+    for scope, since in found.paused:
+        where, how = ("everywhere", "--everywhere") if scope == EVERYWHERE else (f"in {scope}", scope)
+        yield Finding(
+            "posting",
+            False,
+            f"Posting is stopped {where} since {_at(since)}.",
+            f"When all is well again: antiphon community resume {how}",
+        )
+
+
+def _schedule(found: Overdue, *, is_served: bool) -> Iterator[Finding]:
+    if is_served and (found.led_until is None or found.now - found.led_until > _STOPPED):
+        yield Finding(
+            "schedule",
+            False,
+            "Platforms are served, but no process leads the schedule: nothing expires, is erased or is backed up.",
+            "Start antiphon serve again. If that does not help, run the chores by hand: antiphon schedule run-once.",
+        )
+    elif not found.given_up:
+        led = "led" if found.led_until is not None and found.led_until >= found.now else "not led: nothing is served"
+        yield Finding("schedule", True, led)
+    for chore, why in found.given_up:
+        yield Finding(
+            "schedule",
+            False,
+            f"The chore {chore} was given up: {why or 'it never ended.'}",
+            "Remove the cause, then run: antiphon schedule run-once.",
+        )
+
+
+def _at(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d %H:%M} UTC"
+
+
+async def examine_knowledge(settings: Settings, *names: str) -> list[Finding]:
+    """The models that read and search, and what they search; the library and the reranker where there are any.
+
+    Args:
+        names: the checks that are wanted; all if none is given.
+    """
+    checks = {"embedding model": _heads, "scorers": _scorers, "knowledge base": _knowledge}
+    if settings.kb.index == "local" and (settings.library_folder / LIBRARY_FILE).exists():
+        checks["library"] = _library
+    if settings.kb.reranker:
+        checks["reranker"] = _reranker
+    return [
+        await finding_of(name, partial(check, settings)) for name, check in checks.items() if not names or name in names
+    ]
+
+
+async def _heads(settings: Settings) -> str:
+    embedder = open_embedder(settings)
+    readers = Readers.load(embedder)
+    await asyncio.to_thread(readers.posts.hateful, ["Good morning."])
+    await asyncio.to_thread(readers.drafts.read, "Good morning.", ["Good morning."])
+    return f"{embedder.name} for {', '.join(sorted(embedder.languages))}"
+
+
+async def _scorers(settings: Settings) -> str:
+    scorers = await open_scorers(settings)
+    if scorers.notes:
+        raise AntiphonError(
+            f"{'; '.join(scorers.notes)}.",
+            remedy="Correct [scorers]: name a folder, connect to the network, or run: pip install 'antiphon[scorers]'.",
+        )
+    wanted = settings.scorers
+    named = {"toxicity": wanted.toxicity, "inference": wanted.nli, "argument quality": wanted.argument_quality}
+    return "; ".join(f"{what}: {model or 'built-in'}" for what, model in named.items())
+
+
+async def _knowledge(settings: Settings) -> str:
+    alone = settings.model_copy(update={"kb": settings.kb.model_copy(update={"reranker": ""})})
+    search = open_knowledge(alone, open_embedder(settings))
+    found = await search.search(EvidenceQuery(("equal rights and dignity",), "Everyone is born equal."))
+    if found.notes:
+        is_local = settings.kb.index == "local"
+        server = "Start the Qdrant server, or correct kb.qdrant_url; antiphon kb push fills it."
+        raise AntiphonError(
+            f"{'; '.join(found.notes)}.", remedy="Run: antiphon kb verify --repair." if is_local else server
+        )
+    return f"a search finds {counted(len(found.passages), 'passage')}"
+
+
+async def _library(settings: Settings) -> str:
+    """Whether the library opens, and whether its index holds what is accepted; `kb verify` reads every byte."""
+
+    def look() -> tuple[int, int]:
+        library = Library(settings.library_folder)
+        try:
+            shelf = LocalShelf(library, open_embedder(settings))
+            if damage := shelf.damage_of_words():
+                raise IndexUnavailable(
+                    f"The library's index is damaged: {damage}.", remedy="Run: antiphon kb verify --repair."
+                )
+            return len(library.served()), shelf.behind()
+        finally:
+            library.close()
+
+    served, behind = await asyncio.to_thread(look)
+    if behind:
+        raise IndexUnavailable(
+            f"The index of the library is older than the library, by {counted(behind, 'document')}.",
+            remedy="Run: antiphon kb verify --repair.",
+        )
+    return f"{counted(served, 'document')} served"
+
+
+async def _reranker(settings: Settings) -> str:
+    try:
+        await asyncio.to_thread(RelevanceCrossEncoder(settings.kb.reranker).load)
+    except ScorerUnavailable as err:
+        raise AntiphonError(
+            f"The reranker cannot be loaded: {err.message}.",
+            remedy="Correct kb.reranker: name a folder, connect to the network, or leave it empty.",
+        ) from err
+    return settings.kb.reranker
+
+
+_ADD: Final = "pip install 'antiphon[embedded]'"
+
+
+async def examine_models(settings: Settings, on_preparing: OnPreparing | None = None) -> list[Finding]:
+    """Whether the model that writes the drafts answers, and the one that compares them."""
+    writer = await finding_of("language model", partial(_model, settings, on_preparing))
+    return [writer, await finding_of("judge", partial(_judge, settings, writer))]
+
+
+async def examine_trial(settings: Settings) -> Finding:
+    """What the last trial of the model that writes found."""
+    return await finding_of("model tried", partial(_trial, settings))
+
+
+async def _trial(settings: Settings) -> str:
+    writer = writer_of(settings)
+    tried = kept_trials(settings.trials_file).get((server_of(settings), writer.model))
+    fit = tried.alone if tried and writer.is_larger else frozenset()
+    if unfit := [language for language in settings.community.languages if language not in {*NAMES, *fit}]:
+        raise AntiphonError(
+            f"The model was not found fit to read and write {', '.join(unfit)}: posts in it are not answered.",
+            remedy="Run: antiphon model try --readings FILE. Or take it out of community.languages.",
+        )
+    return f"on {tried.day}: {' '.join(tried.verdict())}" if tried else "not yet; antiphon model try does it"
+
+
+async def examine_prepared(settings: Settings) -> Finding:
+    """How many posts have a draft under the limit for prepared replies."""
+    return await finding_of("prepared replies", partial(_prepared, settings))
+
+
+async def _prepared(settings: Settings) -> str:
+    limit = shipped_vectors().limit(settings.community.sure)
+    if limit is None:
+        return "none is held back; some seldom fit"
+    if not is_known("en", open_embedder(settings)):
+        return "none is held back: how likely one fits is known for the packaged embedding model alone"
+    beside = "; the larger model writes all the same" if writer_of(settings).is_larger else ""
+    share, sure = f"{limit.posts:.0%}", settings.community.sure
+    return (
+        f"about {share} of English posts get one, of which readers would publish {limit.publishable:.0%}; "
+        f"others are held back until somebody asks (community.sure = {sure:g}){beside}"
+    )
+
+
+async def _model(settings: Settings, on_preparing: OnPreparing | None) -> str:
+    if has_no_model(settings):
+        return f"none: replies are those that people prepared; {_ADD} adds one"
+    await check_reachable(settings, "llm")
+    async with open_model(settings, on_preparing) as model:
+        if settings.llm.backend == "embedded":
+            await ask_letter(model)
+            return "embedded model answers with log-probabilities"
+        lacking = await try_server(model)
+        told = "with log-probabilities" if model.abilities.reads_letters else "without log-probabilities"
+    return "; ".join([f"server model answers {told}", *lacking])
+
+
+async def _judge(settings: Settings, writer: Finding) -> str:
+    """The judge's own server, or what was found of the model that writes the drafts where that one compares them."""
+    await check_reachable(settings, "judge")
+    async with open_judge(settings) as judge:
+        if judge is None:
+            if not writer.ok:
+                raise AntiphonError("the language model compares the drafts, and does not work.", remedy=writer.remedy)
+            if has_no_model(settings):
+                return "none: there are no drafts of a language model to compare"
+            return f"the language model compares the drafts, in {settings.judge.format}"
+        if settings.judge.format is JudgeFormat.LETTERS:
+            await try_server(judge)
+        else:
+            await judge.generate(QUESTION, Generation(max_tokens=1), SECONDS)
+    return f"{settings.judge.model} answers, in {settings.judge.format}"
+
+
+LEAST_FREE_BYTES: Final = 500_000_000
+
+
+async def examine_machine(settings: Settings) -> list[Finding]:
+    """The settings, and the disks that are written to."""
+    return [
+        await finding_of("settings", partial(_settings, settings)),
+        await finding_of("disk", partial(_disk, settings)),
+    ]
+
+
+async def _settings(settings: Settings) -> str:
+    is_replaced = settings.origin.endswith(str(SHIPPED)) and not IS_CLONE
+    place = f", which an update replaces: your own go into {own_file({})}" if is_replaced else ""
+    return f"read from {settings.origin}{place}; profile {settings.profile}; language {settings.community.language}"
+
+
+async def _disk(settings: Settings) -> str:
+    make_folder(settings.cache_folder, "kb.cache_folder")
+    folders = {"the cache": settings.cache_folder, "backups": settings.backup_folder}
+    if isinstance(settings.database_place, Path):
+        folders["the database"] = settings.database_path.parent
+    for what, folder in folders.items():
+        free = shutil.disk_usage(_existing(folder)).free
+        if free < LEAST_FREE_BYTES:
+            raise AntiphonError(f"Only {free / 1e6:.0f} MB are free for {what}.", remedy=f"Make room beside {folder}.")
+    free = shutil.disk_usage(settings.cache_folder).free
+    return f"{free / 1e9:.1f} GB free for the cache in {settings.cache_folder}"
+
+
+def _existing(folder: Path) -> Path:
+    """The folder, or the nearest one above it that is there."""
+    return next(place for place in (folder, *folder.absolute().parents) if place.exists())
+
+
+async def examine(settings: Settings, on_preparing: OnPreparing | None = None) -> AsyncIterator[Finding]:
+    """Every check, in the order in which things are needed, each as soon as it is made: to load models takes minutes.
+
+    Args:
+        on_preparing: hears how far the embedded model's weights and prompts are.
+    """
+    for found in await examine_machine(settings):
+        yield found
+    database = await examine_database(settings)
+    for found in database:
+        yield found
+    if all(each.ok for each in database):  # otherwise each of these would say the same again
+        for found in [*await examine_backups(settings), *await examine_cases(settings)]:
+            yield found
+    for found in await examine_knowledge(settings):
+        yield found
+    for found in await examine_models(settings, on_preparing):
+        yield found
+    yield await examine_trial(settings)
+    yield await examine_prepared(settings)
+    for found in [*await examine_platforms(settings), *await examine_accounts(settings)]:
+        yield found
+
+
+def as_document(checks: list[Finding]) -> dict[str, Any]:
+    """The checks as JSON."""
+    versions = {"antiphon": metadata.version("antiphon"), "python": sys.version.split()[0]}
+    return {
+        "ok": all(check.ok for check in checks),
+        "versions": versions,
+        "checks": [asdict(check) for check in checks],
+    }

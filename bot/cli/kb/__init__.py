@@ -1,1 +1,0 @@
-"""``antiphon kb``: collecting documents, accepting them, and searching."""

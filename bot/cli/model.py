@@ -1,0 +1,151 @@
+"""``antiphon model try``: what the configured language model can, and what it is fit for.
+
+Owns the command and what it shows; ``bot.trial`` has the questions and the verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any, Final, cast
+
+import typer
+from rich.text import Text
+
+from bot.cli.command import EXIT_NO_DRAFT, ConfigOption, JsonOption, err, out, print_document, run_to_exit
+from bot.cli.progress import PreparationBar
+from bot.compose.engine import open_engine
+from bot.compose.voices import check_reachable, voice_of
+from bot.compose.writers import server_of, writer_of
+from bot.settings.sources import load_settings
+from bot.trial.known_answers import known_readings, readings_of
+from bot.trial.trial import Tried, sample_posts, trial_of, try_drafts, try_pairs, try_readings, try_server
+from bot.trial.verdicts import Share, Trial, keep
+from core.engine.servers.protocol import ChatProtocol
+from core.engine.wording.language import name_of
+from core.errors import BadInput
+
+POSTS: Final = 8
+
+model = typer.Typer(help="The language model: what it is fit for.", no_args_is_help=True)
+
+
+@model.callback()
+def _group() -> None:
+    """Without a callback a group of one command would be that command."""
+
+
+@model.command("try")
+def try_model(
+    posts: Annotated[
+        int, typer.Option("--posts", metavar="N", min=0, help="How many sample posts are drafted; each takes a while.")
+    ] = POSTS,
+    readings: Annotated[
+        Path | None,
+        typer.Option(
+            "--readings", metavar="FILE", help="Posts with known answers in other languages (docs/running/gpu.md)."
+        ),
+    ] = None,
+    price_in: Annotated[
+        float | None, typer.Option("--price-in", metavar="PRICE", min=0, help="Of a million tokens that are read.")
+    ] = None,
+    price_out: Annotated[
+        float | None, typer.Option("--price-out", metavar="PRICE", min=0, help="Of a million tokens that are written.")
+    ] = None,
+    as_json: JsonOption = False,
+    config: ConfigOption = None,
+) -> None:
+    """Try the configured language model: what its server can, what it reads, judges and writes, and what that costs.
+
+    It reads 40 invented posts in four languages whose answers are known, compares 8 pairs of replies, and drafts posts.
+
+    Each part is told as it is found. What the model is fit for is kept, and doctor shows it.
+
+    Where it is unfit to read, the small readers read alone.
+    """
+    own = readings_of(readings) if readings else ()
+    samples = sample_posts(own)
+    most = len(samples)
+    if posts > most:
+        raise BadInput(f"There are {most} sample posts.", remedy=f"Give --posts a number up to {most}.")
+
+    def tell(*lines: str) -> None:
+        if not as_json:
+            for line in lines:
+                _print(line)
+
+    async def work() -> int:
+        settings = load_settings(config)
+        await check_reachable(settings, "llm")
+        server, bar = server_of(settings), PreparationBar()
+        async with open_engine(settings, bar) as engine:
+            bar.close()
+            chat, writer = cast("ChatProtocol", engine.model), writer_of(settings)
+            _say(f"{writer.model}, {server}")
+            lacking = await try_server(chat)
+            tell(f"Server: {'; '.join(lacking) or 'it takes all that is asked of it'}.")
+            asked, read = [*known_readings(), *own], dict[str, Share]()
+            for language in dict.fromkeys(known.language for known in asked):
+                _say(f"Now the readings in {name_of(language)}.")
+                read |= await try_readings(chat, writer, [known for known in asked if known.language == language])
+                tell(f"Read rightly in {name_of(language)}: {read[language]}.")
+            _say("Now 8 comparisons.")
+            pairs = await try_pairs(chat, writer)
+            tell(f"Compared rightly: {pairs}.")
+            profile, voice, tried = settings.profile_named(), voice_of(settings), list[Tried]()
+            for number, sample in enumerate(samples[:posts], start=1):
+                _say(f"Now sample post {number} of {posts}.")
+                tried += await try_drafts(engine, [sample], profile, voice)
+                tell(*_told_of(tried[-1]))
+            told = trial_of(server, writer.model, chat.abilities.lacking() or lacking, read, pairs, tried)
+        keep(settings.trials_file, told)
+        if as_json:
+            print_document(_document(told, tried))
+        tell("", *_summary(told, tried, price_in, price_out), f"Kept in {settings.trials_file}.")
+        return 0 if told.writes or not posts else EXIT_NO_DRAFT
+
+    run_to_exit(work)
+
+
+def _told_of(one: Tried) -> Iterator[str]:
+    cost = one.suggestion.cost
+    yield ""
+    yield f"[{one.language}] {one.post}"
+    if one.draft is None:
+        yield f"  None of the {len(one.suggestion.drafts)} drafts that would be shown is its own."
+        yield from (f"  {note}" for note in one.suggestion.degraded)
+    else:
+        yield f"  {one.draft.text}"
+        yield from (f"  Check: {warning}" for warning in one.draft.warnings)
+    if not one.is_finished:
+        yield "  It was not finished in time, and does not count."
+    yield (
+        f"  {cost.seconds:.1f} s, {cost.model_calls} calls, {cost.prompt_tokens:,} tokens read, "
+        f"{cost.completion_tokens:,} written"
+    )
+
+
+def _summary(told: Trial, tried: Sequence[Tried], price_in: float | None, price_out: float | None) -> Iterator[str]:
+    if tried:
+        yield f"A post takes {told.seconds:.1f} s and {told.calls:.1f} calls. {told.thousand(price_in, price_out)}"
+    yield from told.verdict()
+    yield "What it writes was checked as every draft is. Whether it reads well, only people can say: read it."
+
+
+def _document(told: Trial, tried: Sequence[Tried]) -> dict[str, Any]:
+    drafts = [
+        {"language": one.language, "post": one.post, "reply": one.draft and one.draft.text,
+         "is_finished": one.is_finished, "cost": asdict(one.suggestion.cost)}
+        for one in tried
+    ]  # fmt: skip
+    fit = {"read": told.reads, "write": told.writes, "judge": told.judges}
+    return asdict(told) | {"fit": fit, "verdict": told.verdict(), "posts": drafts}
+
+
+def _print(line: str) -> None:
+    out().print(Text(line), soft_wrap=True)
+
+
+def _say(line: str) -> None:
+    err().print(Text(line), soft_wrap=True)

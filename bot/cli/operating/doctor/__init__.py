@@ -1,5 +1,0 @@
-"""What ``antiphon doctor`` looks at, by subject: each check does what the application does, and changes nothing.
-
-``docs/reference/doctor.md`` lists every breakage that is told apart; ``tests/integration/bot/cli/operating/doctor``
-causes each of them.
-"""

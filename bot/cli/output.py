@@ -1,0 +1,129 @@
+"""How the commands of ``antiphon kb`` show what they did: tables, JSON, CSV, progress.
+
+Owns the row of a document: the manifest; and how its citation is said.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Coroutine, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
+from rich.text import Text
+
+from bot.cli.command import as_json, err, out, print_document, run_to_exit
+from kb.documents import Listed, citation
+from kb.library.records import Revision
+
+if TYPE_CHECKING:
+    from bot.settings.settings import Settings
+
+
+def run(config: Path | None, work: Callable[[Settings], Coroutine[Any, Any, int]]) -> None:
+    """Do a command's work with the settings, and leave with its exit code."""
+    from bot.settings.sources import load_settings
+
+    run_to_exit(lambda: work(load_settings(config)))
+
+
+def cited(listed: Listed) -> str:
+    """A document as receipts cite it: publisher, title, year, number or file, address."""
+    source = citation(listed)
+    parts = (source.publisher, source.title, source.year, source.document, source.url)
+    return ", ".join(str(part) for part in parts if part)
+
+
+class _Rate(ProgressColumn):
+    """Steps a second, once there is a rate."""
+
+    def render(self, task: Task) -> Text:
+        speed = task.finished_speed or task.speed
+        return Text(f"{speed:,.1f}/s" if speed else "", style="progress.data.speed")
+
+
+def progress_bar() -> Progress:
+    """Progress with rate and time left on standard error; silent off a terminal."""
+    console = err()
+    return Progress(
+        TextColumn("{task.description}", markup=False),  # titles of documents come as they are
+        BarColumn(),
+        MofNCompleteColumn(),
+        _Rate(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
+
+
+def manifest(listed: Listed, refused: str | None, revisions: Sequence[Revision]) -> dict[str, Any]:
+    """A document's row: how its source lists it, and what is known of its newest file."""
+    newest = revisions[0] if revisions else None
+    return {
+        "id": listed.id,
+        "file": newest.file if newest else None,
+        "target_groups": sorted(group.value for group in listed.target_groups),
+        "type": listed.type,
+        "year": listed.year,
+        "url": listed.url,
+        "page": listed.page,
+        "title": listed.title,
+        "publisher": listed.publisher,
+        "document": listed.document,
+        "language": listed.language,
+        "jurisdiction": listed.jurisdiction,
+        "expires": listed.expires,
+        "licence": listed.licence,
+        "sha256": newest.sha256 if newest else None,
+        "fetched_at": newest.fetched_at.isoformat() if newest else None,
+        "state": newest.state.value if newest else "refused" if refused else "listed",
+        "decided_by": newest.decided_by if newest else None,
+        "notes": list(newest.notes) if newest else [],
+        "refused": refused,
+    }
+
+
+def show_table(name: str, rows: Sequence[dict[str, Any]], columns: Sequence[str], *, as_json: bool) -> None:
+    """Rows as a table for people, or as one JSON document under a name."""
+    if as_json:
+        print_document({name: list(rows)})
+        return
+    table = Table(*columns, box=None, padding=(0, 1, 0, 0))
+    for row in rows:
+        table.add_row(*(Text(_cell(row.get(column))) for column in columns))
+    out().print(table)
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, list):
+        return "; ".join(map(str, value))
+    return f"{value:,}" if type(value) is int and value > 9999 else "" if value is None else str(value)
+
+
+def write_rows(rows: Sequence[dict[str, Any]], stream: Any, *, is_csv: bool) -> None:
+    """Rows as CSV with a header, or as JSON lines."""
+    if is_csv:
+        writer = csv.DictWriter(stream, list(rows[0]) if rows else ["id"])
+        writer.writeheader()
+        writer.writerows({key: _plain(value) for key, value in row.items()} for row in rows)
+    else:
+        stream.writelines(as_json(row, indent=None) + "\n" for row in rows)
+
+
+def _plain(value: object) -> object:
+    """A cell that no spreadsheet takes for a formula."""
+    text = _cell(value) if isinstance(value, list) else value
+    return f"'{text}" if isinstance(text, str) and text.startswith(("=", "+", "-", "@", "\t", "\r")) else text

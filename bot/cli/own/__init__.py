@@ -1,1 +1,0 @@
-"""``antiphon prepared`` and ``antiphon cards``: what a community adds of its own."""

@@ -1,1 +1,0 @@
-"""What a person reads and types at a terminal: drafts, the review loop, the demo."""

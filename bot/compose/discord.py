@@ -1,0 +1,164 @@
+"""Puts the Discord platform together: settings in, a platform that can be served out.
+
+Decides nothing about a case.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import discord
+
+from adapters.discord import AntiphonClient, DiscordOptions, DiscordPlatform, DiscordRoles, capture, manage, review
+from adapters.discord.connection.client import Installer, listen
+from adapters.discord.connection.refs import NAME
+from adapters.discord.speech.exact_text import MAX_CHARACTERS
+from bot.compose.engine import make_folder
+from bot.serve.platforms import Connection, ServedPlatform, Services
+from bot.settings.settings import DiscordSettings, Settings
+from core.desk.rules.desk_ports import Casework, Governance
+from core.errors import PlatformUnavailable, StoreUnavailable
+
+_LOG = logging.getLogger(__name__)
+PERMISSIONS: Final = discord.Permissions(
+    view_channel=True,
+    send_messages=True,
+    send_messages_in_threads=True,
+    embed_links=True,
+    attach_files=True,
+    read_message_history=True,
+)
+"""The permissions that the bot asks for in a server; it needs no others in any channel."""
+
+MakeClient = Callable[[DiscordOptions, Sequence[Installer], Casework, Governance], AntiphonClient]
+
+
+def discord_platform(settings: Settings, make_client: MakeClient = AntiphonClient) -> ServedPlatform:
+    """Every server that the bot is in, as one platform."""
+    connect = partial(_connected, settings.discord, settings.database_path.parent, make_client)
+    return ServedPlatform(NAME, MAX_CHARACTERS, connect, has_roles=True)
+
+
+@asynccontextmanager
+async def _connected(
+    wanted: DiscordSettings, folder: Path, make_client: MakeClient, services: Services
+) -> AsyncIterator[Connection]:
+    """A client of its own, connected until the block is over.
+
+    Raises:
+        BadSettings: Discord refuses the token or the intents.
+        PlatformUnavailable: Discord cannot be reached, or ended the connection.
+    """
+    logging.getLogger("discord").setLevel(logging.WARNING)
+    make_folder(folder, "desk.database")
+    memory = CommandFile(folder / "discord-commands.json")
+    guild = int(wanted.command_server) if wanted.command_server else None
+    options = DiscordOptions(reads_messages=wanted.reads_messages, command_guild=guild)
+    client = make_client(options, [partial(_tell_commands, memory)], services.casework, services.governance)
+    platform, surface = DiscordPlatform(client), review.DiscordReviewSurface(client)
+    captured = capture.install(client, detector=services.detector)
+    manage.install(client, card_view=review.card_layout, left_out=lambda: captured.left_out, detector=services.detector)
+    review.install(client, surface)
+    ready, closing = asyncio.Event(), asyncio.Event()
+    listen(client, "ready", _setting(ready))
+    running = asyncio.create_task(client.run_until(closing, wanted.token.get_secret_value()))
+    try:
+        await _until_ready(ready, running)
+        roles = DiscordRoles(client, partial(services.governance.policy, NAME))
+        notifier = review.DiscordNotifier(client)
+        yield Connection(platform, roles, surface, notifier, partial(_end, running), _invitation(client))
+    finally:
+        await captured.close()
+        closing.set()
+        await asyncio.wait({running})
+
+
+async def _tell_commands(memory: CommandFile, client: AntiphonClient) -> None:
+    try:
+        await manage.sync_commands(client, memory)
+    except PlatformUnavailable as err:
+        _LOG.warning("Discord was not told of the commands; it is tried again at the next start: %s", err)
+
+
+def _setting(event: asyncio.Event) -> Callable[[], Awaitable[None]]:
+    """A listener that sets an event."""
+
+    async def listener() -> None:
+        event.set()
+
+    return listener
+
+
+async def _until_ready(ready: asyncio.Event, running: asyncio.Task[None]) -> None:
+    waiting = asyncio.create_task(ready.wait())
+    try:
+        await asyncio.wait({waiting, running}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        waiting.cancel()
+    if running.done():
+        running.result()
+        raise PlatformUnavailable("Discord ended the connection.", remedy="It is connected again by itself.")
+
+
+async def _end(running: asyncio.Task[None]) -> None:
+    """Wait until the connection ended; raises why."""
+    await asyncio.wait({running})
+    running.result()
+
+
+def _invitation(client: AntiphonClient) -> str:
+    if client.application_id is None:
+        return ""
+    return f"To add it to a server, open {discord.utils.oauth_url(client.application_id, permissions=PERMISSIONS)}"
+
+
+class CommandFile:
+    """What Discord was told about our commands: short texts by their keys, in one JSON file that is replaced whole.
+
+    Implements ``manage.CommandMemory``. If the file is lost, Discord is told again at the next start.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def get(self, key: str) -> str | None:
+        """The text kept under a key; ``None`` if there is none, or the file cannot be read."""
+        return self._read().get(key)
+
+    def set(self, key: str, value: str) -> None:
+        """Keep a text; ``StoreUnavailable`` if the file cannot be written."""
+        self._write(self._read() | {key: value})
+
+    def known(self) -> Collection[str]:
+        """The keys of all texts that are kept."""
+        return self._read().keys()
+
+    def forget(self, key: str) -> None:
+        """Delete a text; ``StoreUnavailable`` if the file cannot be written."""
+        self._write({known: value for known, value in self._read().items() if known != key})
+
+    def _write(self, kept: dict[str, str]) -> None:
+        draft = self._path.with_suffix(".tmp")
+        try:
+            draft.write_text(json.dumps(kept, indent=1), "utf-8")
+            draft.replace(self._path)
+        except OSError as err:
+            raise StoreUnavailable(
+                f"{self._path} cannot be written.", remedy="Let the user that runs Antiphon write its folder."
+            ) from err
+
+    def _read(self) -> dict[str, str]:
+        try:
+            kept = json.loads(self._path.read_text("utf-8"))
+        except (OSError, ValueError):
+            return {}
+        if not isinstance(kept, dict):
+            return {}
+        return {key: value for key, value in kept.items() if isinstance(value, str)}

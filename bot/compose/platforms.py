@@ -1,0 +1,120 @@
+"""The chat platforms that ``antiphon serve`` can serve; a new adapter adds one entry to ``KINDS``.
+
+Owns which of them the settings configure, and what is said where they configure none, or one only in part. A platform's
+library is imported only where it is served.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from bot.serve.platforms import ServedPlatform
+from bot.settings.settings import DiscordSettings, MastodonSettings, Settings, TelegramSettings
+from core.errors import BadSettings
+
+Builder = Callable[[Settings], Sequence[ServedPlatform]]
+"""Gives what to serve of one kind of platform: nothing where it is not configured. Connects nothing.
+
+Raises ``BadSettings`` where it is only partly configured; the message says what is set, the remedy what is missing.
+"""
+
+
+def _discord(settings: Settings) -> Sequence[ServedPlatform]:
+    wanted = settings.discord
+    if wanted.token.get_secret_value().strip():
+        from bot.compose.discord import discord_platform  # discord.py takes half a second to load
+
+        return [discord_platform(settings)]
+    if wanted != DiscordSettings():
+        raise BadSettings(
+            "Discord is configured by half: [discord] is set, but there is no token of a bot.",
+            remedy="Set ANTIPHON__DISCORD__TOKEN in the environment (docs/platforms/discord.md says where to get one), "
+            "or take the keys of [discord] away.",
+        )
+    return []
+
+
+def _telegram(settings: Settings) -> Sequence[ServedPlatform]:
+    wanted = settings.telegram
+    if wanted.token.get_secret_value().strip():
+        from bot.compose.telegram import telegram_platform  # as of Discord
+
+        return [telegram_platform(settings)]
+    if wanted != TelegramSettings():
+        raise BadSettings(
+            "Telegram is configured by half: [telegram] is set, but there is no token of a bot.",
+            remedy="Set ANTIPHON__TELEGRAM__TOKEN in the environment (docs/platforms/telegram.md says where to get "
+            "one), or take the keys of [telegram] away.",
+        )
+    return []
+
+
+def _mastodon(settings: Settings) -> Sequence[ServedPlatform]:
+    wanted = settings.mastodon
+    if wanted.token.get_secret_value().strip() and wanted.url:
+        from bot.compose.mastodon import mastodon_platform  # as of Discord
+
+        return [mastodon_platform(settings)]
+    if wanted != MastodonSettings():
+        raise BadSettings(
+            "Mastodon is configured by half: [mastodon] is set, but there is no token, or no address of the instance.",
+            remedy="Run: antiphon mastodon login. It says what to set. Or take the keys of [mastodon] away.",
+        )
+    return []
+
+
+@dataclass(frozen=True, slots=True)
+class PlatformKind:
+    """A kind of platform.
+
+    ``how`` tells the person who runs Antiphon how to configure it. ``quotes``: it shows words of the post above a
+    reply, and refuses the reply where the post no longer has them (``CommunityPolicy.quotes``).
+    """
+
+    name: str
+    build: Builder
+    how: str
+    quotes: bool = False
+
+
+KINDS: Final = (
+    PlatformKind(
+        "Discord",
+        _discord,
+        "set ANTIPHON__DISCORD__TOKEN in the environment; docs/platforms/discord.md says where to get one",
+    ),
+    PlatformKind(
+        "Telegram",
+        _telegram,
+        "set ANTIPHON__TELEGRAM__TOKEN in the environment; docs/platforms/telegram.md says where to get one",
+        quotes=True,
+    ),
+    PlatformKind("Mastodon", _mastodon, "run antiphon mastodon login; docs/platforms/mastodon.md says more"),
+)
+
+
+def quotes_posts(platform: str) -> bool:
+    """Whether the platform of this ``PostRef.platform`` has use for ``CommunityPolicy.quotes``."""
+    return any(kind.quotes for kind in KINDS if kind.name.casefold() == platform)
+
+
+def configured_platforms(settings: Settings) -> list[ServedPlatform]:
+    """Every platform that the settings configure.
+
+    Raises:
+        BadSettings: one is only partly configured.
+    """
+    return [platform for kind in KINDS for platform in kind.build(settings)]
+
+
+def platforms_to_serve(settings: Settings) -> list[ServedPlatform]:
+    """As ``configured_platforms``, but raises ``BadSettings``, with what to do, where there is none."""
+    served = configured_platforms(settings)
+    if not served:
+        ways = " ".join(f"{kind.name}: {kind.how}." for kind in KINDS)
+        raise BadSettings(
+            "No chat platform is configured.", remedy=f"{ways} To try Antiphon without one, run: antiphon run."
+        )
+    return served

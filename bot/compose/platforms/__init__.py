@@ -1,1 +1,0 @@
-"""The chat platforms as the application serves them."""

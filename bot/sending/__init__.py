@@ -1,4 +1,0 @@
-"""The outbox and its parts: the one gate to the platforms, the checks before a send, and what is written down.
-
-``bot.sending.outbox`` puts the parts in order, and is the way in for everybody else.
-"""

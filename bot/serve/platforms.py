@@ -1,0 +1,175 @@
+"""The chat platforms of one process: which it serves, and which of them are connected at this moment.
+
+Owns the names by which the rest of Antiphon reaches a platform. Must never post; ``core.desk.sending.gate`` does that.
+``bot.compose`` says what a platform is made of and how it is connected.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from functools import partial
+
+from core.desk.rules.desk_ports import Casework, Governance
+from core.desk.rules.platforms import ChatPlatform, Notifier, ReviewSurface, RoleSource, UpdateInbox
+from core.desk.rules.roles import Role
+from core.engine.ports import HateDetector
+from core.errors import BadSettings, PlatformUnavailable
+from core.i18n.sentences import sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """What a platform needs of Antiphon to answer the people there.
+
+    Attributes:
+        inbox: what keeps the updates of an account, given as ``PostRef.platform`` and the account's id there, until
+            they are dealt with.
+    """
+
+    casework: Casework
+    governance: Governance
+    detector: HateDetector
+    inbox: Callable[[str, str], UpdateInbox]
+
+
+async def never() -> None:
+    """Wait for ever: a platform inside this process never loses its connection."""
+    await asyncio.Event().wait()
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """A platform while it is connected.
+
+    Attributes:
+        roles: who may do what by the platform's own rights; ``None`` where only roles given in Antiphon count.
+        surface: what shows each case there, or follows it; ``None`` for nothing.
+        notifier: calls people to cases; ``None`` where the platform cannot.
+        until_lost: returns, or raises the reason, once the connection has ended for good. May be called more than once.
+        note: a line for the person who runs Antiphon, such as the address that adds a bot to a server.
+        everywhere: the channel of every community for ``surface``; "" for the one that each community chose.
+    """
+
+    platform: ChatPlatform
+    roles: RoleSource | None = None
+    surface: ReviewSurface | None = None
+    notifier: Notifier | None = None
+    until_lost: Callable[[], Awaitable[None]] = never
+    note: str = ""
+    everywhere: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ServedPlatform:
+    """A platform that this process serves.
+
+    Attributes:
+        name: the ``PostRef.platform`` of its posts.
+        max_characters: the longest reply that it takes.
+        open: connects, and closes everything at the end of the block. It is called again after a connection was lost,
+            and then makes everything again. After ``BadSettings``, which means that somebody must change the settings,
+            it is not called again.
+        has_roles: whether the platform has roles of its own that count here (``Connection.roles``).
+        hearing_seconds: how long it may take until what a person wrote there is heard.
+        asks_places: whether each place (``PostRef.channel``) must have agreed before anything is posted there.
+    """
+
+    name: str
+    max_characters: int
+    open: Callable[[Services], AbstractAsyncContextManager[Connection]]
+    has_roles: bool = False
+    asks_places: bool = False
+    hearing_seconds: float = 0.0
+
+
+def in_process(platform: ChatPlatform, *, roles: RoleSource | None = None) -> ServedPlatform:
+    """A platform inside this process, such as the sample community; it needs no connection."""
+    opened = partial(_always, Connection(platform, roles))
+    return ServedPlatform(platform.name, platform.max_characters, opened, has_roles=roles is not None)
+
+
+@asynccontextmanager
+async def _always(connection: Connection, _: Services) -> AsyncIterator[Connection]:
+    yield connection
+
+
+class Platforms(Mapping[str, ChatPlatform]):
+    """Of the platforms that this process serves, those that are connected at this moment, by name.
+
+    Raises:
+        BadSettings: two have the same name.
+    """
+
+    def __init__(self, served: Sequence[ServedPlatform]) -> None:
+        self.max_characters = {each.name: each.max_characters for each in served}
+        if len(self.max_characters) < len(served):
+            raise BadSettings("Two platforms have the same name.", remedy="Configure each platform once.")
+        self.hearing_seconds = {each.name: each.hearing_seconds for each in served}
+        self.asked_first = frozenset(each.name for each in served if each.asks_places)
+        with_roles = [each.name for each in served if each.has_roles]
+        self.role_sources: Mapping[str, RoleSource] = {name: _Roles(self, name) for name in with_roles}
+        self._connections: dict[str, Connection] = {}
+        self._faults: dict[str, asyncio.Future[None]] = {}
+
+    def longest(self, name: str, unknown: int) -> int:
+        """The longest reply that a platform takes, as it says itself; ``unknown`` while it is not connected."""
+        connected = self._connections.get(name)
+        return unknown if connected is None else connected.platform.max_characters
+
+    def __getitem__(self, name: str) -> ChatPlatform:
+        return self._connections[name].platform
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(tuple(self._connections))
+
+    def __len__(self) -> int:
+        return len(self._connections)
+
+    def is_away(self, name: str) -> bool:
+        """Whether a platform is not connected to this process."""
+        return name not in self._connections
+
+    @contextmanager
+    def connected(self, name: str, connection: Connection) -> Iterator[asyncio.Future[None]]:
+        """Make a platform reachable within the block; the future fails if a call shows that the platform is broken."""
+        broken = asyncio.get_running_loop().create_future()
+        self._connections[name], self._faults[name] = connection, broken
+        try:
+            yield broken
+        finally:
+            self.drop(name)
+            del self._faults[name]
+            if not broken.cancel() and not broken.cancelled():
+                broken.exception()  # reported too late to matter
+
+    def drop(self, name: str) -> None:
+        """Record that a connection is lost: from now on nobody calls the platform."""
+        self._connections.pop(name, None)
+
+    def report(self, name: str, fault: Exception) -> None:
+        """Report that a call of a platform failed in a way that its port does not allow: it must be connected again."""
+        broken = self._faults.get(name)
+        if broken is not None and not broken.done():
+            broken.set_exception(fault)
+
+    async def roles(self, name: str, community: str, user: str) -> frozenset[Role]:
+        """The roles that a person has by a platform's own rights; ``PlatformUnavailable`` while it is not connected."""
+        connection = self._connections.get(name)
+        if connection is None or connection.roles is None:
+            raise PlatformUnavailable(
+                sentence("{platform} is not connected.", platform=name), remedy=sentence("Wait until it is.")
+            )
+        return await connection.roles.roles(community, user)
+
+
+class _Roles:
+    """The ``RoleSource`` of one platform, over the connection that it has when it is asked."""
+
+    def __init__(self, platforms: Platforms, name: str) -> None:
+        self._platforms, self._name = platforms, name
+
+    async def roles(self, community: str, user: str) -> frozenset[Role]:
+        return await self._platforms.roles(self._name, community, user)

@@ -1,0 +1,229 @@
+"""Keeps platforms connected, each by itself: one that dies is connected again, and the others do not wait for it.
+
+Owns the order in which one connection is opened, used and closed, the pauses between two attempts, and how things that
+run at once end together. Does not know any platform by name, and decides nothing about a case.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from bot.serve.platform_states import Standings
+from bot.serve.platforms import Connection, Platforms, ServedPlatform, Services
+from core.desk.database.connection import Database
+from core.desk.drafting.queue import Backoff
+from core.desk.review.attention import Attention
+from core.desk.review.board import ReviewBoard
+from core.desk.runtime.lease import pause
+from core.desk.runtime.logs import about
+from core.desk.schema import PlatformState
+from core.desk.sending.outbox import Outbox
+from core.desk.views.platforms import Standing
+from core.errors import AntiphonError, BadSettings, PlatformUnavailable
+from core.i18n.sentences import sentence
+
+_LOG = logging.getLogger(__name__)
+_AGAIN: Final = sentence("It is tried again later by itself.")
+CLOSING_SECONDS: Final = 7.0
+"""How much time the parts that use a connection have to end once it is lost or closed."""
+
+Wait = Callable[[asyncio.Event, float], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How supervision waits.
+
+    Args:
+        rest: the pauses between two attempts.
+        steady_seconds: after a connection that lasted this long, the pauses start again from the shortest.
+        wait: waits for an event, but not longer than the given number of seconds.
+        seconds_now: seconds that only grow.
+    """
+
+    rest: Backoff
+    steady_seconds: float = 300.0
+    wait: Wait = pause
+    seconds_now: Callable[[], float] = time.monotonic
+
+
+class Supervisor:
+    """Keeps one platform connected, so that approved replies are sent there and cards are shown.
+
+    Args:
+        owner: names this process among all.
+    """
+
+    def __init__(
+        self,
+        served: ServedPlatform,
+        services: Services,
+        platforms: Platforms,
+        standings: Standings,
+        database: Database,
+        outbox: Outbox,
+        owner: str,
+        patience: Patience,
+    ) -> None:
+        self._served = served
+        self._services = services
+        self._platforms = platforms
+        self._standings = standings
+        self._database = database
+        self._outbox = outbox
+        self._owner = owner
+        self._patience = patience
+        self._connected_at: float | None = None
+
+    async def run(self, stop: asyncio.Event, ended: asyncio.Event) -> None:
+        """Stay connected until ``ended`` is set; after ``stop`` nothing is sent and no lost connection is opened again.
+
+        Raises:
+            BadSettings: the platform refuses the settings, and so does every other one of this process.
+        """
+        failures = 0
+        with about(platform=self._served.name):
+            while not stop.is_set():
+                self._connected_at = None
+                try:
+                    await self._attempt(stop, ended, failures)
+                except BadSettings as err:
+                    await self._refused(err, stop)
+                except Exception as err:
+                    failures = 1 if self._held_long() else failures + 1
+                    await self._failed(err, failures, stop)
+
+    def _held_long(self) -> bool:
+        began = self._connected_at
+        return began is not None and self._patience.seconds_now() - began >= self._patience.steady_seconds
+
+    async def _refused(self, err: BadSettings, stop: asyncio.Event) -> None:
+        """Leave the platform alone: asking again with the same settings would be refused again, and may do harm."""
+        self._tell(PlatformState.REFUSED, message=err.message, remedy=err.remedy)
+        if self._standings.are_all_refused():
+            raise err
+        await stop.wait()
+
+    async def _failed(self, err: Exception, failures: int, stop: asyncio.Event) -> None:
+        message, remedy = self._said(err)
+        seconds = self._patience.rest.seconds(failures)
+        _LOG.info("%s: %s", self._served.name, message)
+        self._tell(PlatformState.WAITING, failures, message=message, remedy=remedy, wait_seconds=seconds)
+        await self._patience.wait(stop, seconds)
+
+    def _said(self, err: Exception) -> tuple[str, str]:
+        """What people may read about an error: our own message, or only the kind of another's: it may quote a post."""
+        if isinstance(err, AntiphonError):
+            return err.message, err.remedy or _AGAIN
+        said = sentence("{platform} failed ({kind}).", platform=self._served.name, kind=type(err).__name__)
+        return said, _AGAIN
+
+    def _tell(self, state: PlatformState, failures: int = 0, **more: Any) -> None:
+        self._standings.tell(Standing(self._served.name, state, failures, **more))
+
+    async def _attempt(self, stop: asyncio.Event, ended: asyncio.Event, failures: int) -> None:
+        """One connection from its beginning to its end; one that is not open yet is given up when ``stop`` is set."""
+        self._tell(PlatformState.CONNECTING, failures)
+        serving = asyncio.create_task(self._serve(stop, ended, failures))
+        stopping = asyncio.create_task(stop.wait())
+        try:
+            await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            if self._connected_at is not None:
+                await asyncio.wait({serving})
+        finally:
+            await cancelled([serving, stopping])
+        if not serving.cancelled():
+            serving.result()
+
+    async def _serve(self, stop: asyncio.Event, ended: asyncio.Event, failures: int) -> None:
+        name = self._served.name
+        async with self._served.open(self._services) as connection:
+            self._connected_at = self._patience.seconds_now()
+            self._tell(PlatformState.CONNECTED, failures, note=connection.note)
+            try:
+                with self._platforms.connected(name, connection) as broken:
+                    await self._use(connection, [self._lost(connection), _failure(broken)], stop)
+                    await first_of(ended.wait(), self._lost(connection))
+            finally:
+                await connection.platform.close()
+
+    async def _use(self, connection: Connection, ends: list[Coroutine[Any, Any, Any]], stop: asyncio.Event) -> None:
+        """Send and show cards until ``stop`` is set, or raise the reason why the connection can no longer be used."""
+        halt = asyncio.Event()
+        parts = [self._outbox.run(halt, self._served.name.__eq__)]
+        if connection.surface is not None:
+            name, channel = self._served.name, connection.everywhere
+            board = ReviewBoard(self._database, connection.surface, name, self._owner, channel=channel)
+            parts.append(board.run(halt))
+        if connection.notifier is not None:
+            parts.append(Attention(self._database, connection.notifier, self._served.name, self._owner).run(halt))
+        await together(parts, halt, CLOSING_SECONDS, until=[stop.wait(), *ends])
+
+    async def _lost(self, connection: Connection) -> None:
+        """Wait until the connection is lost, then make it unreachable; raises the reason."""
+        try:
+            await connection.until_lost()
+        except Exception:
+            self._platforms.drop(self._served.name)
+            raise
+        self._platforms.drop(self._served.name)
+        raise PlatformUnavailable(
+            sentence("{platform} ended the connection.", platform=self._served.name), remedy=_AGAIN
+        )
+
+
+async def together(
+    parts: Iterable[Coroutine[Any, Any, Any]],
+    halt: asyncio.Event,
+    seconds: float,
+    *,
+    until: Iterable[Coroutine[Any, Any, Any]] = (),
+) -> None:
+    """Run parts until the first of them ends or fails, or one of ``until``; then end the others, and raise what failed.
+
+    Args:
+        halt: is set when the first one ends; each part then ends by itself.
+        seconds: how long the parts have to end; then they are cancelled, as those of ``until`` are.
+    """
+    running = [asyncio.create_task(part) for part in parts]
+    watching = [asyncio.create_task(watch) for watch in until]
+    try:
+        await asyncio.wait({*running, *watching}, return_when=asyncio.FIRST_COMPLETED)
+        halt.set()
+        await asyncio.wait(running, timeout=seconds)
+    finally:
+        await cancelled([*running, *watching])
+    for task in (*running, *watching):
+        if not task.cancelled():
+            task.result()
+
+
+async def first_of(*waits: Coroutine[Any, Any, Any]) -> None:
+    """Wait until the first of them ends, or raise what failed."""
+    watching = [asyncio.create_task(wait) for wait in waits]
+    try:
+        done, _ = await asyncio.wait(watching, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        await cancelled(watching)
+    for task in done:
+        task.result()
+
+
+async def cancelled(tasks: Sequence[asyncio.Task[Any]]) -> None:
+    """Cancel tasks that are no longer wanted, and wait until they have ended."""
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _failure(of: asyncio.Future[None]) -> None:
+    """Raise what a task fails with; if it ends well, wait for ever."""
+    await asyncio.wait({of})
+    if not of.cancelled():
+        of.result()
+    await asyncio.Event().wait()

@@ -1,4 +1,0 @@
-"""The database: tables, queries and the one function that moves a case.
-
-Owns the tables and the connection. Decides nothing itself: ``core.moderation.approval`` says what is allowed.
-"""

@@ -1,1 +1,0 @@
-"""The rows of a case, and the only function that moves one."""

@@ -1,1 +1,0 @@
-"""The rows of people, communities and the audit log."""

@@ -1,1 +1,0 @@
-"""Backups, erasure and scrubbing of rows."""

@@ -1,0 +1,245 @@
+"""A trial of a model: what its server can, what it reads, which reply it prefers, and what it writes.
+
+Owns the questions and what counts as right. Each part is told as soon as it is known. What a model writes is checked as
+every draft is; whether it reads well only people can say.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Final, TypeVar
+
+from adapters.sample.posts import SAMPLE_FLAGS, SAMPLE_THREAD
+from bot.trial.known_answers import Known, Pair, known_pairs, known_readings
+from bot.trial.verdicts import Share, Trial
+from core.engine.llm.budget import Budget, MeteredModel
+from core.engine.llm.profiles import LIVE, Profile
+from core.engine.pipeline import Engine
+from core.engine.ports import Generation, LanguageModel, Message
+from core.engine.readers.opinions import LargeReader
+from core.engine.readers.pooling import Pooling, Question
+from core.engine.reading.larger import analyse
+from core.engine.request import Request, Voice
+from core.engine.review.judge_formats import Judge
+from core.engine.review.reviewer import review
+from core.engine.servers.protocol import ChatProtocol
+from core.engine.wording.language import detect
+from core.errors import BadAnswer, ModelAway, ModelUnavailable
+from core.models import Action, Brief, Draft, FlaggedPost, PostRef, Reading, Suggestion
+
+QUESTION: Final = [Message("system", "Answer briefly."), Message("user", "Is water wet? Answer Yes or No.")]
+_SCHEMA: Final = {
+    "type": "object", "properties": {"wet": {"enum": ["yes", "no"]}}, "required": ["wet"],
+}  # fmt: skip
+_SEVERAL: Final = Generation(max_tokens=64, temperature=0.7, n=2, seed=1)
+_IN_JSON: Final = Generation(max_tokens=64, temperature=0.0, schema=_SCHEMA)
+SECONDS: Final = 60.0
+_AT_ONCE: Final = 2
+_PATIENT: Final = replace(LIVE, deadline_seconds=36_000, max_model_calls=1_000_000, max_tokens=1_000_000_000)
+"""Readings and comparisons are not hurried: how long they take is not what is asked."""
+_EVEN: Final = 0.5
+_OWN_POSTS: Final = 2
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What became of one post that was drafted: the best reply that the model wrote, or ``None``.
+
+    ``is_late``: its deadline was reached; where that came before a fit reply, it tells only that the model is slow.
+    """
+
+    language: str
+    post: str
+    draft: Draft | None
+    suggestion: Suggestion
+    is_late: bool = False
+
+    @property
+    def is_fit(self) -> bool:
+        """Whether a reply of its own was reviewed, and opposes the post as far as the reader of drafts can tell."""
+        draft, notes = self.draft, self.suggestion.degraded
+        if draft is None or any(note.startswith("review: ") for note in notes):
+            return False
+        return draft.scores.stance is None or draft.scores.stance > _EVEN
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether it counts."""
+        return self.is_fit or not self.is_late
+
+
+async def try_server(model: ChatProtocol) -> list[str]:
+    """Ask a server in all the ways that drafts ask. Returns what it lacks, which drafts do without.
+
+    Raises:
+        ModelUnavailable: it does not answer even without what it refuses, or with neither Yes nor No.
+    """
+    for how in (_SEVERAL, _IN_JSON):
+        await model.generate(QUESTION, how, SECONDS)
+    await ask_letter(model)
+    return model.abilities.lacking()
+
+
+async def ask_letter(model: ChatProtocol) -> None:
+    """Ask for one token.
+
+    Raises:
+        ModelUnavailable: there is no answer, or one with neither Yes nor No.
+    """
+    shares, _ = await model.choose(QUESTION, ("yes", "no"), SECONDS)
+    if shares is None:
+        raise ModelUnavailable(
+            "The model answers neither Yes nor No where it is asked: votes, comparisons and its reading are left out.",
+            remedy="Name another model.",
+        )
+
+
+async def try_readings(
+    model: LanguageModel, pooling: Pooling, asked: Sequence[Known] | None = None
+) -> dict[str, Share]:
+    """By language, how many posts with known answers the model reads rightly; those that ship, if none are given.
+
+    Raises:
+        ModelAway: it is not there.
+    """
+    metered = MeteredModel(model, Budget(_PATIENT))
+    asked = known_readings() if asked is None else asked
+    found = await _each(asked, lambda known: _is_read(known, metered, pooling))
+    of, right = Counter(known.language for known in asked), Counter[str]()
+    right.update(known.language for known, is_right in zip(asked, found, strict=True) if is_right)
+    return {language: Share(right[language], count) for language, count in of.items()}
+
+
+async def try_pairs(model: LanguageModel, pooling: Pooling) -> Share:
+    """In how many pairs the model prefers the better reply, whichever it reads first.
+
+    Raises:
+        ModelAway: it is not there.
+    """
+    metered = MeteredModel(model, Budget(_PATIENT))
+    found = await _each(known_pairs(), lambda pair: _is_preferred(pair, metered, pooling))
+    return Share(sum(map(bool, found)), len(found))
+
+
+async def try_drafts(engine: Engine, posts: Sequence[tuple[str, str]], profile: Profile, voice: Voice) -> list[Tried]:
+    """What becomes of posts, each with its language, one after the other, so that the time of each is its own.
+
+    Raises:
+        ModelAway: the model is not there.
+    """
+    found, voice = [], replace(voice, also=frozenset(language for language, _ in posts))
+    for language, text in posts:
+        request = Request(_post(text), profile, voice, language, force=True)
+        suggestion = await engine.suggest(request)
+        written = (draft for draft in suggestion.drafts if draft.writer and detect(draft.text, language) == language)
+        is_late = suggestion.cost.seconds >= profile.deadline_seconds
+        found.append(Tried(language, text, next(written, None), suggestion, is_late))
+    return found
+
+
+def sample_posts(known: Sequence[Known] = ()) -> list[tuple[str, str]]:
+    """Languages and hateful posts, one of each language in turn; those in English are the sample community's.
+
+    Args:
+        known: posts beside those that ship; two of each of their languages come first.
+    """
+    thread = {post.id: post.text for post in SAMPLE_THREAD}
+    by_language = {"en": [thread[flagged] for flagged in SAMPLE_FLAGS]}
+    for one in known_readings():
+        if one.is_hateful and one.language != "en":
+            by_language.setdefault(one.language, []).append(one.text)
+    own: dict[str, list[str]] = {}
+    for one in known:
+        if one.is_hateful:
+            own.setdefault(one.language, []).append(one.text)
+    longest = max(map(len, by_language.values()))
+    first = [(code, text) for code, texts in own.items() for text in texts[:_OWN_POSTS]]
+    rest = [(code, texts[at]) for at in range(longest) for code, texts in by_language.items() if at < len(texts)]
+    return first + rest
+
+
+def trial_of(
+    server: str,
+    model: str,
+    lacking: Sequence[str],
+    readings: dict[str, Share],
+    pairs: Share,
+    tried: Sequence[Tried],
+) -> Trial:
+    """All that was found, with the average cost of a post."""
+    of = Counter(one.language for one in tried if one.is_finished)
+    right = Counter(one.language for one in tried if one.is_fit)
+    cut = Counter(one.language for one in tried if not one.is_finished)
+    costs = [one.suggestion.cost for one in tried]
+    return Trial(
+        server,
+        model,
+        datetime.now(UTC).date().isoformat(),
+        tuple(lacking),
+        readings,
+        pairs,
+        {one.language: Share(right[one.language], of[one.language]) for one in tried},
+        dict(cut),
+        _mean(cost.seconds for cost in costs),
+        _mean(cost.model_calls for cost in costs),
+        _mean(cost.prompt_tokens for cost in costs),
+        _mean(cost.completion_tokens for cost in costs),
+    )
+
+
+async def _is_read(known: Known, model: MeteredModel, pooling: Pooling) -> bool:
+    """Whether the model says rightly if a post is hateful, asked as for drafts, and believed as far as was fitted."""
+    if pooling.is_larger:
+        share = (await analyse(_post(known.text), [], model)).chances[Question.HATEFUL]
+    else:
+        said = await LargeReader(model, pooling).about(Question.HATEFUL, known.text)
+        share = None if said is None else pooling.pooled(Question.HATEFUL, None, said)
+    return share is not None and (share > _EVEN) is known.is_hateful
+
+
+async def _is_preferred(pair: Pair, model: MeteredModel, pooling: Pooling) -> bool:
+    """Whether the model puts the better reply first, in both orders."""
+    post = _post(pair.post)
+    if pooling.is_larger:
+        for texts in ([pair.better, pair.worse], [pair.worse, pair.better]):
+            said = (await review(post, texts, None, model)).value
+            if said is None or said.order[0] != pair.better:
+                return False
+        return True
+    judge = Judge(model)
+    unexplained = (None,) * 8
+    brief = Brief(post, Reading(pair.language, *unexplained, Action.REPLY, ""), "", ())
+    first = await judge.compare(brief, pair.better, pair.worse)
+    second = await judge.compare(brief, pair.worse, pair.better)
+    return first is not None and second is not None and first.logit > 0 > second.logit
+
+
+async def _each(asked: Sequence[T], ask: Callable[[T], Awaitable[bool]]) -> list[bool]:
+    """What is found of each; an answer that cannot be had is a wrong one."""
+    free = asyncio.Semaphore(_AT_ONCE)
+
+    async def one(about: T) -> bool:
+        async with free:
+            try:
+                return await ask(about)
+            except ModelAway:
+                raise
+            except (BadAnswer, ModelUnavailable):
+                return False
+
+    return list(await asyncio.gather(*map(one, asked)))
+
+
+def _post(text: str) -> FlaggedPost:
+    return FlaggedPost(PostRef("terminal", "", "", ""), text, author="", flagged_by="terminal", flagged_how="trial")
+
+
+def _mean(values: Iterable[float] | Iterator[float]) -> float:
+    found = list(values)
+    return round(statistics.fmean(found), 3) if found else 0.0

@@ -1,0 +1,222 @@
+"""Who gets into the dashboard: ``core.desk.rules.dashboard_ports.Doorkeeper`` over the database.
+
+Owns passwords, which are hashed by argon2 and never kept. Gives nobody a role: an account says who somebody is on the
+platforms, and the desk asks for their roles at each decision.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import Final
+
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
+
+from core.desk.communities.native_roles import LiveRoles
+from core.desk.database.connection import Database, Session
+from core.desk.rules.dashboard_ports import Visitor
+from core.desk.rules.roles import Person
+from core.desk.store import accounts, communities
+from core.desk.store.accounts import Account
+from core.desk.store.communities import Community
+from core.errors import BadInput, NotAllowed, PlatformUnavailable
+from core.i18n.catalogs import LANGUAGES
+from core.i18n.sentences import sentence
+
+LEAST_PASSWORD: Final = 12
+_MOST_PASSWORD: Final = 1000
+_MOST_NAME: Final = 60
+_AT_ONCE: Final = 2
+"""How many passwords are hashed at a time: each takes 64 MiB."""
+
+
+def check_password(password: str) -> None:
+    """Refuse a password that is too short, or longer than anybody types."""
+    if not LEAST_PASSWORD <= len(password) <= _MOST_PASSWORD:
+        raise BadInput(
+            sentence("The password is too short.")
+            if len(password) < LEAST_PASSWORD
+            else sentence("The password is too long."),
+            remedy=sentence("Take {least} characters or more, such as four words.", least=LEAST_PASSWORD),
+        )
+
+
+class WebAccounts:
+    """Accounts and sessions.
+
+    Args:
+        live_roles: asks the platforms who somebody is there; ``None`` on the command line, where nobody logs in.
+        hasher: makes and checks the hashes of passwords.
+    """
+
+    def __init__(
+        self, database: Database, live_roles: LiveRoles | None = None, *, hasher: PasswordHasher | None = None
+    ) -> None:
+        self._database = database
+        self._live_roles = live_roles
+        self._hasher = hasher or PasswordHasher()
+        self._turns = asyncio.Semaphore(_AT_ONCE)
+        self._nobody = ""
+
+    # For who runs Antiphon
+
+    async def keep(self, name: str, password: str, people: tuple[Person, ...]) -> None:
+        """Make an account, or give one a new password and people; "" allows no password. Its sessions end.
+
+        Raises:
+            BadInput: the name or the password is not one, or it names nobody, or two people of one platform.
+        """
+        if not name.strip() or name != name.strip() or len(name) > _MOST_NAME or not name.isprintable():
+            raise BadInput(
+                "This cannot be the name of an account.", remedy=f"Take 1 to {_MOST_NAME} visible characters."
+            )
+        if len({person.platform for person in people}) < max(1, len(people)):
+            raise BadInput(
+                "An account is one person, on one platform or several.",
+                remedy="Name the person once for each platform, as PLATFORM/ID.",
+            )
+        if password:
+            check_password(password)
+        kept = await self._hashed(password) if password else ""
+        await self._database.run("keep an account", lambda session: accounts.keep(session, name, kept, people))
+
+    async def remove(self, name: str) -> bool:
+        """Delete an account, and end its sessions; ``False`` if there is none."""
+        return await self._database.run("remove an account", lambda session: accounts.remove(session, name))
+
+    async def listed(self) -> list[Account]:
+        """All accounts."""
+        return await self._database.run("list accounts", accounts.every)
+
+    async def link(self, name: str) -> str:
+        """The secret of a link that logs an account in once, within ten minutes; ``BadInput`` if there is none."""
+
+        async def work(session: Session) -> str | None:
+            found = await accounts.find(session, name)
+            return None if found is None else await accounts.log_in(session, found.name, is_link=True)
+
+        secret = await self._database.run("make a link", work)
+        if secret is None:
+            raise BadInput(f"There is no account {name}.", remedy="antiphon web list shows them.")
+        return secret
+
+    # For the page
+
+    async def log_in(self, account: str, password: str) -> str:
+        """Begin a session with a password; it takes as long for an account that is not there."""
+        found = await self._database.run("find an account", lambda session: accounts.find(session, account))
+        kept = found.password if found is not None else ""
+        is_right = await self._verified(kept or await self._of_nobody(), password[:_MOST_PASSWORD])
+        if found is None or not kept or not is_right:
+            raise NotAllowed(
+                sentence("The name or the password is wrong."),
+                remedy=sentence("Try again, or ask who runs Antiphon for a new link."),
+            )
+        return await self._begun(found)
+
+    async def use_link(self, secret: str) -> str:
+        """Begin a session with a link, which then is used up."""
+
+        async def work(session: Session) -> Account | None:
+            name = await accounts.used_link(session, secret)
+            return None if name is None else await accounts.find(session, name)
+
+        found = await self._database.run("use a link", work)
+        if found is None:
+            raise NotAllowed(
+                sentence("This link was used already, or is too old."),
+                remedy=sentence("Ask who runs Antiphon for a new one: antiphon web link."),
+            )
+        return await self._begun(found)
+
+    async def log_in_as(self, platform: str, user: str) -> str:
+        """Begin a session for the account of a person, whom the platform vouches for."""
+        found = await self._database.run(
+            "find whose account it is", lambda session: accounts.of_person(session, platform, user)
+        )
+        if found is None:
+            raise NotAllowed(
+                sentence("Nobody with an account is {person}.", person=f"{platform}/{user}"),
+                remedy=sentence(
+                    "Ask who runs Antiphon to make one: {command}.",
+                    command=f"antiphon web account NAME {platform}/{user}",
+                ),
+            )
+        return await self._begun(found)
+
+    async def visitor(self, session: str, *, is_idle: bool = False) -> Visitor | None:
+        """Whose session it is, while it lasts; with ``is_idle`` nobody did anything, so that it lasts no longer."""
+        found = await self._database.run(
+            "look at a session", lambda opened: accounts.account_of(opened, session, is_idle=is_idle)
+        )
+        if found is None:
+            return None
+        return Visitor(found.name, found.people, found.language, found.has_keys, found.said)
+
+    async def leave(self, session: str) -> None:
+        """End a session."""
+        await self._database.run("end a session", lambda opened: accounts.end(opened, session))
+
+    async def say_next(self, session: str, said: str) -> None:
+        """Keep a sentence for the next page."""
+        await self._database.run("keep what to say", lambda opened: accounts.say(opened, session, said))
+
+    async def prefer(self, session: str, language: str, *, has_keys: bool) -> None:
+        """Keep how the person wants the page."""
+        if language not in ("", *LANGUAGES):
+            raise BadInput(
+                sentence("Antiphon does not speak this language."), remedy=sentence("Choose one of the list.")
+            )
+        await self._database.run(
+            "keep how a page is wanted", lambda opened: accounts.prefer(opened, session, language, has_keys=has_keys)
+        )
+
+    async def _begun(self, account: Account) -> str:
+        """A session for somebody who has a role now, by what the platforms say."""
+        await self.ask_for_roles(account)
+
+        async def work(session: Session) -> str | None:
+            return await accounts.log_in(session, account.name) if await accounts.has_role(session, account) else None
+
+        secret = await self._database.run("begin a session", work)
+        if secret is None:
+            raise NotAllowed(
+                sentence("This account has no role in any community."),
+                remedy=sentence("Ask a manager of the community for the role {role}.", role=sentence("moderator")),
+            )
+        return secret
+
+    async def ask_for_roles(self, account: Account) -> None:
+        """Ask each platform once; one that is away leaves what it said last, and is asked again at each decision."""
+        if self._live_roles is None:
+            return
+        known = await self._database.run("name communities", communities.all_communities)
+        for person in account.people:
+            for community in known:
+                if community.platform == person.platform:
+                    await self._refreshed(community, person)
+
+    async def _refreshed(self, community: Community, person: Person) -> None:
+        if self._live_roles is not None:
+            with contextlib.suppress(PlatformUnavailable):
+                await self._live_roles.refresh(community, [person])
+
+    async def _of_nobody(self) -> str:
+        """The hash that is checked where there is no account, so that nobody learns which names there are."""
+        self._nobody = self._nobody or await self._hashed("nobody has this password")
+        return self._nobody
+
+    async def _hashed(self, password: str) -> str:
+        async with self._turns:
+            return await asyncio.to_thread(self._hasher.hash, password.encode(errors="surrogatepass"))
+
+    async def _verified(self, kept: str, password: str) -> bool:
+        async with self._turns:
+            return await asyncio.to_thread(self._matches, kept, password)
+
+    def _matches(self, kept: str, password: str) -> bool:
+        try:
+            return self._hasher.verify(kept, password.encode(errors="surrogatepass"))
+        except (VerificationError, InvalidHashError):
+            return False

@@ -1,0 +1,261 @@
+"""Exports: the cases of one community as CSV or JSON lines.
+
+Owns the columns, and keeps people as pseudonyms unless more is asked for. Reads page by page, so that its memory does
+not grow with the number of cases. Erased people are not in an export: their cases are left out whole.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+import tempfile
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, TextIO
+
+from sqlalchemy import or_, select
+
+from core.desk.database.connection import Database, Session
+from core.desk.rules.roles import OnCommunity, Person
+from core.desk.schema import ApprovalRow, CaseRow, OutboxRow, PersonRow, SuggestionRow
+from core.desk.store.audit import write
+from core.desk.store.communities import load
+from core.desk.store.people import name_of, require_on_community
+from core.desk.store.suggestion_documents import suggestion_from_json
+from core.errors import BadInput, StoreUnavailable
+from core.models import Draft, Suggestion
+
+EXPORTS: Final = "exports"
+"""The stream of the audit log that records who was given an export."""
+_PAGE: Final = 200
+_FORMULA: Final = re.compile(r"\A'*[=+\-@\t\r]")
+
+Row = dict[str, Any]
+
+
+class Format(StrEnum):
+    """How an export is written."""
+
+    CSV = "csv"
+    JSONL = "jsonl"
+
+
+COLUMNS: Final = (
+    "case", "community", "state", "version", "priority", "flagged_how", "is_late", "created_at", "updated_at",
+    "erased_at", "author", "flagged_by", "post", "language", "target_group", "severity", "recommended_action", "claim",
+    "drafts", "seconds", "approved_by", "seconded_by", "approved_at", "draft_rank", "draft_kind", "draft_origin",
+    "is_edited", "reply", "sent", "posted_at",
+)  # fmt: skip
+IDENTIFYING: Final = ("channel", "message", "reply_message", "approved_by_name")
+"""The columns that lead to a post, and so to its author, or name a moderator; only included on request."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """The last row of a page."""
+
+    created_at: datetime
+    id: str
+
+
+async def export(
+    database: Database, community_id: str, *, by: Person | None = None, is_identified: bool = False
+) -> AsyncIterator[Row]:
+    """The cases of a community, oldest first, one row each; ``None`` in a column without a value.
+
+    Args:
+        by: the person who asks, whose right is read again for every page; ``None`` for the person who runs Antiphon.
+        is_identified: whether to include the ``IDENTIFYING`` columns.
+
+    Raises:
+        BadInput: there is no such community.
+        NotAllowed: ``by`` may not export it.
+    """
+
+    async def begin(session: Session) -> None:
+        await load(session, community_id)
+        actor = "terminal" if by is None else await _allowed(session, community_id, by)
+        kind = "with names and places" if is_identified else "pseudonymised"
+        await write(session, EXPORTS, actor=actor, reason=f"exported {community_id}, {kind}")
+
+    async def page(session: Session, after: _Place | None) -> tuple[list[Row], _Place | None]:
+        if by is not None:
+            await _allowed(session, community_id, by)
+        return await _page(session, community_id, after, is_identified=is_identified)
+
+    await database.run("begin an export", begin)
+    after: _Place | None = None
+    while True:
+        rows, after = await database.run("read a page of an export", partial(page, after=after))
+        for row in rows:
+            yield row
+        if after is None:
+            return
+
+
+async def _allowed(session: Session, community_id: str, by: Person) -> str:
+    return await require_on_community(session, community_id, by, OnCommunity.EXPORT)
+
+
+async def _page(
+    session: Session, community_id: str, after: _Place | None, *, is_identified: bool
+) -> tuple[list[Row], _Place | None]:
+    query = (
+        select(CaseRow)
+        .join(PersonRow, PersonRow.id == CaseRow.author)
+        .where(CaseRow.community_id == community_id)
+        .order_by(CaseRow.created_at, CaseRow.id)
+        .limit(_PAGE)
+    )
+    if after is not None:
+        is_later = (CaseRow.created_at == after.created_at) & (CaseRow.id > after.id)
+        query = query.where(or_(CaseRow.created_at > after.created_at, is_later))
+    cases = list(await session.scalars(query))
+    rows = [await _row(session, case, is_identified=is_identified) for case in cases]
+    return rows, _Place(cases[-1].created_at, cases[-1].id) if len(cases) == _PAGE else None
+
+
+async def _row(session: Session, case: CaseRow, *, is_identified: bool) -> Row:
+    newest = select(SuggestionRow.document).filter_by(case_id=case.id).order_by(SuggestionRow.created_at.desc())
+    said = _suggestion(await session.scalar(newest.limit(1)))
+    approvals = select(ApprovalRow, OutboxRow).join(OutboxRow, OutboxRow.approval_id == ApprovalRow.id)
+    found = (
+        await session.execute(
+            approvals.where(ApprovalRow.case_id == case.id).order_by(ApprovalRow.approved_at.desc()).limit(1)
+        )
+    ).first()
+    approval, sent = (found[0], found[1]) if found is not None else (None, None)
+    draft = None if approval is None else await _approved_draft(session, approval)
+    row = {
+        "case": case.id,
+        "community": case.community_id,
+        "state": case.state.value,
+        "version": case.version,
+        "priority": case.priority,
+        "flagged_how": case.flagged_how,
+        "is_late": case.is_late,
+        "created_at": _time(case.created_at),
+        "updated_at": _time(case.updated_at),
+        "erased_at": _time(case.erased_at),
+        "author": case.author,
+        "flagged_by": await _known(session, case.flagged_by),
+        "post": None if case.erased_at else case.text,
+        "language": said and said.reading.language,
+        "target_group": said and said.reading.target_group and said.reading.target_group.value,
+        "severity": said and said.reading.severity,
+        "recommended_action": said and said.reading.recommended_action.value,
+        "claim": said and said.claim,
+        "drafts": said and len(said.drafts),
+        "seconds": said and said.cost.seconds,
+        "approved_by": approval and await _known(session, approval.moderator),
+        "seconded_by": approval and await _known(session, approval.seconded_by),
+        "approved_at": approval and _time(approval.approved_at),
+        "draft_rank": approval and approval.draft_rank,
+        "draft_kind": draft and draft.kind.value,
+        "draft_origin": draft and "+".join(dict.fromkeys(origin.value for origin in draft.origins)),
+        "is_edited": approval and approval.edited,
+        "reply": approval.text if approval and approval.text else None,
+        "sent": sent and sent.state.value,
+        "posted_at": sent and _time(sent.posted_at),
+    }
+    if is_identified:
+        row |= {
+            "channel": case.channel,
+            "message": case.message,
+            "reply_message": sent and sent.remote_message,
+            "approved_by_name": approval and await name_of(session, case.community_id, approval.moderator),
+        }
+    return row
+
+
+async def _approved_draft(session: Session, approval: ApprovalRow) -> Draft | None:
+    """The approved draft, before any edit."""
+    document = select(SuggestionRow.document).filter_by(id=approval.suggestion_id)
+    said = _suggestion(await session.scalar(document))
+    return next((draft for draft in said.drafts if draft.rank == approval.draft_rank), None) if said else None
+
+
+async def _known(session: Session, person: str | None) -> str | None:
+    """A pseudonym, unless its person was erased."""
+    return await session.scalar(select(PersonRow.id).filter_by(id=person))
+
+
+def _suggestion(document: str | None) -> Suggestion | None:
+    try:
+        return None if document is None else suggestion_from_json(document)
+    except StoreUnavailable:
+        return None  # from an older version: the rest of the row can still be read
+
+
+def _time(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.astimezone(UTC).isoformat(timespec="seconds")
+
+
+# Writing
+
+
+async def write_export(rows: AsyncIterator[Row], file: Path, how: Format, *, is_identified: bool = False) -> int:
+    """Write an export, whole or not at all, readable only by its owner; returns the number of rows.
+
+    Raises:
+        BadInput: the file cannot be written.
+    """
+    columns = (*COLUMNS, *IDENTIFYING) if is_identified else COLUMNS
+    with replacing(file) as out:
+        return await _write(rows, out, how, columns)
+
+
+@contextmanager
+def replacing(file: Path) -> Iterator[TextIO]:
+    """A new file that replaces ``file`` at the end, and leaves no trace after an error."""
+    try:
+        handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8", newline="") as out:
+                yield out
+            Path(name).replace(file)
+        finally:
+            with suppress(FileNotFoundError):
+                Path(name).unlink()
+    except OSError as err:
+        raise BadInput(f"{file} cannot be written: {err.strerror}.", remedy="Name another file with --out.") from err
+
+
+async def _write(rows: AsyncIterator[Row], out: TextIO, how: Format, columns: tuple[str, ...]) -> int:
+    count = 0
+    table = csv.DictWriter(out, columns)
+    if how is Format.CSV:
+        table.writeheader()
+    async for row in rows:
+        count += 1
+        if how is Format.CSV:
+            table.writerow(cells(row))
+        else:
+            out.write(json.dumps(row, ensure_ascii=False) + "\n")
+    return count
+
+
+def cells(row: Mapping[str, Any]) -> dict[str, str]:
+    """A row as cells that no spreadsheet takes for a formula (ASVS 1.2.10): ' is put before such a text.
+
+    It is also put before a text that begins with ' and would be a formula without it, so that ``text_of`` is exact.
+    """
+    return {name: _cell(value) for name, value in row.items()}
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, str):
+        return f"'{value}" if _FORMULA.match(value) else value
+    return "" if value is None else json.dumps(value)
+
+
+def text_of(cell: str) -> str:
+    """The text of a cell that ``cells`` made."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell

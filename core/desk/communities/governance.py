@@ -1,0 +1,317 @@
+"""What managers do from a chat platform: ``core.desk.rules.desk_ports.Governance`` over the database.
+
+Asks the platform for a person's roles before anything is decided, and makes every change of the settings in one
+transaction with a line in the community's audit stream. The decisions themselves are in
+``core.desk.communities.decisions``. Must never take an adapter's word for a role, except that a person administers the
+community (``is_owner``).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+
+from sqlalchemy import delete, select
+
+from core.desk.communities.decisions import CommunityDesk
+from core.desk.communities.export import Format, export, write_export
+from core.desk.communities.native_roles import BY_PLATFORM, LiveRoles, keep_native
+from core.desk.database.connection import Database, Session
+from core.desk.rules.careful_watch import FindLabel, WatchRecord
+from core.desk.rules.case_cards import DecidedLately, DeskStatus, Statistics
+from core.desk.rules.desk_ports import PolicyChanges
+from core.desk.rules.input_checks import check_text
+from core.desk.rules.policy import CommunityPolicy, differences, to_json, with_channel_moved
+from core.desk.rules.roles import OnCase, OnCommunity, Person, Role
+from core.desk.schema import (
+    AuditRow,
+    BoardTroubleRow,
+    CaseRow,
+    Change,
+    CommunityRow,
+    KnownNameRow,
+    MembershipRow,
+    WatchDayRow,
+)
+from core.desk.store import communities, finds, people
+from core.desk.store.audit import record
+from core.desk.store.communities import Community, policy_of
+from core.desk.views import review_cards
+from core.desk.views.lately import lately
+from core.desk.views.statistics import statistics
+from core.desk.views.status import status
+from core.errors import BadInput, PlatformUnavailable
+from core.i18n.sentences import sentence
+
+_NOBODY: Final = ("desk", BY_PLATFORM)
+"""The actors of audit lines that tell of no decision."""
+
+
+async def moved(session: Session, platform: str, old: str, new: str) -> frozenset[str]:
+    """Let what was set up for ``old`` count for ``new``; ``core.desk.rules.desk_ports.Governance.moved`` says the rest.
+
+    A community that somebody set up under the new id already stays as it is, beside the one under the old id.
+    """
+    query = select(CommunityRow.id).filter_by(platform=platform).order_by(CommunityRow.id)
+    locked = [await communities.load(session, own, lock=True) for own in list(await session.scalars(query))]
+    by_name = {community.name: community for community in locked}
+    before, after = by_name.get(old), by_name.get(new)
+    found = set[str]()
+    if before is not None and (after is None or await _is_untouched(session, after)):
+        if after is not None:
+            await _drop(session, after, f"{before.id} has this place now")
+        reason = f"its id on {platform} is {new}; it was {old}"
+        setting = Change.SETTING
+        await communities.change(session, before.id, actor=BY_PLATFORM, reason=reason, what=setting, name=new)
+        found.add(new)
+    for community in locked:
+        is_left = after is not None and community.id == after.id and new in found
+        if not is_left and await _follow(session, community, old, new):
+            found.add(new if before is not None and community.id == before.id else community.name)
+    return frozenset(found)
+
+
+async def _follow(session: Session, community: Community, old: str, new: str) -> bool:
+    """Name a channel by its new id in a community's settings, and show its open cases there."""
+    policy = policy_of(community)
+    following = with_channel_moved(policy, old, new)
+    said = differences(policy, following)
+    if not said:
+        return False
+    reason = f"{old} has the id {new}: {', '.join(said)}"
+    await communities.change(
+        session, community.id, actor=BY_PLATFORM, reason=reason, what=Change.SETTING, policy=to_json(following)
+    )
+    await review_cards.were_left_behind(session, community.id, old)
+    return True
+
+
+async def _is_untouched(session: Session, community: Community) -> bool:
+    """Whether a community was only met: it has no case, and nobody ever decided anything about it."""
+    if await session.scalar(select(CaseRow.id).filter_by(community_id=community.id).limit(1)):
+        return False
+    decided = select(AuditRow.id).filter_by(stream=community.id).where(AuditRow.actor.not_in(_NOBODY))
+    return await session.scalar(decided.limit(1)) is None
+
+
+async def _drop(session: Session, community: Community, reason: str) -> None:
+    """Delete a community that was only met; its audit log stays, and ends by saying so."""
+    for table in (MembershipRow, KnownNameRow, WatchDayRow, BoardTroubleRow):
+        await session.execute(delete(table).filter_by(community_id=community.id))
+    await session.execute(delete(CommunityRow).filter_by(id=community.id))
+    await record(session, community.id, community.version + 1, actor=BY_PLATFORM, reason=reason, change=Change.DELETED)
+
+
+_LOG = logging.getLogger(__name__)
+
+
+class CommunityGovernance:
+    """What people can ask and change about communities, over one database.
+
+    Args:
+        live_roles: asks the platforms for a person's roles at this moment.
+    """
+
+    def __init__(self, database: Database, live_roles: LiveRoles) -> None:
+        self._database = database
+        self._live_roles = live_roles
+        self._desk = CommunityDesk(database)
+
+    async def policy(self, platform: str, community: str) -> CommunityPolicy:
+        """How the community wants Antiphon; the defaults if it set nothing.
+
+        Raises:
+            StoreUnavailable: it was set by another version of Antiphon.
+        """
+
+        async def work(session: Session) -> Community | None:
+            return await communities.find(session, await communities.id_of(session, platform, community))
+
+        found = await self._database.run("read a policy", work)
+        return CommunityPolicy() if found is None else policy_of(found)
+
+    async def communities(self, platform: str) -> tuple[str, ...]:
+        """The communities of a platform that were met before."""
+        found = await self._database.run("name the communities of a platform", communities.all_communities)
+        return tuple(one.name for one in found if one.platform == platform)
+
+    async def find_labels(self, platform: str, community: str) -> tuple[FindLabel, ...]:
+        """What moderators said lately of the posts that the filter found there."""
+
+        async def work(session: Session) -> tuple[FindLabel, ...]:
+            return await finds.labels(session, await communities.id_of(session, platform, community))
+
+        return await self._database.run("read what finds were", work)
+
+    async def watch_record(self, platform: str, community: str) -> WatchRecord:
+        """What the filter did there lately, in numbers."""
+
+        async def work(session: Session) -> WatchRecord:
+            return await finds.record_of(session, await communities.id_of(session, platform, community))
+
+        return await self._database.run("count finds", work)
+
+    async def looked_at(self, platform: str, counts: Mapping[str, int]) -> None:
+        """Add how many messages the filter read in each community."""
+
+        async def work(session: Session) -> None:
+            ids = await communities.ids_of(session, {(platform, community) for community in counts})
+            known = Counter[str]()
+            for (_, community), own in ids.items():
+                known[own] += counts[community]
+            await finds.add_looked_at(session, known)
+
+        await self._database.run("count looked at", work)
+
+    async def moved(self, platform: str, old: str, new: str) -> frozenset[str]:
+        """Let what was set up for a place count for its new id; recorded in the audit log of each community.
+
+        Raises:
+            StoreUnavailable: the database does not answer, or holds settings of another version; nothing was changed.
+        """
+        return await self._database.run("move a place", lambda session: moved(session, platform, old, new))
+
+    async def roles_of(self, platform: str, community: str, by: Person) -> frozenset[Role]:
+        """The roles that a person has at this moment; ``PlatformUnavailable`` if the platform cannot say."""
+        known = await self._live_roles.refresh_in(platform, community, by)
+
+        async def work(session: Session) -> frozenset[Role]:
+            who = await people.known_pseudonym(session, by.platform, by.user)
+            return frozenset() if who is None else await people.roles_of(session, known.id, who)
+
+        return await self._database.run("read somebody's roles", work)
+
+    async def require(self, platform: str, community: str, by: Person, action: OnCase | OnCommunity) -> None:
+        """``NotAllowed`` if they may not do this there; ``PlatformUnavailable`` if the platform cannot say."""
+        known = await self._live_roles.refresh_in(platform, community, by)
+        await self._database.run("check a right", lambda session: _require(session, known, by, action))
+
+    async def configure(
+        self, platform: str, community: str, changes: PolicyChanges, by: Person, *, is_owner: bool = False
+    ) -> CommunityPolicy:
+        """Change some fields of the policy; writes nothing if nothing changes.
+
+        Raises:
+            BadInput: there is no such field, or its value is not allowed; nothing was changed.
+            NotAllowed: they may not configure this community.
+            PlatformUnavailable: the platform cannot say whether they may.
+        """
+
+        def choose(policy: CommunityPolicy) -> Mapping[str, object]:
+            wanted = changes if isinstance(changes, Mapping) else changes(policy)
+            _check_texts(wanted)
+            return wanted
+
+        known = await self._known(platform, community, by, is_owner=is_owner)
+        return await self._desk.configure(known.id, choose, by)
+
+    async def set_posting(self, platform: str, community: str, is_posting: bool, by: Person, note: str = "") -> None:
+        """Leave shadow mode, or go back into it."""
+        known = await self._live_roles.refresh_in(platform, community, by)
+        await self._desk.set_posting(known.id, is_posting, by, note)
+
+    async def set_disclosure(self, platform: str, community: str, discloses: bool, by: Person, note: str = "") -> None:
+        """Say under each reply that Antiphon drafted it, or do not (with a reason)."""
+        known = await self._live_roles.refresh_in(platform, community, by)
+        await self._desk.set_disclosure(known.id, discloses, by, note)
+
+    async def pause(self, platform: str, community: str, by: Person, note: str = "") -> bool:
+        """Stop all posting there at once; ``False`` if it was already stopped.
+
+        The only decision that is possible while the platform cannot be asked: it then uses the roles that the platform
+        gave last, since stopping in vain does less harm than going on.
+        """
+        identity = await self._database.run("find a community", lambda s: communities.id_of(s, platform, community))
+        try:
+            await self._live_roles.refresh_in(platform, community, by)
+        except PlatformUnavailable as err:
+            _LOG.warning("posting in %s may be stopped by roles as they were: %s", identity, err)
+        return await self._desk.pause(identity, by, note)
+
+    async def resume(self, platform: str, community: str, by: Person, note: str = "") -> bool:
+        """Allow posting again; ``False`` if it was already allowed."""
+        known = await self._live_roles.refresh_in(platform, community, by)
+        return await self._desk.resume(known.id, by, note)
+
+    async def status(self, platform: str, community: str, by: Person) -> DeskStatus:
+        """The state of the queue, the model and the mode."""
+        known = await self._live_roles.refresh_in(platform, community, by)
+
+        async def work(session: Session) -> DeskStatus:
+            await _require(session, known, by, OnCommunity.READ_STATISTICS)
+            return await status(session, await communities.load(session, known.id))
+
+        return await self._database.run("read the status", work)
+
+    async def statistics(self, platform: str, community: str, by: Person, since: timedelta) -> Statistics:
+        """The outcome of the cases that were flagged in the last ``since``."""
+        if since <= timedelta():
+            raise BadInput(
+                sentence("The span of time must be longer than zero."),
+                remedy=sentence("Name a span of time, such as 7 days."),
+            )
+        known = await self._live_roles.refresh_in(platform, community, by)
+
+        async def work(session: Session) -> Statistics:
+            await _require(session, known, by, OnCommunity.READ_STATISTICS)
+            return await statistics(session, known.id, session.moment - since)
+
+        return await self._database.run("count what happened", work)
+
+    async def lately(self, platform: str, community: str, by: Person) -> tuple[DecidedLately, ...]:
+        """The newest decisions of people in the community, newest first."""
+        known = await self._live_roles.refresh_in(platform, community, by)
+
+        async def work(session: Session) -> tuple[DecidedLately, ...]:
+            await _require(session, known, by, OnCase.READ)
+            return await lately(session, known.id)
+
+        return await self._database.run("list what was decided lately", work)
+
+    async def export(self, platform: str, community: str, by: Person, to: Path) -> int:
+        """Write the community's cases, by pseudonym; returns the number of rows. ``BadInput`` for an unknown suffix."""
+        try:
+            how = Format(to.suffix.removeprefix(".").lower())
+        except ValueError as err:
+            suffixes = " or ".join(f".{one}" for one in Format)
+            raise BadInput(
+                sentence("Antiphon cannot export to a file named {name}.", name=to.name),
+                remedy=sentence("End its name with {suffixes}.", suffixes=suffixes),
+            ) from err
+        known = await self._live_roles.refresh_in(platform, community, by)
+        return await write_export(export(self._database, known.id, by=by), to, how)
+
+    async def _known(self, platform: str, community: str, by: Person, *, is_owner: bool) -> Community:
+        """The community, after storing the roles of the person who asks; a platform administrator is an admin here."""
+        if not is_owner or by.platform != platform:
+            return await self._live_roles.refresh_in(platform, community, by)
+        known = await self._live_roles.known(platform, community)
+        await keep_native(self._database, known.id, by, frozenset({Role.ADMIN}))
+        return known
+
+
+async def _require(session: Session, community: Community, by: Person, action: OnCase | OnCommunity) -> str:
+    if isinstance(action, OnCase):
+        return await people.require_on_case(session, community.id, by, action)
+    return await people.require_on_community(session, community.id, by, action)
+
+
+def _check_texts(changes: Mapping[str, object]) -> None:
+    for text in _texts(changes):
+        check_text(text)
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Every text in a value, however deep."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for pair in value.items():
+            yield from _texts(pair)
+    elif isinstance(value, list | tuple | set | frozenset):
+        for one in value:
+            yield from _texts(one)

@@ -1,0 +1,220 @@
+"""What people can do with a community's own argument cards: propose some, review one, and remove one.
+
+Owns these decisions, and the rule that who proposed a card does not review it. Each is one transaction with a line
+in the community's audit stream for each card; none of them ends an approval. ``core.desk.rules.own_cards`` checks what
+a card may say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import chain
+
+from core.desk.communities.authors import name_of_signer
+from core.desk.communities.decisions import By, one_community, who_decides
+from core.desk.database.connection import Database, Session
+from core.desk.rules.input_checks import check_text
+from core.desk.rules.own_cards import WrittenCard
+from core.desk.rules.roles import OnCommunity, Person, may_on_community
+from core.desk.schema import Change
+from core.desk.store import communities, own_cards, people
+from core.desk.store.cases import touch
+from core.desk.store.communities import Community, policy_of
+from core.desk.store.own_cards import StoredCard
+from core.desk.store.suggestions import cases_with_prepared
+from core.engine.cards.bank import CardVerdict
+from core.engine.wording.text_rules import check_rules
+from core.errors import BadInput
+from core.i18n.sentences import Name, sentence
+from kb.starter.facts import STARTER_FACTS, load_facts
+
+MAX_CARDS = 200
+"""How many cards of its own a community may have: all are read for each draft."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """What became of a card that was proposed; one that is not new either ``is_changed`` or is as it was."""
+
+    card: WrittenCard
+    is_new: bool
+    is_changed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Signer:
+    """Who decides, for the audit log, and who stands for it, by pseudonym and name."""
+
+    actor: str
+    by: str
+    name: str
+
+
+def facts_today() -> frozenset[str]:
+    """The ids of the facts that hold today, on which a card may rest."""
+    today = datetime.now(UTC).date()
+    return frozenset(fact.id for fact in load_facts(STARTER_FACTS) if not fact.is_expired(today))
+
+
+class OwnCards:
+    """The decisions about a community's own cards, over one database.
+
+    Every method raises ``NotAllowed`` if the person may not do it, and ``BadInput`` for an unknown community or card.
+    ``note`` is what the person typed as their reason. Only the operator decides in another person's name (``signer``),
+    who must be allowed to do it themselves.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def listed(self, community_id: str, by: By) -> list[StoredCard]:
+        """The community's own cards, by their ids."""
+
+        async def work(session: Session) -> list[StoredCard]:
+            community = await one_community(session, community_id)
+            await who_decides(session, community.id, by, OnCommunity.READ_STATISTICS)
+            return await own_cards.all_cards(session, community.id)
+
+        return await self._database.run("list own cards", work)
+
+    async def propose(
+        self, community_id: str, cards: Sequence[WrittenCard], by: By, note: str = "", *, signer: Person | None = None
+    ) -> list[Proposed]:
+        """Keep cards that ``checked_cards`` made, all or none. Nobody has reviewed a new card, or one that changed."""
+        check_text(note)
+
+        async def work(session: Session) -> list[Proposed]:
+            community, who = await _signed(session, community_id, by, signer)
+            rules = policy_of(community).text_rules
+            for text in (text for card in cards for text in (card.argument, *chain(*card.replies.values()))):
+                check_rules(text, rules)
+            known = {one.card.id: one for one in await own_cards.all_cards(session, community.id)}
+            if len({*known, *(card.id for card in cards)}) > MAX_CARDS:
+                raise BadInput(
+                    sentence(
+                        "{community} may have {most} cards of its own, and has {count}.",
+                        community=community.id,
+                        most=MAX_CARDS,
+                        count=len(known),
+                    ),
+                    remedy=sentence("Remove some that are not needed any more."),
+                )
+            done = []
+            for card in cards:
+                before = known.get(card.id)
+                done.append(Proposed(card, before is None, before is None or before.card.digest != card.digest))
+                if done[-1].is_changed:
+                    await own_cards.keep(session, community.id, card, who.by, who.name)
+                    await _touch(session, community, before)
+                    what = "proposed" if before is None else "changed"
+                    await _record(session, community, who.actor, _line(card, f"{what} by {who.by}"), note)
+            return done
+
+        return await self._database.run("propose own cards", work)
+
+    async def review(
+        self,
+        community_id: str,
+        id_: str,
+        verdict: CardVerdict,
+        by: By,
+        note: str = "",
+        *,
+        signer: Person | None = None,
+        digest: str = "",
+    ) -> StoredCard:
+        """Record that somebody else than its proposer accepts a card, which is used from then on, or declines it.
+
+        Args:
+            digest: the version that they read; "" for whichever is there.
+        """
+        check_text(note)
+
+        async def work(session: Session) -> StoredCard:
+            community, who = await _signed(session, community_id, by, signer)
+            known = await _known(session, community, id_)
+            _check_second(known, who)
+            if digest and digest != known.card.digest:
+                raise BadInput(
+                    sentence("The card {card} is no longer the version {version}.", card=id_, version=digest),
+                    remedy=sentence(
+                        "Read it again: antiphon cards show {community} {card}.", community=community.id, card=id_
+                    ),
+                )
+            await own_cards.keep_review(session, community.id, id_, verdict, who.by, who.name)
+            await _touch(session, community, known)
+            await _record(session, community, who.actor, _line(known.card, f"{verdict} by {who.by}"), note)
+            return await _known(session, community, id_)
+
+        return await self._database.run("review an own card", work)
+
+    async def remove(self, community_id: str, id_: str, by: By, note: str = "") -> None:
+        """Delete a card, so that no new draft starts from it."""
+        check_text(note)
+
+        async def work(session: Session) -> None:
+            community = await one_community(session, community_id, lock=True)
+            actor = await who_decides(session, community.id, by, OnCommunity.CONFIGURE)
+            known = await _known(session, community, id_)
+            await own_cards.remove(session, community.id, id_)
+            await _touch(session, community, known)
+            await _record(session, community, actor, _line(known.card, "removed"), note)
+
+        await self._database.run("remove an own card", work)
+
+
+def _line(card: WrittenCard, done: str) -> str:
+    """What the audit log says: which version of which card, and no word of it."""
+    return f"card {card.id} ({card.digest}) {done}"
+
+
+async def _signed(session: Session, community_id: str, by: By, signer: Person | None) -> tuple[Community, _Signer]:
+    """The community, and who stands for a decision: the person who makes it, or whom the operator names."""
+    community = await one_community(session, community_id, lock=True)
+    actor = await who_decides(session, community.id, by, OnCommunity.CONFIGURE)
+    if isinstance(by, Person):
+        if signer is not None:
+            raise BadInput("Only the person who decides signs a card.", remedy="Let the other person do it.")
+        return community, _Signer(actor, actor, await name_of_signer(session, community, by, actor))
+    if signer is None:
+        return community, _Signer(actor, actor, by.user)
+    who = await people.known_pseudonym(session, signer.platform, signer.user)
+    roles = frozenset() if who is None else await people.roles_of(session, community.id, who)
+    if who is None or not may_on_community(roles, OnCommunity.CONFIGURE):
+        raise BadInput(
+            f"{signer.name or signer.user} may not manage {community.id}, so they cannot stand for a card there.",
+            remedy="Name a manager, or make them one first: antiphon community role grant.",
+        )
+    return community, _Signer(actor, who, await name_of_signer(session, community, signer, who))
+
+
+def _check_second(known: StoredCard, who: _Signer) -> None:
+    if known.proposer is not None and known.proposer.by == who.by:
+        raise BadInput(
+            sentence(
+                "{name} proposed the card {card}, so they cannot review it.", name=Name(who.name), card=known.card.id
+            ),
+            remedy=sentence("Let another manager review it; name them with --by."),
+        )
+
+
+async def _known(session: Session, community: Community, id_: str) -> StoredCard:
+    for one in await own_cards.all_cards(session, community.id):
+        if one.card.id == id_:
+            return one
+    raise BadInput(
+        sentence("{community} has no card {card} of its own.", community=community.id, card=id_),
+        remedy=sentence("Take an id that `antiphon cards list` shows."),
+    )
+
+
+async def _touch(session: Session, community: Community, card: StoredCard | None) -> None:
+    """Show the cases anew that have drafts from this card: they say who reviewed it."""
+    if card is not None:
+        await touch(session, *await cases_with_prepared(session, community.id, *card.texts))
+
+
+async def _record(session: Session, community: Community, actor: str, reason: str, note: str) -> None:
+    await communities.change(session, community.id, actor=actor, reason=reason, note=note, what=Change.SETTING)

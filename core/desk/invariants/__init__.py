@@ -1,0 +1,35 @@
+"""The promises of the desk, I1 to I18 (reliability, section 1.3), each as a function that looks for a violation.
+
+Owns what the promises mean, once, for the tests and for ``antiphon doctor --audit``. Reads only; must never change a
+row, and never say a word of a post, a reply or a note.
+"""
+
+from core.desk.invariants.audit import INVARIANTS, Invariant, audit, check, violations
+from core.desk.invariants.facts import (
+    AuditLimits,
+    Closed,
+    Facts,
+    Record,
+    Revoked,
+    Sent,
+    Violation,
+    read_facts,
+    read_tables,
+)
+
+__all__ = [
+    "INVARIANTS",
+    "AuditLimits",
+    "Closed",
+    "Facts",
+    "Invariant",
+    "Record",
+    "Revoked",
+    "Sent",
+    "Violation",
+    "audit",
+    "check",
+    "read_facts",
+    "read_tables",
+    "violations",
+]

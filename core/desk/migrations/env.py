@@ -1,0 +1,10 @@
+"""What Alembic runs for every command: the steps, over the transaction that ``core.desk.database.revisions`` has begun."""
+
+from __future__ import annotations
+
+from alembic import context
+
+from core.desk.schema import Base
+
+context.configure(connection=context.config.attributes["connection"], target_metadata=Base.metadata)
+context.run_migrations()

@@ -1,0 +1,377 @@
+"""Calls people to cases that need them, and tells approvers what was not sent, and flaggers what became of a post.
+
+Owns when a role is called, once for each case and kind, and that nobody is called in a community's quiet hours. Decides
+nothing about a case, and calls its notifier outside of any transaction. One process does it for each platform.
+
+Which open cases a role is to be called to, and which approvers are to be told that their reply was not sent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy import delete, select, update
+
+from core.desk.database.connection import Database, Session
+from core.desk.database.dialect import insert_new
+from core.desk.review.cards import build
+from core.desk.rules.approval import CLOSED, CaseState
+from core.desk.rules.case_cards import Card
+from core.desk.rules.notices import CallKind, Notice
+from core.desk.rules.platforms import Notifier
+from core.desk.rules.policy import CommunityPolicy, is_quiet
+from core.desk.runtime.lease import pause
+from core.desk.runtime.logs import about
+from core.desk.schema import ApprovalRow, AuditRow, CaseRow, NoticeRow, ReviewCardRow
+from core.desk.store import communities, flaggers
+from core.desk.store.audit import newest_actor
+from core.desk.store.cases import CARDLESS
+from core.desk.store.communities import Community, policy_of
+from core.desk.store.leadership import Office
+from core.desk.store.people import member
+from core.errors import Conflict, PlatformUnavailable, StoreUnavailable
+from core.i18n.sentences import sentence
+from core.models import Action, PostRef
+
+NOT_SENT: Final = "not sent"
+"""The kind of the notices to approvers, beside those of ``core.desk.rules.notices.CallKind``."""
+OUTCOME: Final = "outcome"
+"""The kind of the notices to people who flagged."""
+_FOR_PEOPLE: Final = frozenset({CaseState.IN_REVIEW, CaseState.NEEDS_PERSON, CaseState.UNKNOWN, CaseState.FAILED})
+_ON_THE_WAY: Final = (CaseState.APPROVED, CaseState.SENDING, CaseState.UNKNOWN)
+_NOT_SENT: Final = (
+    CaseState.NEEDS_PERSON, CaseState.FAILED, CaseState.EXPIRED, CaseState.WITHDRAWN, CaseState.IN_REVIEW,
+)  # fmt: skip
+_BY_ANOTHER: Final = sentence("another moderator took the approval back")
+_LATEST: Final = timedelta(days=1)
+"""What is older is not said any more, as after an upgrade."""
+_AT_ONCE: Final = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """An open case whose card stands in a review channel; ``digest`` says what the card shows.
+
+    ``waits_since`` is since when it waits for a person, ``None`` if it does not, or somebody holds it.
+    """
+
+    case_id: str
+    community_id: str
+    card: PostRef
+    digest: str
+    waits_since: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class NotSent:
+    """An approved reply that was not sent: who approved it, by the platform's id, and why it was not."""
+
+    case_id: str
+    community_id: str
+    about: str
+    user: str
+    reason: str
+    card: PostRef
+
+
+async def standing(session: Session, community_ids: Collection[str]) -> list[Standing]:
+    """The open cases of these communities that have a card, oldest first."""
+    query = (
+        select(CaseRow, ReviewCardRow)
+        .join(ReviewCardRow, ReviewCardRow.case_id == CaseRow.id)
+        .where(CaseRow.community_id.in_(sorted(community_ids)), CaseRow.state.not_in(CLOSED | CARDLESS))
+        .order_by(CaseRow.created_at, CaseRow.id)
+    )
+    return [_standing(session, case, card) for case, card in await session.execute(query)]
+
+
+def _standing(session: Session, case: CaseRow, card: ReviewCardRow) -> Standing:
+    is_held = case.held_until is not None and case.held_until > session.moment
+    waits_since = case.updated_at if case.state in _FOR_PEOPLE and not is_held else None
+    return Standing(case.id, case.community_id, _place(case, card), card.digest, waits_since)
+
+
+def _place(case: CaseRow, card: ReviewCardRow) -> PostRef:
+    return PostRef(case.platform, case.community, card.channel, card.message)
+
+
+async def not_sent(session: Session, platform: str) -> list[NotSent]:
+    """Whom to tell that a reply which they approved was not sent; who took it back themselves knows."""
+    query = (
+        select(AuditRow, CaseRow, ReviewCardRow)
+        .join(CaseRow, CaseRow.id == AuditRow.stream)
+        .join(ReviewCardRow, ReviewCardRow.case_id == CaseRow.id)
+        .where(AuditRow.from_state.in_(_ON_THE_WAY), AuditRow.to_state.in_(_NOT_SENT))
+        .where(AuditRow.at > session.moment - _LATEST, CaseRow.platform == platform)
+        .order_by(AuditRow.at, AuditRow.id)
+    )
+    found = list[NotSent]()
+    rows = list(await session.execute(query))
+    said = await _said(session, {case.id for _, case, _ in rows})
+    for line, case, card in rows:
+        for who in await _approvers(session, case.id, line.at):
+            about = f"{line.seq}:{who}"
+            if who == line.actor or (case.id, NOT_SENT, about) in said or len(found) >= _AT_ONCE:
+                continue
+            person = await member(session, case.community_id, platform, who)
+            if person is not None:
+                place = _place(case, card)
+                reason = line.reason if line.to_state is not CaseState.IN_REVIEW else _BY_ANOTHER
+                found.append(NotSent(case.id, case.community_id, about, person.user, reason, place))
+    return found
+
+
+async def _approvers(session: Session, case_id: str, at: datetime) -> Sequence[str]:
+    query = (
+        select(ApprovalRow)
+        .where(ApprovalRow.case_id == case_id, ApprovalRow.approved_at <= at)
+        .order_by(ApprovalRow.approved_at.desc(), ApprovalRow.id)
+        .limit(1)
+    )
+    row = await session.scalar(query)
+    return [] if row is None else [who for who in (row.moderator, row.seconded_by) if who]
+
+
+async def _said(session: Session, case_ids: Collection[str]) -> set[tuple[str, str, str]]:
+    query = select(NoticeRow.case_id, NoticeRow.kind, NoticeRow.about).where(
+        NoticeRow.case_id.in_(sorted(case_ids)), NoticeRow.said_at.is_not(None)
+    )
+    return {(case_id, kind, about) for case_id, kind, about in await session.execute(query)}
+
+
+async def calls_said(session: Session, case_ids: Collection[str]) -> set[tuple[str, str]]:
+    """To which of these cases a role was called, and why."""
+    return {(case_id, kind) for case_id, kind, _ in await _said(session, case_ids)}
+
+
+async def is_said(session: Session, case_id: str, kind: str, about: str) -> bool:
+    """Whether a notice was given, or given up."""
+    return (case_id, kind, about) in await _said(session, [case_id])
+
+
+async def claim(session: Session, case_id: str, kind: str, about: str, again_within: timedelta) -> bool:
+    """Say that a notice is about to be given; ``False`` if it was, or may have been too long ago to be tried again."""
+    key = {"case_id": case_id, "kind": kind, "about": about}
+    if await insert_new(session, NoticeRow, {**key, "begun_at": session.moment, "said_at": None}, *key):
+        return True
+    row = await session.get_one(NoticeRow, (case_id, kind, about), populate_existing=True)
+    if row.said_at is None and row.begun_at > session.moment - again_within:
+        return True
+    row.said_at = row.said_at or row.begun_at  # given up: it may have been said
+    await session.flush()
+    return False
+
+
+async def was_said(session: Session, case_id: str, kind: str, about: str) -> None:
+    """Store that a notice was given."""
+    done = update(NoticeRow).filter_by(case_id=case_id, kind=kind, about=about).values(said_at=session.moment)
+    await session.execute(done, execution_options={"synchronize_session": False})
+
+
+async def was_not_said(session: Session, case_id: str, kind: str, about: str) -> None:
+    """Store that a notice was certainly not given, so that it can be given later."""
+    await session.execute(delete(NoticeRow).filter_by(case_id=case_id, kind=kind, about=about))
+
+
+_LOG = logging.getLogger(__name__)
+_MOST_READ: Final = 20
+"""How many cards one look builds; on SQLite everybody else waits for it."""
+_REST: Final = timedelta(minutes=5)
+_KEY_HOLDS: Final = timedelta(seconds=60)
+"""How long a notice of unknown fate is tried again under its key; well below what platforms remember."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Due:
+    """A notice to give, and what the database calls it; ``give`` makes one call of the notifier."""
+
+    notice: Notice
+    community_id: str
+    kind: str
+    about: str
+    give: Callable[[], Awaitable[None]]
+
+
+class Attention:
+    """Calls and tells the people of one platform's communities.
+
+    Args:
+        platform: the ``PostRef.platform`` whose cases are looked at.
+        owner: names this process among all.
+        timeout_seconds: how long one call of the notifier may take; well below the lease.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        notifier: Notifier,
+        platform: str,
+        owner: str,
+        *,
+        poll_seconds: float = 5.0,
+        timeout_seconds: float = 20.0,
+        lease_seconds: float = 60.0,
+    ) -> None:
+        self._database = database
+        self._notifier = notifier
+        self._platform = platform
+        self._office = Office(database, f"attention: {platform}", owner, timedelta(seconds=lease_seconds))
+        self._poll_seconds = poll_seconds
+        self._timeout_seconds = timeout_seconds
+        self._read: dict[str, tuple[str, frozenset[CallKind]]] = {}
+        self._rests: dict[str, datetime] = {}
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Look again and again until ``stop`` is set; then give the office back."""
+        try:
+            while not stop.is_set():
+                try:
+                    await self.step()
+                except (StoreUnavailable, Conflict) as err:
+                    _LOG.warning("calls wait for the database: %s", err)
+                await pause(stop, self._poll_seconds)
+        finally:
+            await self._office.resign()
+
+    async def step(self) -> int:
+        """Give every notice that is due; returns how many were given.
+
+        Raises:
+            StoreUnavailable: the database does not answer; a later step catches up.
+        """
+        due = await self._database.run("look who is to be called", self._look)
+        given = 0
+        for one in due:
+            with about(case=one.notice.case_id):
+                given += await self._give(one)
+        return given
+
+    async def _look(self, session: Session) -> list[_Due]:
+        if not await self._office.is_held(session):
+            self._read.clear()
+            return []
+        self._rests = {own: until for own, until in self._rests.items() if until > session.moment}
+        found = await communities.all_communities(session)
+        known = {own.id: _policy(own) for own in found if own.platform == self._platform and own.id not in self._rests}
+        policies = {own: policy for own, policy in known.items() if policy is not None and policy.review_channel}
+        return [
+            *await self._calls(session, policies),
+            *await self._not_sent(session, policies),
+            *await self._outcomes(session, known),
+        ]
+
+    async def _calls(self, session: Session, policies: dict[str, CommunityPolicy]) -> list[_Due]:
+        """The calls that are due; in quiet hours they wait until those are over."""
+        cases = await standing(session, [own for own, policy in policies.items() if policy.calls])
+        said = await calls_said(session, [case.case_id for case in cases])
+        await self._read_anew(session, cases)
+        due = list[_Due]()
+        for case in cases:
+            policy = policies[case.community_id]
+            for kind, role in policy.calls.items():
+                if (case.case_id, kind) in said or not self._needs(case, kind, policy, session.moment):
+                    continue
+                due.append(self._call(case, kind, role, policy.language))
+        return due
+
+    def _call(self, case: Standing, kind: CallKind, role: str, language: str | None) -> _Due:
+        key = f"{case.case_id}:{kind}"
+        notice = Notice(key, case.case_id, case.card.community, case.card, kind, language=language)
+        return _Due(notice, case.community_id, kind, "", lambda: self._notifier.call(notice, role))
+
+    def _needs(self, case: Standing, kind: CallKind, policy: CommunityPolicy, moment: datetime) -> bool:
+        is_let_through = kind is CallKind.THREAT and policy.threats_in_quiet_hours
+        if not is_let_through and is_quiet(policy.quiet_hours, policy.time_zone, moment):
+            return False
+        if kind is CallKind.WAITING:
+            wanted = timedelta(minutes=policy.waiting_minutes)
+            return case.waits_since is not None and case.waits_since <= moment - wanted
+        return kind in self._read.get(case.case_id, ("", frozenset[CallKind]()))[1]
+
+    async def _read_anew(self, session: Session, cases: list[Standing]) -> None:
+        """Read the cards that show something else than at the last look, the oldest first, and forget closed cases."""
+        present = {case.case_id for case in cases}
+        self._read = {case_id: known for case_id, known in self._read.items() if case_id in present}
+        changed = [case for case in cases if self._read.get(case.case_id, ("?", None))[0] != case.digest]
+        for case in changed[:_MOST_READ]:
+            self._read[case.case_id] = case.digest, _kinds(await build(session, case.case_id))
+
+    async def _not_sent(self, session: Session, policies: dict[str, CommunityPolicy]) -> list[_Due]:
+        found = [one for one in await not_sent(session, self._platform) if one.community_id in policies]
+        due = list[_Due]()
+        for one in found:
+            key, language = f"{one.case_id}:{one.about}", policies[one.community_id].language
+            notice = Notice(key, one.case_id, one.card.community, one.card, reason=one.reason, language=language)
+            due.append(_Due(notice, one.community_id, NOT_SENT, one.about, _telling(self._notifier, notice, one.user)))
+        return due
+
+    async def _outcomes(self, session: Session, known: Mapping[str, CommunityPolicy | None]) -> list[_Due]:
+        """What people who flagged posts are told; one who decided the case, or was told, is not told again."""
+        due = list[_Due]()
+        for one in await flaggers.to_tell(session, self._platform):
+            policy, about = known.get(one.community_id), one.person_id
+            if policy is None:
+                continue
+            is_over = await is_said(session, one.case_id, OUTCOME, about)
+            if is_over or await newest_actor(session, one.case_id) == one.person_id or not policy.tells_flaggers:
+                await flaggers.forget(session, one.case_id, one.person_id)
+                continue
+            key, place = f"{one.case_id}:{about}", one.post
+            notice = Notice(key, one.case_id, place.community, place, outcome=one.state, language=policy.language)
+            due.append(_Due(notice, one.community_id, OUTCOME, about, _telling(self._notifier, notice, one.user)))
+        return due
+
+    async def _give(self, due: _Due) -> bool:
+        """Give one notice, and store that it was given. What certainly failed is tried again after a rest."""
+        case_id, kind, about = due.notice.case_id, due.kind, due.about
+        if due.community_id in self._rests:
+            return False
+        begun = await self._database.run("begin a notice", lambda s: claim(s, case_id, kind, about, _KEY_HOLDS))
+        if not begun:
+            return False
+        try:
+            async with asyncio.timeout(self._timeout_seconds):
+                await due.give()
+        except PlatformUnavailable as err:
+            _LOG.warning("nobody could be called on %s: %s", self._platform, err.message)
+            await self._database.run("take a notice back", lambda s: was_not_said(s, case_id, kind, about))
+            await self._leave(due.community_id)
+            return False
+        except Exception as err:  # it may have been said: tried again under its key, and then given up
+            _LOG.warning("nobody knows whether people were called on %s: %s", self._platform, type(err).__name__)
+            return False
+        await self._database.run("keep a notice", lambda s: was_said(s, case_id, kind, about))
+        return True
+
+    async def _leave(self, community: str) -> None:
+        async def moment(session: Session) -> datetime:
+            return session.moment
+
+        self._rests[community] = await self._database.run("read the clock", moment) + _REST
+
+
+def _policy(community: Community) -> CommunityPolicy | None:
+    """The policy of a community; ``None`` if another version of Antiphon set it."""
+    try:
+        return policy_of(community)
+    except StoreUnavailable:
+        return None
+
+
+def _telling(notifier: Notifier, notice: Notice, user: str) -> Callable[[], Awaitable[None]]:
+    return lambda: notifier.tell(notice, user)
+
+
+def _kinds(card: Card) -> frozenset[CallKind]:
+    """What a card says of the help that its case needs."""
+    found = set[CallKind]()
+    if card.advice is Action.REPORT:
+        found.add(CallKind.THREAT)
+    if card.first_approvals:
+        found.add(CallKind.SECOND)
+    return frozenset(found)

@@ -1,0 +1,382 @@
+"""The desk as chat platforms see it: every decision a person makes is answered with the case's card.
+
+Owns how ``core.desk.rules.desk_ports.Casework`` is carried out: it asks the platform for the person's roles at this
+moment, lets the desk decide, and reads the card again. Must never decide anything itself, and never post.
+
+The open cases of a community as a list, and the case that people call by a short number.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Final
+
+from sqlalchemy import func, select, update
+
+from core.desk.communities.native_roles import LiveRoles
+from core.desk.database.connection import Database, Session
+from core.desk.intake import Intake
+from core.desk.review.approvals import Approvals, AwaitsSecond
+from core.desk.review.cards import seen_after_flagging, seen_by
+from core.desk.review.decisions import Decisions
+from core.desk.review.proposals import Proposals
+from core.desk.rules.approval import CLOSED, CaseState, text_hash
+from core.desk.rules.case_cards import (
+    Approval,
+    Card,
+    Holder,
+    OpenCase,
+    OpenCases,
+    ProposedReply,
+    RefusedReply,
+    beginning_of_id,
+    short_number,
+)
+from core.desk.rules.closures import CloseReason, RetractReason
+from core.desk.rules.input_checks import check_text
+from core.desk.rules.roles import OnCase, Person
+from core.desk.runtime import metrics
+from core.desk.runtime.logs import about
+from core.desk.schema import CaseRow, Original, ReviewCardRow
+from core.desk.sending.checks import CHANGED, GONE
+from core.desk.sending.outbox import Outbox
+from core.desk.store import captures, communities, flaggers, holds
+from core.desk.store import cases as store
+from core.desk.store.cases import find_all, touch, transition
+from core.desk.store.communities import Community
+from core.desk.store.outbox import case_replied_with
+from core.desk.store.people import name_of, require_on_case
+from core.desk.store.renewals import renew
+from core.desk.views.review_cards import put_up_again, was_deleted
+from core.errors import BadInput
+from core.i18n.sentences import sentence
+from core.models import FlaggedPost, Intent, PostRef, Priority
+
+PAGE: Final = 10
+_UNLISTED: Final = CLOSED | {CaseState.FOLDED}
+"""A folded case is decided with the one that stands for it, which is listed."""
+_MOST_ALIKE: Final = 8
+
+
+async def open_cases(session: Session, community_id: str, page: int, size: int = PAGE) -> OpenCases:
+    """A page of a community's open cases, oldest first; the last page instead of one that there is not."""
+    is_listed = (CaseRow.community_id == community_id, CaseRow.state.not_in(_UNLISTED))
+    counted = await session.execute(select(func.count(), func.min(CaseRow.created_at)).where(*is_listed))
+    total, oldest = counted.one()
+    pages = max(1, -(-int(total) // size))
+    page = min(max(page, 0), pages - 1)
+    query = (
+        select(CaseRow, ReviewCardRow)
+        .outerjoin(ReviewCardRow, ReviewCardRow.case_id == CaseRow.id)
+        .where(*is_listed)
+        .order_by(CaseRow.created_at, CaseRow.id)
+        .offset(page * size)
+        .limit(size)
+    )
+    found = [await _listed(session, case, card) for case, card in list(await session.execute(query))]
+    return OpenCases(tuple(found), page, pages, int(total), oldest)
+
+
+async def _listed(session: Session, case: CaseRow, card: ReviewCardRow | None) -> OpenCase:
+    place = None if card is None else PostRef(case.platform, case.community, card.channel, card.message)
+    return OpenCase(case.id, case.state, case.created_at, await _holder(session, case), place)
+
+
+async def _holder(session: Session, case: CaseRow) -> Holder | None:
+    if case.held_by is None or case.held_until is None or case.held_until <= session.moment:
+        return None
+    return Holder(await name_of(session, case.community_id, case.held_by), case.held_until)
+
+
+async def case_numbered(session: Session, community_id: str, number: str) -> str:
+    """The id of the only case of a community that begins so; of several, the only open one.
+
+    Raises:
+        BadInput: there is none, or the number fits several.
+    """
+    begun = beginning_of_id(number)
+    query = (
+        select(CaseRow.id, CaseRow.state)
+        .where(CaseRow.community_id == community_id, CaseRow.id >= begun, CaseRow.id < begun + "g")
+        .order_by(CaseRow.id)
+        .limit(_MOST_ALIKE)
+    )
+    found = list(await session.execute(query)) if begun else []
+    alike = [case_id for case_id, state in found if state not in CLOSED] or [case_id for case_id, _ in found]
+    if not alike:
+        raise BadInput(
+            sentence("There is no case {case} here.", case=number),
+            remedy=sentence("Take the number from the list of open cases, or from the card."),
+        )
+    if len(alike) > 1:
+        raise BadInput(
+            sentence("Several cases begin with {case}.", case=short_number(begun)),
+            remedy=sentence("Type more of the number: {numbers}.", numbers=", ".join(_apart(alike))),
+        )
+    return alike[0]
+
+
+def _apart(ids: list[str]) -> list[str]:
+    """As much of each id as tells them apart."""
+    length = next((n for n in range(1, 33) if len({case_id[:n] for case_id in ids}) == len(ids)), 32)
+    return [case_id[:length].upper() for case_id in ids]
+
+
+_REASONS: Final = {Original.EDITED: CHANGED, Original.DELETED: GONE}
+
+
+async def note_original(session: Session, ref: PostRef, text: str | None, revision: str = "") -> None:
+    """Record what a flagged post says now, ``None`` if it is gone; a post that has no case is ignored.
+
+    An open case whose post has new words is drafted anew. Where the words are hidden, the case keeps its version, since
+    nobody decided anything; but an approved reply is no longer sent, and a person is asked instead. A post that was not
+    hateful is looked at again.
+    """
+    found = (await find_all(session, [ref])).get(ref)
+    if found is None:
+        return
+    case = await holds.lock(session, found.id)
+    if text is not None and await renew(session, case, text, revision) is not None:
+        return
+    row = await session.get_one(CaseRow, case.id)
+    now = _compared(row, text, revision)
+    if now is row.original or row.erased_at is not None:
+        return
+    changed = update(CaseRow).where(CaseRow.id == case.id).values(original=now)
+    await session.execute(changed, execution_options={"synchronize_session": "fetch"})
+    await touch(session, case.id)
+    if now in _REASONS and case.state is CaseState.APPROVED:
+        reason = _REASONS[now]
+        await transition(session, case.id, case.version, CaseState.NEEDS_PERSON, actor="desk", reason=reason)
+
+
+def _compared(row: CaseRow, text: str | None, revision: str) -> Original:
+    if text is None:
+        return Original.DELETED
+    if not text and revision and row.revision:
+        return Original.UNCHANGED if revision == row.revision else Original.EDITED
+    return Original.UNCHANGED if text_hash(text) == row.target_sha256 else Original.EDITED
+
+
+_LOG = logging.getLogger(__name__)
+_STANDS: Final = "somebody looked: it stands there"
+_MISSING: Final = "somebody looked: it does not stand there"
+
+
+class FrontDesk:
+    """``core.desk.rules.desk_ports.Casework`` over one database.
+
+    A decision asks the platform once for its person's roles, and takes four transactions: whose case it is, what the
+    platform said, the decision, and the card. An approval uses the first one for its own reading; a retraction talks to
+    the platform and takes more.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        *,
+        live_roles: LiveRoles,
+        intake: Intake,
+        decisions: Decisions,
+        proposals: Proposals,
+        approvals: Approvals,
+        outbox: Outbox,
+    ) -> None:
+        self._database = database
+        self._live_roles = live_roles
+        self._intake = intake
+        self._decisions = decisions
+        self._proposals = proposals
+        self._approvals = approvals
+        self._outbox = outbox
+
+    # Cases
+
+    async def flag(self, post: FlaggedPost) -> Card:
+        """Open the case of a post; committed when it returns. A post that was flagged before keeps its case."""
+        platform, user = post.ref.platform, post.flagged_by
+        case = await self._intake.flag(post)
+        metrics.FLAGS.labels(platform, post.priority.name.lower()).inc()
+        with about(case=case.id, platform=platform, community=post.ref.community):
+            _LOG.info("flagged: the case is %s", case.state)
+
+        async def work(session: Session) -> Card:
+            if post.priority is not Priority.DETECTED:
+                await flaggers.remember(session, case, user)
+            return await seen_after_flagging(session, case.id, platform, user)
+
+        return await self._database.run("show a flagged case", work)
+
+    async def member_flag(self, post: FlaggedPost) -> Card | None:
+        """Flag a post for the moderators, with a role or without; ``None`` if more people must flag it first."""
+        return await self.flag(post) if await self._intake.counts(post) else None
+
+    async def card(self, case_id: str, by: Person) -> Card:
+        """A case as this person may see it."""
+        await self._ask_for_roles(case_id, by)
+        return await self._seen(case_id, by)
+
+    async def look(self, case_id: str, by: Person) -> Card:
+        """The same by the roles that the platform told last, without asking it: to see whether a wait is over."""
+        return await self._seen(case_id, by)
+
+    async def posts(self, platform: str, most: int) -> list[PostRef]:
+        """The posts whose edits and deletions matter to a case, the newest last."""
+        return await self._database.run("read what is followed", lambda s: captures.followed(s, platform, most))
+
+    async def find(self, ref: PostRef, by: Person) -> Card | None:
+        """The case of a post, or that a posted reply belongs to; ``None`` if there is none."""
+
+        async def look(session: Session) -> str | None:
+            case = (await store.find_all(session, [ref])).get(ref)
+            return await case_replied_with(session, ref) if case is None else case.id
+
+        case_id = await self._database.run("find a case", look)
+        return None if case_id is None else await self.card(case_id, by)
+
+    async def open_cases(self, platform: str, community: str, by: Person, page: int = 0) -> OpenCases:
+        """A page of a community's open cases, oldest first; of a page that there is not, the last one."""
+        known = await self._live_roles.refresh_in(platform, community, by)
+
+        async def work(session: Session) -> OpenCases:
+            await require_on_case(session, known.id, by, OnCase.READ)
+            return await open_cases(session, known.id, page)
+
+        return await self._database.run("list open cases", work)
+
+    async def numbered(self, platform: str, community: str, number: str, by: Person) -> Card:
+        """The case that people call so, and its card again in the review channel if it is open and its card is gone."""
+        known = await self._live_roles.refresh_in(platform, community, by)
+
+        async def work(session: Session) -> Card:
+            await require_on_case(session, known.id, by, OnCase.READ)
+            case_id = await case_numbered(session, known.id, number)
+            await put_up_again(session, case_id)
+            return await seen_by(session, case_id, by)
+
+        return await self._database.run("show a case by its number", work)
+
+    async def card_gone(self, ref: PostRef) -> None:
+        """A message was deleted; the card of an open case comes back."""
+        await self._database.run("note that a card is gone", lambda session: was_deleted(session, ref))
+
+    async def hold(self, case_id: str, by: Person) -> Card:
+        """Hold a case; ``Conflict`` says who else holds it, and until when."""
+        return await self._decided("hold", case_id, by, lambda: self._decisions.hold(case_id, by))
+
+    async def release(self, case_id: str, by: Person) -> Card:
+        """Give up holding it."""
+        return await self._decided("release", case_id, by, lambda: self._decisions.release(case_id, by))
+
+    # Approvals
+
+    async def propose(
+        self, case_id: str, version: int, by: Person, *, rank: int | None = None, text: str | None = None
+    ) -> ProposedReply:
+        """Keep one exact text to approve: a draft by ``rank``, or an edited ``text`` (with its draft's rank).
+
+        Raises:
+            BadInput: there is no such draft, the text is empty, or too long for the platform.
+        """
+        await self._ask_for_roles(case_id, by)
+        return await self._proposals.propose(case_id, version, by, rank=rank, text=text)
+
+    async def refused(self, text_id: str, by: Person) -> RefusedReply:
+        """A text that ``propose`` refused, for the person who wrote it to mend."""
+        return await self._proposals.refused(text_id, by)
+
+    async def approve(self, proposal_id: str, by: Person) -> Approval:
+        """Approve what ``propose`` kept and the person was shown; it is sent once the undo window is over."""
+        outcome = await self._approvals.approve_shown(proposal_id, by)
+        with about(case=outcome.case_id, platform=by.platform):
+            _LOG.info("decided: %s", "approve-first" if isinstance(outcome, AwaitsSecond) else "approve")
+        card = await self._seen(outcome.case_id, by)
+        if isinstance(outcome, AwaitsSecond):
+            return Approval(card, outcome.until, outcome.because)
+        return Approval(card)
+
+    async def undo(self, case_id: str, version: int, by: Person) -> Card:
+        """Take an approval back before it is sent, or one's own closing of a case for a short time."""
+        return await self._decided("undo", case_id, by, lambda: self._decisions.undo(case_id, version, by))
+
+    # Other ends
+
+    async def redraft(
+        self, case_id: str, version: int, by: Person, *, intent: Intent | None = None, claim: str | None = None
+    ) -> Card:
+        """Ask for other drafts: of one intent, arguing another claim, or simply others."""
+        return await self._decided(
+            "redraft", case_id, by, lambda: self._decisions.redraft(case_id, version, claim, by, intent=intent)
+        )
+
+    async def close(self, case_id: str, version: int, by: Person, reason: CloseReason, note: str = "") -> Card:
+        """Close a case without a reply; ``note`` is needed with ``CloseReason.OTHER``."""
+        return await self._decided(
+            "close", case_id, by, lambda: self._decisions.close(case_id, version, by, reason, note)
+        )
+
+    async def reopen(self, case_id: str, version: int, by: Person) -> Card:
+        """Put a case that needs a person, or whose send failed, in review again."""
+        return await self._decided("reopen", case_id, by, lambda: self._decisions.reopen(case_id, version, by))
+
+    async def settle(self, case_id: str, version: int, by: Person, *, is_posted: bool) -> Card:
+        """Say whether a reply that could not be read back is on the platform."""
+        return await self._decided(
+            "settle",
+            case_id,
+            by,
+            lambda: self._outbox.settle(case_id, version, is_posted, by, _STANDS if is_posted else _MISSING),
+        )
+
+    async def split_out(self, case_id: str, version: int, by: Person) -> Card:
+        """Draft a folded post on its own."""
+        return await self._decided("split_out", case_id, by, lambda: self._intake.split_out(case_id, version, by))
+
+    async def retract(self, case_id: str, version: int, by: Person, reason: RetractReason, note: str = "") -> Card:
+        """Take a posted reply away; if it is still there, the card's notes say why."""
+        with _watched("retract", case_id, by):
+            await self._ask_for_roles(case_id, by)
+            delivery = await self._outbox.retract_reply(case_id, version, by, reason, note)
+            card = await self._seen(case_id, by)
+        if delivery.state is CaseState.RETRACTED:
+            return card
+        return replace(card, notes=(*card.notes, delivery.reason))
+
+    # What the platform says
+
+    async def original_changed(self, ref: PostRef, text: str | None, *, revision: str = "") -> None:
+        """Say that a flagged post now reads otherwise, or was deleted (``None``); unknown posts are ignored."""
+        check_text(text or "")
+        await self._database.run(
+            "note what a post says now", lambda session: note_original(session, ref, text, revision)
+        )
+
+    async def _decided(self, what: str, case_id: str, by: Person, decide: Callable[[], Awaitable[object]]) -> Card:
+        """Ask the platform for the person's roles, let the desk decide, and return the card."""
+        with _watched(what, case_id, by):
+            await self._ask_for_roles(case_id, by)
+            await decide()
+            return await self._seen(case_id, by)
+
+    async def _ask_for_roles(self, case_id: str, by: Person) -> None:
+        """Store the roles that the platform says the person has, so that the desk goes by them."""
+
+        async def look(session: Session) -> Community:
+            return await communities.load(session, (await store.load(session, case_id)).community_id)
+
+        community = await self._database.run("read whose case it is", look)
+        await self._live_roles.refresh(community, [by])
+
+    async def _seen(self, case_id: str, by: Person) -> Card:
+        return await self._database.run("show a card", lambda session: seen_by(session, case_id, by))
+
+
+@contextmanager
+def _watched(what: str, case_id: str, by: Person) -> Iterator[None]:
+    """Tell the log of a decision, and not whose it is."""
+    with about(case=case_id, platform=by.platform):
+        yield
+        _LOG.info("decided: %s", what)

@@ -1,0 +1,79 @@
+"""A community's replies and cards for the people of its platform: ``core.desk.rules.own_library.OwnLibrary``.
+
+Decides nothing: ``core.desk.communities`` does, as for the command line. Asks the platform for a person's roles before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from core.desk.communities.native_roles import LiveRoles
+from core.desk.communities.own_cards import OwnCards, facts_today
+from core.desk.communities.prepared import PreparedReplies
+from core.desk.database.connection import Database
+from core.desk.rules.origins import ReviewOfPrepared
+from core.desk.rules.own_cards import checked_card
+from core.desk.rules.own_library import CommunityCard, PreparedReply
+from core.desk.rules.roles import Person
+from core.desk.store.own_cards import Signed, StoredCard
+from core.engine.cards.bank import CardVerdict, OwnReply
+
+
+class DeskLibrary:
+    """The replies and cards of communities, over one database."""
+
+    def __init__(self, database: Database, live_roles: LiveRoles) -> None:
+        self._live_roles = live_roles
+        self._replies, self._cards = PreparedReplies(database), OwnCards(database)
+
+    async def _id(self, platform: str, community: str, by: Person) -> str:
+        return (await self._live_roles.refresh_in(platform, community, by)).id
+
+    async def replies(self, platform: str, community: str, by: Person) -> list[PreparedReply]:
+        """All prepared replies: its own first, then the project's."""
+        return await self._replies.listed(await self._id(platform, community, by), by)
+
+    async def add_reply(self, platform: str, community: str, by: Person, reply: OwnReply, note: str = "") -> str:
+        """Add a reply of its own; gives its id."""
+        return await self._replies.add(await self._id(platform, community, by), reply, by, note)
+
+    async def review_reply(self, platform: str, community: str, by: Person, id_: str) -> None:
+        """Record that this person has read a reply and stands for it."""
+        await self._replies.review(await self._id(platform, community, by), id_, by, by)
+
+    async def remove_reply(
+        self, platform: str, community: str, by: Person, id_: str, note: str = "", *, is_undone: bool = False
+    ) -> None:
+        """Delete one of its own, or use one of the project's no more."""
+        await self._replies.remove(await self._id(platform, community, by), id_, by, note, is_undone=is_undone)
+
+    async def cards(self, platform: str, community: str, by: Person) -> list[CommunityCard]:
+        """The cards that it wrote."""
+        return [_told(one) for one in await self._cards.listed(await self._id(platform, community, by), by)]
+
+    async def propose_card(
+        self, platform: str, community: str, by: Person, row: Mapping[str, Any], note: str = ""
+    ) -> bool:
+        """Check and keep a card as it is written down; whether anything changed."""
+        known = await self._id(platform, community, by)
+        (done,) = await self._cards.propose(known, [checked_card(row, facts_today())], by, note)
+        return done.is_changed
+
+    async def review_card(
+        self, platform: str, community: str, by: Person, id_: str, verdict: CardVerdict, digest: str
+    ) -> None:
+        """Accept or decline the version of a card that was read."""
+        await self._cards.review(await self._id(platform, community, by), id_, verdict, by, digest=digest)
+
+    async def remove_card(self, platform: str, community: str, by: Person, id_: str, note: str = "") -> None:
+        """Delete a card."""
+        await self._cards.remove(await self._id(platform, community, by), id_, by, note)
+
+
+def _told(one: StoredCard) -> CommunityCard:
+    return CommunityCard(one.card, _named(one.proposer), one.verdict, _named(one.reviewer), one.is_accepted)
+
+
+def _named(signed: Signed | None) -> ReviewOfPrepared | None:
+    return None if signed is None else ReviewOfPrepared(signed.name, signed.at)

@@ -1,0 +1,340 @@
+"""The first step of an approval: one exact text is kept and shown whole, so that its reader can approve these bytes.
+
+Owns what is proposed, what is refused because it can never be posted, and the check that the person who approves was
+shown exactly these bytes, at this version of the case. Must never approve anything; ``core.desk.review.approvals``
+does that.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from core.desk.database.connection import Database, Session
+from core.desk.review.guard import decider, wrote_post
+from core.desk.review.queries import rendered_in, said_of, why_two_of
+from core.desk.rules.approval import CaseState, check_answerable, state_words
+from core.desk.rules.case_cards import InPublic, ProposedReply, RefusedReply
+from core.desk.rules.input_checks import check_text
+from core.desk.rules.platforms import ChatPlatform
+from core.desk.rules.policy import Rendered
+from core.desk.rules.roles import OnCase, Person
+from core.desk.sending.checks import Obstacle, SendLimits, original_obstacle, refuse, standing
+from core.desk.store import approvals, communities, suggestions
+from core.desk.store import cases as store
+from core.desk.store.cases import Case
+from core.desk.store.outbox import require_settled
+from core.desk.store.people import known_pseudonym, require_on_case
+from core.desk.store.proposals import Proposal, keep_proposal, proposal_of, proposal_with
+from core.desk.store.renewals import take_on
+from core.desk.store.suggestions import StoredSuggestion
+from core.engine.scoring.edits import EditReader, checked_edit
+from core.engine.wording.final_text import check_sendable
+from core.engine.wording.text_rules import TextRules, check_rules
+from core.errors import AntiphonError, BadInput, Conflict, NotAllowed, PlatformUnavailable, TextRefused, Unsendable
+from core.i18n.sentences import sentence
+from core.models import Draft, FlaggedPost, PostRef
+
+_LOOK_AGAIN: Final = sentence("Look at the case's new card, and decide again.")
+
+
+class Question:
+    """What desk and platform say together against a reply: asked when it is proposed, and when it is approved.
+
+    The outbox asks both again before the send (``core.desk.sending.outbox``).
+
+    Args:
+        platforms: those that are connected to this process, by name; others are asked before the send only.
+        limits: how many replies one community may get.
+    """
+
+    def __init__(self, platforms: Mapping[str, ChatPlatform], limits: SendLimits) -> None:
+        self._platforms = platforms
+        self._limits = limits
+
+    async def check_text(
+        self, session: Session, case: Case, rendered: Rendered, stored: StoredSuggestion | None
+    ) -> None:
+        """Refuse a text that would certainly not be posted.
+
+        Raises:
+            BadInput: it shows something else than it holds, links to no source of the case, or breaks a rule of the
+                community.
+            TextRefused: its platform never takes it.
+            PlaceClosed: nothing can be posted where its post stands.
+        """
+        platform = self._platforms.get(case.post.ref.platform)
+        policy = communities.policy_of(await communities.load(session, case.community_id))
+        check_rules(rendered.text.removesuffix(rendered.footer), policy.text_rules)
+        if platform is not None:
+            platform.check(case.post.ref, rendered.text, rendered.quote, policy)
+        check_sendable(rendered.text, () if stored is None else stored.suggestion.evidence)
+
+    async def in_public(self, ref: PostRef, text: str) -> InPublic | None:
+        """All that everybody would see of a text under a post; ``None`` for the text alone.
+
+        Raises:
+            TextRefused: it is too long with what the platform puts around it.
+            PlatformUnavailable: the platform cannot say what it puts around it now.
+        """
+        platform = self._platforms.get(ref.platform)
+        if platform is not None:
+            return await platform.in_public(ref, text)
+        if ref.platform in self._limits.asked_first:  # what stands around a reply is up to each place
+            raise PlatformUnavailable(
+                sentence("{platform} is not connected.", platform=ref.platform), remedy=sentence("Wait until it is.")
+            )
+        return None
+
+    async def waits(self, session: Session, case: Case) -> Obstacle | None:
+        """What only delays a reply to this post; ``None`` for nothing, as where the community only practises.
+
+        Raises:
+            NotAllowed: a reply would certainly not be sent.
+        """
+        community = await communities.load(session, case.community_id)
+        if not community.is_posting:
+            refuse(await original_obstacle(session, case))
+            return None
+        found = await standing(session, case, community, self._limits)
+        refuse(found)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """A proposal, with what it is checked against."""
+
+    proposal: Proposal
+    rendered: Rendered
+    stored: StoredSuggestion | None
+    warnings: tuple[str, ...]
+    is_shadow: bool
+    is_second: bool
+    wrote_post: bool
+    waits: Obstacle | None
+    post: FlaggedPost
+    rules: TextRules
+
+
+class Proposals:
+    """Texts on their way to an approval, over one database.
+
+    Args:
+        platforms: those that are connected to this process, by name: what a text must satisfy there.
+        limits: how many replies one community may get.
+        edit_reader: reads what a person wrote or changed, for warnings, once the text is kept.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        *,
+        platforms: Mapping[str, ChatPlatform] | None = None,
+        limits: SendLimits | None = None,
+        edit_reader: EditReader | None = None,
+    ) -> None:
+        self._database = database
+        self._edit_reader = edit_reader
+        self.question = Question({} if platforms is None else platforms, limits or SendLimits())
+
+    async def propose(
+        self, case_id: str, version: int, by: Person, *, rank: int | None = None, text: str | None = None
+    ) -> ProposedReply:
+        """Keep one exact text and say what would be posted; ``desk_ports.Casework.propose`` says what is raised.
+
+        A text of one's own also for a case that needs a person, or whose send failed: it is in review from then on.
+        """
+        check_text(text or "")
+
+        async def work(session: Session) -> _Kept | Unsendable:
+            is_own = text is not None and rank is None
+            state = None if is_own else CaseState.IN_REVIEW
+            case, who = await decider(session, case_id, version, by, OnCase.APPROVE, state)
+            check_answerable(case.post)
+            await require_settled(session, case_id)
+            case = await take_on(session, case, who) if is_own else case
+            stored = await suggestions.latest_suggestion(session, case_id)
+            reply, draft = _chosen(() if stored is None else stored.suggestion.drafts, rank, text)
+            rendered = await rendered_in(session, case, reply, stored)
+            try:
+                await self.question.check_text(session, case, rendered, stored)
+            except (BadInput, TextRefused) as err:
+                return await _refused(session, case, who, reply, rank, err)
+            waits = await self.question.waits(session, case)
+            return await _keep(session, case, who, reply, draft, rendered, stored, waits)
+
+        kept = await self._database.run("propose", work)
+        if isinstance(kept, Unsendable):
+            raise kept
+        try:
+            public = await self.question.in_public(kept.post.ref, kept.rendered.text)
+        except TextRefused as err:  # with what stands around it; its writer still has it before them
+            raise Unsendable(err.message, remedy=err.remedy) from err
+        return replace(await asyncio.to_thread(_proposed, kept, self._edit_reader), public=public)
+
+    async def refused(self, text_id: str, by: Person) -> RefusedReply:
+        """A text that ``propose`` refused, for the person who wrote it.
+
+        Raises:
+            Conflict: it is no longer kept.
+            NotAllowed: somebody else wrote it.
+        """
+
+        async def work(session: Session) -> RefusedReply:
+            kept = await kept_proposal(session, text_id)
+            if await known_pseudonym(session, by.platform, by.user) != kept.person_id:
+                raise NotAllowed(
+                    sentence("Somebody else wrote this text."), remedy=sentence("Edit a draft yourself, or write one.")
+                )
+            return RefusedReply(kept.case_id, kept.version, kept.text, kept.draft_rank)
+
+        return await self._database.run("read a refused text", work)
+
+
+def _chosen(drafts: Sequence[Draft], rank: int | None, text: str | None) -> tuple[str, Draft | None]:
+    """The person's part of the reply, and the draft that it is or began as."""
+    begun = next((draft for draft in drafts if draft.rank == rank), None)
+    if rank is not None and begun is None:
+        raise BadInput(
+            sentence("The case has no draft of rank {rank}.", rank=rank), remedy=sentence("Look at its card again.")
+        )
+    if text is None:
+        if begun is None:
+            raise BadInput(
+                sentence("There is no text to approve."), remedy=sentence("Choose a draft, or write a text.")
+            )
+        return begun.text, begun
+    if not text.strip():
+        raise BadInput(sentence("The text is empty."), remedy=sentence("Write a reply, or close the case."))
+    same = next((draft for draft in drafts if draft.text.strip() == text.strip()), None)
+    return (text, begun) if same is None else (same.text, same)
+
+
+async def _refused(
+    session: Session, case: Case, who: str, reply: str, rank: int | None, err: AntiphonError
+) -> Unsendable:
+    """Keep a text that can never be posted; without a hash of what would be posted, nobody can approve it."""
+    community = await communities.load(session, case.community_id)
+    kept = await keep_proposal(session, case, community, who, reply, "", suggestion_id=None, draft_rank=rank)
+    return Unsendable(err.message, remedy=err.remedy, text_id=kept.id)
+
+
+async def _keep(
+    session: Session,
+    case: Case,
+    who: str,
+    reply: str,
+    draft: Draft | None,
+    rendered: Rendered,
+    stored: StoredSuggestion | None,
+    waits: Obstacle | None,
+) -> _Kept:
+    suggestion_id = None if draft is None or stored is None else stored.id
+    rank = None if draft is None else draft.rank
+    if draft is None and (same := await proposal_with(session, case, rendered.sha256)) is not None:
+        suggestion_id, rank = same.suggestion_id, same.draft_rank  # a second person's text began as the first one's
+    counted = await approvals.counting(session, case)
+    if any(first.moderator == who and first.sha256 == rendered.sha256 for first in counted):
+        raise Conflict(
+            sentence("You approved this text already; another person must approve it, too."),
+            remedy=sentence("Ask another moderator to approve the same text on the case's card."),
+        )
+    community = await communities.load(session, case.community_id)
+    proposal = await keep_proposal(
+        session,
+        case,
+        community,
+        who,
+        reply,
+        rendered.sha256,
+        suggestion_id=suggestion_id,
+        draft_rank=rank,
+        quote=rendered.quote,
+    )
+    own = draft.warnings if draft is not None and draft.text == reply else ()
+    is_second = any(first.sha256 == rendered.sha256 for first in counted)
+    return _Kept(
+        proposal,
+        rendered,
+        stored,
+        own,
+        not community.is_posting,
+        is_second,
+        wrote_post(case, who),
+        waits,
+        case.post,
+        communities.policy_of(community).text_rules,
+    )
+
+
+def _proposed(kept: _Kept, reader: EditReader | None) -> ProposedReply:
+    """What the person is shown. Blocking: the text is held against the evidence, and read."""
+    proposal = kept.proposal
+    said = said_of(kept.stored, kept.post)
+    found = checked_edit(proposal.text, said, kept.rules, reader)
+    return ProposedReply(
+        id=proposal.id,
+        case_id=proposal.case_id,
+        version=proposal.version,
+        text=kept.rendered.text,
+        reply=proposal.text,
+        sha256=proposal.sha256,
+        warnings=tuple(dict.fromkeys((*kept.warnings, *found.warnings))),
+        why_two=why_two_of(said, found, is_known=kept.stored is not None, wrote_post=kept.wrote_post),
+        is_shadow=kept.is_shadow,
+        is_second=kept.is_second,
+        quote=proposal.quote,
+        waits_because="" if kept.waits is None else kept.waits.reason,
+        waits_until=None if kept.waits is None else kept.waits.until,
+    )
+
+
+async def kept_proposal(session: Session, proposal_id: str) -> Proposal:
+    """A text that waits to be approved; ``Conflict`` if it is no longer kept."""
+    proposal = await proposal_of(session, proposal_id)
+    if proposal is None:
+        raise Conflict(sentence("This text is not waiting to be approved any more."), remedy=_LOOK_AGAIN)
+    return proposal
+
+
+async def require_shown(session: Session, proposal: Proposal, by: Person) -> None:
+    """Refuse an approval by a person who was not shown exactly what would be posted now, at this version of the case.
+
+    Raises:
+        NotAllowed: somebody else was shown it, or the person may not approve.
+        Conflict: the case has changed since, or its community adds another sentence, or another quote, now, or
+            approving it would do something else than it would have done when it was shown.
+    """
+    case = await store.load(session, proposal.case_id)
+    if await require_on_case(session, case.community_id, by, OnCase.APPROVE) != proposal.person_id:
+        raise NotAllowed(
+            sentence("Only the person who was shown this text can approve it here."),
+            remedy=sentence("Choose the same text on the case's card yourself, read it, and approve it."),
+        )
+    if case.version != proposal.version:
+        raise Conflict(
+            sentence(
+                "The case changed after you were shown this text: it is {state} now.", state=state_words(case.state)
+            ),
+            remedy=_LOOK_AGAIN,
+        )
+    community = await communities.load(session, case.community_id)
+    if community.is_posting is not proposal.is_posting:
+        raise Conflict(
+            sentence("Posting was switched on after you were shown this: it would be posted now.")
+            if community.is_posting
+            else sentence("Posting was switched off after you were shown this: it would not be posted now."),
+            remedy=_LOOK_AGAIN,
+        )
+    rendered = await rendered_in(session, case, proposal.text, await suggestions.latest_suggestion(session, case.id))
+    if rendered.sha256 != proposal.sha256:
+        raise Conflict(
+            sentence("What is added to replies here changed after you were shown this text."), remedy=_LOOK_AGAIN
+        )
+    if community.rules_version != proposal.rules_version:
+        raise Conflict(
+            sentence("The rules of the community were changed after you were shown this text."), remedy=_LOOK_AGAIN
+        )

@@ -1,0 +1,218 @@
+"""What can be read about cases.
+
+Decides nothing and changes nothing. ``view`` and ``listed`` answer a person, whose role is read in the same
+transaction; the rest is for Antiphon's own parts, and for what they show to the person who runs it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core.desk.database.connection import Database, Session
+from core.desk.rules.approval import CaseState, why_two
+from core.desk.rules.input_checks import check_text
+from core.desk.rules.origins import ReviewOfPrepared, prepared_of
+from core.desk.rules.policy import Rendered, render
+from core.desk.rules.roles import OnCase, Person
+from core.desk.store import approvals, communities, holds, prepared, suggestions
+from core.desk.store import cases as store
+from core.desk.store.approvals import First
+from core.desk.store.audit import AuditEntry
+from core.desk.store.cases import Case
+from core.desk.store.holds import Hold
+from core.desk.store.people import require_on_case
+from core.desk.store.suggestions import StoredSuggestion
+from core.engine.reading.unread_posts import nothing_known
+from core.engine.scoring.check import CheckedSentence
+from core.engine.scoring.edits import CheckedEdit, EditReader, checked_edit
+from core.engine.scoring.quotation import quote_of
+from core.engine.wording.final_text import check_sendable
+from core.engine.wording.text_rules import TextRules, broken_rule, check_rules
+from core.i18n.sentences import sentence
+from core.models import Draft, FlaggedPost, Suggestion
+
+
+@dataclass(frozen=True, slots=True)
+class CaseView:
+    """All that a person sees of a case: what was said about it, who holds it, and who approved a text first."""
+
+    case: Case
+    suggestion: StoredSuggestion | None
+    claims: tuple[str, ...]
+    history: tuple[AuditEntry, ...]
+    hold: Hold | None
+    firsts: tuple[First, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedReply:
+    """What the evidence of a case says about a reply that a person may approve.
+
+    Attributes:
+        sentences: each sentence, with the evidence that supports it.
+        warnings: what to look at first, in sentences.
+        why_two: why a second person must approve it too; empty where one is enough.
+    """
+
+    sentences: tuple[CheckedSentence, ...]
+    warnings: tuple[str, ...]
+    why_two: tuple[str, ...]
+
+
+class CaseQueries:
+    """What the database holds about cases.
+
+    Args:
+        edit_reader: reads what a person wrote, for the warnings of ``checked``.
+    """
+
+    def __init__(self, database: Database, *, edit_reader: EditReader | None = None) -> None:
+        self._database = database
+        self._edit_reader = edit_reader
+
+    async def view(self, case_id: str, by: Person) -> CaseView:
+        """A case, for a person.
+
+        Raises:
+            NotAllowed: the person may read no case there, and did not flag this one.
+        """
+
+        async def work(session: Session) -> CaseView:
+            case = await store.load(session, case_id)
+            await require_on_case(session, case.community_id, by, OnCase.READ, flagged_by=case.post.flagged_by)
+            return CaseView(
+                case,
+                await suggestions.latest_suggestion(session, case_id),
+                tuple(await suggestions.claims(session, case_id)),
+                tuple(await store.history(session, case_id)),
+                await holds.holder(session, case),
+                tuple(await approvals.counting(session, case)),
+            )
+
+        return await self._database.run("view a case", work)
+
+    async def listed(self, community_id: str, by: Person, state: CaseState | None = None) -> list[Case]:
+        """The cases of one community, for a person, oldest first; ``NotAllowed`` if they may not read them."""
+
+        async def work(session: Session) -> list[Case]:
+            await require_on_case(session, community_id, by, OnCase.READ)
+            return await store.all_cases(session, *filter(None, [state]), community_id=community_id)
+
+        return await self._database.run("view cases", work)
+
+    async def case(self, case_id: str) -> Case:
+        """The case as it is now; ``BadInput`` if there is none."""
+        return await self._database.run("read a case", lambda session: store.load(session, case_id))
+
+    async def cases(self, state: CaseState | None = None) -> list[Case]:
+        """The cases of one state, or all, oldest first."""
+        return await self._database.run("list cases", lambda session: store.all_cases(session, *filter(None, [state])))
+
+    async def history(self, case_id: str) -> list[AuditEntry]:
+        """Every move of a case, oldest first; ``BadInput`` if there is no such case."""
+
+        async def work(session: Session) -> list[AuditEntry]:
+            await store.load(session, case_id)
+            return await store.history(session, case_id)
+
+        return await self._database.run("read a history", work)
+
+    async def suggestion(self, case_id: str) -> StoredSuggestion | None:
+        """The newest suggestion of a case, with the id that an approval takes; ``None`` before there is one."""
+
+        async def work(session: Session) -> StoredSuggestion | None:
+            await store.load(session, case_id)
+            return await suggestions.latest_suggestion(session, case_id)
+
+        return await self._database.run("read a suggestion", work)
+
+    async def claims(self, case_id: str) -> list[str]:
+        """Every counter-claim that was proposed or chosen for a case, the newest first."""
+
+        async def work(session: Session) -> list[str]:
+            await store.load(session, case_id)
+            return await suggestions.claims(session, case_id)
+
+        return await self._database.run("read claims", work)
+
+    async def chosen_claim(self, case_id: str) -> str | None:
+        """The counter-claim that a moderator chose for a case; ``None`` lets the engine write some and vote."""
+        return await self._database.run("read the claim", lambda session: suggestions.chosen_claim(session, case_id))
+
+    async def reviews(self, community_id: str, drafts: Sequence[Draft]) -> dict[str, ReviewOfPrepared]:
+        """Who in a community reviewed the prepared replies that some drafts are made of."""
+        ids = prepared_of(drafts)
+        return await self._database.run("read reviews", lambda s: prepared.reviews_of(s, community_id, ids))
+
+    async def rendered(self, case_id: str, reply: str) -> Rendered:
+        """All that would be posted for a reply, disclosure included: what a moderator must be shown.
+
+        Raises:
+            BadInput: it may not be posted: it holds hidden characters, links to no source of the case, or breaks a rule
+                of the community.
+        """
+        check_text(reply)
+
+        async def work(session: Session) -> tuple[Rendered, StoredSuggestion | None, TextRules]:
+            case = await store.load(session, case_id)
+            stored = await suggestions.latest_suggestion(session, case_id)
+            return await rendered_in(session, case, reply, stored), stored, await rules_for(session, case)
+
+        rendered, stored, rules = await self._database.run("render", work)
+        check_sendable(rendered.text, () if stored is None else stored.suggestion.evidence)
+        check_rules(reply, rules)
+        return rendered
+
+    async def checked(self, case_id: str, reply: str) -> CheckedReply:
+        """A reply, drafted or edited, checked again against the evidence of its case, and read by the reader of drafts.
+
+        Asks no language model.
+        """
+        check_text(reply)
+
+        async def work(session: Session) -> tuple[StoredSuggestion | None, FlaggedPost, TextRules]:
+            case = await store.load(session, case_id)
+            return await suggestions.latest_suggestion(session, case_id), case.post, await rules_for(session, case)
+
+        stored, post, rules = await self._database.run("read what a reply is checked against", work)
+
+        def check() -> CheckedReply:
+            said = said_of(stored, post)
+            found = checked_edit(reply, said, rules, self._edit_reader)
+            why = why_two_of(said, found, is_known=stored is not None, wrote_post=False)
+            return CheckedReply(found.sentences, found.warnings, why)
+
+        return await asyncio.to_thread(check)
+
+
+async def rendered_in(session: Session, case: Case, reply: str, stored: StoredSuggestion | None) -> Rendered:
+    """A reply as it would be posted now, in the language of the case's suggestion, below its quote of the post."""
+    community = await communities.load(session, case.community_id)
+    language = None if stored is None else stored.suggestion.reading.language
+    policy = communities.policy_of(community)
+    quote = quote_of(case.post.public_words, language) if policy.quotes else ""
+    quote = "" if broken_rule(quote, policy.text_rules) else quote
+    return render(reply, language, discloses=community.discloses, quote=quote)
+
+
+async def rules_for(session: Session, case: Case) -> TextRules:
+    """What the community of a case asks of every text."""
+    return communities.policy_of(await communities.load(session, case.community_id)).text_rules
+
+
+def said_of(stored: StoredSuggestion | None, post: FlaggedPost) -> Suggestion:
+    """What a reply is held against: what the engine said of the post, or that nothing is known of it. Blocking."""
+    return nothing_known(post, "en") if stored is None else stored.suggestion
+
+
+def why_two_of(said: Suggestion, checked: CheckedEdit, *, is_known: bool, wrote_post: bool) -> tuple[str, ...]:
+    """Why one person is not enough for a reply; empty where one is.
+
+    Args:
+        is_known: the engine said something of the post.
+    """
+    own = () if not wrote_post else (sentence("The person who approves it wrote the post."),)
+    known = () if is_known else (said.reading.reason,)
+    return (*own, *why_two(said, checked.sentences), *known)

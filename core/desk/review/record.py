@@ -1,0 +1,145 @@
+"""What is on record of a community: ``core.desk.rules.dashboard_ports.Record`` over the database.
+
+Rights are asked of the platform first, and read in each transaction that answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from datetime import datetime, timedelta
+from functools import partial
+from itertools import groupby
+from operator import attrgetter
+from typing import Final
+
+from core.desk.communities.native_roles import LiveRoles
+from core.desk.database.connection import Database, Session
+from core.desk.invariants.facts import doubled_in, faults_of
+from core.desk.rules.dashboard_ports import ErasedPerson, Keeping, Kept, Lines, LogCheck, LogFault, LogPage
+from core.desk.rules.numbers import Numbers
+from core.desk.rules.roles import OnCommunity, Person
+from core.desk.store.erasure import cases_quoting
+from core.desk.store.people import known_pseudonym, require_on_community
+from core.desk.upkeep.erasure import Erasure, require_only_here
+from core.desk.views import numbers as views
+from core.desk.views import record
+from core.i18n.sentences import sentence
+
+_Add = Callable[[Session, str, datetime, views.Tallies, views.Place | None], Awaitable[views.Place | None]]
+_CHAINS: Final = 100
+_MOST_FAULTS: Final = 100
+
+
+class DeskRecord:
+    """What is on record of communities, over one database.
+
+    Args:
+        keeping: how long this installation keeps things.
+    """
+
+    def __init__(self, database: Database, live_roles: LiveRoles, keeping: Keeping) -> None:
+        self._database = database
+        self._live_roles = live_roles
+        self._keeping = keeping
+
+    @property
+    def keeping(self) -> Keeping:
+        """How long things are kept."""
+        return self._keeping
+
+    async def numbers(self, platform: str, community: str, by: Person, since: timedelta) -> Numbers:
+        """What ``Governance.statistics`` does not count, of the cases that were flagged in the last ``since``."""
+        known = await self._live_roles.refresh_in(platform, community, by)
+
+        async def allowed(session: Session) -> None:
+            await require_on_community(session, known.id, by, OnCommunity.READ_STATISTICS)
+
+        async def end(session: Session) -> Numbers:
+            await allowed(session)
+            return await views.numbers(session, known.id, session.moment - since, read)
+
+        async def page(session: Session, after: views.Place | None, *, add: _Add) -> views.Place | None:
+            await allowed(session)
+            return await add(session, known.id, session.moment - since, read, after)
+
+        read = views.Tallies()
+        for add in (views.add_drafts, views.add_closed):
+            after: views.Place | None = None
+            while True:
+                after = await self._database.run("read a page of numbers", partial(page, after=after, add=add))
+                if after is None:
+                    break
+        return await self._database.run("count for the numbers", end)
+
+    async def log(
+        self, platform: str, community: str, by: Person, *, which: Lines = Lines.ALL, before: int | None = None
+    ) -> LogPage:
+        """A page of the audit log, before a line or from the newest on."""
+        known = await self._live_roles.refresh_in(platform, community, by)
+
+        async def work(session: Session) -> LogPage:
+            await require_on_community(session, known.id, by, OnCommunity.READ_AUDIT)
+            return await record.log(session, known.id, which, before)
+
+        return await self._database.run("read the audit log", work)
+
+    async def verify(self, platform: str, community: str, by: Person) -> LogCheck:
+        """Compute every chain of the community's log again."""
+        known = await self._live_roles.refresh_in(platform, community, by)
+        chains, lines, faults, after = 0, 0, list[LogFault](), ""
+
+        async def work(session: Session) -> tuple[list[str], list[LogFault], int]:
+            await require_on_community(session, known.id, by, OnCommunity.READ_AUDIT)
+            wanted, rows = await record.chains(session, known.id, after, _CHAINS)
+            by_stream = {stream: list(of) for stream, of in groupby(rows, key=attrgetter("stream"))}
+            found = list[LogFault]()
+            for stream in wanted:
+                own = by_stream.get(stream, [])
+                said = [one.what for one in (*faults_of(stream, own, is_deleted=False), *doubled_in(stream, own))]
+                said += [] if own else [sentence("It has no line in the audit log.")]
+                found += [LogFault("" if stream == known.id else stream, what) for what in said]
+            return wanted, found, len(rows)
+
+        while True:
+            wanted, found, count = await self._database.run("verify the audit log", work)
+            chains, lines, faults = chains + len(wanted), lines + count, (faults + found)[:_MOST_FAULTS]
+            if len(wanted) < _CHAINS:
+                return LogCheck(chains, lines, tuple(faults))
+            after = wanted[-1]
+
+    async def kept(self, person: Person) -> Kept:
+        """What is kept about the person who asks."""
+
+        async def work(session: Session) -> Kept:
+            return await _kept(session, person.platform, person.user) or Kept(person.platform)
+
+        return await self._database.run("look for what is kept", work)
+
+    async def kept_about(self, platform: str, community: str, by: Person, user: str) -> Kept | None:
+        """What is kept about somebody, by the platform's id."""
+        known = await self._live_roles.refresh_in(platform, community, by)
+
+        async def work(session: Session) -> Kept | None:
+            await require_on_community(session, known.id, by, OnCommunity.ERASE)
+            await require_only_here(session, await known_pseudonym(session, platform, user), known.id)
+            return await _kept(session, platform, user)
+
+        return await self._database.run("count what is kept", work)
+
+    async def erase(self, platform: str, community: str, by: Person, user: str) -> ErasedPerson | None:
+        """Erase somebody from this installation."""
+        known = await self._live_roles.refresh_in(platform, community, by)
+        done = await Erasure(self._database).erase(platform, user, by=by, community_id=known.id)
+        if not done.is_known:
+            return None
+        return ErasedPerson(posts=done.cases, roles=done.memberships, notes=done.notes, waiting=done.waiting)
+
+
+async def _kept(session: Session, platform: str, user: str) -> Kept | None:
+    who = await known_pseudonym(session, platform, user)
+    if who is None:
+        return None
+    found = await record.kept(session, platform, who)
+    around = set(await cases_quoting(session, who)) - {post.case_id for post in found.posts}
+    return replace(found, said_around=len(around))

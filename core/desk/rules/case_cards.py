@@ -1,0 +1,381 @@
+"""What a person is shown of a case on any platform: plain values, the most important first.
+
+Owns which facts of a case reach people. A card has no markup and no language of its own: adapters lay it out, in the
+reader's language. Only ``Card.post`` holds the post's own words, so that no layout shows them by accident.
+
+The short number of a case: the beginning of its id, by which people speak of it. Owns its form alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final
+
+from core.desk.rules.approval import IN_PROGRESS, WRITABLE, CaseState
+from core.desk.rules.origins import ReviewOfPrepared
+from core.models import Action, Draft, Evidence, FlaggedPost, Kind, PostRef, ReadBy, TargetGroup
+
+MOST_POINTS: Final = 3
+"""How many arguments, and how many passages, a person is shown to write from where there is no draft."""
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """The person who holds a case, by the name that the community knows, and until when."""
+
+    name: str
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """The progress of the draft that a case waits for.
+
+    ``stage`` is the engine's, "" before it began; ``ahead`` how many cases come first; ``expected_seconds`` an
+    estimate, ``None`` where there is none; ``error`` why the last attempt failed, "" if none did.
+    """
+
+    stage: str = ""
+    ahead: int = 0
+    expected_seconds: float | None = None
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovedText:
+    """The text that was approved, whole, and by whom, by the names that the community knows; "" for a lost name.
+
+    ``text`` is "" once it was erased.
+    """
+
+    text: str
+    by: tuple[str, ...]
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class LastMove:
+    """Who brought a case into the state that it is in, and when; ``by`` is "" for Antiphon and for a lost name."""
+
+    by: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierCases:
+    """What became of the cases that the same author had before, in the same community; of the newest 20."""
+
+    answered: int = 0
+    unanswered: int = 0
+    not_hateful: int = 0
+    rehearsed: int = 0
+    open: int = 0
+
+    @property
+    def number(self) -> int:
+        """How many they are."""
+        return self.answered + self.unanswered + self.not_hateful + self.rehearsed + self.open
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A case as people see it. Every decision must name its ``version``.
+
+    Attributes:
+        community: the community's name on its platform (``PostRef.community``).
+        gist: what the post implies, in a neutral sentence; ``None`` before the engine has read it.
+        is_gist_ours: the gist is a sentence of our cards, not words that a model wrote.
+        flagger: who flagged the post, by the name that the community knows; "" where nobody knows it.
+        earlier: what became of the author's earlier cases; ``None`` where it is not told.
+        read_by: who told what the post does; ``None`` where that is not known.
+        drafts: the replies to choose from, best first; with ``is_preview`` better ones may follow.
+        suggestion_id: the suggestion that they are from; ``None`` for a preview.
+        evidence: the passages that receipts name by id.
+        claims: every counter-claim that was proposed or chosen, the newest first.
+        argued: the one of them that the drafts argue; ``None`` where they argue none.
+        notes: what the engine could not do, in sentences.
+        why_two: why a second person must approve, as far as it is known before a text is chosen; empty where one is
+            enough.
+        first_approvals: the names of the people who approved a text already and wait for a second person.
+        first_texts: what each of them approved, in the same order, without the sentence that discloses Antiphon; ""
+            where it is no longer kept.
+        approved: the text that was approved, in every state from there on; ``None`` before, and once it was taken
+            back.
+        last_move: who brought it into its state; ``None`` where that is not told.
+        campaign_posts: how many near-identical posts this case covers; 1 for its own post only.
+        is_original_gone: the platform said that the post was deleted.
+        is_original_edited: the platform said that the post was changed, and the card has its earlier words.
+        is_post_renewed: the post was changed after it was flagged, and the card has its new words.
+        send_at: when an approved reply is sent, where that is known; until then it can be taken back.
+        waits_because: why an approved reply is not sent yet; "" where it only can still be taken back.
+        reply: where the posted reply is.
+        may_be_posted: a reply was sent, and nobody knows whether it is there.
+        is_shadow: nothing is posted in this community.
+        is_paused: posting is stopped, here or everywhere.
+        closed_because: the reason in the last line of the log, if the case is closed or needs a person.
+        reviews: who reviewed the prepared replies in the drafts, by the ids of these replies.
+        names: the names of the people in the post's thread whom the community knows, by their pseudonyms.
+        community_language: the language that the community chose for its cards, as ISO 639-1; ``None`` for none.
+        is_partial: it lacks what only those see who may read every case; it is never put where all see it.
+    """
+
+    case_id: str
+    version: int
+    state: CaseState
+    community: str
+    post: FlaggedPost
+    opened_at: datetime
+    is_partial: bool = False
+    gist: str | None = None
+    is_gist_ours: bool = False
+    flagger: str = ""
+    earlier: EarlierCases | None = None
+    target_group: TargetGroup | None = None
+    severity: int | None = None
+    language: str | None = None
+    advice: Action | None = None
+    advice_reason: str = ""
+    read_by: ReadBy | None = None
+    drafts: tuple[Draft, ...] = ()
+    is_preview: bool = False
+    suggestion_id: str | None = None
+    evidence: tuple[Evidence, ...] = ()
+    claims: tuple[str, ...] = ()
+    argued: str | None = None
+    notes: tuple[str, ...] = ()
+    why_two: tuple[str, ...] = ()
+    first_approvals: tuple[str, ...] = ()
+    first_texts: tuple[str, ...] = ()
+    approved: ApprovedText | None = None
+    last_move: LastMove | None = None
+    holder: Holder | None = None
+    waiting: Waiting | None = None
+    campaign_posts: int = 1
+    is_original_gone: bool = False
+    is_original_edited: bool = False
+    is_post_renewed: bool = False
+    send_at: datetime | None = None
+    waits_because: str = ""
+    reply: PostRef | None = None
+    may_be_posted: bool = False
+    is_shadow: bool = False
+    is_paused: bool = False
+    closed_because: str = ""
+    community_language: str | None = None
+    reviews: Mapping[str, ReviewOfPrepared] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def other_claims(self) -> tuple[str, ...]:
+        """The claims that new drafts could argue instead."""
+        return tuple(claim for claim in self.claims if claim != self.argued)
+
+    @property
+    def is_writable(self) -> bool:
+        """Whether a person may write the reply now."""
+        return self._waits_for_words and not self.post.is_from_elsewhere
+
+    @property
+    def lacks_draft(self) -> bool:
+        """Whether it waits for a reply and has no draft for one; the notice on the rules is none."""
+        has_none = all(draft.kind is Kind.NOTICE for draft in self.drafts)
+        return self._waits_for_words and has_none and self.approved is None
+
+    @property
+    def _waits_for_words(self) -> bool:
+        return self.state in WRITABLE and not self.may_be_posted and bool(self.post.text)
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether an attempt at its drafts failed, and the next one is waited for."""
+        return self.state in IN_PROGRESS and self.waiting is not None and bool(self.waiting.error)
+
+    @property
+    def is_progress(self) -> bool:
+        """Whether it only tells how far the drafts are."""
+        return self.state in IN_PROGRESS
+
+
+@dataclass(frozen=True, slots=True)
+class OpenCase:
+    """A case that is not closed, in one line of a list; ``card`` is where its card is, ``None`` if it has none."""
+
+    case_id: str
+    state: CaseState
+    opened_at: datetime
+    holder: Holder | None
+    card: PostRef | None
+
+
+@dataclass(frozen=True, slots=True)
+class OpenCases:
+    """One page of a community's open cases, oldest first; pages are counted from 0, and there is always one.
+
+    ``total`` and ``oldest`` are of all pages.
+    """
+
+    cases: tuple[OpenCase, ...]
+    page: int
+    pages: int
+    total: int
+    oldest: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class InPublic:
+    """All of a reply that everybody would see, but for a quote of the post (``ProposedReply.quote``).
+
+    Attributes:
+        text: what would be posted, with what the platform's part puts around the approved text.
+        content_warning: what it would stand behind; "" for nothing.
+        about: sentences about how it would stand there, such as who can read it.
+    """
+
+    text: str
+    content_warning: str = ""
+    about: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedReply:
+    """One exact text that a person may approve: what would be posted, byte for byte.
+
+    Attributes:
+        id: the approval names this id; 16 characters of a-z and 0-9, since platforms keep little beside a button.
+        text: the whole text, with the sentence that discloses Antiphon.
+        reply: the part that the person wrote or chose.
+        sha256: of the text's UTF-8 bytes, and of the quote, if any.
+        warnings: what to look at before approving, in sentences.
+        why_two: why a second person must approve it too; empty where one is enough.
+        is_shadow: approving it posts nothing: the community is in shadow mode.
+        is_second: another person approved the same text already, so that this approval completes it.
+        quote: words of the post that the platform would show above the text; "" for none.
+        waits_because: why the reply would not be sent as soon as it can no longer be taken back; "" where it would.
+        waits_until: when it would be sent, where that is known.
+        public: all that everybody would see of it; ``None`` for the text alone.
+    """
+
+    id: str
+    case_id: str
+    version: int
+    text: str
+    reply: str
+    sha256: str
+    warnings: tuple[str, ...] = ()
+    why_two: tuple[str, ...] = ()
+    is_shadow: bool = False
+    is_second: bool = False
+    quote: str = ""
+    waits_because: str = ""
+    waits_until: datetime | None = None
+    public: InPublic | None = None
+
+    @property
+    def shown(self) -> InPublic:
+        """What its reader must be shown before they approve it."""
+        return self.public or InPublic(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedReply:
+    """A text that was refused when it was proposed, kept for its writer; ``rank`` is that of the draft it began as."""
+
+    case_id: str
+    version: int
+    text: str
+    rank: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class DecidedLately:
+    """One decision: what became of which case, why, by whom (a name that the community knows), and when."""
+
+    case_id: str
+    post: PostRef
+    state: CaseState
+    reason: str
+    by: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """The result of an approval: the card now, and until when it waits for a second person, if it does."""
+
+    card: Card
+    waits_for_second: datetime | None = None
+    why_two: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CardTrouble:
+    """Why cards cannot be shown in the review channel, what to do about it, and since when, in our own sentences."""
+
+    message: str
+    remedy: str
+    since: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class PlatformTrouble:
+    """Why a chat platform cannot be served now, in one of our own sentences, and since when."""
+
+    platform: str
+    message: str
+    since: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class DeskStatus:
+    """The state of one community's desk.
+
+    ``expected_seconds`` is the time to a draft for a post flagged now, ``None`` where it is not known.
+    ``model_trouble`` is what the engine lacked last, "" if nothing. ``paused`` says where posting is stopped: ``here``
+    and ``everywhere``. ``card_trouble`` is why moderators see no new cards, ``None`` if they do. ``platform_troubles``
+    are the platforms of this installation that cannot be served now.
+    """
+
+    by_state: dict[CaseState, int]
+    expected_seconds: float | None
+    model_trouble: str
+    is_posting: bool
+    discloses: bool
+    is_paused_here: bool
+    is_paused_everywhere: bool
+    oldest_in_review: datetime | None = None
+    card_trouble: CardTrouble | None = None
+    platform_troubles: tuple[PlatformTrouble, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """What happened in a community since ``since``; a median is ``None`` where there were fewer than five cases."""
+
+    since: datetime
+    flagged: int
+    by_state: dict[CaseState, int]
+    by_group: dict[TargetGroup, int]
+    by_intent: dict[str, int]
+    by_close_reason: dict[str, int]
+    median_seconds_to_draft: float | None
+    median_seconds_to_decision: float | None
+    share_edited: float | None
+    share_first_rank: float | None
+
+
+_LENGTH: Final = 5
+_TYPED: Final = re.compile(r"#?([0-9a-fA-F]{4,32})")
+
+
+def short_number(case_id: str) -> str:
+    """What people call a case, such as ``A1B2C``."""
+    return case_id[:_LENGTH].upper()
+
+
+def beginning_of_id(typed: str) -> str:
+    """The beginning of a case's id that somebody typed, ``#`` or not, in any case; "" if it can be none."""
+    found = _TYPED.fullmatch(typed.strip())
+    return found[1].lower() if found else ""

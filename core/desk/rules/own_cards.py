@@ -1,0 +1,242 @@
+"""What a community may write as an argument card of its own.
+
+Owns the form of a card, in the file that a person writes and in the database, and its checks, each with a remedy. What
+a card says to people passes the checks of prepared replies (``core.desk.rules.own_replies``).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Collection, Mapping
+from typing import Annotated, Any, Final, Literal, Self, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+
+from core.desk.rules.input_checks import check_text, need_in_words
+from core.desk.rules.own_replies import check_language, checked_text
+from core.engine.cards.bank import Card, Review, Stereotype, load_stereotypes
+from core.engine.cards.own import OwnCard, own_stereotype
+from core.engine.reading.signals import people_named
+from core.engine.wording.language import detect, name_of
+from core.engine.wording.links import has_link
+from core.engine.wording.slurs import slurs_in
+from core.engine.wording.text import sentences
+from core.errors import BadInput
+from core.models import Intent, TargetGroup
+
+LEAST_WORDINGS: Final = 3
+MOST_WORDINGS: Final = 20
+"""All are compared with each post."""
+MOST_REPLIES: Final = 10
+MAX_GIST: Final = 120
+MAX_WORDING: Final = 500
+_MAX_CAUTION: Final = 280
+T = TypeVar("T")
+
+
+_Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+_Id = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{1,39}$")]
+_Group = Annotated[TargetGroup, Field(strict=False)]
+_Intent = Annotated[Intent, Field(strict=False)]
+
+
+class _Form(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class WrittenStereotype(_Form):
+    """A stereotype of the community's own, as it is written down."""
+
+    group: _Group
+    gist: _Text
+    wordings: Annotated[list[_Text], Field(min_length=LEAST_WORDINGS, max_length=MOST_WORDINGS)]
+
+
+class WrittenCard(_Form):
+    """A card as it is written down.
+
+    ``stereotype`` is the id of one of ours; without it ``own_stereotype`` describes one.
+    """
+
+    id: _Id
+    language: str
+    stereotype: str | None = None
+    own_stereotype: WrittenStereotype | None = None
+    argument: _Text
+    fact: _Text | None = None
+    no_fact: Literal["needs none", "none exists"] | None = None
+    caution: _Text | None = None
+    replies: Annotated[
+        dict[_Intent, Annotated[list[_Text], Field(min_length=1, max_length=MOST_REPLIES)]], Field(min_length=1)
+    ]
+
+    @model_validator(mode="after")
+    def _one_of_each(self) -> Self:
+        if (self.stereotype is None) is (self.own_stereotype is None):
+            raise ValueError("name either a stereotype, by its id, or describe one as own_stereotype")
+        if (self.fact is None) is (self.no_fact is None):
+            raise ValueError('name either a fact, by its id, or no_fact: "needs none" or "none exists"')
+        return self
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The card as JSON values, as the database keeps it; ``restored`` gives an equal one back."""
+        return self.model_dump(mode="json", exclude_none=True)
+
+    @property
+    def digest(self) -> str:
+        """What tells this version of the card from another: a review is of one version."""
+        return hashlib.sha256(json.dumps(self.document, sort_keys=True).encode()).hexdigest()[:10]
+
+    def as_card(self, reviews: tuple[Review, ...] = ()) -> OwnCard:
+        """The card as drafts start from it."""
+        replies = {intent: tuple(self.replies.get(intent, ())) for intent in Intent}
+        card = Card(
+            id=self.id,
+            stereotype=self.answered,
+            argument=self.argument,
+            claim=self.argument,
+            fact=self.fact,
+            no_fact=self.no_fact,
+            caution=self.caution,
+            replies=dict.fromkeys(Intent, ()),
+            own=replies,
+            reviews=reviews,
+        )
+        return OwnCard(self.language, card)
+
+    @property
+    def answered(self) -> Stereotype:
+        """The stereotype that the card answers. One that this version of Antiphon lacks is about no post."""
+        own = self.own_stereotype
+        if own is not None:
+            return own_stereotype(self.language, own.group, own.gist, own.wordings)
+        id_ = self.stereotype or ""
+        unknown = Stereotype(id_, TargetGroup.OTHER, {"en": id_}, {}, (), is_violent=False)
+        return load_stereotypes().get(id_, unknown)
+
+
+def restored(document: Mapping[str, Any]) -> WrittenCard:
+    """A card that was checked before; ``BadInput`` if its form is not this version's."""
+    return _formed(WrittenCard.model_validate, document, "The card")
+
+
+def checked_cards(document: Mapping[str, Any], facts: Collection[str]) -> tuple[WrittenCard, ...]:
+    """The cards of a file: a list ``cards``, each checked.
+
+    Args:
+        facts: the ids of the facts that a card may rest on.
+
+    Raises:
+        BadInput: one of them may not be added; the error says which, why and what to do. None is taken then.
+    """
+    rows = document.get("cards")
+    if set(document) != {"cards"} or not isinstance(rows, list) or not rows:
+        raise BadInput("The file has no list of cards.", remedy="Begin each card with [[cards]].")
+    cards = tuple(checked_card(row, facts, number) for number, row in enumerate(rows, start=1))
+    ids = [card.id for card in cards]
+    twice = next((id_ for id_ in ids if ids.count(id_) > 1), None)
+    if twice:
+        raise BadInput(f"The file has two cards {twice}.", remedy="Give each an id of its own.")
+    return cards
+
+
+def checked_card(row: object, facts: Collection[str], number: int = 1) -> WrittenCard:
+    """One card with single spaces; ``BadInput`` as ``checked_cards``."""
+    given = row.get("id") if isinstance(row, Mapping) else None
+    name = f"Card {given}" if isinstance(given, str) and given else f"Card {number}"
+    card = _formed(WrittenCard.model_validate, row, name)
+    try:
+        return _checked(card, facts)
+    except BadInput as err:
+        raise BadInput(f"{name}: {err.message}", remedy=err.remedy) from err
+
+
+def _formed(validate: Callable[[object], T], given: object, name: str) -> T:
+    try:
+        return validate(given)
+    except ValidationError as err:
+        first = err.errors(include_url=False, include_input=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        # Not `from err`: pydantic's message quotes what was typed.
+        raise BadInput(f"{name}: {where or 'its form'} is not allowed.", remedy=need_in_words(dict(first))) from None
+
+
+def _checked(card: WrittenCard, facts: Collection[str]) -> WrittenCard:
+    check_language(card.language)
+    if card.stereotype is not None and card.stereotype not in load_stereotypes():
+        raise BadInput(
+            f"There is no stereotype {card.stereotype}.",
+            remedy="Take an id that `antiphon cards list` shows, or describe one as own_stereotype.",
+        )
+    if card.fact is not None and card.fact not in facts:
+        raise BadInput(
+            f"There is no fact {card.fact} that holds today.",
+            remedy="Take the id of a starter fact, or say in no_fact why there is none.",
+        )
+    language, is_sourced = card.language, card.fact is not None
+    argument = checked_text(card.argument, language, what="argument", is_sourced=is_sourced)
+    if len(sentences(argument)) > 1:
+        raise BadInput("The argument has more than one sentence.", remedy="Say it in one; the replies may say more.")
+    replies = {
+        intent: [checked_text(text, language, intent, is_sourced=is_sourced) for text in texts]
+        for intent, texts in card.replies.items()
+    }
+    caution = None if card.caution is None else _checked_caution(card.caution)
+    own = card.own_stereotype
+    own = None if own is None else _checked_stereotype(own, language)
+    changes = {"argument": argument, "replies": replies, "caution": caution, "own_stereotype": own}
+    return card.model_copy(update=changes)
+
+
+def _checked_caution(caution: str) -> str:
+    check_text(caution)
+    said = " ".join(caution.split())
+    if len(said) > _MAX_CAUTION:
+        raise BadInput(f"The caution has {len(said)} characters.", remedy=f"Say it in {_MAX_CAUTION}.")
+    return said
+
+
+def _checked_stereotype(own: WrittenStereotype, language: str) -> WrittenStereotype:
+    gist = _checked_gist(own.gist, language)
+    wordings = [_checked_wording(text, language) for text in own.wordings]
+    if len({text.casefold() for text in wordings}) < len(wordings):
+        raise BadInput("Two of the wordings are the same.", remedy="Give different ones, as different people say it.")
+    return WrittenStereotype(group=own.group, gist=gist, wordings=wordings)
+
+
+def _checked_gist(gist: str, language: str) -> str:
+    check_text(gist)
+    said = " ".join(gist.split()).rstrip(".")
+    if len(said) > MAX_GIST:
+        raise BadInput(f"The gist has {len(said)} characters.", remedy=f"Say it in {MAX_GIST}.")
+    if len(sentences(said)) > 1:
+        raise BadInput(
+            "The gist has more than one sentence.", remedy='Write how "It says that ..." goes on, without a full stop.'
+        )
+    slurs = slurs_in(said, language)
+    if slurs:
+        raise BadInput("The gist holds a slur or an insult.", remedy="Say neutrally what such posts claim.")
+    _check_nobody_named(said, language, "gist")
+    return said
+
+
+def _checked_wording(wording: str, language: str) -> str:
+    """An example post: it may be as ugly as posts are, but leads to nobody."""
+    check_text(wording)
+    said = " ".join(wording.split())
+    if len(said) > MAX_WORDING:
+        raise BadInput(f"A wording has {len(said)} characters.", remedy=f"Give one of {MAX_WORDING} at most.")
+    if detect(said, language) not in {language, None}:
+        raise BadInput(f"A wording does not read as {name_of(language)}.", remedy="Name the language that it is in.")
+    _check_nobody_named(said, language, "wording")
+    return said
+
+
+def _check_nobody_named(said: str, language: str, what: str) -> None:
+    if has_link(said):
+        raise BadInput(f"A {what} holds a link.", remedy="Leave it out.")
+    named = people_named(said, language)
+    if named:
+        raise BadInput(f"A {what} names a person: {named[0]}.", remedy="Leave the name out, or write one like it anew.")

@@ -1,0 +1,182 @@
+"""Accounts, sessions and login links of the dashboard, in the database.
+
+Owns how a secret is kept: by its hash alone. Works inside the caller's transaction and never commits.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+from sqlalchemy import ColumnElement, delete, exists, or_, select, update
+
+from core.desk.database.connection import Session
+from core.desk.rules.roles import Person
+from core.desk.schema import AccountPersonRow, AccountRow, ApiTokenRow, KnownNameRow, MembershipRow, WebSessionRow
+from core.desk.store.people import known_pseudonym
+
+IDLE: Final = timedelta(minutes=30)
+ABSOLUTE: Final = timedelta(hours=12)
+LINK: Final = timedelta(minutes=10)
+_SEEN_EVERY: Final = timedelta(minutes=1)
+"""A session is not written at each request."""
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """An account as it is kept; ``password`` is a hash, "" for none."""
+
+    name: str
+    password: str
+    people: tuple[Person, ...]
+    language: str = ""
+    has_keys: bool = True
+    said: str = ""
+
+
+def _hash(secret: str) -> str:
+    return hashlib.sha256(secret.encode(errors="surrogatepass")).hexdigest()
+
+
+async def find(session: Session, name: str) -> Account | None:
+    """The account of a name, or ``None``."""
+    row = await session.get(AccountRow, name, populate_existing=True)
+    if row is None:
+        return None
+    people = await session.scalars(select(AccountPersonRow).filter_by(account=name).order_by(AccountPersonRow.platform))
+    known = [Person(one.platform, one.user, await _name(session, one)) for one in people]
+    return Account(row.name, row.password, tuple(known), row.language, row.has_keys)
+
+
+async def of_person(session: Session, platform: str, user: str) -> Account | None:
+    """The account of somebody on a platform, the first by name where several are theirs; ``None`` without any."""
+    named = select(AccountPersonRow.account).filter_by(platform=platform, user=user)
+    name = await session.scalar(named.order_by(AccountPersonRow.account).limit(1))
+    return None if name is None else await find(session, name)
+
+
+async def _name(session: Session, person: AccountPersonRow) -> str:
+    """What a community calls somebody; where none knows them yet, the account's name."""
+    who = await known_pseudonym(session, person.platform, person.user)
+    query = select(KnownNameRow.name).where(KnownNameRow.person_id == who, KnownNameRow.name != "")
+    return str(await session.scalar(query.order_by(KnownNameRow.community_id).limit(1)) or person.account)
+
+
+async def every(session: Session) -> list[Account]:
+    """All accounts, by name."""
+    names = list(await session.scalars(select(AccountRow.name).order_by(AccountRow.name)))
+    return [account for name in names if (account := await find(session, name)) is not None]
+
+
+async def keep(session: Session, name: str, password: str, people: Collection[Person]) -> None:
+    """Make an account, or change its password and people; all its sessions, links and tokens end."""
+    row = await session.get(AccountRow, name, populate_existing=True)
+    if row is None:
+        session.add(AccountRow(name=name, password=password, created_at=session.moment))
+    else:
+        row.password = password
+    await session.flush()
+    for table in (WebSessionRow, ApiTokenRow, AccountPersonRow):
+        await session.execute(delete(table).filter_by(account=name))
+    session.add_all(AccountPersonRow(account=name, platform=one.platform, user=one.user) for one in people)
+    await session.flush()
+
+
+async def remove(session: Session, name: str) -> bool:
+    """Delete an account with its sessions, links and tokens; ``False`` if there is none."""
+    for table in (WebSessionRow, ApiTokenRow, AccountPersonRow):
+        await session.execute(delete(table).filter_by(account=name))
+    done = await session.execute(delete(AccountRow).filter_by(name=name).returning(AccountRow.name))
+    return done.first() is not None
+
+
+async def forget_person(session: Session, platform: str, user: str) -> int:
+    """Take a person out of the accounts; an account that is nobody's goes. Returns how many accounts named them."""
+    named = delete(AccountPersonRow).filter_by(platform=platform, user=user).returning(AccountPersonRow.account)
+    found = list(await session.scalars(named))
+    for name in found:
+        for table in (WebSessionRow, ApiTokenRow):
+            await session.execute(delete(table).filter_by(account=name))
+        if not await session.scalar(select(AccountPersonRow.account).filter_by(account=name).limit(1)):
+            await remove(session, name)
+    return len(found)
+
+
+async def has_role(session: Session, account: Account) -> bool:
+    """Whether one of the account's people has any role anywhere now."""
+    known = [await known_pseudonym(session, person.platform, person.user) for person in account.people]
+    who = [person for person in known if person is not None]
+    return bool(await session.scalar(select(exists().where(MembershipRow.person_id.in_(who))))) if who else False
+
+
+async def log_in(session: Session, account: str, *, is_link: bool = False) -> str:
+    """A new session of an account, or a link that begins one; its secret, which is kept nowhere."""
+    await session.execute(delete(WebSessionRow).where(_is_over(session)))
+    secret = secrets.token_urlsafe(32)
+    session.add(
+        WebSessionRow(
+            id=_hash(secret),
+            account=account,
+            begun_at=session.moment,
+            seen_at=session.moment,
+            link_until=session.moment + LINK if is_link else None,
+        )
+    )
+    await session.flush()
+    return secret
+
+
+def _is_over(session: Session) -> ColumnElement[bool]:
+    now = session.moment
+    idle = WebSessionRow.link_until.is_(None) & (WebSessionRow.seen_at <= now - IDLE)
+    return or_(idle, WebSessionRow.begun_at <= now - ABSOLUTE, WebSessionRow.link_until <= now)
+
+
+async def used_link(session: Session, secret: str) -> str | None:
+    """The account of a link that was not used yet, and now is; ``None`` if there is no such link any more."""
+    used = (
+        delete(WebSessionRow)
+        .where(WebSessionRow.id == _hash(secret), WebSessionRow.link_until > session.moment)
+        .returning(WebSessionRow.account)
+    )
+    return (await session.execute(used)).scalar()
+
+
+async def account_of(session: Session, secret: str, *, is_idle: bool = False) -> Account | None:
+    """Whose session it is, then in use unless ``is_idle``; ``None``, and the session is gone, if it is over."""
+    row = await session.get(WebSessionRow, _hash(secret), populate_existing=True)
+    if row is None or row.link_until is not None:
+        return None
+    account = await find(session, row.account)
+    is_old = row.seen_at <= session.moment - IDLE or row.begun_at <= session.moment - ABSOLUTE
+    if account is None or is_old or not await has_role(session, account):
+        await session.delete(row)
+        await session.flush()
+        return None
+    said = row.said
+    if not is_idle and row.seen_at <= session.moment - _SEEN_EVERY:
+        row.seen_at = session.moment
+        await session.flush()
+    return Account(account.name, account.password, account.people, account.language, account.has_keys, said)
+
+
+async def say(session: Session, secret: str, said: str) -> None:
+    """Keep a sentence for the next page of a session; "" once it was said."""
+    changed = update(WebSessionRow).where(WebSessionRow.id == _hash(secret)).values(said=said)
+    await session.execute(changed.execution_options(synchronize_session="fetch"))
+
+
+async def end(session: Session, secret: str) -> None:
+    """End a session."""
+    await session.execute(delete(WebSessionRow).where(WebSessionRow.id == _hash(secret)))
+
+
+async def prefer(session: Session, secret: str, language: str, *, has_keys: bool) -> None:
+    """Keep how the person of a session wants the page."""
+    whose = select(WebSessionRow.account).where(WebSessionRow.id == _hash(secret)).scalar_subquery()
+    changed = update(AccountRow).where(AccountRow.name == whose).values(language=language, has_keys=has_keys)
+    await session.execute(changed.execution_options(synchronize_session="fetch"))

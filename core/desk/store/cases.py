@@ -1,0 +1,392 @@
+"""Cases in the database: the queries, and the one function that moves a case.
+
+Owns ``transition``: nothing else may write ``cases.state`` or a case's audit lines. Every function works inside the
+caller's transaction and never commits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import and_, func, literal, or_, select, update
+
+from core.desk.database.connection import Session
+from core.desk.database.dialect import json_text
+from core.desk.rules.approval import CLOSED, CaseState, check_transition, state_words
+from core.desk.rules.policy import check_wish
+from core.desk.schema import ApprovalRow, AuditRow, CaseRow, OutboxRow, OutboxState, SuggestionRow
+from core.desk.store import jobs
+from core.desk.store.audit import AuditEntry, entries, newest_actor, record_all
+from core.desk.store.people import name_of
+from core.desk.store.previews import drop_preview
+from core.errors import BadInput, Conflict, NotAllowed
+from core.i18n.sentences import sentence
+from core.models import (
+    FlaggedPost,
+    Intent,
+    MessageWords,
+    Part,
+    PartKind,
+    PostRef,
+    Priority,
+    ThreadMessage,
+    Unread,
+    Wish,
+)
+
+DRAFT: Final = "draft"
+"""The kind of the job that a queued case waits for."""
+_PLAIN: Final = (PartKind.OWN, "", "")
+LOOK_AGAIN: Final = sentence("Look at the case as it is now, and decide again.")
+CARDLESS: Final = frozenset({CaseState.CAPTURED, CaseState.FOLDED})
+"""The states without a card in a review channel: the case waits for room, or is decided with another case."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A flagged post and its state; every decision about it must name its ``version``.
+
+    The people in ``post`` are pseudonyms. ``held_by`` holds the case until ``held_until``. ``most_characters`` is the
+    longest reply that the platform took when the post was flagged; 0 where nobody knew it.
+    """
+
+    id: str
+    version: int
+    state: CaseState
+    post: FlaggedPost
+    community_id: str
+    created_at: datetime
+    updated_at: datetime
+    campaign_id: str | None = None
+    held_by: str | None = None
+    held_until: datetime | None = None
+    most_characters: int = 0
+
+
+async def load(session: Session, case_id: str) -> Case:
+    """The case as it is now.
+
+    Raises:
+        BadInput: there is no such case.
+    """
+    row = await session.get(CaseRow, case_id, populate_existing=True)
+    if row is None:
+        raise BadInput(
+            sentence("There is no case {case}.", case=case_id), remedy=sentence("Take the id from the list of cases.")
+        )
+    return _case(row)
+
+
+async def load_expected(session: Session, case_id: str, version: int, state: CaseState) -> Case:
+    """The case, provided that it has this version and this state.
+
+    Raises:
+        Conflict: it has another version.
+        NotAllowed: it has this version, but another state.
+    """
+    case = await load(session, case_id)
+    if case.version != version:
+        raise await _conflict(session, case)
+    if case.state is not state:
+        raise NotAllowed(
+            sentence(
+                "This needs a case that is {wanted}; it is {state}.",
+                wanted=state_words(state),
+                state=state_words(case.state),
+            ),
+            remedy=LOOK_AGAIN,
+        )
+    return case
+
+
+async def all_cases(session: Session, *states: CaseState, community_id: str | None = None) -> list[Case]:
+    """The cases in these states, or all, of one community or of every one, oldest first."""
+    query = select(CaseRow).order_by(CaseRow.created_at, CaseRow.id)
+    if community_id is not None:
+        query = query.where(CaseRow.community_id == community_id)
+    if states:
+        query = query.where(CaseRow.state.in_(states))
+    return [_case(row) for row in await session.scalars(query)]
+
+
+async def find_all(session: Session, refs: Collection[PostRef]) -> dict[PostRef, Case]:
+    """The cases of those of the posts that have one."""
+    wanted = set(refs)
+    # Column by column, since SQLite uses no index for rows of values; what fits by chance is left out below.
+    query = select(CaseRow).where(
+        *(
+            getattr(CaseRow, column).in_(sorted({getattr(ref, column) for ref in wanted}))
+            for column in ("platform", "community", "channel", "message")
+        )
+    )
+    cases = [_case(row) for row in await session.scalars(query.execution_options(populate_existing=True))]
+    return {case.post.ref: case for case in cases if case.post.ref in wanted}
+
+
+async def waiting_for_room(session: Session, community_id: str, limit: int) -> list[Case]:
+    """The captured cases of a community, at most ``limit``; the most urgent first, then the oldest."""
+    query = (
+        select(CaseRow)
+        .filter_by(community_id=community_id, state=CaseState.CAPTURED)
+        .order_by(CaseRow.priority.desc(), CaseRow.created_at, CaseRow.id)
+        .limit(limit)
+    )
+    return [_case(row) for row in await session.scalars(query)]
+
+
+async def counts(session: Session, state: CaseState, community_ids: Collection[str] | None = None) -> dict[str, int]:
+    """How many cases in a state each of these communities, or of all, has; communities without any are left out."""
+    query = select(CaseRow.community_id, func.count()).filter_by(state=state).group_by(CaseRow.community_id)
+    if community_ids is not None:
+        query = query.where(CaseRow.community_id.in_(sorted(community_ids)))
+    return {str(community): int(count) for community, count in await session.execute(query)}
+
+
+async def target_hash(session: Session, case_id: str) -> str:
+    """The hash of the post as it was flagged; it stays when the text is erased."""
+    return (await session.get_one(CaseRow, case_id)).target_sha256
+
+
+async def was_reviewed(session: Session, case_id: str) -> bool:
+    """Whether a moderator already had drafts for the words of this case; asking for other drafts must not lose them."""
+    first = json_text(session, SuggestionRow.document.expression, "drafts", literal("0"), "text")
+    has_drafts = (
+        select(SuggestionRow.id).filter_by(case_id=case_id, is_outdated=False).where(first.is_not(None)).exists()
+    )
+    query = select(AuditRow.id).filter_by(stream=case_id, to_state=CaseState.IN_REVIEW).where(has_drafts).limit(1)
+    return await session.scalar(query) is not None
+
+
+async def touch(session: Session, *case_ids: str) -> None:
+    """Mark some cases as changed for the people who see them, although none of them was moved."""
+    statement = update(CaseRow).where(CaseRow.id.in_(case_ids)).values(unshown=CaseRow.unshown + 1)
+    await session.execute(statement, execution_options={"synchronize_session": False})
+
+
+async def history(session: Session, case_id: str) -> list[AuditEntry]:
+    """Every move of a case, oldest first."""
+    return await entries(session, case_id)
+
+
+async def transition(
+    session: Session,
+    case_id: str,
+    expected_version: int,
+    to: CaseState,
+    *,
+    actor: str,
+    reason: str,
+    note: str = "",
+) -> Case:
+    """Move a case, by compare-and-set on its version, and record the move in the same transaction.
+
+    If a case leaves ``approved`` for any state except ``sending``, its waiting reply is taken out of the outbox: no
+    approval survives a change of mind (invariant I8). A case that is queued gets a job for a worker, and loses it if
+    anybody else moves it out of the queue.
+
+    Args:
+        reason: one of our sentences; it stays for ever.
+        note: what a person typed; it can be erased, and is not kept for an erased case.
+
+    Raises:
+        BadInput: there is no such case.
+        Conflict: somebody moved it first; the message says who, and to which state.
+        NotAllowed: the graph of ``core.desk.rules.approval`` does not declare this move.
+    """
+    case = await load(session, case_id)
+    if case.version != expected_version:
+        raise await _conflict(session, case)
+    moved = await _move(session, [case], to, actor, reason, note)
+    if not moved:
+        raise await _conflict(session, await load(session, case_id))
+    return moved[0]
+
+
+async def transition_all(
+    session: Session, cases: Sequence[Case], to: CaseState, *, actor: str, reason: str
+) -> list[Case]:
+    """Move several cases as ``transition`` does; ``Conflict`` if somebody moved one of them first."""
+    moved = await _move(session, cases, to, actor, reason)
+    if len(moved) != len(cases):
+        raise Conflict(
+            sentence("Some of the cases were moved by somebody else."), remedy=sentence("Look again, and try again.")
+        )
+    return moved
+
+
+async def _move(
+    session: Session, cases: Sequence[Case], to: CaseState, actor: str, reason: str, note: str = ""
+) -> list[Case]:
+    """Move those of the cases that still have their version, each with its audit line."""
+    seen = {case.id: case for case in cases}
+    for state in {case.state for case in cases}:
+        check_transition(state, to)
+    is_shown = to not in CARDLESS and not (to in CLOSED and all(case.state in CARDLESS for case in cases))
+    moves = {"state": to, "version": CaseRow.version + 1, "unshown": CaseRow.unshown + int(is_shown)}
+    is_as_seen = or_(
+        *(
+            and_(CaseRow.version == version, CaseRow.id.in_([case.id for case in cases if case.version == version]))
+            for version in sorted({case.version for case in cases})
+        )
+    )
+    statement = (
+        update(CaseRow)
+        .where(is_as_seen)
+        .values(moves | {"updated_at": session.moment})
+        .returning(CaseRow)
+        .execution_options(synchronize_session=False, populate_existing=True)
+    )
+    rows = list(await session.scalars(statement))
+    moved = [_case(row) for row in rows]
+    lines = [
+        AuditEntry(
+            version=row.version,
+            from_state=seen[row.id].state,
+            to_state=to,
+            actor=actor,
+            reason=reason,
+            at=session.moment,
+            note=note if row.erased_at is None else "",
+        )
+        for row in rows
+    ]
+    if moved:
+        await record_all(session, lines, [case.id for case in moved])
+    for case in moved:
+        await _follow(session, seen[case.id].state, case, reason)
+    return moved
+
+
+async def draft_anew(session: Session, case: Case, *, actor: str, reason: str) -> Case:
+    """Queue a case; one that is being drafted is taken from its worker, which can store nothing from now on."""
+    moved = await transition(session, case.id, case.version, CaseState.QUEUED, actor=actor, reason=reason)
+    if case.state is CaseState.DRAFTING:
+        await jobs.begin_again(session, case.id, DRAFT)
+    return moved
+
+
+async def _follow(session: Session, old: CaseState, case: Case, reason: str) -> None:
+    """Keep the outbox and the queue in step with a case that was moved."""
+    new = case.state
+    if old is CaseState.APPROVED and new is not CaseState.SENDING:
+        is_shadowed = new is CaseState.SHADOWED
+        await _cancel_waiting(session, case.id, OutboxState.SHADOWED if is_shadowed else OutboxState.CANCELLED, reason)
+    if old is CaseState.DRAFTING:
+        await drop_preview(session, case.id)
+    if old in (CaseState.QUEUED, CaseState.DRAFTING) and new in CLOSED:
+        await jobs.cancel_of_case(session, case.id, DRAFT)
+    if new is CaseState.QUEUED and old is not CaseState.DRAFTING:
+        was_asked = old not in (CaseState.CAPTURED, CaseState.FOLDED)  # a moderator wants other drafts, and waits
+        await jobs.enqueue(
+            session,
+            f"{DRAFT}:{case.id}:{case.version}",
+            DRAFT,
+            community_id=case.community_id,
+            case_id=case.id,
+            priority=int(Priority.ASKED if was_asked else case.post.priority),
+        )
+
+
+async def _cancel_waiting(session: Session, case_id: str, state: OutboxState, reason: str) -> None:
+    approvals = select(ApprovalRow.id).where(ApprovalRow.case_id == case_id).scalar_subquery()
+    await session.execute(
+        update(OutboxRow)
+        .where(OutboxRow.approval_id.in_(approvals), OutboxRow.state == OutboxState.QUEUED)
+        .values(state=state, error=reason, updated_at=session.moment)
+        .execution_options(synchronize_session="fetch")
+    )
+
+
+async def _conflict(session: Session, case: Case) -> Conflict:
+    actor = await newest_actor(session, case.id)
+    name = await name_of(session, case.community_id, actor)
+    state = state_words(case.state)
+    said = sentence("The case has changed since you saw it: it is {state} now.", state=state)
+    if name != actor:  # a person with a role here, whose name the community knows
+        said = sentence("{name} was faster: the case is {state} now.", name=name, state=state)
+    return Conflict(said, remedy=LOOK_AGAIN)
+
+
+async def set_wish(session: Session, case_id: str, wish: Wish) -> None:
+    """Replace what is wanted of the next draft of a case; a queued case has it from now on.
+
+    Raises:
+        BadInput: the wish cannot be granted (``core.desk.rules.policy``), or there is no such case.
+    """
+    check_wish(wish)
+    query = update(CaseRow).where(CaseRow.id == case_id, CaseRow.erased_at.is_(None)).values(wish=wish_to_json(wish))
+    kept = await session.execute(query.returning(CaseRow.id).execution_options(synchronize_session="fetch"))
+    if kept.first() is None:
+        await load(session, case_id)
+        raise NotAllowed(
+            sentence("The words of this case were erased; it is not drafted any more."),
+            remedy=sentence("Close the case."),
+        )
+
+
+async def set_priority(session: Session, case_id: str, priority: Priority) -> None:
+    """Record that a case is more urgent than before."""
+    await session.execute(
+        update(CaseRow)
+        .where(CaseRow.id == case_id)
+        .values(priority=int(priority))
+        .execution_options(synchronize_session="fetch")
+    )
+
+
+def wish_to_json(wish: Wish) -> dict[str, Any]:
+    """The wishes that were made, without those that were not."""
+    return {name: value for name, value in asdict(wish).items() if value}
+
+
+def _wish(kept: dict[str, Any]) -> Wish:
+    intent = kept.get("intent")
+    return Wish(None if intent is None else Intent(intent), kept.get("language"), kept.get("tone", ""))
+
+
+def words_to_json(words: MessageWords) -> dict[str, Any]:
+    """The parts of a message and what of it is not read; empty for a plain message, whose text is kept itself."""
+    if not words.unread and [(part.kind, part.author, part.name) for part in words.parts] in ([], [_PLAIN]):
+        return {}
+    return {"parts": [asdict(part) for part in words.parts], "unread": list(words.unread)}
+
+
+def _words(kept: dict[str, Any]) -> MessageWords:
+    parts = tuple(Part(PartKind(part["kind"]), part["text"], part["author"], part["name"]) for part in kept["parts"])
+    return MessageWords(parts, tuple(map(Unread, kept["unread"])))
+
+
+def _case(row: CaseRow) -> Case:
+    post = FlaggedPost(
+        ref=PostRef(row.platform, row.community, row.channel, row.message),
+        text=row.text,
+        author=row.author,
+        author_name=row.author_name,
+        flagged_by=row.flagged_by,
+        flagged_how=row.flagged_how,
+        is_late=row.is_late,
+        thread=tuple(ThreadMessage(**message) for message in row.thread),
+        priority=Priority(row.priority),
+        root=row.root,
+        wish=_wish(row.wish),
+        revision=row.revision,
+        is_from_elsewhere=row.is_from_elsewhere,
+        score=row.score,
+        words=_words(row.words) if row.words else MessageWords(),
+    )
+    return Case(
+        id=row.id,
+        version=row.version,
+        state=row.state,
+        post=post,
+        community_id=row.community_id,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+        campaign_id=row.campaign_id,
+        held_by=row.held_by,
+        held_until=row.held_until,
+        most_characters=row.most_characters,
+    )

@@ -1,0 +1,246 @@
+"""Erasure in the database: of what a case says, of a whole case, and of one person's words in others' cases.
+
+Owns which columns hold words, of people or about them. Works inside the caller's transaction and never commits. The
+audit log stays: it holds pseudonyms and sentences of ours.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import Text, cast, delete, exists, or_, select, update
+
+from core.desk.database.connection import Session
+from core.desk.schema import (
+    ApprovalRow,
+    CampaignRow,
+    CaseRow,
+    Change,
+    ClaimChoiceRow,
+    FirstApprovalRow,
+    FlaggerRow,
+    JobRow,
+    MembershipRow,
+    NoteRow,
+    NoticeRow,
+    OutboxRow,
+    OutcomeRow,
+    OwnCardRow,
+    PersonRow,
+    PreparedReplyRow,
+    PreviewRow,
+    ProposalRow,
+    ReviewCardRow,
+    SuggestionRow,
+)
+from core.desk.store.audit import record
+from core.desk.store.campaigns import forget_lead
+from core.desk.store.suggestion_documents import suggestion_from_json, suggestion_to_json
+from core.errors import StoreUnavailable
+from core.models import (
+    Claim,
+    Draft,
+    Evidence,
+    FlaggedPost,
+    Part,
+    PartKind,
+    PostRef,
+    Reading,
+    Receipt,
+    Suggestion,
+    joined_parts,
+)
+
+ERASED: Final = "[erased]"
+"""The text that replaces a person's words."""
+FORGOTTEN: Final = "erased-"
+"""How the id of a post begins that can no longer be found on its platform."""
+"""The reason in the last audit line of a case that is gone."""
+WORDS: Final = (
+    "cases", "suggestions", "previews", "claim_choices", "proposals", "approvals", "notes", "jobs", "memberships",
+    "persons", "prepared_replies", "own_cards", "flaggers", "updates", "accounts", "account_people", "web_sessions",
+    "api_tokens",
+)  # fmt: skip
+"""The tables that hold words or names, and so must be cleaned after an erasure."""
+
+_OF_CASES: Final = (
+    ApprovalRow, FirstApprovalRow, OutcomeRow, SuggestionRow, ClaimChoiceRow, PreviewRow, ProposalRow, ReviewCardRow,
+    NoticeRow, FlaggerRow, JobRow,
+)  # fmt: skip
+
+
+async def erase_case(session: Session, case_id: str, *, is_final: bool = True) -> None:
+    """Erase every word of a case; states, hashes, times, scores and counts stay.
+
+    Args:
+        is_final: whether the replies are erased, too: not yet while one is on its way.
+    """
+    erased_at = session.moment if is_final else None
+    nothing: dict[str, Any] = {"text": "", "author_name": "", "thread": [], "words": {}, "wish": {}}
+    nothing |= {"held_by": None, "held_until": None}
+    await session.execute(
+        update(CaseRow)
+        .where(CaseRow.id == case_id)
+        .values(nothing | {"erased_at": erased_at, "unshown": CaseRow.unshown + 1})
+        .execution_options(synchronize_session="fetch")
+    )
+    # The card itself is shown once more, without words: a digest of them would tell a guess from another.
+    await session.execute(update(ReviewCardRow).where(ReviewCardRow.case_id == case_id).values(digest=""))
+    for row in await session.scalars(select(SuggestionRow).filter_by(case_id=case_id)):
+        row.document = _without_words(row.document)
+    for table in (ClaimChoiceRow, PreviewRow, ProposalRow, FlaggerRow, JobRow):
+        await session.execute(delete(table).where(table.case_id == case_id))
+    await session.execute(delete(NoteRow).where(NoteRow.stream == case_id))
+    await forget_lead(session, case_id)
+    if is_final:
+        await session.execute(
+            update(ApprovalRow)
+            .where(ApprovalRow.case_id == case_id)
+            .values(text="", footer="", quote="")
+            .execution_options(synchronize_session="fetch")
+        )
+    await session.flush()
+
+
+async def forget_place(session: Session, case_id: str) -> None:
+    """Put the case's own id in place of that by which the platform finds the post, and with it its author.
+
+    Nothing leads back. A person who writes, is flagged and is erased again causes no collision.
+    """
+    row = await session.get_one(CaseRow, case_id, populate_existing=True)
+    row.message = row.root = FORGOTTEN + case_id
+    await session.flush()
+
+
+async def delete_case(session: Session, case_id: str) -> None:
+    """Delete every row of a case but its audit lines, of which the last says so."""
+    case = await session.get_one(CaseRow, case_id)
+    said = "its statistics were deleted"
+    await record(session, case_id, case.version + 1, actor="schedule", reason=said, change=Change.DELETED)
+    approvals = select(ApprovalRow.id).where(ApprovalRow.case_id == case_id).scalar_subquery()
+    await session.execute(delete(OutboxRow).where(OutboxRow.approval_id.in_(approvals)))
+    for table in _OF_CASES:
+        await session.execute(delete(table).where(table.case_id == case_id))
+    await session.execute(delete(NoteRow).where(NoteRow.stream == case_id))
+    await forget_lead(session, case_id)
+    led = select(CampaignRow.id).where(CampaignRow.lead_case_id == case_id).scalar_subquery()
+    await session.execute(update(CaseRow).where(CaseRow.campaign_id.in_(led)).values(campaign_id=None))
+    await session.execute(delete(CampaignRow).where(CampaignRow.lead_case_id == case_id))
+    await session.execute(delete(CaseRow).where(CaseRow.id == case_id))
+
+
+async def cases_quoting(session: Session, person: str) -> list[str]:
+    """The ids of cases that quote a person, or name them in the thread around the post, or in a suggestion's copy."""
+    in_case = or_(cast(CaseRow.thread, Text).contains(person), cast(CaseRow.words, Text).contains(person))
+    in_copy = select(SuggestionRow.case_id).where(SuggestionRow.document.contains(person))
+    return sorted(await session.scalars(select(CaseRow.id).where(in_case).union(in_copy)))
+
+
+async def erase_turns(session: Session, case_id: str, person: str) -> int:
+    """Erase what a person wrote in another person's case, in its thread or as a quote; returns how much that was."""
+    case = await session.get_one(CaseRow, case_id, populate_existing=True)
+    turns = [said["author"] for said in (*case.thread, *case.words.get("parts", ()))].count(person)
+    case.thread = _without_turns(case.thread, person)
+    case.text, case.words = _without_parts(case.text, case.words, person)
+    case.unshown += 1
+    for row in await session.scalars(select(SuggestionRow).filter_by(case_id=case_id)):
+        document = json.loads(row.document)
+        post = document["post"]
+        post["thread"] = _without_turns(post["thread"], person)
+        post["text"], post["words"] = _without_parts(post["text"], post.get("words", {}), person)
+        row.document = json.dumps(document, ensure_ascii=False)
+    await session.flush()
+    return turns
+
+
+def _without_turns(thread: list[dict[str, Any]], person: str) -> list[dict[str, Any]]:
+    return [{"author": "", "text": ERASED} if turn["author"] == person else turn for turn in thread]
+
+
+def _without_parts(text: str, words: dict[str, Any], person: str) -> tuple[str, dict[str, Any]]:
+    """A post's text and parts without what a person wrote that it quotes."""
+    parts = words.get("parts", [])
+    if person not in [part["author"] for part in parts]:
+        return text, words
+    left = [part | {"author": "", "name": "", "text": ERASED} if part["author"] == person else part for part in parts]
+    return joined_parts(Part(PartKind(part["kind"]), part["text"]) for part in left), words | {"parts": left}
+
+
+async def forget_unknown(session: Session, before: datetime) -> int:
+    """Delete the link to people first seen before ``before`` whom no case, role, card or review names any longer."""
+    in_case = exists().where(or_(CaseRow.author == PersonRow.id, CaseRow.flagged_by == PersonRow.id))
+    has_role = exists().where(MembershipRow.person_id == PersonRow.id)
+    reviewed = exists().where(PreparedReplyRow.reviewed_by == PersonRow.id)
+    signed = exists().where(or_(OwnCardRow.proposed_by == PersonRow.id, OwnCardRow.reviewed_by == PersonRow.id))
+    waits = exists().where(FlaggerRow.person_id == PersonRow.id)
+    unknown = PersonRow.created_at < before, ~in_case, ~has_role, ~reviewed, ~signed, ~waits
+    old = set(await session.scalars(select(PersonRow.id).where(*unknown)))
+    if old:
+        kept = select(CaseRow.thread, CaseRow.words).where(CaseRow.erased_at.is_(None))
+        async for thread, words in await session.stream(kept):
+            old -= {said["author"] for said in (*thread, *words.get("parts", ()))}
+    for person in old:
+        await session.execute(delete(PersonRow).where(PersonRow.id == person))
+    return len(old)
+
+
+def has_words(document: str) -> bool:
+    """Whether a suggestion's document holds more than what can be counted."""
+    return bool(document) and document != _without_words(document)
+
+
+def _without_words(document: str) -> str:
+    """A suggestion's document without words; one of an unknown form holds nothing that can be kept."""
+    try:
+        return suggestion_to_json(without_words(suggestion_from_json(document)))
+    except StoreUnavailable:
+        return "{}"
+
+
+def without_words(suggestion: Suggestion) -> Suggestion:
+    """A suggestion of which only what can be counted is left: language, group, severity, votes, scores, verdicts, cost.
+
+    Sources of evidence stay, since they are the knowledge base's; what was written from the post does not.
+    """
+    ref = suggestion.post.ref
+    reading = suggestion.reading
+    return Suggestion(
+        post=FlaggedPost(
+            PostRef(ref.platform, ref.community, "", ""), "", "", "", "", priority=suggestion.post.priority
+        ),
+        reading=Reading(
+            language=reading.language,
+            target_group=reading.target_group,
+            offensiveness=None,
+            speaker_intent=None,
+            power_dynamics=None,
+            implied_meaning=None,
+            emotional_reaction=None,
+            cognitive_reaction=None,
+            severity=reading.severity,
+            recommended_action=reading.recommended_action,
+            reason="",
+            read_by=reading.read_by,
+            stereotypes=(),
+        ),
+        claims=tuple(Claim("", claim.votes) for claim in suggestion.claims),
+        claim=None,
+        queries=(),
+        evidence=tuple(_passage(passage) for passage in suggestion.evidence),
+        drafts=tuple(_draft(draft) for draft in suggestion.drafts),
+        cost=suggestion.cost,
+    )
+
+
+def _passage(passage: Evidence) -> Evidence:
+    return replace(passage, text="", summary="", caution=None)
+
+
+def _draft(draft: Draft) -> Draft:
+    receipts = tuple(Receipt("", given.evidence_id, given.verdict, given.probability) for given in draft.receipts)
+    return replace(
+        draft, text=ERASED, receipts=receipts, warnings=(), prepared=(), answers=None, caution=None, reasons=()
+    )

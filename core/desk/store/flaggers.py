@@ -1,0 +1,75 @@
+"""Who is to be told what became of a post that they flagged, in communities that want it.
+
+Owns the ``flaggers`` table, which holds the platform's id of each of them until they were told. Works inside the
+caller's transaction and never commits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from sqlalchemy import delete, select
+
+from core.desk.database.connection import Session
+from core.desk.database.dialect import insert_new
+from core.desk.rules.approval import CLOSED, CaseState
+from core.desk.schema import CaseRow, FlaggerRow
+from core.desk.store import communities
+from core.desk.store.cases import Case
+from core.desk.store.communities import policy_of
+from core.desk.store.people import pseudonym
+from core.models import PostRef
+
+_AT_ONCE: Final = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Flagger:
+    """A person who waits to hear what became of a post, by pseudonym and by the platform's id, and its case's end."""
+
+    case_id: str
+    community_id: str
+    person_id: str
+    user: str
+    post: PostRef
+    state: CaseState
+
+
+async def remember(session: Session, case: Case, user: str) -> None:
+    """Keep that a person flagged the post of an open case, if the community tells people what became of it.
+
+    Args:
+        user: the platform's id of the person; "" for somebody whom the platform hides, who cannot be told.
+    """
+    if not user:
+        return
+    community = await communities.load(session, case.community_id)
+    if case.state in CLOSED or not policy_of(community).tells_flaggers:
+        return
+    key = {"case_id": case.id, "person_id": await pseudonym(session, case.post.ref.platform, user)}
+    await insert_new(session, FlaggerRow, {**key, "user": user, "flagged_at": session.moment}, *key)
+
+
+async def to_tell(session: Session, platform: str) -> list[Flagger]:
+    """Whom to tell, of cases that are closed; the longest waiting first, and not all at once."""
+    query = (
+        select(FlaggerRow, CaseRow)
+        .join(CaseRow, CaseRow.id == FlaggerRow.case_id)
+        .where(CaseRow.platform == platform, CaseRow.state.in_(CLOSED))
+        .order_by(FlaggerRow.flagged_at, FlaggerRow.case_id, FlaggerRow.person_id)
+        .limit(_AT_ONCE)
+    )
+    return [
+        Flagger(case.id, case.community_id, row.person_id, row.user, _ref(case), case.state)
+        for row, case in await session.execute(query)
+    ]
+
+
+def _ref(case: CaseRow) -> PostRef:
+    return PostRef(case.platform, case.community, case.channel, case.message)
+
+
+async def forget(session: Session, case_id: str, person_id: str) -> None:
+    """Keep no longer who flagged it."""
+    await session.execute(delete(FlaggerRow).filter_by(case_id=case_id, person_id=person_id))

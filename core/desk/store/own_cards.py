@@ -1,0 +1,149 @@
+"""A community's own argument cards in the database: what was proposed, by whom, and what a second person said.
+
+Owns the rows. Works inside the caller's transaction and never commits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import delete, or_, select, update
+
+from core.desk.database.connection import Session
+from core.desk.rules.origins import ReviewOfPrepared
+from core.desk.rules.own_cards import WrittenCard, restored
+from core.desk.schema import OwnCardRow
+from core.engine.cards.bank import CardVerdict, Review, prepared_id
+from core.engine.cards.own import OwnCard
+from core.errors import BadInput, StoreUnavailable
+from core.i18n.sentences import sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Signed:
+    """Somebody who stands for a card: by pseudonym, or as the operator, and by the name that they gave; and when."""
+
+    by: str
+    name: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class StoredCard:
+    """A card as a community has it. Nobody is the ``proposer`` of a card whose proposer was erased."""
+
+    card: WrittenCard
+    proposer: Signed | None
+    verdict: CardVerdict | None = None
+    reviewer: Signed | None = None
+
+    @property
+    def is_accepted(self) -> bool:
+        """Whether a second person accepted it, so that drafts start from it."""
+        return self.verdict is CardVerdict.ACCEPTED and self.reviewer is not None
+
+    @property
+    def texts(self) -> list[str]:
+        """The ids of its prepared texts, by which drafts name them."""
+        own = self.card.as_card()
+        return [prepared_id(own.language, text) for _, text in own.card.texts]
+
+    def as_card(self) -> OwnCard:
+        """The card as drafts start from it, with its review."""
+        signed = self.reviewer
+        reviews = (Review(signed.name, f"{signed.at:%Y-%m-%d}", str(self.verdict)),) if signed else ()
+        return self.card.as_card(reviews)
+
+
+async def all_cards(session: Session, community_id: str) -> list[StoredCard]:
+    """The cards of a community, by their ids.
+
+    Raises:
+        StoreUnavailable: another version of Antiphon wrote one.
+    """
+    query = select(OwnCardRow).filter_by(community_id=community_id).order_by(OwnCardRow.id)
+    rows = await session.scalars(query.execution_options(populate_existing=True))
+    return [_stored(row) for row in rows]
+
+
+async def accepted_cards(session: Session, community_id: str) -> tuple[OwnCard, ...]:
+    """The cards from which a community's drafts start, before ours."""
+    return tuple(one.as_card() for one in await all_cards(session, community_id) if one.is_accepted)
+
+
+async def reviews_of(session: Session, community_id: str, ids: Collection[str]) -> dict[str, ReviewOfPrepared]:
+    """Who accepted the cards that these prepared texts stand on."""
+    accepted = [one for one in await all_cards(session, community_id) if one.is_accepted]
+    return {
+        id_: ReviewOfPrepared(one.reviewer.name, one.reviewer.at)
+        for one in accepted
+        if one.reviewer
+        for id_ in one.texts
+        if id_ in ids
+    }
+
+
+async def keep(session: Session, community_id: str, card: WrittenCard, by: str, name: str) -> None:
+    """Keep a new card, or a new version of one, which nobody has reviewed."""
+    await remove(session, community_id, card.id)
+    row = OwnCardRow(
+        community_id=community_id,
+        id=card.id,
+        document=card.document,
+        digest=card.digest,
+        proposed_by=by,
+        proposer=name,
+        proposed_at=session.moment,
+    )
+    session.add(row)
+    await session.flush()
+
+
+async def keep_review(session: Session, community_id: str, id_: str, verdict: CardVerdict, by: str, name: str) -> None:
+    """Store what a second person says of a card from now on."""
+    said = {"verdict": verdict, "reviewed_by": by, "reviewer": name, "reviewed_at": session.moment}
+    query = update(OwnCardRow).filter_by(community_id=community_id, id=id_).values(said)
+    await session.execute(query.execution_options(synchronize_session="fetch"))
+
+
+async def remove(session: Session, community_id: str, id_: str) -> None:
+    """Delete a card, and whatever review of it there was."""
+    query = delete(OwnCardRow).filter_by(community_id=community_id, id=id_)
+    await session.execute(query.execution_options(synchronize_session="fetch"))
+
+
+async def forget_person(session: Session, person_id: str) -> list[tuple[str, str]]:
+    """Take a person's name off every card; returns the communities and prepared texts of those that they reviewed.
+
+    A review without a named reviewer does not count as one, so that such a card waits for another person.
+    """
+    mine = select(OwnCardRow).where(or_(OwnCardRow.proposed_by == person_id, OwnCardRow.reviewed_by == person_id))
+    changed = []
+    for row in await session.scalars(mine):
+        if row.reviewed_by == person_id:
+            with suppress(StoreUnavailable):  # what another version wrote must not stop an erasure
+                changed += [(row.community_id, id_) for id_ in _stored(row).texts]
+            row.verdict = row.reviewed_by = row.reviewer = row.reviewed_at = None
+        if row.proposed_by == person_id:
+            row.proposed_by = row.proposer = None
+    await session.flush()
+    return changed
+
+
+def _stored(row: OwnCardRow) -> StoredCard:
+    try:
+        card = restored(row.document)
+    except BadInput as err:
+        raise StoreUnavailable(
+            sentence("The card {card} of {community} cannot be read.", card=row.id, community=row.community_id),
+            remedy=sentence("Use the version of Antiphon that wrote it."),
+        ) from err
+    proposer = reviewer = None
+    if row.proposed_by is not None:
+        proposer = Signed(row.proposed_by, row.proposer or "", row.proposed_at)
+    if row.reviewed_by is not None and row.reviewed_at is not None:
+        reviewer = Signed(row.reviewed_by, row.reviewer or "", row.reviewed_at)
+    return StoredCard(card, proposer, row.verdict, reviewer)

@@ -1,0 +1,105 @@
+"""Expiry: cases that nobody drafted or decided in time are closed; holds and first approvals that ran out are ended.
+
+Must never send, and never close a case that a person holds. Folded cases wait with the case that is decided for them
+(``core.desk.upkeep.folded_cases``).
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Final
+
+from sqlalchemy import ColumnElement, and_, exists, or_, select, update
+
+from core.desk.database.connection import Database, Session
+from core.desk.rules.approval import CaseState
+from core.desk.schema import ApprovalRow, CaseRow, JobRow, JobState, OutboxRow, OutboxState
+from core.desk.store.approvals import end_firsts
+from core.desk.store.cases import DRAFT, transition
+from core.desk.store.jobs import Job
+from core.desk.upkeep.chore import BATCH, Done, in_batches
+from core.engine.wording.text import counted
+from core.i18n.sentences import sentence
+
+_WAITING: Final = (CaseState.CAPTURED, CaseState.IN_REVIEW)
+_WITH_A_PERSON: Final = (CaseState.NEEDS_PERSON, CaseState.FAILED)
+
+
+class Expiry:
+    """Closes cases that wait too long.
+
+    Args:
+        draft_hours: how long a case waits for a draft, or its drafts for a decision.
+        person_days: how long a case that needs a person waits for one.
+    """
+
+    def __init__(self, database: Database, *, draft_hours: float = 24.0, person_days: float = 30.0) -> None:
+        self._database = database
+        self._draft = timedelta(hours=draft_hours)
+        self._person = timedelta(days=person_days)
+
+    async def do(self, _: Job) -> Done:
+        """Close what is due, and end the holds that ran out."""
+        holds = await self._database.run("end holds", _end_holds)
+        drafts = await in_batches(self._database, "expire what waits for a draft", self._expire_undrafted)
+        drafts += await in_batches(self._database, "expire drafts", self._expire_drafts)
+        approvals = await in_batches(self._database, "expire approvals", _expire_approvals)
+        firsts = await in_batches(self._database, "end first approvals", lambda session: end_firsts(session, BATCH))
+        persons = await in_batches(self._database, "expire what needs a person", self._expire_persons)
+        return Done(
+            f"{drafts} undecided, {approvals} approved too long ago, {persons} left by people, "
+            f"{counted(holds, 'hold')} ended, {firsts} left by a second person"
+        )
+
+    async def _expire_undrafted(self, session: Session) -> int:
+        """Close cases by the age of their work, too: each attempt moves the case, and so makes it young again."""
+        before = session.moment - self._draft
+        own_work = JobRow.case_id == CaseRow.id, JobRow.kind == DRAFT, JobRow.state == JobState.READY
+        is_old = or_(CaseRow.updated_at <= before, exists().where(*own_work, JobRow.created_at <= before))
+        is_due = and_(CaseRow.state == CaseState.QUEUED, is_old)
+        return await _expire(session, is_due, sentence("no draft could be made in time"))
+
+    async def _expire_drafts(self, session: Session) -> int:
+        is_due = and_(CaseRow.state.in_(_WAITING), CaseRow.updated_at <= session.moment - self._draft)
+        return await _expire(session, is_due, sentence("nobody decided in time"))
+
+    async def _expire_persons(self, session: Session) -> int:
+        is_due = and_(CaseRow.state.in_(_WITH_A_PERSON), CaseRow.updated_at <= session.moment - self._person)
+        return await _expire(session, is_due, sentence("nobody took care of it in time"))
+
+
+async def _expire_approvals(session: Session) -> int:
+    """Close approved cases whose waiting reply may no longer be sent; a reply that is being sent is left alone."""
+    too_late = (
+        select(ApprovalRow.case_id)
+        .join(OutboxRow, OutboxRow.approval_id == ApprovalRow.id)
+        .where(OutboxRow.state == OutboxState.QUEUED, ApprovalRow.expires_at <= session.moment)
+    )
+    is_due = and_(CaseRow.state == CaseState.APPROVED, CaseRow.id.in_(too_late))
+    return await _expire(session, is_due, sentence("the approval expired before the reply could be sent"))
+
+
+async def _expire(session: Session, is_due: ColumnElement[bool], reason: str) -> int:
+    is_free = or_(CaseRow.held_until.is_(None), CaseRow.held_until < session.moment)
+    query = (
+        select(CaseRow.id, CaseRow.version)
+        .where(is_due, is_free)
+        .order_by(CaseRow.updated_at, CaseRow.id)
+        .limit(BATCH)
+        .with_for_update(skip_locked=True)
+    )
+    found = list(await session.execute(query))
+    for case_id, version in found:
+        await transition(session, case_id, version, CaseState.EXPIRED, actor="schedule", reason=reason)
+    return len(found)
+
+
+async def _end_holds(session: Session) -> int:
+    statement = (
+        update(CaseRow)
+        .where(CaseRow.held_until < session.moment)
+        .values(held_by=None, held_until=None, unshown=CaseRow.unshown + 1)
+        .returning(CaseRow.id)
+        .execution_options(synchronize_session="fetch")
+    )
+    return len((await session.execute(statement)).all())

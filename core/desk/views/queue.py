@@ -1,0 +1,148 @@
+"""What waits, over several communities, and what changed there since a line of the audit log.
+
+Reads only. Works inside the caller's transaction and never commits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from contextlib import suppress
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, case, func, select
+
+from core.desk.database.connection import Session
+from core.desk.rules.approval import CLOSED, CaseState
+from core.desk.rules.case_cards import Holder
+from core.desk.rules.dashboard_ports import Changes, Place, Queue, QueuedCase
+from core.desk.rules.roles import OnCase, Person, may_on_case
+from core.desk.schema import AuditRow, CaseRow, CommunityRow, MembershipRow, SuggestionRow
+from core.desk.store.people import known_pseudonym, name_of
+from core.desk.store.previews import preview_of
+from core.desk.store.suggestions import latest_suggestion
+from core.engine.wording.slurs import slurs_in
+from core.errors import StoreUnavailable
+from core.models import Reading
+
+PAGE: Final = 20
+_UNLISTED: Final = CLOSED | {CaseState.FOLDED}
+_WAITING: Final = (CaseState.IN_REVIEW, CaseState.NEEDS_PERSON, CaseState.UNKNOWN, CaseState.FAILED)
+"""States in which a person has something to decide."""
+_MOST_CHANGES: Final = 500
+
+
+async def readable(session: Session, people: Collection[Person]) -> list[CommunityRow]:
+    """The communities in which one of these people may read cases now, by their id."""
+    found: dict[str, CommunityRow] = {}
+    for person in people:
+        who = await known_pseudonym(session, person.platform, person.user)
+        rows = await session.execute(
+            select(CommunityRow, MembershipRow.role)
+            .join(MembershipRow, MembershipRow.community_id == CommunityRow.id)
+            .where(MembershipRow.person_id == who, CommunityRow.platform == person.platform)
+        )
+        found |= {row.id: row for row, role in rows if may_on_case([role], OnCase.READ)}
+    return [found[key] for key in sorted(found)]
+
+
+def of_newest_suggestion(value: ColumnElement[Any]) -> ColumnElement[Any]:
+    """A value of the ``SuggestionRow`` that was said last of a ``CaseRow`` of the query; NULL where there is none."""
+    return (
+        select(value)
+        .where(SuggestionRow.case_id == CaseRow.id, SuggestionRow.is_outdated.is_(False))
+        .order_by(SuggestionRow.created_at.desc())
+        .limit(1)
+        .correlate(CaseRow)
+        .scalar_subquery()
+    )
+
+
+async def queue(
+    session: Session, people: Collection[Person], *, platform: str = "", community: str = "", page: int = 0
+) -> Queue:
+    """A page of what waits: what needs a decision first, the gravest before others, the oldest first."""
+    places = await readable(session, people)
+    is_wanted = [row for row in places if platform in ("", row.platform) and community in ("", row.name)]
+    is_listed = (CaseRow.community_id.in_([row.id for row in is_wanted]), CaseRow.state.not_in(_UNLISTED))
+    total = int(await session.scalar(select(func.count()).select_from(CaseRow).where(*is_listed)) or 0)
+    pages = max(1, -(-total // PAGE))
+    page = min(max(page, 0), pages - 1)
+    waits = case((CaseRow.state.in_(_WAITING), 0), else_=1)
+    severity = func.coalesce(of_newest_suggestion(SuggestionRow.severity.expression), 0)
+    listed = (
+        select(CaseRow.id)
+        .where(*is_listed)
+        .order_by(waits, severity.desc(), CaseRow.created_at, CaseRow.id)
+        .offset(page * PAGE)
+        .limit(PAGE)
+    )
+    ids = list(await session.scalars(listed))
+    rows = {row.id: row for row in await session.scalars(select(CaseRow).where(CaseRow.id.in_(ids)))}
+    found = [await _row(session, rows[one]) for one in ids]
+    names = tuple(Place(row.platform, row.name) for row in places)
+    return Queue(tuple(found), page, pages, total, await _oldest(session, is_wanted), names)
+
+
+async def oldest(session: Session, people: Collection[Person]) -> datetime | None:
+    """Since when the oldest case waits for a person, in all of these people's communities."""
+    return await _oldest(session, await readable(session, people))
+
+
+async def _oldest(session: Session, places: Collection[CommunityRow]) -> datetime | None:
+    is_there = (CaseRow.community_id.in_([row.id for row in places]), CaseRow.state.in_(_WAITING))
+    return await session.scalar(select(func.min(CaseRow.created_at)).where(*is_there))
+
+
+async def _row(session: Session, row: CaseRow) -> QueuedCase:
+    reading, drafts = await _said_of(session, row)
+    held = row.held_by is not None and row.held_until is not None and row.held_until > session.moment
+    holder = None
+    if held and row.held_by is not None and row.held_until is not None:
+        holder = Holder(await name_of(session, row.community_id, row.held_by), row.held_until)
+    gist = reading.implied_meaning if reading is not None and reading.stereotypes else None
+    return QueuedCase(
+        case_id=row.id,
+        place=Place(row.platform, row.community),
+        state=row.state,
+        opened_at=row.created_at,
+        holder=holder,
+        severity=None if reading is None else reading.severity,
+        group=None if reading is None else reading.target_group,
+        gist=gist if gist is not None and not slurs_in(gist) else "",
+        drafts=drafts,
+    )
+
+
+async def _said_of(session: Session, row: CaseRow) -> tuple[Reading | None, int]:
+    """What is known of a post, and how many drafts there are."""
+    with suppress(StoreUnavailable):  # of another version: its case is listed nevertheless
+        if (stored := await latest_suggestion(session, row.id)) is not None:
+            return stored.suggestion.reading, len(stored.suggestion.drafts)
+        if (preview := await preview_of(session, row.id)) is not None:
+            return preview.reading, int(preview.draft is not None)
+    return None, 0
+
+
+async def changes(session: Session, people: Collection[Person], since: int | None) -> Changes:
+    """The cases of these people's communities that moved after a line of the log, and the newest line's number."""
+    newest = int(await session.scalar(select(func.max(AuditRow.id))) or 0)
+    if since is None or since >= newest:
+        return Changes(newest, ())
+    places = [row.id for row in await readable(session, people)]
+    moved = await session.execute(
+        select(CaseRow.id)
+        .join(AuditRow, AuditRow.stream == CaseRow.id)
+        .where(AuditRow.id > since, AuditRow.id <= newest, CaseRow.community_id.in_(places))
+        .order_by(AuditRow.id.desc())
+        .limit(_MOST_CHANGES)
+    )
+    return Changes(newest, tuple(dict.fromkeys(moved.scalars())))
+
+
+async def holds(session: Session, people: Collection[Person]) -> dict[str, str]:
+    """Who holds which case in these people's communities, by pseudonym: the log does not tell it."""
+    places = [row.id for row in await readable(session, people)]
+    held = (CaseRow.community_id.in_(places), CaseRow.held_until > session.moment)
+    rows = await session.execute(select(CaseRow.id, CaseRow.held_by).where(*held))
+    return {case_id: str(who) for case_id, who in rows}

@@ -1,0 +1,107 @@
+"""The audit log of a community by pages, and what is kept about one person.
+
+Reads only. Works inside the caller's transaction and never commits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, func, or_, select
+
+from core.desk.database.connection import Session
+from core.desk.rules.dashboard_ports import Kept, Lines, LogLine, LogPage, OwnPost, OwnRole, Place
+from core.desk.schema import AuditRow, CaseRow, CommunityRow, MembershipRow, NoteRow
+from core.desk.store.people import names_of
+from core.desk.views.lately import with_names
+
+PAGE: Final = 50
+EXPORTED: Final = ("pseudonymised", "with names and places")
+"""How the log says of what kind an export was."""
+
+
+async def log(session: Session, community_id: str, which: Lines, before: int | None) -> LogPage:
+    """A page of the log of a community, its cases and its exports, the newest line first."""
+    query = (
+        select(AuditRow, NoteRow.text)
+        .outerjoin(NoteRow, (NoteRow.stream == AuditRow.stream) & (NoteRow.seq == AuditRow.seq))
+        .where(_of(community_id, which))
+        .order_by(AuditRow.id.desc())
+        .limit(PAGE + 1)
+    )
+    if before is not None:
+        query = query.where(AuditRow.id < before)
+    rows = [(line, note) for line, note in await session.execute(query)]
+    names = await names_of(session, community_id, {line.actor for line, _ in rows})
+    cases = set(await session.scalars(select(CaseRow.id).where(CaseRow.id.in_({line.stream for line, _ in rows}))))
+    lines = [
+        LogLine(
+            number=line.id,
+            case_id=line.stream if line.stream in cases else "",
+            version=line.seq,
+            state=line.to_state,
+            actor=line.actor,
+            by=names.get(line.actor, ""),
+            reason=await with_names(session, community_id, line.reason),
+            note=note or "",
+            at=line.at,
+        )
+        for line, note in rows[:PAGE]
+    ]
+    return LogPage(tuple(lines), lines[-1].number if len(rows) > PAGE else None)
+
+
+def _of(community_id: str, which: Lines) -> ColumnElement[bool]:
+    cases = AuditRow.stream.in_(select(CaseRow.id).where(CaseRow.community_id == community_id))
+    exports = AuditRow.reason.in_([f"exported {community_id}, {kind}" for kind in EXPORTED])
+    own = or_(AuditRow.stream == community_id, exports)
+    return {Lines.ALL: or_(cases, own), Lines.CASES: cases, Lines.COMMUNITY: own}[which]
+
+
+async def chains(session: Session, community_id: str, after: str, most: int) -> tuple[list[str], Sequence[Any]]:
+    """The next cases of a community by their ids, at most so many, and all lines of their chains in order.
+
+    Args:
+        after: the last case before; "" begins with the community's own chain.
+    """
+    cases = select(CaseRow.id).where(CaseRow.community_id == community_id, CaseRow.id > after)
+    found = list(await session.scalars(cases.order_by(CaseRow.id).limit(most)))
+    wanted = found if after else [community_id, *found]
+    lines = select(AuditRow.__table__).where(AuditRow.stream.in_(wanted))
+    rows = await session.execute(lines.order_by(AuditRow.stream, AuditRow.seq, AuditRow.id))
+    return wanted, rows.all()
+
+
+async def kept(session: Session, platform: str, person: str) -> Kept:
+    """What is kept about a person, by pseudonym, without what the words of others hold of theirs."""
+    roles = (
+        select(MembershipRow, CommunityRow.name)
+        .join(CommunityRow, CommunityRow.id == MembershipRow.community_id)
+        .where(MembershipRow.person_id == person)
+        .order_by(MembershipRow.community_id, MembershipRow.role)
+    )
+    posts = select(CaseRow).where(CaseRow.author == person).order_by(CaseRow.created_at.desc(), CaseRow.id)
+    notes = (
+        select(func.count())
+        .select_from(NoteRow)
+        .join(AuditRow, (AuditRow.stream == NoteRow.stream) & (AuditRow.seq == NoteRow.seq))
+    )
+    return Kept(
+        platform=platform,
+        roles=tuple(
+            OwnRole(Place(platform, name), row.role, row.name, row.granted_at)
+            for row, name in await session.execute(roles)
+        ),
+        posts=tuple(
+            OwnPost(row.id, Place(row.platform, row.community), row.state, row.created_at, row.text)
+            for row in await session.scalars(posts)
+        ),
+        flagged=await _count(session, select(func.count()).select_from(CaseRow).where(CaseRow.flagged_by == person)),
+        decisions=await _count(session, select(func.count()).select_from(AuditRow).where(AuditRow.actor == person)),
+        notes=await _count(session, notes.where(AuditRow.actor == person)),
+    )
+
+
+async def _count(session: Session, query: Any) -> int:
+    return int(await session.scalar(query) or 0)

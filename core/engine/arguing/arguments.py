@@ -1,0 +1,164 @@
+"""What the drafts argue: the cards that answer the post, a counter-claim, and the evidence for it.
+
+Owns which cards answer a post, whether claims are written beside the reading, and whether the model is asked for any.
+``claims`` and ``evidence`` do the two stages.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from core.engine.arguing.claims import propose_claims, vote
+from core.engine.arguing.evidence import ANY_SOURCES, Sources, find_evidence, summarise, write_queries
+from core.engine.cards import basque
+from core.engine.cards.answers import with_answers
+from core.engine.cards.bank import UNCHANGED, Card, Changes, cards_on, changed, general_cards
+from core.engine.cards.facets import with_facets
+from core.engine.cards.names import NAMED, with_names
+from core.engine.cards.own import OwnCard, with_own_cards
+from core.engine.cards.router import Router
+from core.engine.llm.budget import MeteredModel
+from core.engine.outcomes import Noted
+from core.engine.ports import EvidenceSource
+from core.engine.readers.networks import Readers
+from core.engine.readers.pooling import Pooling
+from core.models import Brief, Claim, Evidence, FlaggedPost, Reading, TargetGroup
+
+MOST_CHARACTERS_BESIDE: Final = 1_000
+"""The longest post whose claims are written beside its reading."""
+
+
+@dataclass(frozen=True, slots=True)
+class EarlyClaims:
+    """Claims that were written during the reading, for the cards that most likely answer the post."""
+
+    cards: list[Card]
+    claims: Noted[list[Claim]]
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """What the drafts argue: the brief, all claims (the brief holds the first), the queries and the cards."""
+
+    brief: Brief
+    claims: list[Claim]
+    queries: list[str]
+    cards: list[Card]
+
+
+@dataclass(frozen=True)
+class Arguing:
+    """Stages 2 and 3 for one post.
+
+    Attributes:
+        post: the post, with disguised names in plain words.
+        source: the knowledge base.
+        writer: which model ``model`` is.
+        claim: the claim that a person chose; ``None`` where nobody did.
+        sources: which sources the community wants.
+        prepared: what the community took out of the prepared texts, and added.
+        own: the community's own cards.
+    """
+
+    post: FlaggedPost
+    model: MeteredModel
+    readers: Readers
+    source: EvidenceSource
+    writer: Pooling
+    router: Router
+    claim: str | None = None
+    sources: Sources = ANY_SOURCES
+    prepared: Changes = UNCHANGED
+    own: Sequence[OwnCard] = ()
+
+    async def cards(self, reading: Reading) -> list[Card]:
+        """What answers the post: the cards on its stereotypes, and last those for any post about the group.
+
+        The card whose argument a person chose comes first. Of a stereotype's facets a card has that of the post.
+        """
+        language, group = reading.language or "en", reading.target_group or TargetGroup.OTHER
+        found = [card for name in reading.stereotypes for card in cards_on(name, language)]
+        cards = changed([*found, *general_cards(group, language)], language, self.prepared)
+        cards = with_own_cards(cards, self.own, reading.stereotypes, language)
+        cards = await asyncio.to_thread(with_facets, cards, self.post.text, language, self.readers.embedder)
+        if language in NAMED:
+            cards = with_names(cards, self.post.text, group)
+        post = self.post.text
+        if language == basque.LANGUAGE:
+            cards = await asyncio.to_thread(basque.with_answers, cards, post, self.router, self.prepared)
+        else:
+            embedder = self.readers.embedder
+            cards = await asyncio.to_thread(with_answers, cards, post, language, self.router, embedder, self.prepared)
+        return sorted(cards, key=lambda card: self.claim not in {card.claim, card.argument})
+
+    def guesses(self, reading: Reading) -> list[Card]:
+        """The cards on what the post may put forward, for drafts alone: no claim, fact or facet comes from a guess."""
+        language = reading.language or "en"
+        found = [card for name in reading.guesses for card in cards_on(name, language)]
+        cards = changed(found, language, self.prepared)
+        group = reading.target_group
+        return with_names(cards, self.post.text, group) if group and language in NAMED else cards
+
+    async def evidence(
+        self, queries: Sequence[str], reading: Reading, claim: str, cards: Sequence[Card], offered: int = 0
+    ) -> Noted[list[Evidence]]:
+        """The facts that the cards rest on, and what else bears on the claim; ``offered`` as in ``find_evidence``."""
+        named = list(dict.fromkeys(card.fact for card in cards if card.fact))
+        return await find_evidence(queries, reading, claim, self.source, self.sources, named, offered)
+
+    async def early(self, likely: Reading | None) -> EarlyClaims | None:
+        """Write claims while the post is read.
+
+        Two answers at the same time take less time than one after the other. A long post is the exception: reading it
+        takes longer than writing, and the advice should not wait for the claims.
+        """
+        is_long = len(self.post.text) > MOST_CHARACTERS_BESIDE
+        if is_long or likely is None or likely.target_group is None or likely.language is None:
+            return None
+        cards = await self.cards(likely)
+        return EarlyClaims(cards, await self._claims(likely.language, cards)) if cards else None
+
+    async def argue(
+        self, reading: Reading, early: EarlyClaims | None, report: Callable[[str, str], None]
+    ) -> Noted[Argument]:
+        """A counter-claim and the evidence for it.
+
+        Args:
+            early: used if it is for the same cards.
+            report: is told the stage and what came of it.
+        """
+        cards = await self.cards(reading)
+        fits = early is not None and early.cards == cards
+        claims = early.claims if early and fits else await self._claims(reading.language or "en", cards)
+        claim = claims.value[0].text if claims.value else ""
+        report("claims", claim)
+        proposed = [claim.text for claim in claims.value]
+        queries = await write_queries(self.post, reading, proposed, self.model)
+        found = await self.evidence(queries.value, reading, claim, cards)
+        evidence = await summarise(found.value, self.model)
+        report("evidence", ", ".join(passage.source.publisher for passage in evidence.value) or "none")
+        brief = Brief(self.post, reading, claim, tuple(evidence.value))
+        notes = [*claims.notes, *queries.notes, *found.notes, *evidence.notes]
+        return Noted(Argument(brief, claims.value, queries.value, cards), notes)
+
+    async def _claims(self, language: str, cards: Sequence[Card]) -> Noted[list[Claim]]:
+        """Counter-claims, the winner of the vote first. A claim that a person chose is the only one.
+
+        Where cards answer the post, the model that ships is not asked in a profile without a judge: people wait, and
+        what it writes aims less well than they do.
+        """
+        if self.claim:
+            return Noted([Claim(self.claim, None)], [])
+        profile = self.model.budget.profile
+        is_answered = any(not card.stereotype.is_general for card in cards)
+        asks_model = self.writer.is_larger or bool(profile.verdicts) or not is_answered
+        proposed = await propose_claims(
+            self.post, language, cards, self.model, self.readers, profile.claims, asks_model=asks_model
+        )
+        if not asks_model:
+            return Noted([Claim(text, None) for text in proposed.value], proposed.notes)
+        voted = await vote(self.post, proposed.value, self.model)
+        return Noted(voted.value, [*proposed.notes, *voted.notes])

@@ -1,0 +1,270 @@
+"""Replies to what a post says, offered under a post that says the same.
+
+Owns how alike two posts are for that, how likely a reader would publish the reply under the other one, and from which
+chance on a prepared reply is offered. Some were each written to one post; others to a claim, with a place for the name
+of the people, and with kinds of people of whom they are true. Both fit better than a reply to any post of a stereotype;
+where nothing is near there is none. English alone; ``core.engine.cards.basque`` has those in
+Basque. ``training.heads.answers`` makes the vectors and fits chance and limits.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from importlib import resources
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import safe_open
+
+from core.engine.backends.minilm import NAME
+from core.engine.cards.bank import Card, Changes, Facet, prepared_id
+from core.engine.cards.closeness import vectors_of
+from core.engine.cards.router import Router
+from core.engine.ports import Embedder
+from core.engine.wording.group_names import THOSE, Name, named, unnamed
+from core.models import Intent, TargetGroup
+
+ANSWERED: Final = frozenset({"en"})
+"""The languages in which there are such replies."""
+MOST: Final = 2
+"""How many are offered under one post."""
+FOLDER: Final = Path(str(resources.files("core.engine.cards")))
+SAID: Final = FOLDER / "answers.jsonl"
+VECTORS: Final = FOLDER / "answers.safetensors"
+_HELD: Final = ("posts", "replies", "claims", "shares")
+_LONG: Final = 200
+"""The characters that make the unit of a reply's length."""
+PLACE: Final = "{people}"
+"""Where the people's name stands in a reply to a claim."""
+_FIRST: Final = re.compile(rf"(^|[.!] ){re.escape(PLACE)}")
+_AS_PEOPLE: Final = {"Jews": "Jewish people"}
+"""Names that a reply says in another way than a post is searched for."""
+NAMES_OF_GROUPS: Final = {
+    TargetGroup.MUSLIMS: "Muslims",
+    TargetGroup.JEWS: "Jews",
+    TargetGroup.MIGRANTS: "migrants",
+    TargetGroup.PEOPLE_OF_COLOUR: "people of colour",
+    TargetGroup.WOMEN: "women",
+    TargetGroup.LGBT: "LGBT people",
+    TargetGroup.DISABILITIES: "disabled people",
+}
+"""What a reply to a claim calls the people of a group where a post names nobody."""
+_LIKELY: Final = 0.8
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A reply, and what the posts that it answers say or want ("says that ...", "wants ...").
+
+    Attributes:
+        text, says: with ``PLACE`` for the people's name where it was written to a claim.
+        intent, group: what the reply does, and the group of the people of whom it was written.
+        who: the people whom it speaks of; "" where it has a place for their name.
+        demand: what the posts want besides what they say, in a few words; "" for nothing.
+        kinds: of which kinds of people it is true, where it was written to a claim.
+    """
+
+    text: str
+    says: str
+    intent: Intent
+    group: TargetGroup
+    who: str = ""
+    demand: str = ""
+    kinds: frozenset[str] = frozenset()
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The people's name, as posts are searched for names."""
+        return frozenset(name.plural for name in named(self.who))
+
+    @property
+    def claim(self) -> str:
+        """What the posts say and want, of nobody in particular."""
+        wants = f", and wants {self.demand}" if self.demand else ""
+        return unnamed(self.says.replace(PLACE, THOSE)) + wants
+
+    def of(self, names: Sequence[Name]) -> Name | None:
+        """Those of the people for whom the reply was written, or may be said; ``None`` for none of them."""
+        if self.who:
+            return next((name for name in names if name.plural in self.names), None)
+        return next((name for name in names if name.kinds & self.kinds), None)
+
+    def called(self, name: Name | None) -> tuple[str, str]:
+        """The reply and what it answers, with the people's name in its place."""
+        if not name:
+            return self.text, self.says
+        people = _AS_PEOPLE.get(name.plural, name.plural)
+        text = _FIRST.sub(lambda start: start.group(1) + people[0].upper() + people[1:], self.text)
+        return text.replace(PLACE, people), self.says.replace(PLACE, people)
+
+
+class Limit(NamedTuple):
+    """From which chance on prepared replies are offered, so that enough of those shown first are publishable.
+
+    ``publishable`` and ``posts`` are shares in [0, 1]: of the first drafts that a reader would publish, at least, and
+    of the posts that then have one, both by cross-validation.
+    """
+
+    publishable: float
+    chance: float
+    posts: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Vectors:
+    """What is known of the answered posts, one row for each, as ``SAID`` has them.
+
+    Attributes:
+        posts, replies, claims: of the post, the reply and what the post says, each without names, shape (answers, 384).
+            Where several posts make the claim, it is their mean.
+        shares: the square roots of the router's shares of the post, shape (answers, outputs).
+        of_answers, of_prepared: what was fitted of what ``features`` and ``prepared_features`` give, and the offset.
+        least: the chance from which a reply to another post is one of the prepared ones.
+        limits: from which chance on any is offered, by the share of publishable ones, the highest share first.
+    """
+
+    posts: NDArray[np.float32]
+    replies: NDArray[np.float32]
+    claims: NDArray[np.float32]
+    shares: NDArray[np.float32]
+    of_answers: NDArray[np.float32]
+    of_prepared: NDArray[np.float32]
+    least: float
+    limits: tuple[Limit, ...]
+
+    def limit(self, publishable: float) -> Limit | None:
+        """The limit under which no prepared reply is offered; ``None`` where each is.
+
+        Args:
+            publishable: the share in [0, 1] of the drafts shown first that a reader would publish, at least.
+        """
+        enough = [limit for limit in self.limits if limit.publishable >= publishable]
+        last = self.limits[-1].publishable
+        return None if publishable <= last else (enough or self.limits[:1])[-1]
+
+    def features(self, text: str, language: str, router: Router, embedder: Embedder) -> NDArray[np.float32]:
+        """What tells whether each answer fits under a post, shape (answers, 8). Blocking.
+
+        They are the cosines of the post with the answered one, of the stereotypes of both, and of the post with the
+        reply and with what the answered post says; whether it is about people whom the post names, or about others
+        alone; whether the post names nobody; and whether the reply was written to a claim.
+
+        Raises:
+            IndexUnavailable: the embedding model or the router cannot be loaded.
+        """
+        post = vectors_of([unnamed(text)], language, embedder)[0]
+        shares = np.sqrt(router.shares(text, language))
+        names = named(text)
+        whose = [one.of(names) is not None for one in answers()]
+        columns = [
+            self.posts @ post,
+            self.shares @ shares,
+            self.replies @ post,
+            self.claims @ post,
+            np.array(whose),
+            np.array([bool(names and one.names and not ours) for one, ours in zip(answers(), whose, strict=True)]),
+            np.full(len(whose), not names),
+            np.array([bool(one.kinds) for one in answers()]),
+        ]
+        return np.stack(columns, axis=1).astype(np.float32)
+
+    def chances(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
+        """How likely a reader would publish each answer, shape (answers,)."""
+        return _chance(features, self.of_answers)
+
+    def chance_of_prepared(self, text: str, cosine: float, *, is_sure: bool, is_told: bool) -> float:
+        """How likely a reader would publish a reply that was prepared for a stereotype or a group.
+
+        Args:
+            cosine: of the reply and the post.
+            is_sure: whether the reply answers a stereotype that the post surely puts forward.
+            is_told: whether what the post says is told as its gist.
+        """
+        return float(_chance(prepared_features(text, cosine, is_sure=is_sure, is_told=is_told), self.of_prepared))
+
+
+def prepared_features(text: str, cosine: float, *, is_sure: bool, is_told: bool) -> NDArray[np.float32]:
+    """What tells whether a prepared reply fits under a post, shape (4,); the arguments of ``chance_of_prepared``."""
+    return np.array([cosine, is_sure, is_told, len(text) / _LONG], np.float32)
+
+
+def _chance(features: NDArray[np.float32], fitted: NDArray[np.float32]) -> NDArray[np.float32]:
+    return np.asarray(1 / (1 + np.exp(-(features @ fitted[:-1] + fitted[-1]))))
+
+
+def is_known(language: str | None, embedder: Embedder) -> bool:
+    """Whether chances can be told: the vectors are of one embedding model, and the replies in one language."""
+    return language in ANSWERED and embedder.name == NAME
+
+
+def with_answers(
+    cards: Sequence[Card], text: str, language: str, router: Router, embedder: Embedder, changes: Changes
+) -> list[Card]:
+    """The cards, the first with the replies to posts that say what this one does, each as a facet. Blocking.
+
+    What a community took out is not among them.
+
+    Raises:
+        IndexUnavailable: the embedding model or the router cannot be loaded.
+    """
+    if not cards or not is_known(language, embedder):
+        return list(cards)
+    vectors = shipped_vectors()
+    chances = vectors.chances(vectors.features(text, language, router, embedder))
+    names = named(text) or _likely_names(router.groups(text, language))
+    facets, originals = list[Facet](), dict[str, str]()
+    for at in np.argsort(-chances, kind="stable"):
+        one, chance = answers()[at], float(chances[at])
+        if chance < vectors.least or len(facets) == MOST:
+            break
+        name = one.of(names)
+        if (one.kinds and not name) or prepared_id(language, one.text) in changes.hidden:
+            continue
+        said, says = one.called(name)
+        originals[said] = one.text
+        facets.append(Facet(says, (), {one.intent: (said,)}, near=1 + chance, is_answer=True))
+    first = replace(cards[0], facets=(*facets, *cards[0].facets), originals={**cards[0].originals, **originals})
+    return [first, *cards[1:]]
+
+
+def _likely_names(groups: Mapping[TargetGroup, float]) -> list[Name]:
+    """The name of the group that a post without a name is about, where one is likelier than all others together."""
+    likely = [NAMES_OF_GROUPS[group] for group, share in groups.items() if share > _LIKELY and group in NAMES_OF_GROUPS]
+    return [name for called in likely for name in named(called)]
+
+
+@cache
+def answers() -> tuple[Answer, ...]:
+    """All replies, in the order of the vectors."""
+    rows = map(json.loads, SAID.read_text(encoding="utf-8").splitlines())
+    return tuple(
+        Answer(
+            row["text"],
+            row["says"],
+            Intent(row["intent"]),
+            TargetGroup(row["group"]),
+            row.get("who", ""),
+            row.get("demand", ""),
+            frozenset(row.get("kinds", ())),
+        )
+        for row in rows
+    )
+
+
+@cache
+def shipped_vectors() -> Vectors:
+    """The vectors that ship, which are read at the first use."""
+    with safe_open(VECTORS, framework="numpy") as file:
+        about: dict[str, Any] = json.loads(file.metadata()["about"])
+        held = {
+            name: file.get_tensor(name).astype(np.float32) / 127 for name in ("posts", "replies", "claims", "shares")
+        }
+    fitted = {name: np.array(about[name], np.float32) for name in ("of_answers", "of_prepared")}
+    limits = tuple(Limit(*limit) for limit in about["limits"])
+    return Vectors(**held, **fitted, least=about["least"], limits=limits)

@@ -1,0 +1,320 @@
+"""Argument cards: for each stereotype about a group the arguments that answer it, with prepared replies by intent.
+
+Owns the cards in ``data`` (one file for each group, one stereotype with its cards on a line; ``README.md`` says how
+they came about) and what a community changes of them. ``core.engine.cards.router`` tells which stereotype a post
+states. The search for a reply starts from these cards and from the evidence (CODEOFCONDUCT starts from background
+knowledge, section 3), so that a small model has a good start.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from functools import cache
+from importlib import resources
+from types import MappingProxyType
+from typing import Any, Final
+
+from core.engine.wording.text import sentences
+from core.i18n.sentences import Sentence, sentence
+from core.models import Intent, TargetGroup
+
+LANGUAGES = ("en", "es", "it", "eu")
+OWN: Final = "own/"
+"""How the id of a stereotype begins that a community described itself."""
+_GENERAL: Final = "/any"
+_NO_REPLIES: Final[Mapping[Intent, tuple[str, ...]]] = MappingProxyType({})
+
+
+class CardVerdict(StrEnum):
+    """What a second person says of a card that a community wrote."""
+
+    ACCEPTED = "accepted"
+    DECLINED = "declined"
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """What one reviewer of a card said: who, on which day (ISO 8601), and the verdict.
+
+    Ours were accepted or revised; a community's own are accepted, or declined and then used nowhere.
+    """
+
+    by: str
+    on: str
+    verdict: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stereotype:
+    """One thing that hateful posts claim about a group.
+
+    ``gist`` says it in a few words, and ``wordings`` hold posts that put it forward, both by language. ``near_misses``
+    are posts that look like it and are not. ``is_violent``: it calls for violence.
+    """
+
+    id: str
+    target_group: TargetGroup
+    gist: Mapping[str, str]
+    wordings: Mapping[str, tuple[str, ...]]
+    near_misses: tuple[str, ...]
+    is_violent: bool
+
+    @property
+    def is_general(self) -> bool:
+        """Whether it only stands for the group: its card answers any post about the group."""
+        return self.id.endswith(_GENERAL)
+
+    @property
+    def is_own(self) -> bool:
+        """Whether a community described it (``core.engine.cards.own``)."""
+        return self.id.startswith(OWN)
+
+    @property
+    def told(self) -> str:
+        """The gist as moderators are told it: ours can be translated, a community's own stands in its words."""
+        return next(iter(self.gist.values())) if self.is_own else Sentence(self.gist["en"])
+
+
+@dataclass(frozen=True, slots=True)
+class Facet:
+    """One of the things that posts say or hint which put a stereotype forward, and replies to just that.
+
+    Attributes:
+        says: what such posts say, in a sentence.
+        posts: two that do.
+        near: how near the post is that is answered, in [-1, 1]; 0 before that was looked at
+        (``core.engine.cards.facets``). is_answer: the reply was written to one such post alone, and ``near`` is 1 and
+        the chance that it would be
+            published (``core.engine.cards.answers``).
+    """
+
+    says: str
+    posts: tuple[str, ...]
+    replies: Mapping[Intent, tuple[str, ...]]
+    near: float = 0.0
+    is_answer: bool = False
+
+    @property
+    def texts(self) -> list[tuple[Intent, str]]:
+        """Every reply with its intent."""
+        return [(intent, text) for intent, texts in self.replies.items() for text in texts]
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One argument against a stereotype, with what carries it, in one language.
+
+    Attributes:
+        argument: in one English sentence; on a community's own card in the card's language.
+        claim: the argument in the card's language, in English where nobody wrote it there; "" where the community
+            removed it.
+        fact: the id of the fact that the argument rests on; ``None`` where ``no_fact`` says why there is none.
+        no_fact: "needs none" or "none exists".
+        caution: what a moderator should know before they use it.
+        replies: prepared replies of the project, which may take up what not every post says that puts the stereotype
+            forward.
+        broad: those that fit under any such post; they stand on the first card of each stereotype.
+        facets: what such posts say in particular, with replies, likewise on the first card
+        (``core.engine.cards.facets``). own: replies that the community added, which come before all others.
+        reviews: who read the card; nobody, where there are none.
+        is_translated: whether the claim is in the card's language.
+        originals: the prepared texts of replies that call people by a name of the post's (``core.engine.cards.names``).
+    """
+
+    id: str
+    stereotype: Stereotype
+    argument: str
+    claim: str
+    fact: str | None
+    no_fact: str | None
+    caution: str | None
+    replies: Mapping[Intent, tuple[str, ...]]
+    reviews: tuple[Review, ...] = ()
+    broad: Mapping[Intent, tuple[str, ...]] = field(default_factory=lambda: _NO_REPLIES)
+    facets: tuple[Facet, ...] = ()
+    own: Mapping[Intent, tuple[str, ...]] = field(default_factory=lambda: _NO_REPLIES)
+    is_translated: bool = True
+    originals: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def target_group(self) -> TargetGroup:
+        """Whom the stereotype is about."""
+        return self.stereotype.target_group
+
+    def is_from_community(self, text: str) -> bool:
+        """Whether a community wrote a text of the card."""
+        return self.stereotype.is_own or any(text in texts for texts in self.own.values())
+
+    @property
+    def texts(self) -> Iterator[tuple[Intent | None, str]]:
+        """Every prepared text of the card, with its intent: the claim, which has none, and the replies."""
+        if self.claim and self.is_translated:
+            yield None, self.claim
+        for replies in (self.own, *(facet.replies for facet in self.facets), self.broad, self.replies):
+            yield from ((intent, text) for intent, texts in replies.items() for text in texts)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnReply:
+    """A prepared reply that a community added; for any post about the group, or for one stereotype, by its id."""
+
+    language: str
+    target_group: TargetGroup
+    intent: Intent
+    text: str
+    stereotype: str | None = None
+
+    def answers(self, one: Stereotype) -> bool:
+        """Whether it may answer the stereotype. A call for violence gets only replies that were written for it."""
+        if self.stereotype is not None:
+            return self.stereotype == one.id
+        return self.target_group is one.target_group and not one.is_violent
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """A community's changes to the prepared replies: its ``own``, and the ids of those that it removed."""
+
+    own: tuple[OwnReply, ...] = ()
+    hidden: frozenset[str] = frozenset()
+
+
+UNCHANGED: Final = Changes()
+
+
+def gist_in_words(stereotype: Stereotype) -> str:
+    """What a post claims, in a sentence."""
+    return sentence("It says that {what}.", what=stereotype.told)
+
+
+def prepared_id(language: str, text: str) -> str:
+    """The id of a prepared text, which is the same as long as its words are."""
+    return f"{language}-{hashlib.sha256(text.encode()).hexdigest()[:10]}"
+
+
+def prepared_sentences(cards: Sequence[Card]) -> frozenset[str]:
+    """Every prepared sentence of some cards: of the claims and of the replies."""
+    return frozenset(sentence for card in cards for _, text in card.texts for sentence in sentences(text))
+
+
+def prepared_in(text: str, cards: Sequence[Card]) -> tuple[str, ...]:
+    """The prepared texts of some cards that a text contains as a whole, sentence by sentence, as they are shown."""
+    said = set(sentences(text))
+    return tuple(dict.fromkeys(own for card in cards for _, own in card.texts if said.issuperset(sentences(own))))
+
+
+def changed(cards: Sequence[Card], language: str, changes: Changes) -> list[Card]:
+    """The cards as a community wants them. Its own replies stand on the first card of each stereotype."""
+    if changes == UNCHANGED:
+        return list(cards)
+    firsts = {card.stereotype.id: card.id for card in reversed(cards)}
+    return [_changed(card, language, changes, is_first=firsts[card.stereotype.id] == card.id) for card in cards]
+
+
+def _changed(card: Card, language: str, changes: Changes, *, is_first: bool) -> Card:
+    def kept(texts: Sequence[str]) -> tuple[str, ...]:
+        return tuple(text for text in texts if prepared_id(language, text) not in changes.hidden)
+
+    mine = [reply for reply in changes.own if reply.language == language and reply.answers(card.stereotype)]
+    own = {intent: tuple(reply.text for reply in mine if reply.intent is intent) for intent in Intent}
+    return replace(
+        card,
+        claim="".join(kept([card.claim])),
+        replies={intent: kept(texts) for intent, texts in card.replies.items()},
+        broad={intent: kept(texts) for intent, texts in card.broad.items()},
+        facets=tuple(
+            replace(facet, replies={intent: kept(texts) for intent, texts in facet.replies.items()})
+            for facet in card.facets
+        ),
+        own=own if is_first else _NO_REPLIES,
+    )
+
+
+@cache
+def load_stereotypes() -> Mapping[str, Stereotype]:
+    """Every stereotype of the taxonomy by its id, in the order of the files; the general ones of the groups last."""
+    return MappingProxyType({row["id"]: _stereotype(row) for row in _rows()})
+
+
+@cache
+def load_cards(language: str) -> tuple[Card, ...]:
+    """Every card as it is in one language, those of one stereotype together; none where Antiphon does not write it.
+
+    Where nobody prepared replies in the language, a card has its argument alone, in English.
+    """
+    if language not in LANGUAGES:
+        return ()
+    known = load_stereotypes()
+    return tuple(
+        replace(_card(card, known[row["id"]], language), facets=() if number else _facets(row, language))
+        for row in _rows()
+        for number, card in enumerate(row["cards"])
+    )
+
+
+@cache
+def _rows() -> tuple[Mapping[str, Any], ...]:
+    folder = resources.files("core.engine.cards").joinpath("data")
+    files = sorted((file for file in folder.iterdir() if file.name.endswith(".jsonl")), key=lambda file: file.name)
+    return tuple(json.loads(line) for file in files for line in file.read_text(encoding="utf-8").splitlines())
+
+
+def _stereotype(row: Mapping[str, Any]) -> Stereotype:
+    return Stereotype(
+        row["id"],
+        TargetGroup(row["target_group"]),
+        MappingProxyType(row["gist"]),
+        MappingProxyType({language: tuple(texts) for language, texts in row["wordings"].items()}),
+        tuple(row["near_misses"]),
+        is_violent=row.get("violent", False),
+    )
+
+
+def _card(row: Mapping[str, Any], stereotype: Stereotype, language: str) -> Card:
+    replies, broad = (row.get(kind, {}).get(language, {}) for kind in ("replies", "broad"))
+    return Card(
+        id=row["id"],
+        stereotype=stereotype,
+        argument=row["argument"]["en"],
+        claim=row["argument"].get(language) or row["argument"]["en"],
+        is_translated=language in row["argument"],
+        fact=row["fact"],
+        no_fact=row["no_fact"],
+        caution=row["caution"],
+        replies={intent: tuple(replies.get(intent, ())) for intent in Intent},
+        broad={Intent(intent): tuple(texts) for intent, texts in broad.items()},
+        reviews=tuple(Review(**review) for review in row["reviews"]),
+    )
+
+
+def _facets(row: Mapping[str, Any], language: str) -> tuple[Facet, ...]:
+    return tuple(
+        Facet(
+            one["says"],
+            tuple(one["posts"]),
+            {Intent(intent): tuple(texts) for intent, texts in one["replies"].items()},
+        )
+        for one in row.get("facets", {}).get(language, ())
+    )
+
+
+def cards_on(stereotype_id: str, language: str) -> tuple[Card, ...]:
+    """The cards that answer a stereotype, in one language."""
+    return _by_stereotype(language).get(stereotype_id, ())
+
+
+def general_cards(group: TargetGroup, language: str) -> tuple[Card, ...]:
+    """The cards that answer any post about a group, in one language."""
+    return tuple(card for card in load_cards(language) if card.stereotype.is_general and card.target_group is group)
+
+
+@cache
+def _by_stereotype(language: str) -> Mapping[str, tuple[Card, ...]]:
+    found: dict[str, tuple[Card, ...]] = {}
+    for card in load_cards(language):
+        found[card.stereotype.id] = (*found.get(card.stereotype.id, ()), card)
+    return MappingProxyType(found)

@@ -1,0 +1,129 @@
+"""Replies to claims in Basque, with the people's own name.
+
+Owns which claim a post makes there and what is offered against it. A claim is free of the group: it gathers stereotypes
+about several (``basque.toml``), and its share of a post is the sum of theirs by the router. Nobody voted on these
+replies, so that no chance is told of them, and no limit for English holds for them: from ``LEAST`` on they are offered.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib import resources
+from typing import Any, Final
+
+from core.engine.cards.answers import MOST, Answer
+from core.engine.cards.bank import Card, Changes, Facet, load_stereotypes, prepared_id
+from core.engine.cards.router import Router
+from core.engine.wording.group_names import Name, named
+from core.models import Intent, TargetGroup
+
+LANGUAGE: Final = "eu"
+LEAST: Final = 0.9
+"""The share of a claim from which it is answered. Below it blind readers preferred a line on the rules, in Spanish and
+Italian at every share (``docs/figures/measured.md``)."""
+_BOTH: Final = 2
+_LIKELY: Final = 0.6
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What posts say of people of some kinds.
+
+    ``stereotypes`` of one set put it forward; where there are several sets, as for a claim with a demand, all do.
+    """
+
+    kinds: frozenset[str]
+    stereotypes: tuple[frozenset[str], ...]
+
+    def share(self, shares: Mapping[str, float]) -> float:
+        """How much of a post is this claim, in [0, 1], where ``shares`` has each stereotype's."""
+        parts = [sum(shares.get(one, 0.0) for one in some) for some in self.stereotypes]
+        return parts[0] if len(parts) == 1 else min(1.0, _BOTH * min(parts))
+
+
+def with_answers(cards: Sequence[Card], text: str, router: Router, changes: Changes) -> list[Card]:
+    """The cards, the first with replies to the claim that the post makes, the best first, each as a facet. Blocking.
+
+    There are two to one claim where nothing else is said. What a community took out is not among them.
+
+    Raises:
+        IndexUnavailable: the router cannot be loaded.
+    """
+    shares = router.shares_abroad(text, LANGUAGE)
+    names = named(text, LANGUAGE) or _likely_names(shares)
+    found = sorted(
+        (
+            (share, claim, name)
+            for claim, about in claims().items()
+            if (share := about.share(shares)) >= LEAST
+            and (name := next((name for name in names if name.kinds & about.kinds), None))
+        ),
+        key=lambda one: -one[0],
+    )
+    if not cards or not found:
+        return list(cards)
+    facets, originals = list[Facet](), dict[str, str]()
+    for one, share, name in _in_turns(found, text):
+        said, says = one.called(name)
+        if said in originals or prepared_id(LANGUAGE, one.text) in changes.hidden or len(facets) == MOST:
+            continue
+        originals[said] = one.text
+        facets.append(Facet(says, (), {one.intent: (said,)}, near=1 + share - len(facets) / 100, is_answer=True))
+    first = replace(cards[0], facets=(*facets, *cards[0].facets), originals={**cards[0].originals, **originals})
+    return [first, *cards[1:]]
+
+
+def _in_turns(found: Sequence[tuple[float, str, Name]], text: str) -> Iterable[tuple[Answer, float, Name]]:
+    """A reply to each claim in turn, then the other ones; which comes first depends on the post, so that they vary."""
+    for turn in range(MOST):
+        for share, claim, name in found[:MOST]:
+            some = replies()[claim]
+            yield some[(zlib.crc32(text.encode()) + turn) % len(some)], share, name
+
+
+def _likely_names(shares: Mapping[str, float]) -> list[Name]:
+    """The name of the group that a post without a name is about, where one is likelier than all others together."""
+    groups = {name.split("/")[0]: one.target_group for name, one in load_stereotypes().items()}
+    found = dict.fromkeys(groups.values(), 0.0)
+    for name, share in shares.items():
+        found[groups[name.split("/")[0]]] += share
+    return [
+        Name(called["name"], frozenset({TargetGroup(group)}), kinds=frozenset(called["kinds"]))
+        for group, called in _table()["groups"].items()
+        if found[TargetGroup(group)] > _LIKELY
+    ]
+
+
+@cache
+def claims() -> dict[str, Claim]:
+    """All claims by their names."""
+    rows = _table()["claims"]
+    return {
+        name: Claim(frozenset(row["kinds"]), tuple(frozenset(some) for some in row["stereotypes"]))
+        for name, row in rows.items()
+    }
+
+
+@cache
+def replies() -> dict[str, tuple[Answer, ...]]:
+    """The replies by the claim that they answer."""
+    found = dict[str, list[Answer]]()
+    for row in map(json.loads, _text("basque.jsonl").splitlines()):
+        kinds = claims()[row["claim"]].kinds
+        answer = Answer(row["text"], row["says"], Intent(row["intent"]), TargetGroup.OTHER, kinds=kinds)
+        found.setdefault(row["claim"], []).append(answer)
+    return {claim: tuple(some) for claim, some in found.items()}
+
+
+@cache
+def _table() -> dict[str, dict[str, dict[str, Any]]]:
+    return tomllib.loads(_text("basque.toml"))
+
+
+def _text(name: str) -> str:
+    return resources.files("core.engine.cards").joinpath(name).read_text(encoding="utf-8")

@@ -1,0 +1,231 @@
+"""Stage 1: what the post says and does, and whether a reply is advised.
+
+Owns the reading of a post: CoARL's seven explanations (Table 5), severity, and the advice, and when the language model
+is asked what the small reader is asked. It advises against a reply to threats, calls for violence, attacks on a person
+by name, and posts that are not hateful. Drafts against that advice are made only if the caller
+forces them or, within limits, asks for them (``core.engine.request.Request``).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from core.engine.llm.budget import MeteredModel
+from core.engine.llm.prompts import load_prompt, quoted
+from core.engine.outcomes import Noted
+from core.engine.ports import Generation
+from core.engine.readers.opinions import LargeReader, Opinions
+from core.engine.readers.pooling import Question, shipped
+from core.engine.reading.signals import THREATENS, Signals, names_violence
+from core.engine.wording.language import NAMES
+from core.engine.wording.slurs import is_coded
+from core.errors import BadAnswer, ModelUnavailable
+from core.i18n.sentences import listed, sentence
+from core.models import Action, FlaggedPost, Reading, TargetGroup
+
+EXPLANATIONS = (
+    "offensiveness",
+    "speaker_intent",
+    "power_dynamics",
+    "implied_meaning",
+    "emotional_reaction",
+    "cognitive_reaction",
+)
+_MAX_WORDS_CHARACTERS = 90
+_NOT_HATEFUL = 0.18
+_SURELY_HATEFUL = 0.6
+_CODED = 0.4
+"""A post with a code of hate is at least this hateful: nobody may take it for harmless."""
+_VIOLENT = 0.6
+
+_ASKED_AS = {
+    "harm": "offensiveness",
+    "group": "target_group",
+    "aim": "speaker_intent",
+    "power": "power_dynamics",
+    "meaning": "implied_meaning",
+    "feeling": "emotional_reaction",
+    "thought": "cognitive_reaction",
+    "severity": "severity",
+    "advice": "recommended_action",
+}
+"""Our names by the keys of the structured answer. The keys are short: a small model writes 25 tokens a second."""
+
+_FIXED: dict[str, dict[str, Any]] = {
+    "group": {"type": "string", "enum": [group.value for group in TargetGroup]},
+    "severity": {"type": "integer", "enum": [1, 2, 3, 4, 5]},
+    "advice": {"type": "string", "enum": [action.value for action in Action]},
+}
+_WORDS = {"type": "string", "maxLength": _MAX_WORDS_CHARACTERS}
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {key: _FIXED.get(key, _WORDS) for key in _ASKED_AS},
+    "required": list(_ASKED_AS),
+    "additionalProperties": False,
+}
+"""The fixed schema of the structured call."""
+
+
+async def read_post(
+    post: FlaggedPost, signals: Signals, model: MeteredModel, larger: LargeReader | None = None
+) -> Noted[Reading]:
+    """The reading of a post, and notes on what is missing and why.
+
+    One structured call gives the explanations; after a bad answer a second call uses another prompt. What the model
+    cannot give stays ``None``. Whether the post is hateful is asked where the small reader is not sure or does not know
+    the language, unless the probe read the post.
+
+    Args:
+        larger: who is asked what the small reader is asked; ``None`` for ``model``, taken for the one that ships.
+
+    Raises:
+        ModelAway: no call was ever answered, and the request waits for the model (all else only degrades).
+    """
+    # The model is pooled with the small reader alone, beside which it was fitted.
+    small = signals.hateful if signals.probed is None else signals.signs.hateful if signals.signs else None
+    said = Opinions(
+        small,
+        signals.signs,
+        signals.language,
+        post.text,
+        larger or LargeReader(model, shipped()),
+        is_probed=signals.probed is not None,
+    )
+    hateful = await said.on(Question.HATEFUL, small, is_open=not (signals.is_sure or said.is_probed))
+    if said.is_probed and not said.said:
+        hateful = signals.hateful
+    if hateful is not None and is_coded(post.text):
+        hateful = max(hateful, _CODED)
+    explained = await _explain(post.text, model)
+    is_violent = await _is_violent(signals, said)
+    is_personal = not is_violent and await _is_personal(signals, said)
+    signals = replace(signals, hateful=hateful, read_by=said.told_by())
+    reading = decide(signals, explained.value, violent=is_violent, personal=is_personal)
+    return Noted(reading, [*explained.notes, *said.notes_on_readers()])
+
+
+async def _is_violent(signals: Signals, said: Opinions) -> bool:
+    """Whether the post threatens or calls for violence.
+
+    Words are a reason to ask; they decide only where the small reader does not know the language and nobody answers.
+    """
+    small, is_told = signals.signs.threat if signals.signs else None, signals.calls_for_violence
+    if small is None and is_told:
+        return True
+    is_suspect = is_told or names_violence(said.text)
+    before = len(said.said)
+    found = await said.on(Question.THREAT, small, is_open=is_suspect)
+    if len(said.said) == before:
+        return is_told
+    return (found or 0.0) >= (_VIOLENT if small is None else THREATENS)
+
+
+async def _is_personal(signals: Signals, said: Opinions) -> bool:
+    """Whether the post attacks one person who may read along, which a name or an account only suggests."""
+    small = signals.signs.person if signals.signs else None
+    return signals.is_personal(await said.on(Question.PERSON, small, is_open=signals.may_name_person) or 0.0)
+
+
+async def _explain(text: str, model: MeteredModel) -> Noted[Mapping[str, Any]]:
+    problem = ""
+    how = Generation(max_tokens=220, temperature=0.0, schema=SCHEMA)
+    first, again = load_prompt("reading").fill(post=quoted(text)), load_prompt("reading_again").fill(post=quoted(text))
+    for messages in (first, again):
+        try:
+            return Noted(parse_explanations((await model.generate(messages, how)).texts[0]), [])
+        except BadAnswer as err:
+            problem = err.message
+        except ModelUnavailable as err:
+            if model.budget.ends_without(err):
+                raise  # the model is not there: this is not just a poorer reading
+            return Noted({}, [sentence("reading: the explanations were not asked for ({why})", why=err.message)])
+    return Noted({}, [sentence("reading: the model's explanations could not be used ({why})", why=problem)])
+
+
+def parse_explanations(answer: str) -> dict[str, Any]:
+    """The fields of the structured answer.
+
+    Raises:
+        BadAnswer: it is not the JSON that was asked for.
+    """
+    try:
+        fields = json.loads(answer)
+    except (json.JSONDecodeError, RecursionError) as err:
+        raise BadAnswer(sentence("the answer is not JSON")) from err
+    if not isinstance(fields, dict):
+        raise BadAnswer(sentence("the answer is not an object"))
+    fields = {_ASKED_AS.get(key, key): value for key, value in fields.items()}
+    for name in EXPLANATIONS:
+        if not isinstance(fields.get(name), str) or not fields[name].strip():
+            raise BadAnswer(sentence("{field} is missing", field=name))
+    severity = fields.get("severity")
+    if fields.get("target_group") not in list(TargetGroup) or type(severity) is not int or severity not in range(1, 6):
+        raise BadAnswer(sentence("{field} is missing", field="target_group or severity"))
+    if fields.get("recommended_action") not in list(Action):
+        raise BadAnswer(sentence("{field} is missing", field="recommended_action"))
+    return fields
+
+
+def decide(signals: Signals, answer: Mapping[str, Any], *, violent: bool = False, personal: bool = False) -> Reading:
+    """The reading from what the reader, the rules and the model say.
+
+    Whether the post is hateful is not taken from the structured answer: a small model writes "hateful" of nearly every
+    text, while the odds of its one-token answer and of the reader tell hateful posts apart. The model's target
+    group counts where the reader and the words know none, unless they find it unlikely: no group is better than a wrong
+    one.
+    """
+    advised = Action(answer["recommended_action"]) if answer else None
+    action, reason = _advice(signals, advised, violent=violent, personal=personal)
+    told = TargetGroup(answer["target_group"]) if answer else None
+    group = signals.target_group or (None if told in signals.unlikely_groups else told)
+    severity = 5 if violent else answer.get("severity")
+    explained: dict[str, Any] = {name: answer.get(name) for name in EXPLANATIONS}
+    return Reading(
+        language=signals.language,
+        target_group=group,
+        **explained,
+        severity=severity,
+        recommended_action=action,
+        reason=reason,
+        read_by=signals.read_by,
+    )
+
+
+def is_debatable(reading: Reading, signals: Signals) -> bool:
+    """Whether somebody who asks for drafts gets them although silence is advised.
+
+    They do not for a threat, for a post that is about one person or may name one, for code, or for a post in a language
+    in which none of this can be checked.
+    """
+    is_of_persons = signals.may_name_person or reading.recommended_action is Action.SUPPORT_TARGET
+    return reading.recommended_action is not Action.REPORT and not is_of_persons and signals.is_readable
+
+
+def _advice(signals: Signals, advised: Action | None, *, violent: bool, personal: bool) -> tuple[Action, str]:
+    if violent:
+        return Action.REPORT, sentence(
+            "The post threatens or calls for violence: report it and stand by the people threatened."
+        )
+    if signals.is_code:
+        return Action.STAY_SILENT, sentence("The post is code or data, not words that a person could answer.")
+    if signals.hateful is not None and signals.hateful < _NOT_HATEFUL:
+        return Action.STAY_SILENT, sentence("The post does not read as hateful, or answers hate itself.")
+    if signals.language not in NAMES and not signals.is_models_alone:
+        return Action.STAY_SILENT, sentence(
+            "The post is in a language that Antiphon cannot check; it writes {known}.", known=listed([*NAMES.values()])
+        )
+    if personal and signals.may_name_person:
+        return Action.SUPPORT_TARGET, sentence(
+            "The post names a person: stand by that person, and take the name out of sight."
+        )
+    if personal:
+        return Action.SUPPORT_TARGET, sentence("The post seems to attack one person: stand by that person.")
+    is_unread, is_unsure = signals.signs is None, (signals.hateful or 0) < _SURELY_HATEFUL
+    if is_unread and is_unsure and advised is Action.SUPPORT_TARGET and signals.addresses_somebody:
+        return Action.SUPPORT_TARGET, sentence("The post seems to attack one person: stand by that person.")
+    return Action.REPLY, sentence(
+        "The post demeans a group of people, and a calm reply can reach those who read along."
+    )

@@ -1,0 +1,319 @@
+"""What becomes of a candidate: the gates, the rewards, the receipts, and which ones enter the tournament.
+
+Owns the order of these checks, the cheap ones first: the wording, the small reader, the rewards that ask no model, the
+scores, and only for the best candidates the checks that cost a call. Where a larger model reviews the drafts, the small
+reader refuses nothing alone. It does not know the stages of the search.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from core.engine.cards.answers import is_known, shipped_vectors
+from core.engine.cards.bank import Card, prepared_sentences
+from core.engine.cards.own import in_need_of_source
+from core.engine.llm.budget import MeteredModel
+from core.engine.ports import Inference, Scorer
+from core.engine.readers.networks import Readers
+from core.engine.readers.pooling import Pooling, shipped
+from core.engine.review.candidates import POINTING, Candidate, points_at_the_post
+from core.engine.review.explanation import Teller, cautions_of, unsure
+from core.engine.review.judge import LEADING, best_of_each_intent, seeded
+from core.engine.scoring.check import Read, check_reply, read_drafts
+from core.engine.scoring.gates import (
+    GateContext,
+    fault_of,
+    intent_fault,
+    own_sentences,
+    reader_doubt,
+    reader_fault,
+    score_fault,
+)
+from core.engine.scoring.missing_scores import unanswered
+from core.engine.scoring.receipts import factuality, verify, warnings_of
+from core.engine.scoring.rewards import WEIGHTS, NonToxicityScorer, argument_quality, evaluate, with_total
+from core.engine.wording.text import sentences, words
+from core.engine.wording.text_rules import NO_RULES, TextRules
+from core.i18n.sentences import sentence
+from core.models import Brief, Intent
+
+_LEAST_LIKENESS = 0.5
+_LEADS = 1.0
+"""What a reply that leads has in ``suits`` beside ``near``: more merit than any other draft can have."""
+_STEP = 0.1
+"""What a reply to another post gains or loses in ``suits`` for all of its chance to be published."""
+MAX_DRAFTS = 4
+"""The most drafts that a moderator is shown."""
+
+
+@dataclass
+class Assessor:
+    """Assesses the candidates for one brief.
+
+    Attributes:
+        cards: the arguments that answer the post, with the prepared sentences for it.
+        guesses: those that may answer it, likewise.
+        is_claim_chosen: a person chose what the drafts argue.
+        allowed: the intents that the community wants.
+        recent: replies posted lately.
+        scorers: the rewards that ask no language model.
+        rules: what the community asks of every text, prepared ones too.
+        readers: the reader of drafts reads each candidate; prepared ones are exempt from its gate.
+        model: asked for receipts and argument quality.
+        writer: which model wrote the drafts.
+        is_reviewed: a larger model reviews the drafts, which decides about what the small reader alone would refuse.
+        inference: checks facts instead, in the languages that it knows.
+        weights: the weight of each reward.
+        least: the chance from which a prepared reply is offered; one whose chance is not known always is.
+        holds_back: whether those under it are left out; otherwise a moderator is warned of them.
+        held: what was left out, with its chance.
+        faults: how many candidates each gate refused.
+        notes: what could not be found out, and why.
+    """
+
+    brief: Brief
+    cards: Sequence[Card]
+    allowed: Sequence[Intent]
+    max_characters: int
+    recent: tuple[str, ...]
+    scorers: Sequence[Scorer]
+    readers: Readers
+    model: MeteredModel
+    inference: Inference | None = None
+    weights: Mapping[str, float] = field(default_factory=lambda: WEIGHTS)
+    faults: Counter[str] = field(default_factory=Counter)
+    notes: list[str] = field(default_factory=list)
+    writer: Pooling = field(default_factory=shipped)
+    is_reviewed: bool = False
+    guesses: Sequence[Card] = ()
+    is_claim_chosen: bool = False
+    least: float = 0.0
+    holds_back: bool = False
+    held: dict[str, float] = field(default_factory=dict)
+    rules: TextRules = NO_RULES
+
+    def __post_init__(self) -> None:
+        self.prepared = prepared_sentences([*self.cards, *self.guesses])
+        self._failed = set[str]()
+        self.teller = Teller(
+            self.brief,
+            self.cards,
+            self.guesses,
+            self.readers,
+            self.writer,
+            scored_by=frozenset(scorer.name for scorer in self.scorers),
+            failed=self._failed,
+        )
+        self.without_receipt = self.prepared - in_need_of_source(self.cards, self.brief.language)
+
+    async def best(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+        """The candidates that pass the gates, the best of each intent, enough of each to fill the list.
+
+        One more of each is kept of the prepared ones that hardly miss the post. Replies to other posts take nobody's
+        place.
+        """
+        each, passed = -(-MAX_DRAFTS // len(self.allowed)), await self.passing(candidates)
+        answers, others = [c for c in passed if c.is_answer], [c for c in passed if not c.is_answer]
+        kept = best_of_each_intent(others, each)
+        more = [c for c in best_of_each_intent(others, each + 1) if c not in kept and c.is_prepared and not c.may_miss]
+        return [*answers, *kept, *more]
+
+    async def passing(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+        """The candidates that pass the gates, in their order, with the rewards that cost no call of the model.
+
+        What is held back is not among them.
+        """
+        named = frozenset(word for text in self.prepared for word in words(text))
+        context = GateContext(self.brief, self.max_characters, self.prepared, self.recent, named, self.rules)
+        faults = await asyncio.to_thread(
+            lambda: [intent_fault(c.text, c.intent) or fault_of(c.text, context) for c in candidates]
+        )
+        passed = [c for c, fault in zip(candidates, faults, strict=True) if self._passes(fault)]
+        passed = [c for c in passed if self._passes(await self._drift_fault(c))]
+        if not passed:
+            return []
+        passed = await self._checked(passed, context)
+        scored, failed = await evaluate(self.brief, [c.text for c in passed], self.scorers, self.weights)
+        self.notes += failed.values()
+        self._failed |= failed.keys()
+        is_read = self.readers.drafts.knows(self.brief.language)
+        near, kept = await self._near([c.text for c in passed]), list[Candidate]()
+        for candidate, scores, cosine in zip(passed, scored, near, strict=True):
+            fault = None if candidate.is_prepared else score_fault(scores, is_read=is_read)
+            about = scores.faithfulness_post
+            suits = None
+            if candidate.is_prepared and about is not None and cosine is not None:
+                suits = cosine + about - POINTING * points_at_the_post(candidate.text)
+            done = replace(candidate, scores=scores, suits=suits, chance=self._chance(candidate, cosine))
+            if fault and self.is_reviewed and any(isinstance(scorer, NonToxicityScorer) for scorer in self.scorers):
+                kept.append(replace(done, contested=done.contested or fault))
+            elif self._passes(fault):
+                kept.append(done)
+        return self._offered(with_answers_placed(kept))
+
+    def _offered(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+        """Those that are likely enough to fit, as far as that can be told; or all, where somebody asked for them."""
+        told = [replace(c, is_unsure=c.chance is not None and c.chance < self.least) for c in candidates]
+        if not self.holds_back:
+            return told
+        self.held |= {c.text: c.chance for c in told if c.is_unsure and c.chance is not None}
+        return [c for c in told if not c.is_unsure]
+
+    @property
+    def is_held_back(self) -> bool:
+        """Whether prepared replies were held back."""
+        return bool(self.held)
+
+    def _chance(self, candidate: Candidate, cosine: float | None) -> float | None:
+        """How likely a reader would publish a prepared reply; nothing where that cannot be told.
+
+        What a community wrote was not among the replies that this was learnt from, nor was any in another language.
+        """
+        known = is_known(self.brief.language, self.readers.embedder)
+        if known and candidate.facet and candidate.facet.is_answer:
+            return candidate.facet.near - 1
+        card = candidate.card
+        if not known or cosine is None or card is None or card.is_from_community(candidate.text):
+            return None
+        is_sure = not card.stereotype.is_general and card not in self.guesses
+        is_told = self.brief.reading.implied_meaning is not None
+        return shipped_vectors().chance_of_prepared(candidate.text, cosine, is_sure=is_sure, is_told=is_told)
+
+    async def _near(self, texts: Sequence[str]) -> list[float | None]:
+        """The cosine of each text with the post; nothing in a language that the embedder does not know."""
+        if self.brief.language not in self.readers.embedder.languages:
+            return [None] * len(texts)
+        post, *vectors = await asyncio.to_thread(self.readers.embedder.encode, [self.brief.post.text, *texts])
+        return [float(vector @ post) for vector in vectors]
+
+    async def _checked(self, candidates: Sequence[Candidate], context: GateContext) -> list[Candidate]:
+        """Those that rules and reader would show, each with its doubts; of prepared ones the reader reads no whole.
+
+        What the model added to a prepared one, a passage in its words, may not read as hate.
+
+        What the reader alone would refuse is only contested where a larger model reviews it.
+        """
+        post, language = self.brief.post.text, self.brief.language
+        own = [candidate for candidate in candidates if not candidate.is_prepared]
+        said = await asyncio.to_thread(read_drafts, self.readers.drafts, post, [c.text for c in own], language)
+        read_of: dict[Candidate, Read | None] = dict(zip(own, said, strict=True))
+        kept = list[Candidate]()
+        for candidate in candidates:
+            by_rules, read = check_reply(candidate.text, context), read_of.get(candidate)
+            if not self._passes(by_rules.fault):
+                continue
+            added = " ".join(own_sentences(candidate.text, context)) if candidate.is_prepared else ""
+            is_hate: bool = bool(added) and await asyncio.to_thread(self.readers.drafts.reads_as_hate, added, language)
+            if not self._passes(sentence("reads as hateful") if is_hate else None):
+                continue
+            stands_in = candidate.is_prepared and self.writer.is_larger
+            may_miss = candidate.may_miss or not (candidate.is_prepared or self.is_good_writer)
+            done = replace(candidate, doubts=by_rules.warnings, stands_in=stands_in, may_miss=may_miss)
+            if read is None:
+                kept.append(done)
+                continue
+            done = replace(done, signs=read.signs, read_by=read.by)
+            fault = reader_fault(read.signs, read.limits)
+            if fault and self.is_reviewed:
+                kept.append(replace(done, contested=fault))
+            elif self._passes(fault):
+                kept.append(replace(done, doubt=reader_doubt(read.signs, read.limits) or ""))
+        return kept
+
+    @property
+    def is_good_writer(self) -> bool:
+        """Whether what the model writes is more than a try."""
+        return self.writer.is_larger
+
+    async def finish(self, candidate: Candidate, *, asks_model: bool = True) -> Candidate:
+        """The candidate with its receipts, its warnings, and the rewards that cost a call of the model."""
+        model = self.model if asks_model else None
+        receipts, whole = await verify(
+            candidate.text, self.brief, self.without_receipt, model, self.readers.embedder, inference=self.inference
+        )
+        self.notes += whole
+        quality, no_quality = candidate.scores.argument_quality, candidate.no_quality  # known, or from an earlier call
+        if quality is None and model and (self.is_good_writer or model.budget.profile.verdicts):
+            quality = await argument_quality(self.brief, candidate.text, model)
+            no_quality = unanswered(model.budget) if quality is None else None
+        scores = replace(candidate.scores, argument_quality=quality, factuality=factuality(receipts))
+        doubts = (candidate.doubt, *candidate.doubts) if candidate.doubt else candidate.doubts
+        if candidate.is_unsure:
+            doubts = (unsure(), *doubts)
+        warnings = (*doubts, *warnings_of(receipts), *cautions_of(receipts, self.brief.evidence))
+        scores = with_total(scores, self.weights)
+        return replace(candidate, scores=scores, receipts=receipts, warnings=warnings, no_quality=no_quality)
+
+    async def entrants(self, pool: Sequence[Candidate], count: int) -> list[Candidate]:
+        """The ``count`` best candidates, finished; for each with an unsupported sentence another one is added.
+
+        One that quotes a passage is among them, where there is one: a moderator wants something to show. So is one that
+        argues the claim that a person chose.
+        """
+        finished = list[Candidate]()
+        every = seeded(pool, len(pool))
+        best = with_one(every[: 2 * count], count, [c for c in every[: 2 * count] if self._quotes(c)])
+        if self.is_claim_chosen:
+            best = with_one(best, count, sorted((c for c in every if c.argues), key=lambda c: c.order))
+        for candidate in best:
+            done = await self.finish(candidate)
+            finished += [done] if self._passes(self._ungrounded_fault(done)) else []
+            if sum(not candidate.is_unsupported for candidate in finished) == count:
+                break
+        chosen = seeded(finished, count)
+        if self.is_claim_chosen:
+            chosen = with_one(chosen, count, [c for c in finished if c.argues])[:count]
+        sourced = [candidate for candidate in finished if candidate.receipts and not candidate.is_doubted]
+        if sourced and not any(candidate.receipts for candidate in chosen):
+            chosen = [*chosen[:-1], sourced[0]]
+        return chosen
+
+    def _quotes(self, candidate: Candidate) -> bool:
+        """Whether a sentence of it is a passage's own."""
+        own = {sentence for passage in self.brief.evidence for sentence in sentences(passage.text)}
+        return not own.isdisjoint(sentences(candidate.text))
+
+    async def _drift_fault(self, candidate: Candidate) -> str | None:
+        """Find a rewrite that says something else, as a small model's sometimes does."""
+        if not candidate.rewrites or self.brief.language not in self.readers.embedder.languages:
+            return None
+        first, second = await asyncio.to_thread(self.readers.embedder.encode, [candidate.text, candidate.rewrites])
+        return sentence("strays from what it rewrites") if float(first @ second) < _LEAST_LIKENESS else None
+
+    def _ungrounded_fault(self, candidate: Candidate) -> str | None:
+        """Find a fact in a draft that has no evidence."""
+        return sentence("a fact without any evidence") if candidate.is_unsupported and not self.brief.evidence else None
+
+    def _passes(self, fault: str | None) -> bool:
+        if fault:
+            self.faults[fault] += 1
+        return not fault
+
+
+def with_answers_placed(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """The candidates; replies to other posts suit this one a little better, or less, than the best prepared one.
+
+    Better does one that a reader would likelier publish. Among each other they stand by that chance. Where no chance
+    is told of them, as in another language than English, they lead, by how near the post is.
+    """
+    if any(c.is_answer and c.chance is None for c in candidates):
+        return [replace(c, suits=_LEADS + c.facet.near) if c.facet and c.is_answer else c for c in candidates]
+    prepared = [c for c in candidates if c.suits is not None and not c.is_answer]
+    leading = [c for c in prepared if c.intent in LEADING] or prepared
+    best = max(leading, key=lambda c: (not c.may_miss, c.suits or 0.0), default=None)
+    if best is None or best.suits is None:
+        return list(candidates)
+    return [
+        replace(c, suits=best.suits + _STEP * ((c.chance or 0.0) - (best.chance or 0.0))) if c.is_answer else c
+        for c in candidates
+    ]
+
+
+def with_one(best: Sequence[Candidate], count: int, wanted: Sequence[Candidate]) -> list[Candidate]:
+    """The candidates with the first of those that are wanted among the first ``count``, if there is any."""
+    if not wanted or any(candidate in wanted for candidate in best[:count]):
+        return list(best)
+    return [*best[: count - 1], wanted[0], *(c for c in best[count - 1 :] if c is not wanted[0])]

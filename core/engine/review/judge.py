@@ -1,0 +1,246 @@
+"""Stage 5: which drafts are compared, and the order that follows.
+
+Owns the tournament among the best drafts, their final order and why the first leads. Without an answer a draft gets no
+score.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import permutations
+from statistics import fmean
+from typing import Final
+
+from core.engine.outcomes import Noted
+from core.engine.review.candidates import Candidate
+from core.engine.review.judge_formats import HIGHEST, Comparison, Judge
+from core.engine.review.ranking import Tournament
+from core.errors import ModelUnavailable
+from core.i18n.sentences import Sentence, sentence
+from core.models import Brief, Intent
+
+_UNREADABLE = sentence("judge: a pair of drafts got no readable answer")
+
+
+def best_of_each_intent(candidates: Sequence[Candidate], each: int = 1) -> list[Candidate]:
+    """The ``each`` best candidates of each intent by reward, those that evidence carries first."""
+    best: dict[Intent, list[Candidate]] = {}
+    for candidate in sorted(candidates, key=lambda candidate: candidate.order):
+        best.setdefault(candidate.intent, []).append(candidate)
+    return [candidate for found in best.values() for candidate in found[:each]]
+
+
+def seeded(candidates: Sequence[Candidate], count: int) -> list[Candidate]:
+    """The candidates that enter the tournament: those that hardly miss the post, and one place for another at least.
+
+    Of both kinds the best of each intent come first, then the others by reward.
+    """
+    sure, others = (_by_intent([c for c in candidates if c.may_miss is missing]) for missing in (False, True))
+    most = max(count - 1, len({candidate.intent for candidate in sure})) if others else count
+    return [*sure[:most], *others, *sure[most:]][:count]
+
+
+def _by_intent(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Replies to other posts, which take nobody's place, and the best of each intent; then the others by reward."""
+    answers = [candidate for candidate in candidates if candidate.is_answer]
+    first = [*answers, *best_of_each_intent([candidate for candidate in candidates if not candidate.is_answer])]
+    return [*first, *sorted((c for c in candidates if c not in first), key=lambda c: c.order)]
+
+
+async def judge(candidates: Sequence[Candidate], brief: Brief, by: Judge) -> Noted[list[Candidate]]:
+    """The candidates with the judge's score in [0, 10], and why some have none.
+
+    The profile says whether every pair is compared in both orders, as published, or only as many as settle the first
+    places. A candidate without a comparison has no score.
+    """
+    if not by.model.budget.profile.verdicts:
+        return Noted(list(candidates), [sentence("judge: the profile asks no judge; the rewards decide")])
+    if len(candidates) < 2:
+        alone = [sentence("judge: one draft alone cannot be compared")] if candidates else []
+        return Noted(list(candidates), alone)
+    rank = _round_robin if by.model.budget.profile.is_round_robin else _adaptively
+    judged = await rank(candidates, brief, by)
+    return Noted(judged.value, sorted(set(judged.notes)))
+
+
+async def _adaptively(candidates: Sequence[Candidate], brief: Brief, by: Judge) -> Noted[list[Candidate]]:
+    """Score each candidate by ten times its chance of being better than another one."""
+    tournament = Tournament([candidate.energy for candidate in candidates])
+    limit = len(candidates) * by.model.budget.profile.verdicts
+    degraded: list[str] = []
+    while len(tournament.asked) + len(tournament.unread) < limit and (pair := tournament.next_pair()):
+        first, second = pair
+        try:
+            said = await by.compare(brief, candidates[first].text, candidates[second].text)
+        except ModelUnavailable as err:
+            degraded.append(_stopped(err))
+            break
+        if said is None:
+            degraded.append(_UNREADABLE)
+            tournament.leave_out(first, second)
+        else:
+            tournament.add_verdict(first, second, said.logit)
+    scored = [
+        _with_judge(c, HIGHEST * tournament.chance_to_win(at), tournament.spread(at))
+        if tournament.is_compared(at)
+        else c
+        for at, c in enumerate(candidates)
+    ]
+    return Noted(scored, degraded)
+
+
+async def _round_robin(candidates: Sequence[Candidate], brief: Brief, by: Judge) -> Noted[list[Candidate]]:
+    """Score each candidate by its mean over all readable comparisons (CODEOFCONDUCT, Algorithm 3)."""
+    texts = [candidate.text for candidate in candidates]
+    pairs = list(permutations(range(len(texts)), 2))
+    said = await asyncio.gather(*(by.compare(brief, texts[a], texts[b]) for a, b in pairs), return_exceptions=True)
+    table: dict[tuple[int, int], Comparison] = {}
+    degraded = list[str]()
+    for pair, comparison in zip(pairs, said, strict=True):
+        if isinstance(comparison, ModelUnavailable):
+            degraded.append(_stopped(comparison))
+        elif isinstance(comparison, BaseException):
+            raise comparison
+        elif comparison is None:
+            degraded.append(_UNREADABLE)
+        else:
+            table[pair] = comparison
+    return Noted([_from_table(candidate, at, table) for at, candidate in enumerate(candidates)], degraded)
+
+
+def _stopped(err: ModelUnavailable) -> str:
+    return sentence("judge: not every pair of drafts that matters was compared ({why})", why=err.message)
+
+
+def _from_table(candidate: Candidate, at: int, table: Mapping[tuple[int, int], Comparison]) -> Candidate:
+    as_first = {b: said.first for (a, b), said in table.items() if a == at}
+    as_second = {a: said.second for (a, b), said in table.items() if b == at}
+    if not as_first and not as_second:
+        return candidate
+    gaps = [abs(as_first[other] - as_second[other]) / HIGHEST for other in as_first.keys() & as_second.keys()]
+    return _with_judge(candidate, fmean([*as_first.values(), *as_second.values()]), fmean(gaps) if gaps else None)
+
+
+def _with_judge(candidate: Candidate, score: float, spread: float | None) -> Candidate:
+    shown = None if spread is None else round(HIGHEST * spread, 3)
+    return replace(candidate, scores=replace(candidate.scores, judge=round(score, 3), judge_spread=shown))
+
+
+LEADING: Final = (Intent.DENOUNCING, Intent.INFORMATIVE)
+"""Of these intents a prepared reply or one by the model that ships is shown first where there is one.
+
+The one that suits the post best leads (``Candidate.suits``), where that is known: of 89 strangers' posts readers would
+post 53 of 100 such first replies and found 9 harmful, and 50 and 20 where the one that denounces came first. Elsewhere
+the order counts. Of 82 first replies to earlier sets of posts, two of three blind readers would post 1 of 8 that praise
+and 1 of 7 that ask: under hate a question that stands first invites more of it (``docs/figures/measured.md``). It says
+nothing of a larger model's replies, of which the best leads.
+"""
+
+
+def ranked(
+    candidates: Sequence[Candidate],
+    *,
+    far: frozenset[str] = frozenset(),
+    by_judge_alone: bool = False,
+    leading: Sequence[Intent] = (),
+) -> list[Candidate]:
+    """Best first: by what sends a draft down the list (``Candidate.last``), then by the mean of reward and judge.
+
+    The first of all is one that nobody doubts and that hardly misses the post, where there is one, of the first intent
+    of ``leading`` that has one, even if it only stands in. A draft that may miss what the post says comes after the
+    others, and so does one that rests on a passage of ``far``, which may be beside the point. The mean is used because
+    the verdicts of a small judge say little: where it is unsure the rewards decide. Only the rewards decide where the
+    judge did not score every candidate, since its marks are lower than the rewards. In the published algorithm only the
+    judge decides. One that rests on a passage of ``far`` leads only where all do. The second answers with something
+    else than the first, where one does that is doubted no more than the next.
+    """
+    order = _order(candidates, far, by_judge_alone=by_judge_alone)
+    found = sorted(candidates, key=order)
+    sure = [candidate for candidate in found if not candidate.is_doubted]
+    fits = [candidate for candidate in sure if not candidate.may_miss]
+    near, others = _near(fits, far), _near(sure, far)
+    likely = [candidate for candidate in near if not candidate.is_unsure]
+    preferred = (best for some in (likely, near, others, fits, sure) if (best := _leads(some, leading)))
+    first = next(preferred, next(iter(sure), None))
+    found = [first, *(candidate for candidate in found if candidate is not first)] if first else found
+    return found if by_judge_alone else _with_another_second(found)
+
+
+def _near(candidates: Sequence[Candidate], far: frozenset[str]) -> list[Candidate]:
+    """Those that rest on no passage which may be beside the point."""
+    return [candidate for candidate in candidates if far.isdisjoint(r.evidence_id for r in candidate.receipts)]
+
+
+def _with_another_second(found: Sequence[Candidate]) -> list[Candidate]:
+    """The candidates, with one in the second place that does not answer as the first does in other words."""
+    first, rest = found[:1], list(found[1:])
+    if not first or not rest:
+        return list(found)
+    place = (rest[0].last, rest[0].may_miss)
+    other = next((c for c in rest if (c.last, c.may_miss) == place and not c.answers_as(first[0])), rest[0])
+    return [*first, other, *(candidate for candidate in rest if candidate is not other)]
+
+
+def _leads(candidates: Sequence[Candidate], leading: Sequence[Intent]) -> Candidate | None:
+    """The one that leads among candidates that are sorted: of the first intent that has one.
+
+    Of our own order of intents the one that suits the post best, where that is known: it was measured so.
+    """
+    led = [candidate for candidate in candidates if candidate.intent in leading]
+
+    def place(candidate: Candidate) -> int:
+        return 0 if leading is LEADING and candidate.suits is not None else leading.index(candidate.intent)
+
+    return min(led, key=place, default=None)
+
+
+def why_first(
+    found: Sequence[Candidate], shown: int, *, far: frozenset[str] = frozenset(), by_judge_alone: bool = False
+) -> Sentence | None:
+    """Why the first draft stands above one with a higher total, in a sentence; ``None`` where none has a higher one.
+
+    Args:
+        found: the candidates, as ``ranked`` sorted them by the same ``far`` and ``by_judge_alone``.
+        shown: how many of them are shown; it is told of no others.
+    """
+    first = found[0] if found else None
+    highest = max(found[:shown], key=lambda candidate: candidate.energy, default=None)
+    if first is None or highest is None or highest.energy <= first.energy:
+        return None
+    order = _order(found, far, by_judge_alone=by_judge_alone)
+    if highest.is_doubted and not first.is_doubted:
+        return sentence("It stands above one with a higher score: nobody doubts it.")
+    if order(first) > order(highest):
+        return sentence("It stands above one with a higher score: a reply of its kind serves best as the first.")
+    is_written = highest.is_prepared and not first.is_prepared and first.scores.judge is None
+    if first.stands_in is not highest.stands_in or (is_written and first.last == highest.last):
+        return sentence("It stands above one with a higher score: it was written for this post.")
+    if first.last != highest.last:
+        return sentence("It stands above one with a higher score: there is less doubt about it.")
+    if first.may_miss is not highest.may_miss:
+        return sentence("It stands above one with a higher score, which may take up what this post does not say.")
+    if order(first)[3] is not order(highest)[3]:
+        return sentence("It stands above one with a higher score, whose evidence may be beside the point.")
+    if first.suits is not None and highest.suits is not None and first.suits > highest.suits:
+        return sentence("It stands above one with a higher score: it is closer to what this post says.")
+    return sentence("It stands above one with a higher score: the judge prefers it.")
+
+
+def _order(
+    candidates: Sequence[Candidate], far: frozenset[str], *, by_judge_alone: bool
+) -> Callable[[Candidate], tuple[bool, int, bool, bool, float]]:
+    """What candidates are sorted by: what sends each down, if it may miss, if its evidence is far, its mark."""
+    all_judged = all(candidate.scores.judge is not None for candidate in candidates)
+
+    def order(candidate: Candidate) -> tuple[bool, int, bool, bool, float]:
+        scores = candidate.scores
+        judged = scores.judge if all_judged else None
+        total = scores.total if all_judged or scores.total is None else candidate.merit
+        reward = None if by_judge_alone and judged is not None else total
+        marks = [mark for mark in (reward, judged) if mark is not None]
+        is_far = any(receipt.evidence_id in far for receipt in candidate.receipts)
+        return *candidate.last, candidate.may_miss, is_far, -(fmean(marks) if marks else 0.0)
+
+    return order

@@ -1,0 +1,208 @@
+"""Whether a reply may stand under a post: refused, warned or fine, why, and the evidence for each sentence.
+
+Owns the one reading of a reply that drafts, edits and `antiphon check` share: the rules of
+``core.engine.scoring.gates``, what the reader of drafts says, and what the evidence holds. It asks no language model
+and never changes a text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Final
+
+from core.engine.readers.networks import DraftReader, DraftSigns
+from core.engine.scoring.factual import is_factual
+from core.engine.scoring.gates import GateContext, doubts_of, faults_of, reader_doubt, reader_fault
+from core.engine.scoring.grounding import Item, check, without_addresses
+from core.engine.wording.text_rules import NO_RULES, TextRules
+from core.errors import BadInput
+from core.i18n.sentences import sentence
+from core.models import Action, Brief, Evidence, FlaggedPost, PostRef, ReadBy, Reading, Receipt, Source
+
+MAX_CHARACTERS: Final = 2000
+"""What the platforms take, where no community says less."""
+_NO_RECEIPTS: Final[Mapping[str, Receipt]] = MappingProxyType({})
+
+
+class Level(StrEnum):
+    """What becomes of a reply."""
+
+    REFUSED = "refused"
+    WARNED = "warned"
+    FINE = "fine"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedSentence:
+    """One sentence, and the evidence for it.
+
+    Attributes:
+        text: the sentence, with single spaces between its words.
+        evidence_id: the passage that holds all of its figures, dates and names; ``None`` if none does.
+        unsupported: those that no passage holds, with their places in code points of the whole text.
+        receipt: what the engine found, where one of the drafts says the sentence word for word.
+        is_unchecked: it states a fact that was not compared with the evidence.
+        is_prepared: it is a prepared sentence, word for word, and needs no source.
+    """
+
+    text: str
+    evidence_id: str | None
+    unsupported: tuple[Item, ...]
+    receipt: Receipt | None
+    is_unchecked: bool
+    is_prepared: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedText:
+    """What was found in a reply.
+
+    Attributes:
+        faults: the rules and the reader that refuse it, in a few words each, the first that counts first.
+        warnings: what a person should look at, in sentences.
+        signs: what was read in it; ``None`` where only the rules were applied.
+        read_by: who read it.
+    """
+
+    faults: tuple[str, ...]
+    warnings: tuple[str, ...]
+    signs: DraftSigns | None
+    read_by: ReadBy
+
+    @property
+    def level(self) -> Level:
+        """What becomes of it."""
+        if self.faults:
+            return Level.REFUSED
+        return Level.WARNED if self.warnings else Level.FINE
+
+    @property
+    def fault(self) -> str | None:
+        """The first fault, as it is counted."""
+        return self.faults[0] if self.faults else None
+
+    @property
+    def why(self) -> tuple[str, ...]:
+        """Why it is refused or warned of, in sentences; nothing for a reply that is fine."""
+        return (
+            *(sentence("The reply may not be shown: {fault}.", fault=fault) for fault in self.faults),
+            *self.warnings,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What somebody read in a reply: the reader of drafts, a larger model, or both.
+
+    ``limits``: the chances of being unfit from which a reply is warned of, and refused (``DraftReader.limits``).
+    """
+
+    signs: DraftSigns
+    limits: tuple[float, float]
+    by: ReadBy = ReadBy.SMALL
+
+    @property
+    def fault(self) -> str | None:
+        """Why this alone refuses the reply, or ``None``."""
+        return reader_fault(self.signs, self.limits)
+
+    @property
+    def doubt(self) -> str | None:
+        """What a person should look at in a reply that this does not refuse, or ``None``."""
+        return None if self.fault else reader_doubt(self.signs, self.limits)
+
+
+def check_reply(text: str, context: GateContext, read: Read | None = None) -> CheckedText:
+    """Hold a reply against the rules, and against what was read in it.
+
+    Args:
+        read: ``None`` where nobody read it, as in a language that the reader does not know.
+    """
+    by_rules, doubts = list(faults_of(text, context)), doubts_of(text, context)
+    if read is None:
+        return CheckedText(tuple(by_rules), doubts, None, ReadBy.RULES)
+    fault, doubt = read.fault, read.doubt
+    faults = dict.fromkeys([*by_rules, fault] if fault else by_rules)
+    return CheckedText(tuple(faults), (*doubts, doubt) if doubt else doubts, read.signs, read.by)
+
+
+def context_for(
+    post: str,
+    language: str,
+    evidence: Sequence[Evidence] = (),
+    max_characters: int = MAX_CHARACTERS,
+    rules: TextRules = NO_RULES,
+) -> GateContext:
+    """What a reply is held against where there is no suggestion: the post and the evidence that somebody gives."""
+    flagged = FlaggedPost(PostRef("", "", "", ""), post, author="", flagged_by="", flagged_how="")
+    reading = Reading(language, None, None, None, None, None, None, None, None, Action.REPLY, "")
+    return GateContext(Brief(flagged, reading, "", tuple(evidence)), max_characters, rules=rules)
+
+
+def evidence_of(row: object, name: str) -> Evidence:
+    """A passage that somebody gives, as an object with ``text`` and, if known, where it is published.
+
+    Args:
+        row: a mapping with ``text``, and optionally ``id``, ``publisher``, ``title``, ``year`` and ``url``.
+        name: the passage's id where it has none.
+
+    Raises:
+        BadInput: it is not such an object.
+    """
+    remedy = sentence("Give an object with the text, and with publisher, title, year and url where they are known.")
+    if not isinstance(row, Mapping) or not isinstance(row.get("text"), str) or not row["text"].strip():
+        raise BadInput(sentence("A piece of evidence has no text."), remedy=remedy)
+    year = row.get("year")
+    if year is not None and not str(year).strip().isdecimal():
+        raise BadInput(sentence("The year of a piece of evidence is not a number: {year}.", year=year), remedy=remedy)
+    said = {key: str(row.get(key) or "") for key in ("publisher", "title", "url")}
+    source = Source(said["publisher"], said["title"], None if year is None else int(year), None, said["url"])
+    return Evidence(str(row.get("id") or name), row["text"], row["text"], source)
+
+
+def read_drafts(reader: DraftReader, post: str, texts: Sequence[str], language: str | None) -> list[Read | None]:
+    """What the small reader says of replies to one post; nothing in a language that it does not know. Blocking."""
+    if not reader.knows(language):
+        return [None] * len(texts)
+    return [Read(signs, reader.limits) for signs in reader.read(post, texts, language)]
+
+
+def sentences_of(
+    text: str,
+    evidence: Sequence[Evidence],
+    language: str,
+    known_names: AbstractSet[str] = frozenset(),
+    *,
+    prepared: AbstractSet[str] = frozenset(),
+    receipts: Mapping[str, Receipt] = _NO_RECEIPTS,
+) -> tuple[CheckedSentence, ...]:
+    """Look up each sentence of a text in the evidence.
+
+    Args:
+        known_names: casefolded words that count as known, such as the post's own.
+        prepared: prepared sentences, which need no source.
+        receipts: what the engine found for sentences, by their words.
+    """
+    checked = []
+    for found in check(text, evidence, language, known_names):
+        said = " ".join(text[found.start : found.end].split())
+        is_prepared = said in prepared
+        receipt = receipts.get(said)
+        states_fact = is_factual(without_addresses(said, evidence), language) and not (
+            is_prepared or found.is_quotation
+        )
+        checked.append(
+            CheckedSentence(
+                said,
+                found.evidence_id,
+                () if is_prepared else found.unsupported,
+                receipt,
+                is_unchecked=states_fact and receipt is None,
+                is_prepared=is_prepared,
+            )
+        )
+    return tuple(checked)

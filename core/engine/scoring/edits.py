@@ -1,0 +1,137 @@
+"""What a text that a person may post states, compared with the evidence of its case.
+
+Owns the check of an edited draft: figures, dates and names are looked up again, and a sentence keeps its receipt if a
+draft says it word for word. ``check_edit`` asks no model, so that it can run at each key press and again at the
+approval. ``checked_edit`` also has the text read by the reader of drafts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Protocol
+
+from core.engine.cards.bank import load_cards, prepared_sentences
+from core.engine.scoring.check import CheckedSentence, Read, check_reply, sentences_of
+from core.engine.scoring.gates import UNPROVEN, GateContext, own_sentences, unsupported_in_words
+from core.engine.scoring.receipts import unchecked_in_words
+from core.engine.wording.text import sentences, words
+from core.engine.wording.text_rules import NO_RULES, TextRules
+from core.errors import Unavailable
+from core.i18n.sentences import sentence
+from core.models import Brief, Draft, Origin, Suggestion
+
+
+class EditReader(Protocol):
+    """Reads what a person may post as the reader of drafts reads a draft."""
+
+    def read(self, post: str, text: str, language: str) -> Read | None:
+        """What a text does under a post; ``None`` in a language that the reader does not know. Blocking.
+
+        Raises:
+            Unavailable: the reader cannot be loaded.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedEdit:
+    """The sentences of a text with their evidence, and what a person should look at, in sentences."""
+
+    sentences: tuple[CheckedSentence, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def checked_edit(text: str, suggestion: Suggestion, rules: TextRules, reader: EditReader | None) -> CheckedEdit:
+    """Hold a text against the evidence, the gates and the community's rules, and have it read.
+
+    Blocking: call it in a thread, outside of any transaction. A reader that cannot be loaded stops nobody; the warnings
+    say that the text was not read.
+    """
+    unread = tuple[str, ...]()
+    try:
+        read = read_edit(text, suggestion, reader)
+    except Unavailable as err:
+        read = None
+        unread = (sentence("The reader of drafts did not read this text: {why}", why=err.message),)
+    return CheckedEdit(check_edit(text, suggestion), (*unread, *warnings_on(text, suggestion, rules, read)))
+
+
+def read_edit(text: str, suggestion: Suggestion, reader: EditReader | None) -> Read | None:
+    """What the reader says of a text that a person wrote or changed.
+
+    A draft that stayed as it was is not read again: it has its warnings already. A text of prepared sentences and
+    evidence alone is not read either: the reader is not asked about such drafts.
+    """
+    said = " ".join(text.split())
+    is_drafted = any(said == " ".join(draft.text.split()) for draft in suggestion.drafts)
+    context = _context(text, suggestion)
+    if reader is None or is_drafted or not own_sentences(said, context):
+        return None
+    return reader.read(suggestion.post.text, text, context.brief.language)
+
+
+def check_edit(text: str, suggestion: Suggestion) -> tuple[CheckedSentence, ...]:
+    """Look up each sentence of a text in the evidence of a suggestion.
+
+    The post's own words count as known, and prepared sentences need no source, as in the gates.
+    """
+    language = suggestion.reading.language or "en"
+    receipts = {receipt.sentence: receipt for draft in suggestion.drafts for receipt in draft.receipts}
+    prepared = _prepared(language) | _prepared_in(suggestion.drafts)
+    known = frozenset(words(suggestion.post.text))
+    return sentences_of(text, suggestion.evidence, language, known, prepared=prepared, receipts=receipts)
+
+
+def warnings_on(
+    text: str, suggestion: Suggestion, rules: TextRules = NO_RULES, read: Read | None = None
+) -> tuple[str, ...]:
+    """All that a person should look at before they approve a text, in sentences.
+
+    They are in charge: what would refuse a draft is a warning here. Only the form of a text can stop it
+    (``core.engine.wording.final_text.check_sendable``), and a rule of the community
+    (``core.engine.wording.text_rules.check_rules``).
+
+    Args:
+        read: what was read in the text; ``None`` where nobody read it.
+    """
+    found, checked = check_reply(text, _context(text, suggestion, rules), read), check_edit(text, suggestion)
+    told_by_name = UNPROVEN if any(one.unsupported for one in checked) else ()
+    faults = [fault for fault in found.faults if fault not in told_by_name]
+    said = [sentence("Antiphon would not have suggested this: {fault}.", fault=fault) for fault in faults]
+    return tuple(dict.fromkeys([*said, *warnings_of(checked), *found.warnings]))
+
+
+def warnings_of(checked: Sequence[CheckedSentence]) -> tuple[str, ...]:
+    """What a person must look at before they approve the text, in sentences.
+
+    A figure, date or name without evidence is told once; that its sentence was not checked is not told besides.
+    """
+    return tuple(warning for one in checked for warning in _warnings(one))
+
+
+def _context(text: str, suggestion: Suggestion, rules: TextRules = NO_RULES) -> GateContext:
+    brief = Brief(suggestion.post, suggestion.reading, suggestion.claim or "", suggestion.evidence)
+    prepared = _prepared(brief.language) | _prepared_in(suggestion.drafts)
+    return GateContext(brief, len(text), prepared, rules=rules)
+
+
+def _warnings(checked: CheckedSentence) -> list[str]:
+    found = [unsupported_in_words(item) for item in checked.unsupported]
+    return [unchecked_in_words(checked.text)] if checked.is_unchecked and not found else found
+
+
+def _prepared_in(drafts: Sequence[Draft]) -> frozenset[str]:
+    """The prepared sentences of drafts, including those that the community added."""
+    return frozenset(
+        said
+        for draft in drafts
+        for said, origin in zip(sentences(draft.text), draft.origins, strict=False)
+        if origin is Origin.PREPARED
+    )
+
+
+@cache
+def _prepared(language: str) -> frozenset[str]:
+    return prepared_sentences(load_cards(language))

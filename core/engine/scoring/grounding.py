@@ -1,0 +1,198 @@
+"""Grounding: what a text states that can be looked up, and what of it is in the evidence.
+
+Owns the comparison of a draft's figures, dates and names with its passages, for the gates and for live editing. It asks
+no model: ``core.engine.scoring.receipts`` checks whether a passage means what a sentence means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+from core.engine.scoring.proper_names import Known, NameSpan, known_by, names_in
+from core.engine.wording.figure_weight import Weight, weight_of
+from core.engine.wording.figures import Figure, FigureKind, figures, says
+from core.engine.wording.language import NAMES
+from core.engine.wording.links import without_links
+from core.engine.wording.text import sentence_spans, sentences, stop_words, words
+from core.models import Evidence
+
+NAME = "name"
+"""The kind of an item that is a name."""
+_MARKS = "\"'“”«»‘’ "
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """Something in a text that can be looked up.
+
+    Attributes:
+        kind: a value of ``core.engine.wording.figures.Kind``, or ``"name"``.
+        text: its words, as they are written.
+        start, end: its place, in code points of the text given.
+        weight: how much it claims; of a name always ``COUNT``.
+    """
+
+    kind: str
+    text: str
+    start: int
+    end: int
+    weight: Weight = Weight.COUNT
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceCheck:
+    """What one sentence states that can be looked up, and the evidence for it.
+
+    Attributes:
+        start, end: the sentence's place, in code points of the text given.
+        is_checkable: whether it holds a figure, date or name, or quotes a passage.
+        is_quotation: whether a passage holds it word for word.
+        evidence_id: the first passage that holds all of its figures, dates and names; ``None`` if no single passage
+            holds them all.
+        unsupported: those that no passage holds.
+    """
+
+    start: int
+    end: int
+    is_checkable: bool
+    is_quotation: bool
+    evidence_id: str | None
+    unsupported: tuple[Item, ...]
+
+
+def check(
+    text: str, evidence: Sequence[Evidence], language: str, known_names: AbstractSet[str] = frozenset()
+) -> tuple[SentenceCheck, ...]:
+    """Look up each sentence of a text in the evidence: pure, without a model, for live editing.
+
+    Args:
+        language: of the text, ISO 639-1.
+        known_names: casefolded words that count as known, such as the post's own names.
+    """
+    return tuple(
+        _check_sentence(text, span, stated, evidence, language, known_names)
+        for span, stated in _by_sentence(without_addresses(text, evidence), language)
+    )
+
+
+def unsupported(
+    text: str, evidence: Sequence[Evidence], language: str, known_names: AbstractSet[str] = frozenset()
+) -> list[Item]:
+    """The figures, dates and names of a text that no passage holds, in order."""
+    held = [_held_by(passage) for passage in evidence]
+    stated = [one for _, part in _by_sentence(without_addresses(text, evidence), language) for one in part]
+    return [
+        _item(text, one)
+        for one in stated
+        if not any(_holds(one, by, language, known_names) for by in held or [_NOTHING])
+    ]
+
+
+def without_addresses(text: str, evidence: Sequence[Evidence]) -> str:
+    """A text of the same length without the addresses of the passages' sources: their digits state nothing."""
+    return without_links(text, (passage.source.url for passage in evidence))
+
+
+def repeated(items: Sequence[Item], text: str, said_before: str, language: str) -> list[Item]:
+    """Those figures of a text that another text, such as its post, says before it."""
+    before = figures(said_before, language)
+    own = {(one.start, one.end): one for one in figures(text, language)}
+    return [
+        item
+        for item in items
+        if (figure := own.get((item.start, item.end))) and any(says(other, figure) for other in before)
+    ]
+
+
+def same_figures(left: str, right: str) -> bool:
+    """Whether two texts hold the same figures: neither has one that the other lacks."""
+    mine, other = (figures(text, _likely_language(text)) for text in (left, right))
+    return all(any(says(b, a) for b in other) for a in mine) and all(any(says(a, b) for a in mine) for b in other)
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """What a passage and its source hold."""
+
+    figures: tuple[Figure, ...]
+    names: Known
+    sentences: frozenset[str]
+
+
+_NOTHING = _Held((), Known(), frozenset())
+
+
+def _held_by(passage: Evidence) -> _Held:
+    source = passage.source
+    named = f"{source.publisher} {source.title} {source.document or ''}"
+    return _read_passage(passage.text, named, source.year)
+
+
+@lru_cache(maxsize=512)
+def _read_passage(text: str, named: str, year: int | None) -> _Held:
+    language = _likely_language(text)
+    found = figures(text, language)
+    years = {day.year for figure in found for day in figure.days} | {year}
+    dated = [Figure(FigureKind.YEAR, 0, 0, frozenset({Fraction(year)})) for year in years if year]
+    return _Held((*found, *dated), known_by(f"{text} {named}", language), frozenset(map(_bare, sentences(text))))
+
+
+def _likely_language(text: str) -> str:
+    """The language whose common words a passage has most of: quick, and exact enough for reading its numbers.
+
+    The detector of ``core.engine.wording.language`` would keep an editor waiting for seconds while it loads.
+    """
+    found = words(text)
+    return max(NAMES, key=lambda code: sum(word in stop_words(code) for word in found))
+
+
+def _bare(sentence: str) -> str:
+    return sentence.strip(_MARKS)
+
+
+_Stated = Figure | NameSpan
+
+
+def _by_sentence(text: str, language: str) -> list[tuple[tuple[int, int], list[_Stated]]]:
+    spans = sentence_spans(text)
+    stated: list[_Stated] = [*figures(text, language), *names_in(text, spans, language)]
+    dates = [one for one in stated if isinstance(one, Figure)]
+    kept = [one for one in stated if isinstance(one, Figure) or not any(d.start <= one.start < d.end for d in dates)]
+    kept.sort(key=lambda one: one.start)
+    return [(span, [one for one in kept if span[0] <= one.start < span[1]]) for span in spans]
+
+
+def _holds(stated: _Stated, held: _Held, language: str, known_names: AbstractSet[str]) -> bool:
+    if isinstance(stated, NameSpan):
+        return stated.is_known(held.names, known_names, language)
+    return any(says(figure, stated) for figure in held.figures)
+
+
+def _check_sentence(
+    text: str,
+    span: tuple[int, int],
+    stated: Sequence[_Stated],
+    evidence: Sequence[Evidence],
+    language: str,
+    known_names: AbstractSet[str],
+) -> SentenceCheck:
+    sentence = _bare(" ".join(text[slice(*span)].split()))
+    held = [(passage.id, _held_by(passage)) for passage in evidence]
+    quoted = next((id_ for id_, by in held if sentence in by.sentences), None)
+    looked_up = [one for one in stated if not _holds(one, _NOTHING, language, known_names)]
+    if quoted is not None or not looked_up:
+        return SentenceCheck(*span, quoted is not None, quoted is not None, quoted, ())
+    carries = next((id_ for id_, by in held if all(_holds(one, by, language, known_names) for one in looked_up)), None)
+    strange = [one for one in looked_up if not any(_holds(one, by, language, known_names) for _, by in held)]
+    return SentenceCheck(*span, True, False, carries, tuple(_item(text, one) for one in strange))
+
+
+def _item(text: str, stated: _Stated) -> Item:
+    written = text[stated.start : stated.end]
+    if isinstance(stated, NameSpan):
+        return Item(NAME, written, stated.start, stated.end)
+    return Item(stated.kind.value, written, stated.start, stated.end, weight_of(stated, text))

@@ -1,0 +1,103 @@
+"""Why scores are missing, by what a reader can do about it: a code for programs, and words for people.
+
+Owns the reasons, which of them holds for a draft, and the one note on what no draft has.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from core.engine.llm.budget import Budget
+from core.engine.readers.networks import Readers
+from core.engine.scoring.rewards import WEIGHTS, in_words
+from core.i18n.sentences import Sentence, listed, sentence
+from core.models import Brief, Scores
+
+_OF_READER = ("stance", "non_toxicity", "fit", "faithfulness_post")
+
+
+class Missing(StrEnum):
+    """Why a score is missing, by what a reader can do about it; the value is its code, which keeps its meaning."""
+
+    LANGUAGE = "no_scorer_for_language"
+    NOT_INSTALLED = "scorer_not_installed"
+    NOT_REACHED = "not_reached"
+    FAILED = "scorer_failed"
+    UNCHECKED = "fact_not_checked"
+    NOT_APPLICABLE = "not_applicable"
+
+
+def why_in_words(why: Missing) -> Sentence:
+    """The reason as part of a sentence."""
+    return {
+        Missing.LANGUAGE: sentence("no scorer knows the language"),
+        Missing.NOT_INSTALLED: sentence("no scorer is installed, and the profile does not ask the language model"),
+        Missing.NOT_REACHED: sentence("the profile does not measure it, or ended before"),
+        Missing.FAILED: sentence("the scorer or the language model did not answer"),
+        Missing.UNCHECKED: sentence("what is stated could not be checked"),
+        Missing.NOT_APPLICABLE: sentence("it does not apply to this draft"),
+    }[why]
+
+
+@dataclass(frozen=True, slots=True)
+class Circumstances:
+    """What is known of a draft's scoring beside the scores.
+
+    Attributes:
+        states_fact: the draft states something that needs a source.
+        quality: why no model told the argument quality, where one was asked or configured.
+        failed: the names of the scores whose scorers failed.
+    """
+
+    states_fact: bool = False
+    quality: Missing | None = None
+    failed: Collection[str] = ()
+
+
+def unscored(scores: Scores, brief: Brief, readers: Readers, known: Circumstances) -> dict[str, Missing]:
+    """Why each score that a draft lacks is missing, by its name."""
+    language = brief.reading.language
+    is_unlike = language not in readers.embedder.languages
+    why = {
+        "argument_quality": known.quality or Missing.NOT_INSTALLED,
+        "factuality": Missing.UNCHECKED if known.states_fact else Missing.NOT_APPLICABLE,
+        "faithfulness_claim": _unlike(is_unlike=is_unlike, is_there=bool(brief.claim)),
+        "faithfulness_evidence": _unlike(is_unlike=is_unlike, is_there=bool(brief.evidence)),
+        "judge": Missing.NOT_REACHED,
+        "judge_spread": Missing.NOT_REACHED,
+    }
+    unread = Missing.NOT_REACHED if readers.drafts.knows(language) else Missing.LANGUAGE
+    why |= dict.fromkeys(_OF_READER, unread) | dict.fromkeys(known.failed, Missing.FAILED)
+    why["total"] = Counter(why[name] for name in WEIGHTS).most_common(1)[0][0]  # it is missing where all of them are
+    return {name: reason for name, reason in why.items() if getattr(scores, name) is None}
+
+
+def _unlike(*, is_unlike: bool, is_there: bool) -> Missing:
+    if is_unlike:
+        return Missing.LANGUAGE
+    return Missing.NOT_REACHED if is_there else Missing.NOT_APPLICABLE
+
+
+def unanswered(budget: Budget) -> Missing:
+    """Why a model that was asked for a score gave none."""
+    return Missing.NOT_REACHED if budget.exhausted() else Missing.FAILED
+
+
+def note_of_missing(drafts: Sequence[Mapping[str, Missing]]) -> Sentence | None:
+    """One sentence on the rewards that no draft has, grouped by their reasons; ``None`` where each is there.
+
+    The code of each reason is among the sentence's values, by the name of the score.
+
+    Args:
+        drafts: for each draft, what ``unscored`` says of it. Where drafts differ, the commonest reason is told.
+    """
+    names = [name for name in WEIGHTS if drafts and all(name in draft for draft in drafts)]
+    if not names:
+        return None
+    codes = {name: Counter(draft[name] for draft in drafts).most_common(1)[0][0] for name in names}
+    groups = {why: [in_words(name) for name in names if codes[name] is why] for why in codes.values()}
+    parts = [sentence("{scores} ({why})", scores=listed(group), why=why_in_words(why)) for why, group in groups.items()]
+    return sentence("rewards: no draft has these scores: {scores}", scores=listed(parts, "; "), **codes)

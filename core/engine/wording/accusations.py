@@ -1,0 +1,50 @@
+"""What a post accuses a group of, so that an answer does not bring up more than the post did.
+
+Owns the list beside this file. A fact or a sentence that speaks of crime, even kindly, ties the group to crime. So it
+may only answer a post that does so already.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+from core.models import TargetGroup
+
+
+@dataclass(frozen=True, slots=True)
+class Accusation:
+    """One accusation: the groups that a mere mention would tie to it, and the words that say and raise it."""
+
+    groups: frozenset[TargetGroup]
+    said: re.Pattern[str]
+    raised: re.Pattern[str]
+
+
+@cache
+def accusations() -> Mapping[str, Accusation]:
+    """All accusations, by name."""
+    rows = tomllib.loads(
+        resources.files("core.engine.wording").joinpath("accusations.toml").read_text(encoding="utf-8")
+    )
+    return {
+        name: Accusation(
+            frozenset(map(TargetGroup, row["groups"])),
+            *(re.compile(row[key], re.IGNORECASE) for key in ("said", "raised")),
+        )
+        for name, row in rows.items()
+    }
+
+
+def said_of(text: str, group: TargetGroup | None) -> frozenset[str]:
+    """The accusations against a group that a text about it brings up."""
+    return frozenset(name for name, one in accusations().items() if group in one.groups and one.said.search(text))
+
+
+def raised_in(*texts: str) -> frozenset[str]:
+    """The accusations against any group that these texts bring up or come near to."""
+    return frozenset(name for name, one in accusations().items() if any(map(one.raised.search, texts)))

@@ -1,0 +1,94 @@
+"""Wordings by language: what refuses or leaks, credits a source, denies, or states something checkable.
+
+Owns the lists beside this file (one ``<language>.toml`` for each language that Antiphon writes) and their reading.
+``core.engine.scoring.gates`` and ``core.engine.arguing.claims`` decide what follows from a find.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+from core.engine.wording.language import NAMES
+from core.engine.wording.text import stem
+from core.i18n.sentences import sentence
+
+FALLBACK = "en"
+_FAULTS = {
+    name: name
+    for name in (
+        sentence("claims an identity"),
+        sentence("prompt text"),
+        sentence("refusal"),
+    )
+}
+"""The names of the faults in the lists, as sentences that can be translated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wordings:
+    """The wordings of one language.
+
+    Attributes:
+        faults: what shows each fault, by the fault's name.
+        tool: what a tool says of its task, such as "the post".
+        negation: a word that denies what follows.
+        credits: somebody credited with a finding.
+        absolutes: what is said of all, of none or of most.
+        checkable: what somebody could ask a source for.
+        group_stems: the stems of the words for the groups themselves.
+    """
+
+    faults: Mapping[str, re.Pattern[str]]
+    tool: re.Pattern[str]
+    negation: re.Pattern[str]
+    credits: re.Pattern[str]
+    absolutes: re.Pattern[str]
+    checkable: re.Pattern[str]
+    group_stems: frozenset[str]
+
+
+@cache
+def wordings_of(language: str | None) -> Wordings:
+    """The wordings of a language; English ones where Antiphon does not write it."""
+    code = language if language in NAMES else FALLBACK
+    rows = tomllib.loads(resources.files("core.engine.wording").joinpath(f"{code}.toml").read_text(encoding="utf-8"))
+    return Wordings(
+        faults={_FAULTS[name]: _any(*expressions) for name, expressions in rows["faults"].items()},
+        tool=_any(*rows["tool"]),
+        negation=_any(rows["negation"]),
+        credits=_any(rows["credits"]),
+        absolutes=_any(*rows["absolutes"]),
+        checkable=_any(*rows["checkable"]),
+        group_stems=frozenset(stem(word) for word in rows["groups"]),
+    )
+
+
+def _any(*expressions: str) -> re.Pattern[str]:
+    return re.compile("|".join(expressions), re.IGNORECASE)
+
+
+def leak_in(text: str) -> str | None:
+    """What a text's wording shows of the model behind it (a refusal, its prompt, an invented identity), or ``None``."""
+    plain = text.replace("’", "'")
+    for language in NAMES:
+        for name, shown_by in wordings_of(language).faults.items():
+            if shown_by.search(plain):
+                return name
+    return sentence("left over from a model") if _artefacts().search(plain) else None
+
+
+@cache
+def _artefacts() -> re.Pattern[str]:
+    rows = tomllib.loads(resources.files("core.engine.wording").joinpath("artefacts.toml").read_text("utf-8"))
+    return re.compile("|".join(f"(?:{one})" for one in rows["artefacts"]), re.IGNORECASE | re.MULTILINE)
+
+
+def speaks_as_tool(text: str) -> bool:
+    """Whether a text speaks of its task ("the post", "counterspeech"), as a person rarely does."""
+    plain = text.replace("’", "'")
+    return any(wordings_of(language).tool.search(plain) for language in NAMES)

@@ -1,0 +1,159 @@
+"""The search of CODEOFCONDUCT as it was published (section 3 and Algorithms 1 and 2), to compare ours with.
+
+Owns the loop over c0, the background knowledge: append sampled words, judge, draw k with P proportional to T^E, have
+the model rewrite them, judge again, keep the best k. What the paper leaves open is decided here: each candidate gets k
+strings; strings are judged in pairs, in both orders, as its public code does; k are drawn with replacement; C holds k
+candidates, as its estimate of the cost assumes. A string with appended words is judged, but never becomes a draft.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import TypeVar
+
+from core.engine.cards.bank import load_cards
+from core.engine.llm.budget import MeteredModel
+from core.engine.llm.prompts import load_prompt, quoted
+from core.engine.outcomes import Search
+from core.engine.ports import Generation
+from core.engine.review.judge_formats import Judge, Rubric
+from core.engine.wording.language import name_of
+from core.engine.wording.slurs import is_slur
+from core.engine.wording.text import words
+from core.engine.writing.anneal import weights_of
+from core.engine.writing.first_drafts import tidy
+from core.errors import ModelUnavailable
+from core.i18n.sentences import sentence
+from core.models import Brief
+
+APPENDED_WORDS = 20
+"""The number in the public code; the paper gives none."""
+_MAX_TOKENS = 150
+Answered = TypeVar("Answered")
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A text with E, its score by the judge, in [0, 10]."""
+
+    text: str
+    score: float
+
+
+def word_list(brief: Brief) -> list[str]:
+    """The words to sample from: a word list of the language (that of the prepared sentences) and the post's own words.
+
+    Slurs of the post are left out; the paper keeps them.
+    """
+    texts = [text for card in load_cards(brief.language) for own in card.replies.values() for text in own]
+    found = {word for text in [*texts, brief.post.text] for word in words(text)}
+    return sorted(word for word in found if not is_slur(word))
+
+
+async def search(
+    background: str, brief: Brief, bag: Sequence[str], writer: MeteredModel, by: Judge, chance: random.Random
+) -> Search[Scored]:
+    """Answers to a post, within the budget of ``writer``.
+
+    Args:
+        background: c0, the string that the search starts from.
+        bag: the words to append: a word list of the language, and the post's own words.
+
+    Returns:
+        Every answer that was written and could be judged.
+    """
+    return await _Loop(background, brief, bag, writer, by, chance).run()
+
+
+@dataclass
+class _Loop:
+    background: str
+    brief: Brief
+    bag: Sequence[str]
+    writer: MeteredModel
+    by: Judge
+    chance: random.Random
+
+    async def run(self) -> Search[Scored]:
+        budget, profile = self.writer.budget, self.writer.budget.profile
+        current, found = [self.background], dict[str, Scored]()
+        for done in range(profile.rounds):
+            ended = budget.exhausted() or budget.is_late()
+            if ended:
+                return Search(_best_first(found.values()), done, ended)
+            temperature = profile.t0 + (done + 1) * profile.t_step
+            fresh = [answer for text in current for answer in await self._grow(text, temperature)]
+            if not fresh:
+                return Search(
+                    _best_first(found.values()), done, budget.exhausted() or sentence("no answer could be judged")
+                )
+            found |= {answer.text: answer for answer in fresh}
+            best = _best_first(fresh)[: profile.proposals]
+            if best[0].score >= profile.target_score:
+                return Search(_best_first(found.values()), done + 1, sentence("target score"))
+            current = [answer.text for answer in best]
+        return Search(_best_first(found.values()), profile.rounds, budget.exhausted() or sentence("round limit"))
+
+    async def _grow(self, text: str, temperature: float) -> list[Scored]:
+        """The next candidates from one candidate: the best k of the answers that its k drawn strings lead to."""
+        count = self.writer.budget.profile.proposals
+        sampled = [self.chance.sample(self.bag, min(APPENDED_WORDS, len(self.bag))) for _ in range(count)]
+        hint_of = {" ".join([text, *hint]): hint for hint in sampled}
+        strings = await self._judge(list(hint_of))
+        if not strings:
+            return []
+        weights = weights_of([string.score for string in strings], temperature)
+        drawn = self.chance.choices(strings, weights, k=count)
+        answers = await self._rewrite(text, [hint_of[string.text] for string in drawn])
+        return _best_first(await self._judge(answers))[:count]
+
+    async def _rewrite(self, text: str, hints: Sequence[Sequence[str]]) -> list[str]:
+        """Ask for rewrites, with the words apart from the candidate: a model repeats words that are in the text."""
+        profile, brief = self.writer.budget.profile, self.brief
+        jobs = []
+        for hint in hints:
+            prompt = load_prompt("rewrite").fill(
+                post=quoted(brief.post.text), reply=text, words=", ".join(hint), language=name_of(brief.language)
+            )
+            seed = self.chance.randrange(2**31)
+            how = Generation(max_tokens=_MAX_TOKENS, temperature=profile.temperature, seed=seed)
+            jobs.append(self.writer.generate(prompt, how))
+        answers = _answered(await asyncio.gather(*jobs, return_exceptions=True))
+        return list(dict.fromkeys(text for answer in answers if (text := tidy(answer.texts[0]))))
+
+    async def _judge(self, texts: Sequence[str]) -> list[Scored]:
+        """Each text with the mean of its scores; a text without a readable comparison is left out."""
+        rivals = [*texts, self.background] if len(texts) == 1 else list(texts)
+        pairs = list(zip(rivals[::2], rivals[1::2], strict=False))
+        if len(rivals) % 2:
+            pairs.append((rivals[-1], rivals[0]))
+        orders = [order for one, other in pairs for order in ((one, other), (other, one))]
+        jobs = (self.by.compare(self.brief, one, other, Rubric.LOOP) for one, other in orders)
+        marks: dict[str, list[float]] = {}
+        said = await asyncio.gather(*jobs, return_exceptions=True)
+        for (one, other), comparison in zip(orders, said, strict=True):
+            for read in _answered([comparison]):
+                if read is not None:
+                    marks.setdefault(one, []).append(read.first)
+                    marks.setdefault(other, []).append(read.second)
+        return [Scored(text, fmean(marks[text])) for text in texts if text in marks]
+
+
+def _answered(answers: Sequence[Answered | BaseException]) -> list[Answered]:
+    """The answers that came. Only a spent budget or a lost server ends the loop early, with the best so far."""
+    came = []
+    for answer in answers:
+        if isinstance(answer, BaseException):
+            if not isinstance(answer, ModelUnavailable):
+                raise answer
+        else:
+            came.append(answer)
+    return came
+
+
+def _best_first(answers: Iterable[Scored]) -> list[Scored]:
+    return sorted(answers, key=lambda answer: -answer.score)

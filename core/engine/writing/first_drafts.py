@@ -1,0 +1,210 @@
+"""Stage 4, first half: the drafts that the search starts from, one or more for each intent.
+
+Owns how prepared sentences and evidence are put together, and how the model is asked for drafts of its own (CoARL,
+Table 5; F2RL, Appendix C.4; RAG paper, Appendix B). A few examples help small models most; approved replies of the
+community are added to them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Iterator, Sequence
+
+from core.engine.arguing.evidence import far_from
+from core.engine.cards.bank import Card, Facet
+from core.engine.llm.budget import MeteredModel
+from core.engine.llm.prompts import load_prompt, quoted
+from core.engine.outcomes import Noted
+from core.engine.ports import Generation
+from core.engine.review.candidates import Candidate
+from core.engine.review.judge import LEADING
+from core.engine.scoring.gates import MAX_SENTENCES
+from core.engine.wording.language import detect, name_of
+from core.engine.wording.text import join, sentences
+from core.engine.writing.writer import bare_reply
+from core.errors import ModelUnavailable
+from core.i18n.sentences import sentence
+from core.models import Brief, Intent
+
+DESCRIPTIONS = {
+    Intent.INFORMATIVE: "informative: it gives a reason or the fact of the evidence",
+    Intent.EMPATHETIC: "empathetic: it speaks from the heart for the people who are hurt",
+    Intent.QUESTIONING: "questioning: one open question that makes readers think and assumes nothing bad",
+    Intent.DENOUNCING: "denouncing: it says calmly that talking like this is not acceptable",
+    Intent.POSITIVE: "positive: it says something good about the people attacked",
+}
+_OPENINGS = 2
+_EXAMPLES = 2
+_MAX_TOKENS = 90
+_VOICES = 3
+
+
+def compose(brief: Brief, cards: Sequence[Card], intents: Sequence[Intent], chance: random.Random) -> list[Candidate]:
+    """Drafts from prepared replies and evidence, without any model.
+
+    A reply stands as it was written. For each intent all that fit under any post of the stereotype are offered, and
+    two others of each card. For the informative intent a card's argument with the fact that it rests on comes instead,
+    where there is one; a card for any post about the group takes the first passage that bears on the post. First come
+    the replies to the facet that the post is about. The community's own replies for an intent leave no room for others.
+    """
+    found: dict[str, Candidate] = {}
+    for intent, card, facet, text in _on_facets(cards, intents):
+        draft = Candidate(text, intent, is_prepared=True, card=card, facet=facet)
+        found.setdefault(text, draft)
+    answered = {card.stereotype.id for card in cards if any(card.broad.values())}
+    for intent in intents:
+        for card in _first_choice(cards, intent, brief):
+            for text in _texts(card, intent, brief, chance):
+                if len(sentences(text)) <= MAX_SENTENCES:
+                    is_rare = card.stereotype.id in answered and intent not in LEADING
+                    may_miss = is_rare and text in card.replies[intent]
+                    draft = Candidate(text, intent, is_prepared=True, card=card, may_miss=may_miss)
+                    found.setdefault(text, draft)
+    return list(found.values())
+
+
+def _on_facets(cards: Sequence[Card], intents: Sequence[Intent]) -> Iterator[tuple[Intent, Card, Facet, str]]:
+    """The replies to the facets that the post is about, with their cards, the nearest facet first."""
+    own = {intent for card in cards for intent, texts in card.own.items() if texts}
+    facets = [(card, facet) for card in cards for facet in card.facets if facet.near]
+    for card, facet in sorted(facets, key=lambda found: -found[1].near):
+        for intent in intents:
+            if intent not in own:
+                yield from ((intent, card, facet, text) for text in facet.replies.get(intent, ()))
+
+
+def _first_choice(cards: Sequence[Card], intent: Intent, brief: Brief) -> Sequence[Card]:
+    """Where the community has replies of its own, the cards that hold them; else those that a fact carries, if any."""
+    own = [card for card in cards if card.own.get(intent)]
+    if own or intent is not Intent.INFORMATIVE:
+        return own or cards
+    return [card for card in cards if _sourced(card, brief)] or cards
+
+
+def _texts(card: Card, intent: Intent, brief: Brief, chance: random.Random) -> list[str]:
+    sourced = _sourced(card, brief) if intent is Intent.INFORMATIVE and not card.own.get(intent) else ""
+    return [sourced] if sourced else _openings(card, intent, chance)
+
+
+def _sourced(card: Card, brief: Brief) -> str:
+    """The card's argument with the fact that carries it; "" without one, or where both are too long for a reply."""
+    fact = _fact_for(card, brief) if card.claim and card.is_translated else ""
+    text = join([card.claim, fact])
+    return text if fact and len(sentences(text)) <= MAX_SENTENCES else ""
+
+
+def _openings(card: Card, intent: Intent, chance: random.Random) -> list[str]:
+    """Two replies of a card, the community's own first; where it has none, all that fit under any post as well."""
+    own, others = card.own.get(intent, ()), card.replies[intent]
+    mine = chance.sample(own, min(_OPENINGS, len(own)))
+    broad = () if mine else card.broad.get(intent, ())
+    return [*mine, *broad, *chance.sample(others, min(_OPENINGS - len(mine), len(others)))]
+
+
+def _fact_for(card: Card, brief: Brief) -> str:
+    """The words of the passage that carries a card's argument, in the draft's language; "" where there is none."""
+    far = far_from(brief.evidence)
+    for passage in brief.evidence:
+        bears = passage.id not in far if card.stereotype.is_general else passage.id == card.fact
+        if bears and detect(passage.summary, brief.language) == brief.language:
+            return passage.summary
+    return ""
+
+
+def weakest(intents: Sequence[Intent], candidates: Sequence[Candidate]) -> list[Intent]:
+    """The intents, sorted so that those with no candidate, or with the weakest best candidate, come first."""
+    best = {intent: max((c.energy for c in candidates if c.intent is intent), default=0.0) for intent in intents}
+    return sorted(intents, key=lambda intent: best[intent])
+
+
+async def write(
+    brief: Brief,
+    intents: Sequence[Intent],
+    model: MeteredModel,
+    *,
+    style: str,
+    temperature: float,
+    exemplars: Sequence[str],
+    cards: Sequence[Card] = (),
+    each: int = 1,
+    variant: int = 0,
+) -> Noted[list[Candidate]]:
+    """Drafts by the model, ``each`` for every intent, all asked for at once, and why some are missing.
+
+    Args:
+        exemplars: replies that the community approved.
+        cards: the arguments that answer the post; their replies show the model what fits.
+    """
+    seeds = [list(Intent).index(intent) + variant * len(Intent) for intent in intents]
+    answers = await asyncio.gather(
+        *(
+            _write_for(
+                brief,
+                intent,
+                model,
+                style=style,
+                exemplars=exemplars,
+                fitting=_fitting(cards, intent),
+                how=Generation(max_tokens=_MAX_TOKENS, temperature=temperature, n=each, seed=seed),
+            )
+            for intent, seed in zip(intents, seeds, strict=True)
+        ),
+        return_exceptions=True,
+    )
+    drafts, lost = dict[str, Candidate](), []
+    for intent, answer in zip(intents, answers, strict=True):
+        if isinstance(answer, ModelUnavailable):
+            lost.append(answer.message)
+        elif isinstance(answer, BaseException):
+            raise answer
+        else:
+            for text in answer:
+                drafts.setdefault(text, Candidate(text, intent, is_prepared=False))
+    wrote = len(intents) - len(lost)
+    if not lost:
+        return Noted(list(drafts.values()), [])
+    note = sentence(
+        "drafts: the model wrote {wrote} of {wanted} drafts ({why})", wrote=wrote, wanted=len(intents), why=lost[0]
+    )
+    return Noted(list(drafts.values()), [note])
+
+
+def _fitting(cards: Sequence[Card], intent: Intent) -> list[str]:
+    """A prepared reply of each of the first cards."""
+    told = (card for card in cards if not card.stereotype.is_general)
+    replies = ([*card.own.get(intent, ()), *card.broad.get(intent, ()), *card.replies[intent]] for card in told)
+    return [texts[0] for texts in replies if texts][:_EXAMPLES]
+
+
+async def _write_for(
+    brief: Brief,
+    intent: Intent,
+    model: MeteredModel,
+    *,
+    style: str,
+    exemplars: Sequence[str],
+    fitting: Sequence[str],
+    how: Generation,
+) -> list[str]:
+    passage = brief.evidence[0].summary if brief.evidence else ""
+    prompt = load_prompt("draft").fill(
+        exemplars="".join(f"\n- in this community's own voice: {text}" for text in exemplars[:_VOICES]),
+        post=quoted(brief.post.text),
+        gist=f"The post: {brief.reading.implied_meaning}\n" if brief.reading.implied_meaning else "",
+        claim=brief.claim,
+        evidence=passage or "none",
+        fitting="".join(f"\nA reply of this kind that fits, to be said in other words: {text}" for text in fitting),
+        intent=DESCRIPTIONS[intent],
+        style=style,
+        language=name_of(brief.language),
+    )
+    return [tidy(text) for text in (await model.generate(prompt, how)).texts]
+
+
+def tidy(answer: str) -> str:
+    """The reply in a model's answer: its first two whole sentences, on one line, without label or quotation marks."""
+    parts = sentences(bare_reply(answer))[:MAX_SENTENCES]
+    if len(parts) > 1 and not parts[-1].endswith((".", "!", "?", "…")):
+        parts = parts[:-1]
+    return " ".join(parts)

@@ -1,0 +1,207 @@
+"""Stage 4 as a whole: where its drafts come from in each kind of profile, and which are shown meanwhile.
+
+Owns the order: prepared drafts at once, then what the model writes, then the loop that improves them. Each kind of
+search of a profile is a class with one method.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from types import MappingProxyType
+from typing import Final, TypeVar
+
+from core.engine.cards.bank import Card
+from core.engine.llm.profiles import Profile, SearchKind
+from core.engine.outcomes import Noted, Search
+from core.engine.review.assessment import MAX_DRAFTS, Assessor
+from core.engine.review.candidates import Candidate
+from core.engine.review.judge import LEADING, seeded
+from core.engine.review.judge_formats import Judge
+from core.engine.scoring.gates import intent_fault
+from core.engine.wording.text import counted, join
+from core.engine.writing.anneal import anneal
+from core.engine.writing.codeofconduct import search, word_list
+from core.engine.writing.first_drafts import compose, weakest, write
+from core.i18n.sentences import sentence
+from core.models import Intent
+
+_WRITTEN_AT_ONCE = 2
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class DraftSearch:
+    """The search for drafts of one suggestion.
+
+    Attributes:
+        assessor: which candidates pass, and how good they are; it knows the brief, the cards, the model and who writes.
+        style: how the community speaks.
+        exemplars: replies that it approved, the closest to the post first.
+        variant: how often the post was drafted before.
+        judge: asked within the published search.
+        chance: makes the search repeatable.
+        show: called with the candidates so far, whenever there are better ones.
+        report: called with the name of a step and what came of it.
+    """
+
+    assessor: Assessor
+    style: str
+    exemplars: Sequence[str]
+    variant: int
+    judge: Judge
+    chance: random.Random
+    show: Callable[[Sequence[Candidate]], Awaitable[None]]
+    report: Callable[[str, str], None]
+
+    @property
+    def _profile(self) -> Profile:
+        return self.assessor.model.budget.profile
+
+    async def run(self) -> Search[Candidate]:
+        """The drafts that pass the gates, in no order, and how the search ended.
+
+        Where prepared replies are held back the model that ships writes none: what it writes fits less often than they.
+        """
+        brief, cards, model = self.assessor.brief, self.assessor.cards, self.assessor.model
+        start = await self._prepared()
+        await self.show(start)
+        if self.assessor.is_held_back and not self.assessor.is_good_writer:
+            self.report("drafts", f"drafts that pass the gates: {len(start)}")
+            return Search(start, 0, sentence("what seldom fits is held back"))
+        async for written in self._written([] if self._is_filled(start) else weakest(self.assessor.allowed, start)):
+            known = {candidate.text for candidate in start}
+            start += await self.assessor.best([candidate for candidate in written if candidate.text not in known])
+            await self.show(start)
+        self.report("drafts", f"drafts that pass the gates: {len(start)}")
+        found = await anneal(start, brief, cards, model, self.assessor, self.chance, self.show)
+        self._report_search(found)
+        return found
+
+    def _is_filled(self, start: Sequence[Candidate]) -> bool:
+        """Whether nobody needs more: without a judge, what the model that ships writes seldom is better."""
+        profile = self._profile
+        asks = self.assessor.is_good_writer or profile.verdicts or self.assessor.is_claim_chosen
+        return not asks and len(start) >= profile.judge_candidates
+
+    async def _prepared(self) -> list[Candidate]:
+        """Prepared drafts of the first stereotype that still has some: a community may have posted all of one.
+
+        Where that is only the group, those for what the post may say stand beside them.
+        """
+        brief, intents = self.assessor.brief, self.assessor.allowed
+        found = list[Candidate]()
+        for _, cards in _by_stereotype(self.assessor.cards):
+            found = [*found, *await self.assessor.best(compose(brief, cards, intents, self.chance))]
+            if not cards[0].stereotype.is_general:
+                if any(not draft.is_answer for draft in found):
+                    return found
+            else:
+                guessed = await self._guessed()
+                return [*self._beside(found, len(guessed)), *guessed]
+        return found
+
+    @staticmethod
+    def _beside(found: Sequence[Candidate], guesses: int) -> Sequence[Candidate]:
+        """What answers any post about the group: all of it, or as much as fills the list with guesses, two at least.
+
+        Replies to other posts stand before it, and take nobody's place.
+        """
+        if not guesses:
+            return found
+        answers, found = (
+            [draft for draft in found if draft.is_answer],
+            [draft for draft in found if not draft.is_answer],
+        )
+        sure = seeded([draft for draft in found if not draft.may_miss] or found, len(found))
+        best = {draft.intent: draft for draft in reversed(sure)}
+        leading = [best[intent] for intent in LEADING if intent in best]
+        others = [*leading, *(draft for draft in sure if draft not in leading)]
+        return [*answers, *others[: max(MAX_DRAFTS - guesses, 2)]]
+
+    async def _guessed(self) -> list[Candidate]:
+        """One prepared draft for each stereotype that the post may put forward."""
+        found = list[Candidate]()
+        for _, cards in _by_stereotype(self.assessor.guesses):
+            drafts = compose(self.assessor.brief, cards, self.assessor.allowed, self.chance)
+            passed = await self.assessor.passing(drafts)
+            leading = sorted(passed, key=lambda draft: (draft.may_miss, draft.intent is not LEADING[0], draft.order))
+            found += [replace(draft, may_miss=True) for draft in leading[:1]]
+        return found
+
+    async def _written(self, intents: Sequence[Intent]) -> AsyncIterator[list[Candidate]]:
+        """What the model writes, two drafts at a time, as long as there is time."""
+        profile = self._profile
+        wanted = intents[: profile.written]
+        for start in range(0, len(wanted), _WRITTEN_AT_ONCE):
+            if start and not self.assessor.model.budget.is_time_to_write:
+                return
+            written = await write(
+                self.assessor.brief,
+                wanted[start : start + _WRITTEN_AT_ONCE],
+                self.assessor.model,
+                style=self.style,
+                temperature=profile.temperature,
+                exemplars=self.exemplars,
+                cards=self.assessor.cards,
+                variant=self.variant,
+            )
+            yield self._noting(written)
+
+    async def _passing(self, texts: Sequence[str]) -> list[Candidate]:
+        """The texts that pass the gates and have an intent that the community wants."""
+        drafts = [Candidate(text, await self._intent_of(text), is_prepared=False) for text in texts]
+        return await self.assessor.passing([one for one in drafts if one.intent in self.assessor.allowed])
+
+    async def _intent_of(self, text: str) -> Intent:
+        """The intent that the reader of drafts gives a text, among the possible ones."""
+        reader, brief = self.assessor.readers.drafts, self.assessor.brief
+        if not reader.knows(brief.language):
+            return Intent.INFORMATIVE
+        shares = (await asyncio.to_thread(reader.read, brief.post.text, [text], brief.language))[0].intents
+        return max((intent for intent in shares if not intent_fault(text, intent)), key=lambda intent: shares[intent])
+
+    def _report_search(self, found: Search[T]) -> None:
+        self.report(
+            "anneal", f"{counted(found.rounds, 'round')}, {counted(len(found.found), 'draft')}, {found.stopped}"
+        )
+
+    def _noting(self, noted: Noted[list[T]]) -> list[T]:
+        self.assessor.notes += noted.notes
+        return noted.value
+
+
+class PublishedSearch(DraftSearch):
+    """The search of CODEOFCONDUCT as it was published (``core.engine.writing.codeofconduct``)."""
+
+    async def run(self) -> Search[Candidate]:
+        """The best answers of the published search that pass the gates, as many as the judge compares."""
+        brief = self.assessor.brief
+        background = join(passage.summary for passage in brief.evidence) or brief.claim
+        found = await search(background, brief, word_list(brief), self.assessor.model, self.judge, self.chance)
+        self._report_search(found)
+        pool = (await self._passing([answer.text for answer in found.found]))[: self._profile.judge_candidates]
+        if not pool:
+            self.assessor.notes.append(
+                sentence("drafts: no answer of the published search passed the gates; prepared drafts are shown")
+            )
+            pool = await self._prepared()
+        await self.show(pool)
+        return Search(pool, found.rounds, found.stopped)
+
+
+SEARCHES: Final[Mapping[SearchKind, type[DraftSearch]]] = MappingProxyType(
+    {
+        SearchKind.DRAFTS: DraftSearch,
+        SearchKind.PUBLISHED: PublishedSearch,
+    }
+)
+"""What each kind of search of a profile is; a larger model has its own for drafts (``core.engine.writing.larger_search``)."""
+
+
+def _by_stereotype(cards: Sequence[Card]) -> list[tuple[str, list[Card]]]:
+    """The cards of each stereotype, in their order."""
+    return [(id_, list(found)) for id_, found in groupby(cards, key=lambda card: card.stereotype.id)]

@@ -1,1 +1,0 @@
-"""What a text states that can be looked up, and which passage holds it."""

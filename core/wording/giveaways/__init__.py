@@ -1,1 +1,0 @@
-"""Wordings that give a text away, by language."""

@@ -1,1 +1,0 @@
-"""Instructions to a model inside a text."""

@@ -1,1 +1,0 @@
-"""The groups that a text speaks about, and how: names of groups, slurs, accusations."""

@@ -1,1 +1,0 @@
-"""The locked process in which a file is read."""

@@ -1,0 +1,33 @@
+"""``antiphon doctor``: what it says of the models, and of itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bot.cli.doctor.examination import examine_models
+from bot.settings.settings import Settings
+from bot.settings.sources import load_settings
+from tests.fakes.engine.model import FakeModel
+from tests.fakes.engine.servers.chat import serving
+
+
+def _settings(config: Path, url: str) -> Settings:
+    model = {"ANTIPHON__LLM__BACKEND": "server", "ANTIPHON__LLM__BASE_URL": url, "ANTIPHON__LLM__MODEL": "m"}
+    return load_settings(config, model)
+
+
+async def test_the_judge_is_as_well_as_the_model_that_judges(config: Path) -> None:
+    """Where the writer compares the drafts, nobody compares them while it is away."""
+    writer, judge = await examine_models(_settings(config, "http://127.0.0.1:9/v1"))
+    assert (writer.name, writer.ok) == ("language model", False)
+    assert (judge.name, judge.ok) == ("judge", False)
+    assert "compares the drafts" in judge.detail
+    assert judge.remedy == writer.remedy
+    assert "llm.base_url" in judge.remedy
+
+
+async def test_the_judge_is_well_where_the_model_answers(config: Path) -> None:
+    """Asked of a server that is there."""
+    with serving(FakeModel()) as server:
+        found = await examine_models(_settings(config, f"{server.url}/v1"))
+    assert [(one.name, one.ok) for one in found] == [("language model", True), ("judge", True)]

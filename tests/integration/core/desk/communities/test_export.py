@@ -1,0 +1,226 @@
+"""Exports: who may have one, what is in it, and that it reads back as it was."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from sqlalchemy import insert, inspect, select
+
+from bot.compose.desk import Desk
+from core.desk.communities.export import COLUMNS, EXPORTS, IDENTIFYING, Format, Row, export, text_of, write_export
+from core.desk.database.connection import Database, Session
+from core.desk.drafting.queue import DraftQueue
+from core.desk.rules.roles import Person
+from core.desk.schema import CaseRow
+from core.desk.store import people
+from core.errors import BadInput, NotAllowed, StoreUnavailable
+from core.models import FlaggedPost, Kind
+from tests.fakes.desk.audit_log import lines_of
+from tests.fakes.desk.decisions import approve, drafted, execute, take
+from tests.fakes.desk.people import AUDITOR, COMMUNITY_ID, MANAGER, MODERATOR, VOLUNTEER
+from tests.fakes.engine.suggestions import suggestion_for
+
+HOSTILE = '=HYPERLINK("https://example.org")\r\n\'+1,\t;\u2028 \U0001f9c0'
+
+
+async def _rows(database: Database, **how: object) -> list[Row]:
+    return [row async for row in export(database, COMMUNITY_ID, **how)]  # type: ignore[arg-type]
+
+
+async def _approved(desk: Desk, queue: DraftQueue, post: FlaggedPost) -> None:
+    case = await drafted(desk, queue, post)
+    await approve(desk, case, reply="-No argument.")
+
+
+async def test_a_row_says_what_became_of_a_case(
+    database: Database, desk: Desk, queue: DraftQueue, post: FlaggedPost
+) -> None:
+    """Post, reading, reply and decision, with pseudonyms for people."""
+    await _approved(desk, queue, post)
+    [row] = await _rows(database)
+    assert tuple(row) == COLUMNS
+    assert (row["state"], row["post"], row["drafts"], row["severity"]) == ("approved", post.text, 2, 2)
+    assert (row["flagged_how"], row["is_late"]) == (post.flagged_how, False)
+    assert row["reply"].startswith("-No argument.\n\n")
+    assert (row["is_edited"], row["draft_rank"], row["sent"]) == (True, None, "queued")
+    assert all(row[who].startswith("p-") for who in ("author", "flagged_by", "approved_by"))
+    assert row["created_at"] == "2026-03-02T14:00:00+00:00"
+
+
+@pytest.mark.both_databases
+async def test_an_export_says_of_which_kind_the_approved_draft_was(
+    database: Database, desk: Desk, queue: DraftQueue, post: FlaggedPost
+) -> None:
+    """Beside where it came from; who writes their own words has approved no draft."""
+    await desk.intake.flag(post)
+    taken = await take(queue)
+    made = suggestion_for(taken.case.post)
+    case = await queue.store(taken, replace(made, drafts=(replace(made.drafts[0], kind=Kind.NOTICE),)))
+    stored = await desk.queries.suggestion(case.id)
+    assert stored is not None
+    shown = await desk.queries.rendered(case.id, made.drafts[0].text)
+    exactly = shown.text, shown.sha256, MODERATOR
+    await desk.approvals.approve(case.id, case.version, *exactly, suggestion_id=stored.id, draft_rank=1)
+    await _approved(desk, queue, replace(post, ref=replace(post.ref, message="300"), text="Another post of theirs."))
+    found = {(row["draft_kind"], row["draft_origin"]) for row in await _rows(database)}
+    assert found == {("notice", "model"), (None, None)}
+
+
+@pytest.mark.both_databases
+async def test_nothing_in_an_export_leads_to_a_person_unless_it_is_asked_for(
+    database: Database, desk: Desk, queue: DraftQueue, post: FlaggedPost
+) -> None:
+    """Pseudonymised by default: no place of a post, no name of a moderator."""
+    await _approved(desk, queue, replace(post, ref=replace(post.ref, message="message-1034")))
+    said = json.dumps(await _rows(database))
+    for trace in (post.author, post.flagged_by, MODERATOR.user, post.ref.channel, "message-1034"):
+        assert trace not in said
+    [row] = await _rows(database, is_identified=True)
+    assert tuple(row) == (*COLUMNS, *IDENTIFYING)
+    assert [row[name] for name in IDENTIFYING] == [post.ref.channel, "message-1034", None, MODERATOR.name]
+    assert post.author not in json.dumps(row)
+
+
+@pytest.mark.parametrize("how", Format)
+async def test_an_export_reads_back_as_it_was(
+    database: Database, desk: Desk, queue: DraftQueue, post: FlaggedPost, tmp_path: Path, how: Format
+) -> None:
+    """Whatever somebody posted, and without a formula in any cell."""
+    for number, text in enumerate([HOSTILE, "+", "plain", "'=1", "a\nb"]):
+        await drafted(desk, queue, replace(post, ref=replace(post.ref, message=str(number + 200)), text=text))
+    rows, file = await _rows(database), tmp_path / "export"
+    assert await write_export(export(database, COMMUNITY_ID), file, how) == 5
+    with file.open(encoding="utf-8", newline="") as reading:
+        if how is Format.JSONL:
+            assert [json.loads(line) for line in reading.read().split("\n")[:-1]] == rows
+            return
+        read = list(csv.DictReader(reading))
+    assert [text_of(row["post"]) for row in read] == [row["post"] for row in rows]
+    assert [row["author"] for row in read] == [row["author"] for row in rows]
+    assert [int(row["drafts"]) for row in read] == [row["drafts"] for row in rows]
+    assert not [cell for row in read for cell in row.values() if cell[:1] in tuple("=+@\t\r")]
+
+
+@pytest.mark.both_databases
+async def test_more_cases_than_a_page_are_all_there_once(database: Database, desk: Desk, post: FlaggedPost) -> None:
+    """Many of them flagged in the same second."""
+    await execute(database, "DELETE FROM jobs")
+    for number in range(8):
+        await desk.intake.flag(replace(post, ref=replace(post.ref, message=str(200 + number))))
+    await _copy(database, 403)
+    rows = await _rows(database)
+    assert len(rows) == len({row["case"] for row in rows}) == 411
+
+
+async def _copy(database: Database, count: int) -> None:
+    async def work(session: Session) -> None:
+        first = (await session.scalars(select(CaseRow).filter_by(message="200"))).one()
+        row = {column.key: getattr(first, column.key) for column in inspect(CaseRow).columns}
+        copies = [row | {"id": f"copy-{number}", "message": f"copy-{number}"} for number in range(count)]
+        await session.execute(insert(CaseRow), copies)
+
+    await database.run("copy", work)
+
+
+async def test_another_community_s_cases_are_not_in_it(database: Database, desk: Desk, post: FlaggedPost) -> None:
+    """Each community has its own export."""
+    await desk.intake.flag(post)
+    await desk.intake.flag(replace(post, ref=replace(post.ref, community="elsewhere")))
+    assert [row["community"] for row in await _rows(database)] == [COMMUNITY_ID]
+
+
+@pytest.mark.parametrize("person", [MODERATOR, AUDITOR, VOLUNTEER])
+async def test_who_may_not_export_gets_nothing(
+    database: Database, desk: Desk, post: FlaggedPost, person: Person
+) -> None:
+    """Managers and administrators may."""
+    await desk.intake.flag(post)
+    with pytest.raises(NotAllowed):
+        await _rows(database, by=person)
+    assert len(await _rows(database, by=MANAGER)) == 1
+
+
+@pytest.mark.both_databases
+async def test_a_right_that_is_taken_away_ends_an_export_at_the_next_page(
+    database: Database, desk: Desk, post: FlaggedPost
+) -> None:
+    """The role is read anew for each page (invariant I7)."""
+    await desk.intake.flag(replace(post, ref=replace(post.ref, message="200")))
+    await _copy(database, 250)
+    rows = export(database, COMMUNITY_ID, by=MANAGER)
+    await anext(rows)
+    await database.run("revoke", lambda s: people.grant(s, COMMUNITY_ID, MANAGER, (), by="test"))
+    with pytest.raises(NotAllowed):
+        [row async for row in rows]
+
+
+async def test_the_audit_log_says_who_was_given_an_export(database: Database, desk: Desk, post: FlaggedPost) -> None:
+    """And whether people could be told from it."""
+    await desk.intake.flag(post)
+    await _rows(database)
+    await _rows(database, by=MANAGER, is_identified=True)
+    assert [(row.actor[:2], row.reason) for row in await lines_of(database, EXPORTS)] == [
+        ("te", f"exported {COMMUNITY_ID}, pseudonymised"),
+        ("p-", f"exported {COMMUNITY_ID}, with names and places"),
+    ]
+
+
+async def test_an_unknown_community_is_refused(database: Database, out: Path) -> None:
+    """And no file is left behind."""
+    with pytest.raises(BadInput, match="no community sample/nowhere"):
+        await write_export(export(database, "sample/nowhere"), out / "export.csv", Format.CSV)
+    assert _names(out) == []
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    """A folder for exports alone."""
+    folder = tmp_path / "out"
+    folder.mkdir()
+    return folder
+
+
+def _names(folder: Path) -> list[str]:
+    return [file.name for file in folder.iterdir()]
+
+
+def _is_private(file: Path) -> bool:
+    return file.stat().st_mode & 0o077 == 0
+
+
+async def test_an_export_that_breaks_off_leaves_the_old_file_whole(
+    database: Database, desk: Desk, post: FlaggedPost, out: Path
+) -> None:
+    """A file is replaced whole or not at all, and only its owner can read it."""
+    await desk.intake.flag(post)
+    file = out / "export.jsonl"
+    await write_export(export(database, COMMUNITY_ID), file, Format.JSONL)
+    before = file.read_bytes()
+    assert _is_private(file)
+
+    async def broken() -> AsyncIterator[Row]:
+        async for row in export(database, COMMUNITY_ID):
+            yield row
+        raise StoreUnavailable("The database went away.")
+
+    with pytest.raises(StoreUnavailable):
+        await write_export(broken(), file, Format.JSONL)
+    assert file.read_bytes() == before
+    assert _names(out) == [file.name]
+    with pytest.raises(BadInput, match="cannot be written"):
+        await write_export(export(database, COMMUNITY_ID), out / "missing" / "x", Format.CSV)
+
+
+async def test_a_suggestion_of_another_version_does_not_stop_an_export(
+    database: Database, desk: Desk, queue: DraftQueue, post: FlaggedPost
+) -> None:
+    """What cannot be read of it is left out."""
+    await drafted(desk, queue, post)
+    await execute(database, "UPDATE suggestions SET document = '{}'")
+    [row] = await _rows(database)
+    assert (row["drafts"], row["post"]) == (None, post.text)

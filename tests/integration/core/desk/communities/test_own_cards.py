@@ -1,0 +1,262 @@
+"""What a community does with cards of its own: two people for each, all on record, and who is erased is forgotten."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from bot.compose.desk import Desk
+from core.desk.communities import own_cards as module
+from core.desk.communities.decisions import CommunityDesk
+from core.desk.communities.own_cards import OwnCards
+from core.desk.database.connection import Database
+from core.desk.drafting.queue import DraftQueue
+from core.desk.invariants.audit import audit
+from core.desk.rules.desk_ports import Casework
+from core.desk.rules.roles import Person, Role
+from core.desk.store.cases import Case
+from core.desk.store.own_cards import StoredCard, accepted_cards
+from core.desk.upkeep.erasure import Erasure
+from core.desk.upkeep.retention import Retention
+from core.engine.cards.bank import CardVerdict, Review
+from core.engine.cards.own import OwnCard
+from core.errors import BadInput, NotAllowed, StoreUnavailable
+from core.models import FlaggedPost, Origin
+from tests.fakes.desk.cards import REPLY_ID, card_of
+from tests.fakes.desk.chores import DAY, NOW
+from tests.fakes.desk.decisions import approve, execute, one_row, take
+from tests.fakes.desk.people import (
+    ADMIN,
+    AUDITOR,
+    COMMUNITY_ID,
+    FLAGGER,
+    KEEPER,
+    MANAGER,
+    MODERATOR,
+    PLATFORM,
+    STRANGER,
+    VOLUNTEER,
+    pseudonym_of,
+)
+from tests.fakes.desk.traces import everything
+from tests.fakes.engine.suggestions import suggestion_for
+from tests.fakes.machine.clock import FakeClock
+
+CARD = card_of()
+ACCEPTED, DECLINED = CardVerdict.ACCEPTED, CardVerdict.DECLINED
+ANE = replace(ADMIN, name="Ane Etxebarria")
+
+
+@pytest.fixture
+def cards(database: Database) -> OwnCards:
+    """The own cards of the test's database."""
+    return OwnCards(database)
+
+
+async def used(database: Database, community_id: str = COMMUNITY_ID) -> tuple[OwnCard, ...]:
+    """What a worker would be given."""
+    return await database.run("read", lambda session: accepted_cards(session, community_id))
+
+
+async def stored(cards: OwnCards) -> StoredCard:
+    """The one card as it stands now."""
+    [one] = await cards.listed(COMMUNITY_ID, MODERATOR)
+    return one
+
+
+async def accepted(cards: OwnCards) -> None:
+    """The card, proposed by the manager and accepted by the admin."""
+    await cards.propose(COMMUNITY_ID, [CARD], MANAGER)
+    await cards.review(COMMUNITY_ID, "water", ACCEPTED, ANE)
+
+
+async def with_draft(desk: Desk, queue: DraftQueue, post: FlaggedPost) -> Case:
+    """A case in review whose first draft is made of the card's reply."""
+    await desk.intake.flag(post)
+    taken = await take(queue)
+    made = suggestion_for(taken.case.post)
+    first = replace(made.drafts[0], origins=(Origin.PREPARED,), prepared=(REPLY_ID,))
+    return await queue.store(taken, replace(made, drafts=(first, *made.drafts[1:])))
+
+
+async def test_a_card_is_used_once_a_second_person_accepted_it(cards: OwnCards, database: Database) -> None:
+    """Until then it is nobody's word but its author's; another community gets nothing of it."""
+    await cards.propose(COMMUNITY_ID, [CARD], MANAGER)
+    waiting = await stored(cards)
+    assert (waiting.card, waiting.verdict, waiting.reviewer) == (CARD, None, None)
+    assert waiting.proposer is not None
+    assert waiting.proposer.name == MANAGER.name
+    assert await used(database) == ()
+    done = await cards.review(COMMUNITY_ID, "water", ACCEPTED, ANE)
+    assert done.reviewer is not None
+    [given] = await used(database)
+    today = f"{done.reviewer.at:%Y-%m-%d}"
+    assert given == CARD.as_card((Review("Ane Etxebarria", today, "accepted"),))
+    assert await used(database, "sample/elsewhere") == ()
+    await cards.review(COMMUNITY_ID, "water", DECLINED, ANE)
+    assert ((await stored(cards)).verdict, await used(database)) == (DECLINED, ())
+
+
+async def test_a_card_with_a_forbidden_word_is_not_kept(cards: OwnCards, database: Database) -> None:
+    """In its argument or a reply: what is made of it would never be drafted."""
+    word = CARD.argument.split()[0]
+    await CommunityDesk(database).configure(COMMUNITY_ID, lambda _: {"forbidden": [word]}, KEEPER)
+    with pytest.raises(BadInput, match=f"“{word}”, which this community forbids"):
+        await cards.propose(COMMUNITY_ID, [CARD], MANAGER)
+
+
+async def test_nobody_reviews_their_own_card(cards: OwnCards, database: Database) -> None:
+    """Neither on the platform nor at the terminal, where the operator may name who stands for it."""
+    await cards.propose(COMMUNITY_ID, [CARD], MANAGER)
+    for by, signer in ((MANAGER, None), (KEEPER, MANAGER)):
+        with pytest.raises(BadInput, match="proposed the card water, so they cannot review it") as refused:
+            await cards.review(COMMUNITY_ID, "water", ACCEPTED, by, signer=signer)
+        assert "another manager" in refused.value.remedy
+    await cards.remove(COMMUNITY_ID, "water", MANAGER)
+    await cards.propose(COMMUNITY_ID, [CARD], KEEPER)
+    with pytest.raises(BadInput, match="keeper proposed the card"):
+        await cards.review(COMMUNITY_ID, "water", ACCEPTED, KEEPER)
+    assert await used(database) == ()
+    await cards.review(COMMUNITY_ID, "water", ACCEPTED, KEEPER, signer=MANAGER)
+    assert len(await used(database)) == 1
+
+
+async def test_only_the_operator_signs_for_another(cards: OwnCards) -> None:
+    """A manager could otherwise be both persons; and whom the operator names must be allowed to manage."""
+    await cards.propose(COMMUNITY_ID, [CARD], MANAGER)
+    with pytest.raises(BadInput, match="person who decides signs"):
+        await cards.review(COMMUNITY_ID, "water", ACCEPTED, MANAGER, signer=ADMIN)
+    for person in (MODERATOR, STRANGER):
+        with pytest.raises(BadInput, match="may not manage") as refused:
+            await cards.review(COMMUNITY_ID, "water", ACCEPTED, KEEPER, signer=person)
+        assert "antiphon community role grant" in refused.value.remedy
+
+
+@pytest.mark.parametrize("by", [MODERATOR, VOLUNTEER, AUDITOR, STRANGER, FLAGGER])
+async def test_only_managers_change_cards(cards: OwnCards, by: Person) -> None:
+    """Their drafts go out under the community's name."""
+    await cards.propose(COMMUNITY_ID, [CARD], MANAGER)
+    with pytest.raises(NotAllowed):
+        await cards.propose(COMMUNITY_ID, [card_of(id="more")], by)
+    with pytest.raises(NotAllowed):
+        await cards.review(COMMUNITY_ID, "water", ACCEPTED, by)
+    with pytest.raises(NotAllowed):
+        await cards.remove(COMMUNITY_ID, "water", by)
+
+
+async def test_an_edited_card_needs_a_new_review(cards: OwnCards, database: Database) -> None:
+    """A person who accepted it did not read the new words; what is the same keeps its review."""
+    await accepted(cards)
+    [same] = await cards.propose(COMMUNITY_ID, [CARD], MANAGER)
+    assert (same.is_new, same.is_changed, len(await used(database))) == (False, False, 1)
+    edited = card_of(caution="Ask who is meant.")
+    [done] = await cards.propose(COMMUNITY_ID, [edited], ANE)
+    assert (done.is_new, done.is_changed, await used(database)) == (False, True, ())
+    with pytest.raises(BadInput, match="Ane Etxebarria proposed"):
+        await cards.review(COMMUNITY_ID, "water", ACCEPTED, ANE)
+    with pytest.raises(BadInput, match=f"no longer the version {CARD.digest}") as refused:
+        await cards.review(COMMUNITY_ID, "water", ACCEPTED, MANAGER, digest=CARD.digest)
+    assert "antiphon cards show" in refused.value.remedy
+    await cards.review(COMMUNITY_ID, "water", ACCEPTED, MANAGER, digest=edited.digest)
+    assert len(await used(database)) == 1
+
+
+async def test_every_step_is_on_record_and_ends_no_approval(
+    cards: OwnCards, database: Database, desk: Desk, in_review: Case
+) -> None:
+    """What was approved stays as exact as it was; whoever reads the log later knows who did what to which version."""
+    await approve(desk, in_review)
+    managing = CommunityDesk(database)
+    before = (await managing.view(COMMUNITY_ID, MANAGER)).community
+    other = card_of(id="wells", caution="Ask who is meant.")
+    await cards.propose(COMMUNITY_ID, [CARD, other], MANAGER, "our own words")
+    await cards.review(COMMUNITY_ID, "water", ACCEPTED, KEEPER, signer=ANE)
+    await cards.propose(COMMUNITY_ID, [card_of(caution="Wait.")], MANAGER)
+    await cards.remove(COMMUNITY_ID, "wells", MANAGER)
+    who, ane = await pseudonym_of(database, MANAGER), await pseudonym_of(database, ADMIN)
+    after = (await managing.view(COMMUNITY_ID, MANAGER)).community
+    assert (after.version, after.rules_version) == (before.version + 5, before.rules_version)
+    lines = (await managing.history(COMMUNITY_ID, MANAGER))[before.version :]
+    assert [(line.actor, line.reason, line.note) for line in lines] == [
+        (who, f"card water ({CARD.digest}) proposed by {who}", "our own words"),
+        (who, f"card wells ({other.digest}) proposed by {who}", "our own words"),
+        ("terminal:keeper", f"card water ({CARD.digest}) accepted by {ane}", ""),
+        (who, f"card water ({card_of(caution='Wait.').digest}) changed by {who}", ""),
+        (who, f"card wells ({other.digest}) removed", ""),
+    ]
+    assert [finding for finding in await audit(database) if not finding.ok] == []
+
+
+async def test_there_is_an_end_to_what_each_draft_must_read(cards: OwnCards, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All or none of a file are taken; a card that is there already may still change."""
+    monkeypatch.setattr(module, "MAX_CARDS", 2)
+    await cards.propose(COMMUNITY_ID, [CARD], MANAGER)
+    with pytest.raises(BadInput, match="may have 2 cards of its own, and has 1"):
+        await cards.propose(COMMUNITY_ID, [card_of(id="one"), card_of(id="two")], MANAGER)
+    assert (await stored(cards)).card == CARD
+    await cards.propose(COMMUNITY_ID, [card_of(caution="Wait."), card_of(id="one")], MANAGER)
+    assert len(await cards.listed(COMMUNITY_ID, MANAGER)) == 2
+    with pytest.raises(BadInput, match="has no card three of its own") as refused:
+        await cards.remove(COMMUNITY_ID, "three", MANAGER)
+    assert "antiphon cards list" in refused.value.remedy
+
+
+async def test_a_draft_from_an_accepted_card_is_called_reviewed(
+    cards: OwnCards, database: Database, desk: Desk, front: Casework, queue: DraftQueue, post: FlaggedPost
+) -> None:
+    """On the card of a case that waits already, too; not any more once the community's card changed."""
+    case = await with_draft(desk, queue, post)
+    await cards.propose(COMMUNITY_ID, [CARD], MANAGER)
+    assert (await front.card(case.id, MODERATOR)).reviews == {}
+    unshown = await one_row(database, "SELECT unshown FROM cases")
+    await cards.review(COMMUNITY_ID, "water", ACCEPTED, ANE)
+    assert await one_row(database, "SELECT unshown FROM cases") == (int(str(unshown[0])) + 1,)
+    assert (await front.card(case.id, MODERATOR)).reviews[REPLY_ID].name == "Ane Etxebarria"
+    await cards.propose(COMMUNITY_ID, [card_of(caution="Wait.")], MANAGER)
+    assert (await front.card(case.id, MODERATOR)).reviews == {}
+
+
+@pytest.mark.both_databases
+async def test_who_is_erased_stands_for_no_card_any_more(
+    cards: OwnCards, database: Database, desk: Desk, front: Casework, queue: DraftQueue, post: FlaggedPost
+) -> None:
+    """The reviewer's name goes, and the card waits for another; the proposer's goes, and it stays accepted (I15)."""
+    case = await with_draft(desk, queue, post)
+    await accepted(cards)
+    await Erasure(database).erase(PLATFORM, MANAGER.user)
+    assert ((await stored(cards)).proposer, (await stored(cards)).verdict) == (None, ACCEPTED)
+    assert MANAGER.name not in await everything(database)
+    await Erasure(database).erase(PLATFORM, ADMIN.user)
+    row = "SELECT proposed_by, proposer, verdict, reviewed_by, reviewer, reviewed_at FROM own_cards"
+    assert await one_row(database, row) == (None,) * 6
+    assert (await front.card(case.id, MODERATOR)).reviews == {}
+    assert await used(database) == ()
+    assert "Etxebarria" not in await everything(database)
+
+
+@pytest.mark.both_databases
+async def test_who_signed_can_still_be_erased_after_years(
+    cards: OwnCards, database: Database, clock: FakeClock
+) -> None:
+    """The tie to their pseudonym is kept as long as their name is, though they have no role any more."""
+    await accepted(cards)
+    managing = CommunityDesk(database)
+    await managing.revoke(COMMUNITY_ID, MANAGER, Role.MANAGER, KEEPER)
+    await managing.revoke(COMMUNITY_ID, ADMIN, Role.ADMIN, KEEPER)
+    clock.advance(900 * DAY)
+    await Retention(database).do(NOW)
+    for person in (MANAGER, ADMIN):
+        await Erasure(database).erase(PLATFORM, person.user)
+    assert await one_row(database, "SELECT proposer, reviewer FROM own_cards") == (None, None)
+
+
+async def test_a_card_of_another_version_is_said_and_stops_no_erasure(cards: OwnCards, database: Database) -> None:
+    """It is not guessed at, and nobody's right waits for it."""
+    await accepted(cards)
+    await execute(database, 'UPDATE own_cards SET document = \'{"id": "water"}\'')
+    with pytest.raises(StoreUnavailable, match="card water of sample/brenmoor cannot be read") as refused:
+        await used(database)
+    assert "version of Antiphon that wrote it" in refused.value.remedy
+    await Erasure(database).erase(PLATFORM, ADMIN.user)
+    assert await one_row(database, "SELECT reviewer FROM own_cards") == (None,)

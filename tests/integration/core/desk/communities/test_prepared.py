@@ -1,0 +1,212 @@
+"""What a community does with prepared replies: who may, what is on record, whose drafts change, who is forgotten."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from bot.compose.desk import Desk
+from core.desk.communities import prepared as module
+from core.desk.communities.decisions import CommunityDesk
+from core.desk.communities.prepared import PreparedReplies
+from core.desk.database.connection import Database
+from core.desk.drafting.queue import DraftQueue
+from core.desk.invariants.audit import audit
+from core.desk.rules.desk_ports import Casework
+from core.desk.rules.own_library import PreparedReply
+from core.desk.rules.own_replies import checked_reply
+from core.desk.rules.roles import Person, Role
+from core.desk.store.cases import Case
+from core.desk.store.prepared import changes_of
+from core.desk.upkeep.erasure import Erasure
+from core.desk.upkeep.retention import Retention
+from core.engine.cards.bank import Changes, load_cards, prepared_id
+from core.errors import BadInput, NotAllowed
+from core.models import FlaggedPost, Intent, Origin, TargetGroup
+from tests.fakes.desk.chores import DAY, NOW
+from tests.fakes.desk.decisions import approve, one_row, take
+from tests.fakes.desk.people import (
+    AUDITOR,
+    COMMUNITY_ID,
+    FLAGGER,
+    KEEPER,
+    MANAGER,
+    MODERATOR,
+    PLATFORM,
+    STRANGER,
+    VOLUNTEER,
+    pseudonym_of,
+)
+from tests.fakes.engine.suggestions import suggestion_for
+from tests.fakes.machine.clock import FakeClock
+
+OWN = checked_reply("We are glad of our neighbours.", "en", TargetGroup.MIGRANTS, Intent.POSITIVE)
+CLAIM = load_cards("en")[0].claim
+CLAIM_ID = prepared_id("en", CLAIM)
+ANE = replace(MODERATOR, name="Ane Etxebarria")
+
+
+@pytest.fixture
+def replies(database: Database) -> PreparedReplies:
+    """The prepared replies of the test's database."""
+    return PreparedReplies(database)
+
+
+async def found(replies: PreparedReplies, id_: str) -> PreparedReply:
+    """A reply as it stands now."""
+    return next(reply for reply in await replies.listed(COMMUNITY_ID, MODERATOR) if reply.id == id_)
+
+
+async def changes(database: Database, community_id: str = COMMUNITY_ID) -> Changes:
+    """What a worker would be given."""
+    return await database.run("read", lambda session: changes_of(session, community_id))
+
+
+async def with_draft(desk: Desk, queue: DraftQueue, post: FlaggedPost, id_: str) -> Case:
+    """A case in review whose first draft is made of a prepared reply."""
+    await desk.intake.flag(post)
+    taken = await take(queue)
+    made = suggestion_for(taken.case.post)
+    first = replace(made.drafts[0], origins=(Origin.PREPARED,), prepared=(id_,))
+    return await queue.store(taken, replace(made, drafts=(first, *made.drafts[1:])))
+
+
+@pytest.mark.both_databases
+async def test_every_step_is_on_record_and_ends_no_approval(
+    replies: PreparedReplies, database: Database, desk: Desk, in_review: Case
+) -> None:
+    """What was approved stays as exact as it was; whoever reads the log later knows who changed the replies."""
+    await approve(desk, in_review)
+    managing = CommunityDesk(database)
+    before = (await managing.view(COMMUNITY_ID, MANAGER)).community
+    id_ = await replies.add(COMMUNITY_ID, OWN, MANAGER, "our own words")
+    await replies.review(COMMUNITY_ID, id_, ANE, MANAGER)
+    await replies.remove(COMMUNITY_ID, CLAIM_ID, KEEPER)
+    await replies.remove(COMMUNITY_ID, CLAIM_ID, KEEPER, is_undone=True)
+    await replies.remove(COMMUNITY_ID, id_, MANAGER)
+    who, ane = await pseudonym_of(database, MANAGER), await pseudonym_of(database, MODERATOR)
+    after = (await managing.view(COMMUNITY_ID, MANAGER)).community
+    assert (after.version, after.rules_version) == (before.version + 5, before.rules_version)
+    lines = (await managing.history(COMMUNITY_ID, MANAGER))[before.version :]
+    assert [(line.actor, line.reason, line.note) for line in lines] == [
+        (who, f"prepared reply {id_} added", "our own words"),
+        (who, f"prepared reply {id_} reviewed by {ane}", ""),
+        ("terminal:keeper", f"prepared reply {CLAIM_ID} removed", ""),
+        ("terminal:keeper", f"prepared reply {CLAIM_ID} taken in again", ""),
+        (who, f"prepared reply {id_} removed", ""),
+    ]
+    assert [finding for finding in await audit(database) if not finding.ok] == []
+
+
+async def test_a_reply_with_a_forbidden_word_is_not_added(replies: PreparedReplies, database: Database) -> None:
+    """It would never be drafted."""
+    word = OWN.text.split()[-1].strip(".?!")
+    await CommunityDesk(database).configure(COMMUNITY_ID, lambda _: {"forbidden": [word]}, KEEPER)
+    with pytest.raises(BadInput, match=f"“{word}”, which this community forbids"):
+        await replies.add(COMMUNITY_ID, OWN, MANAGER)
+
+
+@pytest.mark.parametrize("by", [MODERATOR, VOLUNTEER, AUDITOR, STRANGER, FLAGGER])
+async def test_only_managers_change_what_is_prepared(replies: PreparedReplies, by: Person) -> None:
+    """Their drafts go out under the community's name."""
+    with pytest.raises(NotAllowed):
+        await replies.add(COMMUNITY_ID, OWN, by)
+    with pytest.raises(NotAllowed):
+        await replies.review(COMMUNITY_ID, CLAIM_ID, ANE, by)
+    with pytest.raises(NotAllowed):
+        await replies.remove(COMMUNITY_ID, CLAIM_ID, by)
+
+
+@pytest.mark.both_databases
+async def test_the_worker_gets_what_the_community_changed(replies: PreparedReplies, database: Database) -> None:
+    """Its own replies and what it took out; another community gets nothing of it."""
+    assert await changes(database) == Changes()
+    await replies.add(COMMUNITY_ID, OWN, MANAGER)
+    await replies.remove(COMMUNITY_ID, CLAIM_ID, MANAGER)
+    await replies.review(COMMUNITY_ID, prepared_id("en", load_cards("en")[1].claim), ANE, MANAGER)
+    assert await changes(database) == Changes((OWN,), frozenset({CLAIM_ID}))
+    assert await changes(database, "sample/elsewhere") == Changes()
+
+
+async def test_a_reply_for_one_stereotype_is_kept_for_it(replies: PreparedReplies, database: Database) -> None:
+    """The worker would otherwise answer every post about the group with it."""
+    own = replace(OWN, stereotype="migrants/jobs")
+    id_ = await replies.add(COMMUNITY_ID, own, MANAGER)
+    assert (await changes(database)).own == (own,)
+    assert (await found(replies, id_)).stereotype == "migrants/jobs"
+
+
+async def test_only_somebody_of_the_community_can_stand_for_a_reply(replies: PreparedReplies) -> None:
+    """By the name that they give, or else the one that the community knows."""
+    with pytest.raises(BadInput, match="no role") as refused:
+        await replies.review(COMMUNITY_ID, CLAIM_ID, STRANGER, MANAGER)
+    assert "antiphon community role grant" in refused.value.remedy
+    with pytest.raises(BadInput, match="80 at most"):
+        await replies.review(COMMUNITY_ID, CLAIM_ID, replace(ANE, name="A" * 81), MANAGER)
+    assert (await found(replies, CLAIM_ID)).review is None
+    assert (await replies.review(COMMUNITY_ID, CLAIM_ID, replace(ANE, name=""), MANAGER)).name == MODERATOR.name
+    given = await replies.review(COMMUNITY_ID, CLAIM_ID, replace(ANE, name="  Ane \n E. "), MANAGER)
+    assert given.name == "Ane E."
+    assert (await found(replies, CLAIM_ID)).review == given
+
+
+async def test_a_review_needs_a_name(replies: PreparedReplies, database: Database) -> None:
+    """A date alone stands for nothing."""
+    nameless = Person(PLATFORM, "nameless")
+    await CommunityDesk(database).grant(COMMUNITY_ID, nameless, Role.MODERATOR, MANAGER)
+    with pytest.raises(BadInput, match="needs the name"):
+        await replies.review(COMMUNITY_ID, CLAIM_ID, nameless, MANAGER)
+
+
+async def test_a_reply_is_there_once(replies: PreparedReplies, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The project's words are not added again, and there is an end to what each draft must read."""
+    id_ = await replies.add(COMMUNITY_ID, OWN, MANAGER)
+    for same in (OWN, replace(OWN, text=CLAIM)):
+        with pytest.raises(BadInput, match="there already"):
+            await replies.add(COMMUNITY_ID, same, MANAGER)
+    monkeypatch.setattr(module, "MAX_OWN", 1)
+    with pytest.raises(BadInput, match="that is the limit"):
+        await replies.add(COMMUNITY_ID, replace(OWN, text="We like them."), MANAGER)
+    with pytest.raises(BadInput, match="was not taken out"):
+        await replies.remove(COMMUNITY_ID, id_, MANAGER, is_undone=True)
+
+
+async def test_a_card_says_who_reviewed_and_is_shown_anew(
+    replies: PreparedReplies, database: Database, desk: Desk, front: Casework, queue: DraftQueue, post: FlaggedPost
+) -> None:
+    """A review given while a case waits is on its card; who only flagged the post reads no moderator's name."""
+    case = await with_draft(desk, queue, post, CLAIM_ID)
+    assert (await front.card(case.id, MODERATOR)).reviews == {}
+    unshown = await one_row(database, "SELECT unshown FROM cases")
+    review = await replies.review(COMMUNITY_ID, CLAIM_ID, ANE, MANAGER)
+    assert await one_row(database, "SELECT unshown FROM cases") == (int(str(unshown[0])) + 1,)
+    assert (await front.card(case.id, MODERATOR)).reviews == {CLAIM_ID: review}
+    assert await desk.queries.reviews(COMMUNITY_ID, (await front.card(case.id, MODERATOR)).drafts) == {CLAIM_ID: review}
+    assert (await front.card(case.id, FLAGGER)).reviews == {}
+
+
+async def test_who_is_erased_stands_for_nothing_any_more(
+    replies: PreparedReplies, database: Database, desk: Desk, front: Casework, queue: DraftQueue, post: FlaggedPost
+) -> None:
+    """Their name goes, from the table and from the cards, and the reply counts as not reviewed (I15)."""
+    case = await with_draft(desk, queue, post, CLAIM_ID)
+    await replies.review(COMMUNITY_ID, CLAIM_ID, ANE, MANAGER)
+    unshown = await one_row(database, "SELECT unshown FROM cases")
+    await Erasure(database).erase(PLATFORM, MODERATOR.user)
+    assert await one_row(database, "SELECT unshown FROM cases") == (int(str(unshown[0])) + 1,)
+    row = "SELECT reviewed_by, reviewer, reviewed_at FROM prepared_replies"
+    assert await one_row(database, row) == (None, None, None)
+    assert (await front.card(case.id, MANAGER)).reviews == {}
+
+
+async def test_who_reviewed_can_still_be_erased_after_years(
+    replies: PreparedReplies, database: Database, clock: FakeClock
+) -> None:
+    """The tie to their pseudonym is kept as long as their name is, though they have no role any more."""
+    await replies.review(COMMUNITY_ID, CLAIM_ID, ANE, MANAGER)
+    await CommunityDesk(database).revoke(COMMUNITY_ID, MODERATOR, Role.MODERATOR, MANAGER)
+    clock.advance(900 * DAY)
+    await Retention(database).do(NOW)
+    await Erasure(database).erase(PLATFORM, MODERATOR.user)
+    assert await one_row(database, "SELECT reviewer FROM prepared_replies") == (None,)

@@ -1,0 +1,130 @@
+"""Drafts that argue another counter-claim, because a moderator asks for them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from bot.compose.desk import Desk
+from core.desk.database.connection import Database
+from core.desk.drafting.queue import DraftQueue
+from core.desk.rules.approval import CaseState
+from core.desk.store.cases import Case
+from core.errors import BadInput, Conflict, NotAllowed
+from core.models import Claim, FlaggedPost, Kind, Suggestion
+from tests.fakes.desk.decisions import approve, one_row, take
+from tests.fakes.desk.people import MODERATOR, OTHER_MODERATOR
+from tests.fakes.engine.suggestions import suggestion_for
+from tests.fakes.machine.clock import FakeClock
+
+pytestmark = pytest.mark.both_databases
+
+
+async def test_another_claim_brings_other_drafts(
+    desk: Desk, queue: DraftQueue, in_review: Case, clock: FakeClock, database: Database
+) -> None:
+    """The audit says who chose which claim; the new drafts are shown, the old ones and every claim are kept."""
+    queued = await desk.decisions.redraft(in_review.id, in_review.version, " Newcomers\n work. ", OTHER_MODERATOR)
+    assert (queued.state, await desk.queries.chosen_claim(in_review.id)) == (CaseState.QUEUED, "Newcomers work.")
+    entry = (await desk.queries.history(in_review.id))[-1]
+    assert (entry.reason, entry.note) == ("to argue another claim", "Newcomers work.")
+    taken = await take(queue)
+    clock.advance(1)
+    chosen = Claim("Newcomers work.", None)
+    made = replace(suggestion_for(in_review.post, ("They work.",)), claims=(chosen,), claim=chosen.text)
+    await queue.store(taken, made)
+    stored = await desk.queries.suggestion(in_review.id)
+    assert stored is not None
+    assert stored.suggestion == made
+    assert await desk.queries.claims(in_review.id) == ["Newcomers work.", "Newcomers pay taxes."]
+    assert await one_row(database, "SELECT count(*) FROM suggestions") == (2,)
+
+
+async def test_the_claim_chosen_last_is_argued(
+    desk: Desk, queue: DraftQueue, in_review: Case, clock: FakeClock
+) -> None:
+    """A moderator may try one claim after the other, and without a choice there is none."""
+    assert await desk.queries.chosen_claim(in_review.id) is None
+    case = in_review
+    for claim in ("Newcomers work.", "Everybody was new once."):
+        await desk.decisions.redraft(case.id, case.version, claim, MODERATOR)
+        assert await desk.queries.chosen_claim(case.id) == claim
+        taken = await take(queue)
+        clock.advance(1)
+        case = await queue.store(taken, suggestion_for(case.post))
+
+
+async def test_a_claim_that_cannot_be_argued_is_refused(desk: Desk, in_review: Case) -> None:
+    """The moderator reads what to do, and the drafts are still there."""
+    wrong = {
+        " \u200b\n": "empty",
+        "word " * 61: "304 characters; 300 at most",
+        "newcomers  pay taxes.": "argue this claim already",
+        "half \ud83d": "surrogate",
+    }
+    for claim, said in wrong.items():
+        with pytest.raises(BadInput, match=said) as caught:
+            await desk.decisions.redraft(in_review.id, in_review.version, claim, MODERATOR)
+        assert caught.value.remedy
+    assert await desk.queries.case(in_review.id) == in_review
+    assert await desk.queries.chosen_claim(in_review.id) is None
+
+
+async def test_only_a_case_in_review_is_drafted_again(desk: Desk, in_review: Case) -> None:
+    """Not one that is approved, nor one that somebody else moved."""
+    await approve(desk, in_review)
+    with pytest.raises(Conflict):
+        await desk.decisions.redraft(in_review.id, in_review.version, "Newcomers work.", OTHER_MODERATOR)
+    with pytest.raises(NotAllowed):
+        await desk.decisions.redraft(in_review.id, in_review.version + 1, "Newcomers work.", OTHER_MODERATOR)
+    assert await desk.queries.chosen_claim(in_review.id) is None
+
+
+async def test_a_late_suggestion_does_not_disturb_an_approval(desk: Desk, queue: DraftQueue, post: FlaggedPost) -> None:
+    """A worker that comes back late must not put an approved case in review again."""
+    await desk.intake.flag(post)
+    taken = await take(queue)
+    await approve(desk, await queue.store(taken, suggestion_for(taken.case.post)))
+    with pytest.raises(Conflict):
+        await queue.store(taken, suggestion_for(taken.case.post))
+    assert (await desk.queries.case(taken.case.id)).state is CaseState.APPROVED
+
+
+async def test_a_notice_alone_is_offered_once_and_takes_nobodys_drafts(
+    desk: Desk, queue: DraftQueue, post: FlaggedPost, in_review: Case
+) -> None:
+    """Where there is no reply a moderator can post the notice; who asked for other drafts keeps the earlier ones."""
+    await desk.decisions.redraft(in_review.id, in_review.version, "Newcomers work.", MODERATOR)
+    kept = await queue.store(await take(queue), _notice_alone(in_review.post))
+    assert kept.state is CaseState.IN_REVIEW
+    assert "earlier drafts are still there" in (await desk.queries.history(kept.id))[-1].reason
+    stored = await desk.queries.suggestion(kept.id)
+    assert stored is not None
+    assert stored.suggestion.has_answer
+    await desk.intake.flag(replace(post, ref=replace(post.ref, message="77"), text="Another post."))
+    taken = await take(queue)
+    first = await queue.store(taken, _notice_alone(taken.case.post))
+    assert first.state is CaseState.IN_REVIEW
+    offered = await desk.queries.suggestion(first.id)
+    assert offered is not None
+    assert [draft.kind for draft in offered.suggestion.drafts] == [Kind.NOTICE]
+
+
+def _notice_alone(post: FlaggedPost) -> Suggestion:
+    made = suggestion_for(post, ("Please keep to the subject.",))
+    return replace(made, drafts=(replace(made.drafts[0], kind=Kind.NOTICE),))
+
+
+async def test_a_case_without_drafts_is_drafted_again_when_it_is_reopened(
+    desk: Desk, queue: DraftQueue, post: FlaggedPost
+) -> None:
+    """When the engine has nothing to offer somebody is told why, and can let it try again."""
+    await desk.intake.flag(post)
+    taken = await take(queue)
+    case = await queue.store(taken, suggestion_for(taken.case.post, ()))
+    assert case.state is CaseState.NEEDS_PERSON
+    assert "no draft to offer" in (await desk.queries.history(case.id))[-1].reason
+    again = await desk.decisions.reopen(case.id, case.version, MODERATOR)
+    assert again.state is CaseState.QUEUED
+    assert (await take(queue)).case.id == case.id

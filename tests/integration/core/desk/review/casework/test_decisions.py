@@ -1,0 +1,149 @@
+"""Every decision but approval, from the card: each answers with the card as it is then, and none loses a draft."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from adapters.sample.community import SampleCommunity
+from bot.compose.desk import Desk, build_casework, build_desk
+from core.desk.database.connection import Database
+from core.desk.drafting.queue import DraftQueue
+from core.desk.rules.approval import CaseState
+from core.desk.rules.closures import CloseReason, RetractReason
+from core.desk.rules.desk_ports import Casework
+from core.desk.sending.outbox import Outbox
+from core.desk.store.cases import Case
+from core.desk.store.suggestions import DraftedBefore, drafted_before
+from core.models import FlaggedPost, Intent
+from tests.fakes.desk.decisions import OWN_TEXT, card_of, execute, propose, take
+from tests.fakes.desk.people import FLAGGER, MODERATOR, OTHER_MODERATOR
+from tests.fakes.engine.suggestions import DRAFT_TEXTS, suggestion_for
+from tests.fakes.machine.clock import FakeClock
+
+
+async def test_every_other_decision_answers_with_the_card_as_it_is_then(
+    front: Casework, desk: Desk, queue: DraftQueue, in_review: Case, clock: FakeClock
+) -> None:
+    """Redraft, decline, and a case that was declined says why."""
+    queued = await front.redraft(in_review.id, in_review.version, MODERATOR, claim="Everybody was new once.")
+    assert queued.state is CaseState.QUEUED
+    taken = await take(queue)
+    clock.advance(1)
+    case = await queue.store(taken, suggestion_for(taken.case.post))
+    declined = await front.close(case.id, case.version, MODERATOR, CloseReason.OTHER, "It reads like a leaflet.")
+    assert (declined.state, declined.closed_because) == (CaseState.DECLINED, "declined: other")
+    assert (await desk.queries.history(case.id))[-1].note == "It reads like a leaflet."
+
+
+async def test_a_case_without_a_draft_is_reopened_or_left(
+    front: Casework, desk: Desk, queue: DraftQueue, post: FlaggedPost
+) -> None:
+    """The card says what the engine found, and each way out works."""
+    await desk.intake.flag(post)
+    taken = await take(queue)
+    case = await queue.store(taken, suggestion_for(taken.case.post, ()))
+    card = await card_of(front, case)
+    assert card.state is CaseState.NEEDS_PERSON
+    assert "no draft to offer" in card.closed_because
+    queued = await front.reopen(case.id, case.version, MODERATOR)
+    assert queued.state is CaseState.QUEUED
+    withdrawn = await front.close(case.id, queued.version, FLAGGER, CloseReason.MISTAKE, "my mistake")
+    assert (withdrawn.state, withdrawn.drafts) == (CaseState.WITHDRAWN, ())
+
+
+async def test_silence_is_an_answer(front: Casework, in_review: Case) -> None:
+    """A word about it may be added, and need not be."""
+    silent = await front.close(in_review.id, in_review.version, MODERATOR, CloseReason.SILENCE, "It would feed him.")
+    assert silent.state is CaseState.NO_REPLY
+    assert silent.closed_because == "left without a reply: silence is better here"
+
+
+@pytest.mark.parametrize("is_posted", [True, False])
+async def test_somebody_says_whether_a_lost_reply_stands(
+    front: Casework, in_review: Case, database: Database, is_posted: bool
+) -> None:
+    """What nobody could read back is settled by a person who looked."""
+    await front.approve((await propose(front, in_review, OWN_TEXT)).id, MODERATOR)
+    await execute(database, "UPDATE cases SET state = 'needs_person'")
+    await execute(database, "UPDATE outbox SET state = 'unknown'")
+    card = await card_of(front, in_review)
+    settled = await front.settle(card.case_id, card.version, OTHER_MODERATOR, is_posted=is_posted)
+    assert settled.state is (CaseState.POSTED if is_posted else CaseState.FAILED)
+
+
+async def test_a_posted_reply_is_retracted_and_one_that_stands_is_said_to(
+    front: Casework, outbox: Outbox, platform: SampleCommunity, in_review: Case, clock: FakeClock
+) -> None:
+    """Two days later the platform refuses, and the card's notes say so."""
+    await front.approve((await propose(front, in_review, OWN_TEXT)).id, MODERATOR)
+    clock.advance(16)
+    await outbox.send_due()
+    card = await card_of(front, in_review)
+    clock.advance(49 * 3600)
+    refused = await front.retract(card.case_id, card.version, MODERATOR, RetractReason.OTHER, "a pile-on")
+    assert refused.state is CaseState.POSTED
+    assert "still there" in refused.notes[-1]
+    clock.advance(-49 * 3600)
+    gone = await front.retract(card.case_id, card.version, MODERATOR, RetractReason.OTHER, "a pile-on")
+    assert (gone.state, gone.reply) == (CaseState.RETRACTED, None)
+    assert card.reply is not None
+    assert await platform.read(card.reply) is None
+
+
+async def test_a_folded_post_is_counted_and_can_be_drafted_on_its_own(
+    database: Database, outbox: Outbox, post: FlaggedPost
+) -> None:
+    """The lead's card says for how many posts it stands."""
+    front = build_casework(build_desk(database, campaign_hours=24), outbox)
+    lead = await front.flag(post)
+    folded = await front.flag(
+        replace(post, ref=replace(post.ref, message="104"), flagged_by=MODERATOR.user, root="104")
+    )
+    assert folded.state is CaseState.FOLDED
+    assert (await front.card(lead.case_id, MODERATOR)).campaign_posts == 2
+    apart = await front.split_out(folded.case_id, folded.version, MODERATOR)
+    assert (apart.state, apart.campaign_posts) == (CaseState.QUEUED, 1)
+    assert (await front.card(lead.case_id, MODERATOR)).campaign_posts == 1
+
+
+# Other drafts
+
+
+async def test_drafts_of_one_intent_are_wished_for(
+    front: Casework, desk: Desk, queue: DraftQueue, in_review: Case, clock: FakeClock
+) -> None:
+    """The worker is given the wish with the post, and what was drafted before, so that the next drafts are others."""
+    await front.redraft(in_review.id, in_review.version, MODERATOR, intent=Intent.QUESTIONING)
+    assert (await desk.queries.history(in_review.id))[-1].reason == "for questioning drafts"
+    assert await _before(desk, in_review) == DraftedBefore(1, DRAFT_TEXTS, is_told=True)
+    clock.advance(1)
+    taken = await take(queue)
+    assert taken.case.post.wish.intent is Intent.QUESTIONING
+    case = await queue.store(taken, suggestion_for(taken.case.post, ("Who told you so?",)))
+    card = await card_of(front, case)
+    assert [draft.text for draft in card.drafts] == ["Who told you so?"]
+    again = await front.redraft(case.id, case.version, MODERATOR)
+    assert (again.state, (await desk.queries.history(case.id))[-1].reason) == (CaseState.QUEUED, "for other drafts")
+    assert (await take(queue)).case.post.wish.intent is Intent.QUESTIONING
+    assert await _before(desk, case) == DraftedBefore(2, ("Who told you so?", *DRAFT_TEXTS), is_told=True)
+
+
+async def _before(desk: Desk, case: Case) -> DraftedBefore:
+    return await desk.database.run("read what was drafted", lambda session: drafted_before(session, case.id))
+
+
+@pytest.mark.parametrize("ends", ["nothing new", "given up"])
+async def test_the_drafts_of_before_stand_when_no_others_come(
+    front: Casework, queue: DraftQueue, in_review: Case, ends: str
+) -> None:
+    """Who asks for other drafts loses none."""
+    await front.redraft(in_review.id, in_review.version, MODERATOR)
+    taken = await take(queue)
+    if ends == "nothing new":
+        case = await queue.store(taken, suggestion_for(taken.case.post, ()))
+    else:
+        case = await queue.give_up(taken, "The model makes no sense.")
+    card = await card_of(front, case)
+    assert (card.state, [draft.text for draft in card.drafts]) == (CaseState.IN_REVIEW, list(DRAFT_TEXTS))

@@ -1,0 +1,246 @@
+"""What people decide about a case: nothing is answered without a person's decision."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from adapters.sample.community import SampleCommunity
+from bot.compose.desk import Desk
+from core.desk.database.connection import Database, Session
+from core.desk.drafting.queue import DraftQueue
+from core.desk.review.approvals import Approved
+from core.desk.rules.approval import CaseState, text_hash
+from core.desk.rules.closures import CloseReason
+from core.desk.rules.roles import Person
+from core.desk.store.cases import Case, transition
+from core.errors import BadInput, Conflict, NotAllowed
+from core.models import FlaggedPost
+from tests.fakes.desk.decisions import OWN_TEXT, approve, drafted, execute, one_row, take
+from tests.fakes.desk.people import COMMUNITY_ID, MANAGER, MODERATOR, OTHER_MODERATOR, PLATFORM, pseudonym_of
+from tests.fakes.engine.suggestions import DRAFT_TEXTS, suggestion_for
+
+Decision = Callable[[Desk, Case], Awaitable[object]]
+
+
+async def test_a_case_goes_from_flag_to_approval(
+    desk: Desk, queue: DraftQueue, post: FlaggedPost, database: Database
+) -> None:
+    """The way of every reply, and each step of it in the audit log with its actor."""
+    case = await desk.intake.flag(post)
+    assert (case.state, case.version, case.post.text) == (CaseState.QUEUED, 2, post.text)
+    taken = await take(queue)
+    reviewed = await queue.store(taken, suggestion_for(taken.case.post))
+    assert reviewed.state is CaseState.IN_REVIEW
+    stored = await desk.queries.suggestion(case.id)
+    assert stored is not None
+    assert stored.suggestion == suggestion_for(taken.case.post)
+    shown = await desk.queries.rendered(case.id, DRAFT_TEXTS[0])
+    approved = await desk.approvals.approve(
+        case.id,
+        reviewed.version,
+        shown.text,
+        shown.sha256,
+        MODERATOR,
+        suggestion_id=stored.id,
+        draft_rank=1,
+    )
+    assert isinstance(approved, Approved)
+    reply = approved.reply
+    assert (reply.text, reply.in_reply_to) == (shown.text, post.ref)
+    who, flagger = await pseudonym_of(database, MODERATOR), await pseudonym_of(database, Person(PLATFORM, "mill_pond"))
+    entries = await desk.queries.history(case.id)
+    assert [(entry.from_state, entry.to_state, entry.actor) for entry in entries] == [
+        (None, "captured", flagger),
+        ("captured", "queued", "desk"),
+        ("queued", "drafting", "worker"),
+        ("drafting", "in_review", "worker"),
+        ("in_review", "approved", who),
+    ]
+    assert [entry.version for entry in entries] == [1, 2, 3, 4, 5]
+    kept = "edited, draft_rank, sha256, target_sha256, moderator, seconded_by, footer, policy_version"
+    row = await one_row(database, f"SELECT {kept} FROM approvals")
+    version = await one_row(database, f"SELECT version FROM communities WHERE id = '{COMMUNITY_ID}'")
+    expected = (False, 1, shown.sha256, text_hash(post.text), who, None, shown.footer, *version)
+    assert (bool(row[0]), *row[1:]) == expected
+
+
+async def test_two_moderators_never_both_win(desk: Desk, in_review: Case, database: Database) -> None:
+    """Of two decisions on the same version exactly one holds; the other is told who was faster (invariant I10)."""
+    results = await asyncio.gather(
+        approve(desk, in_review, MODERATOR),
+        approve(desk, in_review, OTHER_MODERATOR),
+        desk.decisions.close(in_review.id, in_review.version, MANAGER, CloseReason.OFF_TONE),
+        return_exceptions=True,
+    )
+    conflicts = [result for result in results if isinstance(result, Conflict)]
+    assert len(conflicts) == 2
+    winner = (await desk.queries.history(in_review.id))[-1]
+    names = {await pseudonym_of(database, person): person.name for person in (MODERATOR, OTHER_MODERATOR, MANAGER)}
+    assert winner.to_state is not None
+    assert all(names[winner.actor] in str(lost) and winner.to_state in str(lost) for lost in conflicts)
+    approvals = await one_row(database, "SELECT count(*) FROM approvals")
+    assert approvals == (1 if winner.to_state is CaseState.APPROVED else 0,)
+
+
+@pytest.mark.both_databases
+async def test_of_a_hundred_approvals_at_once_one_wins(desk: Desk, in_review: Case, database: Database) -> None:
+    """The others are told who was faster, whichever database it is (invariant I10)."""
+    people = [MODERATOR, OTHER_MODERATOR, MANAGER]
+    shown = await desk.queries.rendered(in_review.id, OWN_TEXT)
+    results = await asyncio.gather(
+        *(
+            desk.approvals.approve(in_review.id, in_review.version, shown.text, shown.sha256, people[turn % 3])
+            for turn in range(100)
+        ),
+        return_exceptions=True,
+    )
+    winners = [result.reply for result in results if isinstance(result, Approved)]
+    lost = [result for result in results if isinstance(result, Conflict)]
+    assert (len(winners), len(lost)) == (1, 99)
+    names = {await pseudonym_of(database, person): person.name for person in people}
+    assert all(names[winners[0].moderator] in str(conflict) for conflict in lost)
+    assert await one_row(database, "SELECT (SELECT count(*) FROM approvals), (SELECT count(*) FROM outbox)") == (1, 1)
+
+
+async def test_an_edit_is_recorded(desk: Desk, queue: DraftQueue, post: FlaggedPost, database: Database) -> None:
+    """Later drafts learn from edits, and the audit must tell a person's words from the engine's."""
+    case = await drafted(desk, queue, post)
+    stored = await desk.queries.suggestion(case.id)
+    assert stored is not None
+    for rank in (1, None):
+        shown = await desk.queries.rendered(case.id, OWN_TEXT)
+        suggestion_id = stored.id if rank else None
+        await desk.approvals.approve(
+            case.id, case.version, shown.text, shown.sha256, MODERATOR, suggestion_id=suggestion_id, draft_rank=rank
+        )
+        case = await desk.decisions.undo(case.id, case.version + 1, MODERATOR)
+    assert [
+        int(str(n)) for n in await one_row(database, "SELECT count(*), sum(CAST(edited AS INTEGER)) FROM approvals")
+    ] == [2, 2]
+
+
+async def test_a_draft_that_is_not_there_is_refused(desk: Desk, queue: DraftQueue, in_review: Case) -> None:
+    """An approval must not claim to come from a draft that nobody saw, or one of another post; nothing is kept."""
+    stored = await desk.queries.suggestion(in_review.id)
+    other = await drafted(desk, queue, SampleCommunity().flag("105", "mill_pond"))
+    others = await desk.queries.suggestion(other.id)
+    assert stored is not None
+    assert others is not None
+    shown = await desk.queries.rendered(in_review.id, DRAFT_TEXTS[0])
+    for suggestion_id, rank in (("no-such-id", 1), (None, 1), (stored.id, 9), (stored.id, None), (others.id, 1)):
+        with pytest.raises(BadInput):
+            await desk.approvals.approve(
+                in_review.id,
+                in_review.version,
+                shown.text,
+                shown.sha256,
+                MODERATOR,
+                suggestion_id=suggestion_id,
+                draft_rank=rank,
+            )
+    assert await desk.queries.case(in_review.id) == in_review
+
+
+async def test_a_text_that_was_not_shown_or_does_not_disclose_is_not_approved(desk: Desk, in_review: Case) -> None:
+    """The whole transaction is undone: the case stays in review, with its version."""
+    shown = await desk.queries.rendered(in_review.id, OWN_TEXT)
+    empty = await desk.queries.rendered(in_review.id, "")
+    for text, sha256 in (
+        (shown.text, text_hash("something else")),
+        (OWN_TEXT, text_hash(OWN_TEXT)),
+    ):
+        with pytest.raises(NotAllowed):
+            await desk.approvals.approve(in_review.id, in_review.version, text, sha256, MODERATOR)
+    with pytest.raises(BadInput, match="surrogate"):
+        await desk.approvals.approve(in_review.id, in_review.version, "half \ud83d", shown.sha256, MODERATOR)
+    with pytest.raises(NotAllowed, match="empty"):
+        await desk.approvals.approve(in_review.id, in_review.version, empty.text, empty.sha256, MODERATOR)
+    assert await desk.queries.case(in_review.id) == in_review
+
+
+async def test_undo_brings_the_case_back(desk: Desk, in_review: Case, database: Database) -> None:
+    """Within the window an approval can be taken back, and another text approved."""
+    with pytest.raises(NotAllowed):
+        await desk.decisions.undo(in_review.id, in_review.version, MODERATOR)
+    await approve(desk, in_review)
+    undone = await desk.decisions.undo(in_review.id, in_review.version + 1, OTHER_MODERATOR)
+    assert undone.state is CaseState.IN_REVIEW
+    assert await one_row(database, "SELECT state FROM outbox") == ("cancelled",)
+    await approve(desk, undone, OTHER_MODERATOR, DRAFT_TEXTS[1])
+    assert await one_row(database, "SELECT count(*) FROM outbox WHERE state = 'queued'") == (1,)
+
+
+async def test_withdrawing_an_approved_case_cancels_its_reply(desk: Desk, in_review: Case, database: Database) -> None:
+    """However a case leaves ``approved``, its waiting reply goes with it (invariant I8)."""
+    await approve(desk, in_review)
+    await desk.decisions.close(
+        in_review.id, in_review.version + 1, OTHER_MODERATOR, CloseReason.MISTAKE, "the person asked us to"
+    )
+    state, why = await one_row(database, "SELECT state, error FROM outbox")
+    assert (state, "withdrawn: {why}" in str(why)) == ("cancelled", True)
+    assert (await desk.queries.history(in_review.id))[-1].note == "the person asked us to"
+
+
+@pytest.mark.parametrize(
+    ("reason", "state", "said"),
+    [
+        (CloseReason.REPEATS_SLUR, CaseState.DECLINED, "declined: repeats the slur"),
+        (CloseReason.SILENCE, CaseState.NO_REPLY, "left without a reply: silence is better here"),
+        (CloseReason.MISTAKE, CaseState.WITHDRAWN, "withdrawn: flagged by mistake"),
+    ],
+)
+async def test_a_closed_case_stays_closed(
+    desk: Desk, in_review: Case, reason: CloseReason, state: CaseState, said: str
+) -> None:
+    """After a decision, which needs its reason, no text of it can be approved (invariant I11)."""
+    with pytest.raises(BadInput):
+        await desk.decisions.close(in_review.id, in_review.version, MODERATOR, CloseReason.OTHER, " ")
+    assert await desk.queries.case(in_review.id) == in_review
+    closed = await desk.decisions.close(in_review.id, in_review.version, MODERATOR, reason)
+    assert closed.state is state
+    with pytest.raises(NotAllowed):
+        await approve(desk, closed)
+    assert [case.id for case in await desk.queries.cases(state)] == [closed.id]
+    assert (await desk.queries.history(closed.id))[-1].reason == said
+
+
+async def test_nothing_is_decided_while_nobody_knows_if_the_last_reply_stands(
+    desk: Desk, in_review: Case, database: Database
+) -> None:
+    """A second approval could post it twice (invariant I2); once it is settled, the case goes on."""
+    await approve(desk, in_review)
+    version = in_review.version + 1
+    for to in (CaseState.SENDING, CaseState.UNKNOWN, CaseState.NEEDS_PERSON):
+        await _moved(database, in_review.id, version, to)
+        version += 1
+    await execute(database, "UPDATE outbox SET state = 'unknown'")
+    for decision in (
+        desk.decisions.reopen(in_review.id, version, MODERATOR),
+        desk.decisions.close(in_review.id, version, MODERATOR, CloseReason.UNSAFE),
+        desk.decisions.close(in_review.id, version, MODERATOR, CloseReason.MISTAKE, "flagged by mistake"),
+    ):
+        with pytest.raises(NotAllowed, match="nobody knows whether it arrived") as caught:
+            await decision
+        assert "Look on the platform" in caught.value.remedy
+    await execute(database, "UPDATE outbox SET state = 'failed'")
+    await approve(desk, await desk.decisions.reopen(in_review.id, version, MODERATOR))
+
+
+async def _moved(database: Database, case_id: str, version: int, to: CaseState) -> None:
+    async def work(session: Session) -> None:
+        await transition(session, case_id, version, to, actor="outbox", reason="a test")
+
+    await database.run("move", work)
+
+
+async def test_a_case_that_is_not_there_is_said_so(desk: Desk) -> None:
+    """A mistyped id is a clear answer, never an empty one."""
+    for call in (desk.queries.case, desk.queries.history, desk.queries.suggestion):
+        with pytest.raises(BadInput, match="no case nothing"):
+            await call("nothing")
+    for decide in (desk.decisions.hold, desk.decisions.release, desk.queries.view):
+        with pytest.raises(BadInput, match="no case nothing"):
+            await decide("nothing", MODERATOR)

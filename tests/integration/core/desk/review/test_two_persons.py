@@ -1,0 +1,148 @@
+"""Threats, people who are named and facts that nothing carries are approved by two persons, or by nobody."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from bot.compose.desk import Desk
+from core.desk.communities.decisions import CommunityDesk
+from core.desk.database.connection import Database
+from core.desk.drafting.queue import DraftQueue
+from core.desk.review.approvals import Approved, AwaitsSecond
+from core.desk.rules.approval import ApprovedReply, CaseState
+from core.desk.rules.roles import Person, Role
+from core.desk.store.cases import Case
+from core.errors import NotAllowed
+from core.models import Action, Draft, FlaggedPost, Intent, Kind, Origin, Scores
+from tests.fakes.desk.decisions import BOLD, OWN_TEXT, one_row, take
+from tests.fakes.desk.people import (
+    AUDITOR,
+    COMMUNITY_ID,
+    KEEPER,
+    MANAGER,
+    MODERATOR,
+    OTHER_MODERATOR,
+    pseudonym_of,
+)
+from tests.fakes.engine.suggestions import suggestion_for
+from tests.fakes.machine.clock import FakeClock
+
+
+async def approved(desk: Desk, case: Case, by: Person, reply: str = BOLD) -> ApprovedReply | AwaitsSecond:
+    """What comes of approving a text."""
+    shown = await desk.queries.rendered(case.id, reply)
+    outcome = await desk.approvals.approve(case.id, case.version, shown.text, shown.sha256, by)
+    return outcome.reply if isinstance(outcome, Approved) else outcome
+
+
+async def test_a_figure_that_no_evidence_holds_needs_a_second_person(
+    desk: Desk, in_review: Case, database: Database
+) -> None:
+    """The moderator is told before and after; the second one approves the same bytes; both are on record."""
+    told = (await desk.queries.checked(in_review.id, BOLD)).why_two
+    assert told == ("No evidence holds the figure “93%”.",)
+    assert (await desk.queries.checked(in_review.id, OWN_TEXT)).why_two == ()
+    first = await approved(desk, in_review, MODERATOR)
+    assert isinstance(first, AwaitsSecond)
+    assert first.because == told
+    assert await desk.queries.case(in_review.id) == in_review
+    assert await one_row(database, "SELECT count(*) FROM outbox") == (0,)
+    assert [one.sha256 for one in (await desk.queries.view(in_review.id, MANAGER)).firsts] == [first.sha256]
+    reply = await approved(desk, in_review, OTHER_MODERATOR)
+    assert isinstance(reply, ApprovedReply)
+    one, two = await pseudonym_of(database, MODERATOR), await pseudonym_of(database, OTHER_MODERATOR)
+    assert await one_row(database, "SELECT moderator, seconded_by, sha256 FROM approvals") == (one, two, first.sha256)
+    entry = (await desk.queries.history(in_review.id))[-1]
+    assert (entry.to_state, entry.actor) == (CaseState.APPROVED, two)
+    assert one in entry.reason
+
+
+async def test_nobody_is_two_persons(desk: Desk, in_review: Case, database: Database) -> None:
+    """The same person approving again is still one."""
+    for _ in range(3):
+        assert isinstance(await approved(desk, in_review, MODERATOR), AwaitsSecond)
+    assert await one_row(database, "SELECT count(*) FROM first_approvals") == (1,)
+    assert (await desk.queries.case(in_review.id)).state is CaseState.IN_REVIEW
+
+
+async def test_the_second_person_approves_the_same_bytes(desk: Desk, in_review: Case) -> None:
+    """Another text begins anew, whoever wrote the first."""
+    await approved(desk, in_review, MODERATOR)
+    assert isinstance(await approved(desk, in_review, OTHER_MODERATOR, f"{BOLD} Truly."), AwaitsSecond)
+    assert isinstance(await approved(desk, in_review, MODERATOR, f"{BOLD} Truly."), ApprovedReply)
+
+
+@pytest.mark.parametrize("action", [Action.REPORT, Action.SUPPORT_TARGET])
+async def test_a_threat_or_an_attack_on_one_person_needs_two(
+    desk: Desk, queue: DraftQueue, post: FlaggedPost, action: Action
+) -> None:
+    """Whatever the reply says; and the first who approves does not keep the case from the second."""
+    await desk.intake.flag(post)
+    taken = await take(queue)
+    made = suggestion_for(taken.case.post)
+    made = replace(made, reading=replace(made.reading, recommended_action=action))
+    case = await queue.store(taken, made)
+    await desk.decisions.hold(case.id, MODERATOR)
+    assert isinstance(await approved(desk, case, MODERATOR, OWN_TEXT), AwaitsSecond)
+    assert isinstance(await approved(desk, case, OTHER_MODERATOR, OWN_TEXT), ApprovedReply)
+
+
+@pytest.mark.parametrize("kind", [Kind.SUPPORT, Kind.NOTICE])
+async def test_what_is_no_reply_is_approved_like_every_draft(
+    desk: Desk, queue: DraftQueue, post: FlaggedPost, kind: Kind
+) -> None:
+    """The exact text, by two persons where the post attacks one, and nothing in it asks for a source."""
+    await desk.intake.flag(post)
+    taken = await take(queue)
+    made = suggestion_for(taken.case.post)
+    origins = (Origin.PREPARED, Origin.PREPARED)
+    draft = Draft(
+        1, "This is against rule 3. Please keep to it.", Intent.DENOUNCING, Scores(), origins=origins, kind=kind
+    )
+    made = replace(made, reading=replace(made.reading, recommended_action=Action.SUPPORT_TARGET), drafts=(draft,))
+    case = await queue.store(taken, made)
+    first = await approved(desk, case, MODERATOR, draft.text)
+    assert isinstance(first, AwaitsSecond)
+    assert first.because == ("The post attacks one person.",)
+    done = await approved(desk, case, OTHER_MODERATOR, draft.text)
+    assert isinstance(done, ApprovedReply)
+    assert done.text.startswith(f"{draft.text}\n\n")
+
+
+async def test_a_first_approval_holds_a_day(desk: Desk, in_review: Case, clock: FakeClock) -> None:
+    """As long as an approval does (invariant I8)."""
+    await approved(desk, in_review, MODERATOR)
+    clock.advance(24 * 3600)
+    assert isinstance(await approved(desk, in_review, OTHER_MODERATOR), AwaitsSecond)
+
+
+async def test_a_first_approval_ends_with_the_version_of_the_case(desk: Desk, in_review: Case) -> None:
+    """What was decided meanwhile, the first person has not seen."""
+    await approved(desk, in_review, MODERATOR)
+    assert isinstance(await approved(desk, in_review, MANAGER, OWN_TEXT), ApprovedReply)
+    undone = await desk.decisions.undo(in_review.id, in_review.version + 1, MANAGER)
+    assert isinstance(await approved(desk, undone, OTHER_MODERATOR), AwaitsSecond)
+
+
+async def test_a_first_approval_ends_with_a_change_of_the_community(
+    desk: Desk, in_review: Case, database: Database
+) -> None:
+    """It was given under other rules (invariant I8)."""
+    await approved(desk, in_review, MODERATOR)
+    await CommunityDesk(database).set_posting(COMMUNITY_ID, False, KEEPER)
+    assert isinstance(await approved(desk, in_review, OTHER_MODERATOR), AwaitsSecond)
+
+
+async def test_a_first_approval_ends_with_the_role_of_who_gave_it(
+    desk: Desk, in_review: Case, database: Database
+) -> None:
+    """Who lost the right to approve is no first person either (invariant I7)."""
+    people = CommunityDesk(database)
+    await approved(desk, in_review, MODERATOR)
+    await people.revoke(COMMUNITY_ID, MODERATOR, Role.MODERATOR, MANAGER)
+    with pytest.raises(NotAllowed):
+        await approved(desk, in_review, AUDITOR)
+    assert isinstance(await approved(desk, in_review, OTHER_MODERATOR), AwaitsSecond)
+    assert isinstance(await approved(desk, in_review, MANAGER), ApprovedReply)

@@ -1,0 +1,15 @@
+"""A desk, its outbox and a platform with a bad line, new for each test of the send protocol."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.desk.database.connection import Database
+from tests.fakes.desk.sending import SendingScene
+from tests.fakes.machine.clock import FakeClock
+
+
+@pytest.fixture
+def scene(database: Database, clock: FakeClock) -> SendingScene:
+    """One outbox over the test's database."""
+    return SendingScene(database, clock)

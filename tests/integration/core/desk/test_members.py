@@ -1,0 +1,90 @@
+"""Flags of people without a role: only where the community allows them, and enough of them make a case."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from bot.compose.desk import Desk, build_casework, build_desk
+from core.desk.database.connection import Database, Session
+from core.desk.rules.desk_ports import Casework
+from core.desk.schema import CommunityRow, MemberFlagRow
+from core.desk.sending.outbox import Outbox
+from core.desk.upkeep.erasure import Erasure
+from core.errors import NotAllowed
+from core.models import FlaggedPost
+from tests.fakes.desk.boards import posts_apart
+from tests.fakes.desk.people import COMMUNITY_ID, PLATFORM, VOLUNTEER
+from tests.fakes.machine.clock import FakeClock
+
+
+async def _allow(database: Database, needed: int = 1) -> None:
+    async def work(session: Session) -> None:
+        row = await session.get_one(CommunityRow, COMMUNITY_ID)
+        row.policy = {"members_flag": True, "flaggers_needed": needed}
+
+    await database.run("set a policy", work)
+
+
+async def _people(session: Session) -> list[Any]:
+    return list(await session.scalars(select(MemberFlagRow.person_id)))
+
+
+async def test_without_leave_a_member_flags_nothing(front: Casework, post: FlaggedPost, database: Database) -> None:
+    """The default; a volunteer may."""
+    with pytest.raises(NotAllowed, match="flag"):
+        await front.member_flag(post)
+    assert await front.member_flag(replace(post, flagged_by=VOLUNTEER.user)) is not None
+
+
+async def test_so_many_different_people_make_a_case(front: Casework, post: FlaggedPost, database: Database) -> None:
+    """One who flags again is still one; who comes later joins the case, and nobody is remembered."""
+    await _allow(database, 3)
+    for user in ("one", "one", "two"):
+        assert await front.member_flag(replace(post, flagged_by=user)) is None
+    third = await front.member_flag(replace(post, flagged_by="three"))
+    fourth = await front.member_flag(replace(post, flagged_by="four"))
+    assert third is not None
+    assert fourth is not None
+    assert third.case_id == fourth.case_id
+    assert await database.run("look", _people) == []
+
+
+async def test_a_volunteers_flag_counts_at_once(front: Casework, post: FlaggedPost, database: Database) -> None:
+    """They have the role for it."""
+    await _allow(database, 3)
+    assert await front.member_flag(replace(post, flagged_by=VOLUNTEER.user)) is not None
+
+
+async def test_flags_of_yesterday_count_no_more(
+    front: Casework, post: FlaggedPost, database: Database, clock: FakeClock
+) -> None:
+    """And are kept no longer."""
+    await _allow(database, 2)
+    assert await front.member_flag(replace(post, flagged_by="one")) is None
+    clock.advance(86401)
+    assert await front.member_flag(replace(post, flagged_by="two")) is None
+    assert len(await database.run("look", _people)) == 1
+
+
+async def test_one_member_cannot_flag_without_end(database: Database, post: FlaggedPost, outbox: Outbox) -> None:
+    """The limit of an hour holds for flags that are only counted, too."""
+    await _allow(database, 2)
+    desk: Desk = build_desk(database, flags_per_hour=2)
+    front = build_casework(desk, outbox)
+    first, second, third = posts_apart(post, 3)
+    for single in (first, second):
+        assert await front.member_flag(single) is None
+    with pytest.raises(NotAllowed, match="2 posts"):
+        await front.member_flag(third)
+
+
+async def test_an_erased_member_no_longer_counts(front: Casework, post: FlaggedPost, database: Database) -> None:
+    """What they flagged is forgotten with them."""
+    await _allow(database, 2)
+    assert await front.member_flag(replace(post, flagged_by="one")) is None
+    await Erasure(database).erase(PLATFORM, "one")
+    assert await database.run("look", _people) == []

@@ -1,0 +1,550 @@
+"""``antiphon train``: the stages of training, each in the folder of a run.
+
+Owns the list of the commands, and those that leave one file.
+
+The commands that train what reads: ``reader``, ``heads`` and ``probe``.
+The commands that train a model of language: ``writer``, ``preferences``, ``online`` and ``reranker``.
+The start and the end of a stage's run.
+The command that makes texts to learn from: ``data``.
+``--set NAME=VALUE``: other values for a stage.
+What the commands of training ask for in the same words.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, fields, replace
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
+
+import typer
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from core.errors import BadInput
+from training.recipes import OWN, by_recipe
+
+if TYPE_CHECKING:
+    from training.heads.network import Base as Encoder
+    from training.runs.run import Run
+    from training.writer.examples import Group
+    from training.writer.preferences import Pair
+
+
+def start(
+    run: Path,
+    stage: str,
+    recipe: str,
+    values: dict[str, Any],
+    base: str,
+    counts: dict[str, Any],
+    texts: Any,
+    *,
+    name: str = "",
+) -> Run:
+    """The run in this folder, new or the one that was killed there.
+
+    Args:
+        counts: how many texts are learnt, by what they are.
+        texts: the texts, for their hash.
+        name: of the base; the last part of ``base`` if it is not given.
+
+    Raises:
+        BadInput: the folder holds a run with other values, another base or other texts.
+    """
+    from training.runs.base import hash_of_base
+    from training.runs.run import Run, Started, hash_of
+
+    about = {"model": name or Path(base).name, "sha256": hash_of_base(base)}
+    return Run(run, Started(stage, recipe, values, about, {**counts, "hash": hash_of(texts)}))
+
+
+def start_with_groups(
+    run: Path, stage: str, recipe: str, values: dict[str, Any], base: str, learnt: Sequence[Group]
+) -> Run:
+    """The same, for a stage that learns groups of examples."""
+    from training.writer import examples
+
+    return start(run, stage, recipe, values, base, examples.counts(learnt), examples.texts(learnt))
+
+
+def finish(run: Run, card: Path, picture: Path | None) -> None:
+    """Say where the result stands."""
+    shown = f" and {picture.name}" if picture else ""
+    Console().print(f"Done. {run.folder} holds the result, {card.name}{shown}.")
+
+
+def going_on_from(adapter: Path, model: Any) -> Any:
+    """The model with an adapter to go on from."""
+    from peft import PeftModel
+
+    return PeftModel.from_pretrained(model, str(adapter), is_trainable=True, local_files_only=True)
+
+
+V = TypeVar("V")
+
+
+def changed_by(values: V, given: Sequence[str] | None) -> V:
+    """The values with those of ``--set`` that they have, in the type that they have.
+
+    Raises:
+        BadInput: a value is not of that type.
+    """
+    known = {field.name: getattr(values, field.name) for field in fields(values)}  # type: ignore[arg-type]
+    changed = {}
+    for one in given or ():
+        name, _, text = one.partition("=")
+        if name in known:
+            try:
+                changed[name] = _as(known[name], text)
+            except ValueError as err:
+                kind = type(known[name]).__name__
+                raise BadInput(
+                    f"{name} cannot be {text!r}.", remedy=f"It takes a value such as {known[name]} ({kind})."
+                ) from err
+    return replace(values, **changed)  # type: ignore[type-var]  # V is a dataclass
+
+
+def _as(example: Any, text: str) -> Any:
+    if isinstance(example, bool):
+        if text.lower() not in ("true", "false"):
+            raise ValueError(text)
+        return text.lower() == "true"
+    return tuple(text.split(",")) if isinstance(example, tuple) else type(example)(text)
+
+
+def refuse_unknown(given: Sequence[str] | None, *several: Any) -> None:
+    """Refuse a name that none of these values has.
+
+    Raises:
+        BadInput: there is one, or one without a value.
+    """
+    known = sorted({field.name for values in several for field in fields(values)})
+    for one in given or ():
+        if one.partition("=")[0] not in known or "=" not in one:
+            raise BadInput(
+                f"--set {one} names no value of this stage.", remedy=f"These can be set: {', '.join(known)}."
+            )
+
+
+LICENCE: Final = "Apache-2.0, Antiphon's own texts (training/data/README.md)"
+_EXTRA: Final = ("peft", "trl", "datasets", "gguf")
+
+Folder = Annotated[
+    Path, typer.Argument(metavar="RUN", help="The folder of the run; one that was killed goes on there.")
+]
+Base = Annotated[
+    str, typer.Option("--base", metavar="MODEL", help="A GGUF file, a folder, or name@commit of a model on the hub.")
+]
+Adapter = Annotated[Path, typer.Option("--adapter", metavar="FOLDER", help="The adapter to go on from.")]
+Recipe = Annotated[str, typer.Option("--recipe", metavar="NAME", help="own, or a paper's values: coarl, f2rl.")]
+Also = Annotated[
+    list[str] | None,
+    typer.Option("--also", metavar="NAME=FILE", help="A published set, from your own copy; several times for several."),
+]
+Licence = Annotated[str, typer.Option("--licence", metavar="WORDS", help="Under which licence you have these sets.")]
+Set = Annotated[
+    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Another value; may be given several times.")
+]
+
+Every = Annotated[
+    int,
+    typer.Option("--checkpoint-every", min=1, metavar="STEPS", help="A kill costs at most so many steps of work."),
+]
+
+
+def need_extra() -> None:
+    """Refuse to go on without the packages of the extra.
+
+    Raises:
+        BadInput: some are not installed.
+    """
+    missing = [name for name in _EXTRA if find_spec(name) is None]
+    if missing:
+        raise BadInput(
+            f"Training needs packages that are not installed: {', '.join(missing)}.",
+            remedy="Run: pip install 'antiphon[training]'",
+        )
+
+
+def some(found: Sequence[V], most: int) -> list[V]:
+    """As many as are wanted, the same ones each time."""
+    chance = random.Random(0)  # nosec B311 # noqa: S311 - repeatable, no secret
+    return chance.sample(list(found), min(most, len(found))) if most else list(found)
+
+
+LEAST: Final = 12
+"""How many texts of each language and split there must be, so that each has some of both answers."""
+_DEVELOPMENT: Final = "the development split, by which the epoch was chosen"
+
+Most = Annotated[
+    int, typer.Option("--most", min=0, metavar="N", help="Texts of each kind, language and split; 0: all.")
+]
+
+
+def reader(
+    which: Annotated[str, typer.Argument(metavar="READER", help="posts, abroad or drafts.")],
+    run: Folder,
+    begun: Annotated[
+        Path | None, typer.Option("--from", metavar="FILE", help="A reader's weights to go on from, in fewer steps.")
+    ] = None,
+    set_: Set = None,
+    most: Most = 0,
+    every: Every = 200,
+) -> None:
+    """Train a small reader on the texts that ship; its weights come into RUN as READER.safetensors."""
+    need_extra()
+    _refuse_few(most)
+    from training.heads import readers
+
+    out = run / f"{which}.safetensors"
+    if begun and not begun.is_file():
+        raise BadInput(f"There are no weights at {begun}.", remedy="Name a file, such as one of core/engine/readers.")
+    if begun and begun.resolve() == out.resolve():
+        raise BadInput(f"The weights would be written over {begun}.", remedy="Name another folder for the run.")
+    task = readers.task_of(which, most, goes_on=begun is not None)
+    values = changed_by((readers.VALUES_ON if begun else readers.VALUES)[which], set_)
+    refuse_unknown(set_, values)
+    started = _start(run, f"reader of {which}", values, task.train, task.dev, begun)
+    tuned, table = readers.train(task, out, values, started.note, save_steps=every, begun=begun)
+    _finish(started, f"area under the curve, {task.main}", tuned, table)
+
+
+def heads(
+    run: Folder,
+    is_abroad: Annotated[bool, typer.Option("--abroad", help="The router for Spanish and Italian.")] = False,
+    set_: Set = None,
+    most: Most = 0,
+    every: Every = 200,
+) -> None:
+    """Train a router of stereotypes on the texts that ship; its weights come into RUN as router.safetensors."""
+    need_extra()
+    _refuse_few(most)
+    from training.heads import router
+
+    rows = router.labelled(most)
+    values = changed_by(router.VALUES_ABROAD if is_abroad else router.VALUES, set_)
+    refuse_unknown(set_, values)
+    learnt = [one for one in rows if one.split == "train"]
+    started = _start(
+        run, "router abroad" if is_abroad else "router", values, learnt, [one for one in rows if one.split != "train"]
+    )
+    out = run / "router.safetensors"
+    tuned, table = router.train(rows, router.Outputs.of_taxonomy(), out, values, started.note, save_steps=every)
+    _finish(started, "likeliest stereotype right", tuned, table)
+
+
+def probe(run: Folder, base: Base, set_: Set = None, most: Most = 0, every: Every = 20) -> None:
+    """Train what reads posts by the embedded model: RUN gets its outputs, probe.safetensors, and their probe.gguf."""
+    need_extra()
+    _refuse_few(most)
+    if not base.endswith(".gguf"):
+        raise BadInput(
+            "A probe reads the hidden states of the embedded model.",
+            remedy="Name its GGUF file, which the first `antiphon demo` puts into ~/.cache/antiphon/models.",
+        )
+    from training.probe.adapter import Values
+    from training.probe.run import ADAPTER, train
+    from training.probe.texts import learnt
+    from training.runs.card import plot, write_card
+
+    if (run / ADAPTER).resolve() == Path(base).resolve():
+        raise BadInput(f"The adapter would be written over {base}.", remedy="Name another folder for the run.")
+    values = changed_by(Values(), set_)
+    refuse_unknown(set_, values)
+    texts = learnt(most)
+    known = [*texts.texts, repr(texts.posts), repr(texts.stereotypes)]
+    started = start(run, "probe", OWN, asdict(values), base, {"texts": len(texts.texts)}, known)
+    before, after, table = train(started, texts, base, values, save_steps=every)
+    card = write_card(
+        started, licences={"texts": LICENCE}, before=before, after=after, scored=_DEVELOPMENT, table=table
+    )
+    finish(started, card, plot(started))
+
+
+def _refuse_few(most: int) -> None:
+    """Before hours of work. Raises ``BadInput`` where too few texts are left to fit limits on."""
+    if 0 < most < LEAST:
+        raise BadInput(
+            f"{most} texts of each kind are too few to fit limits on.",
+            remedy=f"Take {LEAST} or more for a try, or all.",
+        )
+
+
+def _start(
+    run: Path, stage: str, values: Any, learnt: Sequence[Any], others: Sequence[Any], begun: Path | None = None
+) -> Run:
+    """The run of a small encoder, known by the rows that it learns and those it is fitted on, with their labels."""
+    base, name = (str(begun), begun.name) if begun else (str(_packaged(values.base)), values.base.value)
+    known = map(repr, (*learnt, *others))
+    return start(run, stage, OWN, asdict(values), base, {"texts": len(learnt)}, known, name=name)
+
+
+def _packaged(base: Encoder) -> Path:
+    """Where a package has what a small encoder begins with."""
+    from core.engine.backends.minilm import packaged_folder
+    from training.heads import e5, network
+
+    return packaged_folder() if base is network.Base.MINILM else e5.packaged().parent
+
+
+def _finish(started: Run, score: str, tuned: Any, table: Any) -> None:
+    from training.runs.card import plot, write_card
+
+    card = write_card(
+        started,
+        licences={"texts": LICENCE},
+        before={score: tuned.before},
+        after={score: tuned.after},
+        scored=_DEVELOPMENT,
+        table=table,
+    )
+    finish(started, card, plot(started))
+
+
+def data(
+    also: Also = None,
+    licence: Licence = "",
+    from_desk: Annotated[
+        Path | None,
+        typer.Option("--from-desk", metavar="FILE", help="Make pairs of what `antiphon community lessons` wrote."),
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write the examples or pairs here.")] = None,
+) -> None:
+    """Show what the writer would learn from, with licences; with --out write it as JSON lines."""
+    if from_desk is not None:
+        _pairs_from(from_desk, out)
+        return
+    from training.writer import examples
+
+    found, licences = learnt_and_held_out(also, licence)
+    table = Table("source", "split", "examples", "licence")
+    for split, groups in found.items():
+        for source, count in examples.counts(groups).items():
+            table.add_row(source, split, f"{count:,}", licences.get(source, LICENCE))
+    Console().print(table)
+    if out is not None:
+        rows = [
+            {"split": split, "source": one.source, "prompt": [asdict(m) for m in one.prompt], "answer": one.answer}
+            for split, groups in found.items()
+            for group in groups
+            for one in group
+        ]
+        out.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+
+
+def learnt_and_held_out(also: Sequence[str] | None, licence: str) -> tuple[dict[str, list[Group]], dict[str, str]]:
+    """The groups of each split, ours and those of other sets, and the licences by source. Tells what is left out."""
+    from training.published_sets import parse, read_set
+    from training.writer import examples
+
+    found = {split: examples.groups(split) for split in ("train", "dev")}
+    licences = {"Antiphon's own texts": LICENCE}
+    for one in (parse(said, licence) for said in also or ()):
+        read = read_set(one)
+        found["train"] += read.groups
+        for reason, count in read.left_out.items():
+            Console().print(f"{one.name}: {count:,} rows are left out ({reason}).")
+        licences[one.name] = one.licence
+    return found, licences
+
+
+def _pairs_from(lessons: Path, out: Path | None) -> None:
+    """Pairs of a community's own decisions."""
+    import numpy as np
+
+    from training.decisions import check_enough, decisions_of, kept, one_community, read_lessons, trust
+    from training.online.run import reader_of_drafts, refuses
+
+    rows = read_lessons(lessons)
+    one_community(rows)
+    found = list(decisions_of(rows, refuses))
+    check_enough(found)
+    trusted = trust(found, reader_of_drafts())
+    table = Table("moderator", "decisions", "as the others", "weight")
+    for one in trusted:
+        table.add_row(one.moderator, str(one.decisions), f"{one.agreed:.2f}", f"{one.weight:.2f}")
+    Console().print(table)
+    counted = kept(found, trusted, np.random.default_rng(0).random(len(found)))
+    check_enough(counted)
+    Console().print(f"{len(counted)} pairs to learn from.")
+    if out is not None:
+        _write_pairs(out, [one.pair for one in counted])
+
+
+def _write_pairs(file: Path, found: Iterable[Pair]) -> None:
+    """In the form that ``preferences --pairs`` reads."""
+    rows = ({**asdict(pair), "prompt": [asdict(m) for m in pair.prompt]} for pair in found)
+    file.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+
+
+_HELD_OUT: Final = 40
+
+
+def writer(
+    run: Folder,
+    base: Base,
+    recipe: Recipe = OWN,
+    set_: Set = None,
+    also: Also = None,
+    licence: Licence = "",
+    most: Annotated[int, typer.Option("--most", metavar="N", help="Posts to learn from, at most; 0 takes all.")] = 0,
+    every: Every = 20,
+) -> None:
+    """Train a LoRA adapter that writes: explanations, claims, and replies by intent (CoARL's phases 1 and 2)."""
+    need_extra()
+    from training.runs.card import plot, write_card
+    from training.writer import examples
+    from training.writer.base import Lora, load_base, with_adapter
+    from training.writer.sequences import fill, plant
+    from training.writer.sft import Values, mean_loss, train
+
+    values = changed_by(by_recipe(recipe, "writer", Values()), set_)
+    shape = changed_by(by_recipe(recipe, "writer", Lora()), set_)
+    refuse_unknown(set_, values, shape)
+    found, licences = learnt_and_held_out(also, licence)
+    learnt, held_out = some(found["train"], most), some(found["dev"], min(most or _HELD_OUT, _HELD_OUT))
+    started = start_with_groups(run, "writer", recipe, {**asdict(shape), **asdict(values)}, base, learnt)
+    model, tokenizer = load_base(base)
+    model = with_adapter(model, shape, values.seed)
+    dev = fill([plant(group, tokenizer) for group in held_out], values.sequence_tokens)
+    before = {"loss, nats a token": mean_loss(model, track(dev, "Scoring unlearnt posts, before"))}
+    phases = examples.phases(learnt, are_apart=values.is_phased)
+    for number, (phase, groups) in enumerate(phases.items(), start=1):
+        trees = [plant(group, tokenizer) for group in groups]
+        if trees:
+            told = partial(started.note, phase=phase if len(phases) > 1 else "")
+            train(model, trees, dev, run / f"{number}-{phase}", values, note=told, save_steps=every)
+    model.save_pretrained(run / "adapter")
+    after = {"loss, nats a token": mean_loss(model, track(dev, "Scoring unlearnt posts, after"))}
+    finish(started, write_card(started, licences=licences, before=before, after=after), plot(started))
+
+
+def preferences(
+    run: Folder,
+    base: Base,
+    adapter: Adapter,
+    set_: Set = None,
+    pairs: Annotated[
+        Path | None,
+        typer.Option("--pairs", metavar="FILE", help="JSON lines: prompt, chosen, rejected. Ours if not given."),
+    ] = None,
+    most: Annotated[int, typer.Option("--most", metavar="N", help="Pairs to learn from, at most; 0 takes all.")] = 0,
+    every: Every = 20,
+) -> None:
+    """Go on with pairs of a better and a worse reply (direct preference optimisation)."""
+    need_extra()
+    from training.runs.base import hash_of_adapter
+    from training.runs.card import plot, write_card
+    from training.writer.base import load_base
+    from training.writer.dpo import Values, train
+    from training.writer.preferences import from_file, labelled
+
+    values = changed_by(Values(), set_)
+    refuse_unknown(set_, values)
+    found = from_file(pairs) if pairs else list(labelled("train"))
+    chance = random.Random(values.seed)  # nosec B311 # noqa: S311 - repeatable, no secret
+    found = chance.sample(found, min(most or len(found), len(found)))
+    texts = [text for pair in found for text in (pair.chosen, pair.rejected)]
+    counts = {"pairs": len(found), "adapter": hash_of_adapter(adapter)}
+    started = start(run, "preferences", OWN, asdict(values), base, counts, texts)
+    model, tokenizer = load_base(base)
+    model = going_on_from(adapter, model)
+    log = train(model, tokenizer, found, run, values, note=started.note, save_steps=every)
+    steps = [entry for entry in log if "rewards/accuracies" in entry]
+    ends = [{"pairs ranked right": one["rewards/accuracies"], "loss": one["loss"]} for one in (steps[0], steps[-1])]
+    card = write_card(
+        started,
+        licences={"pairs": LICENCE},
+        before=ends[0],
+        after=ends[1],
+        scored="the first and the last pairs that were learnt",
+    )
+    finish(started, card, plot(started))
+
+
+def online(
+    run: Folder,
+    base: Base,
+    adapter: Adapter,
+    method: Annotated[str, typer.Option("--method", metavar="NAME", help="grpo or rloo.")] = "grpo",
+    recipe: Recipe = OWN,
+    set_: Set = None,
+    most: Annotated[int, typer.Option("--most", metavar="N", help="Prompts to answer, at most; 0 takes all.")] = 0,
+    every: Every = 10,
+) -> None:
+    """Go on with rewards: several replies to each post, scored by the readers. It needs a GPU to end within a day."""
+    need_extra()
+    from training.online import groups
+    from training.online import run as learning
+    from training.runs.base import hash_of_adapter
+    from training.writer.base import load_base
+
+    values = changed_by(replace(by_recipe(recipe, "online", groups.Values()), method=method), set_)
+    refuse_unknown(set_, values)
+    groups.check(values)
+    rows = some(learning.rows(values), most)
+    learning.refuse_few(rows, values.prompts_a_step)
+    counts = {"prompts": len(rows), "adapter": hash_of_adapter(adapter)}
+    started = start(run, "online", recipe, asdict(values), base, counts, map(str, rows))
+    model, tokenizer = load_base(base)
+    model = going_on_from(adapter, model)
+    learning.learn(model, tokenizer, rows, run, values, started.note, save_steps=every)
+    from training.runs.card import plot, write_card
+
+    before, after = learning.ends(started.log())
+    card = write_card(
+        started,
+        licences={"posts": LICENCE},
+        before=before,
+        after=after,
+        scored="the replies that were learnt from, in the first tenth of the steps and in the last",
+    )
+    finish(started, card, plot(started))
+
+
+def reranker(
+    run: Folder,
+    base: Base,
+    recipe: Recipe = "f2rl",
+    set_: Set = None,
+    every: Every = 50,
+) -> None:
+    """Train a cross-encoder that orders passages for a claim (F2RL: InfoNCE over hard negatives)."""
+    need_extra()
+    from training import reranker as infonce
+    from training.runs.card import plot, write_card
+
+    values = changed_by(by_recipe(recipe, "reranker", infonce.Values()), set_)
+    refuse_unknown(set_, values)
+    model = infonce.open_base(base)
+    learnt, held_out = infonce.texts(values.hard_negatives)
+    started = start(
+        run, "reranker", recipe, asdict(values), base, {"pairs": len(learnt)}, (row.question for row in learnt)
+    )
+    before, after = infonce.train(model, learnt, held_out, run, values, started.note, save_steps=every)
+    finish(started, write_card(started, licences={"texts": LICENCE}, before=before, after=after), plot(started))
+
+
+app = typer.Typer(help="Train the small models, and a writer of your own.", no_args_is_help=True)
+for command in (data, writer, preferences, online, reranker, reader, heads, probe):
+    app.command()(command)
+
+
+@app.command()
+def export(
+    adapter: Annotated[Path, typer.Argument(metavar="ADAPTER", help="A folder of PEFT, as the stages leave it.")],
+    out: Annotated[Path, typer.Argument(metavar="FILE", help="Such as writer.gguf.")],
+    weights: Annotated[Path, typer.Option("--weights", metavar="GGUF", help="The weights that it was trained on.")],
+) -> None:
+    """Write an adapter as GGUF for a server of llama.cpp. vLLM takes the folder as it is."""
+    need_extra()
+    from training.writer.export import to_gguf
+
+    to_gguf(adapter, out, weights)
+    Console().print(f"{out} is written. Start a server with it, and name it in llm.model (docs/training.md).")

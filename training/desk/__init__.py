@@ -1,1 +1,0 @@
-"""Learning from a community's own moderators."""

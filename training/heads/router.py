@@ -1,0 +1,303 @@
+"""Trains the routers of ``core/engine/cards``: which stereotype a post puts forward, among those about its group.
+
+    antiphon train heads runs/router
+    antiphon train heads runs/abroad --abroad
+
+A small encoder as the readers are, with an output for each stereotype; all of them compete as it learns, those of one
+group as it is used. The one for Spanish and Italian is over multilingual-e5-small. Each learns from the wordings of
+``core/engine/cards/data``, from more of them in ``training/data/routing/wordings.jsonl``, and from posts of
+``training/data/posts`` that readers labelled (``labels.jsonl``: up to two stereotypes, or none of them). The texts of
+the writers of tests are never learnt; of the others one family in eight is kept to choose the epoch, for the
+calibration and for the limits, and with them half of the posts of the writers of tests in Spanish, Italian and Basque,
+as for the readers. What is measured on the test split is printed, and chooses nothing.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+
+from core.engine.backends.encoders import SmallEncoder
+from core.engine.cards.bank import Stereotype, load_stereotypes
+from core.engine.cards.router import MOST_WORDS, NONE, outputs_of, shares_among
+from core.engine.ports import TextClassifier
+from core.engine.wording.encoder_text import readable
+from core.models import TargetGroup
+from training.corpus import DATA, POST_WRITERS_OF_TESTS, posts, rows_in, spread
+from training.heads.epochs import Texts, Tuned, Values, fine_tuned, logits_of, shuffled
+from training.heads.network import Base, pack
+
+if TYPE_CHECKING:
+    import torch
+
+_DEVELOPMENT_IS_ONE_IN: Final = 8
+_SECOND: Final = 0.3
+"""How far the second stereotype of a label counts, beside the first."""
+_NEAR_MISSES: Final = 0.5
+RIGHT: Final = 0.8
+"""How often a stereotype that a post is routed to should be one that a reader saw, too. Readers agree in 85 of 100.
+
+A reply to a stereotype that the post does not put forward is hardly ever postable to blind readers
+(docs/figures/measured.md).
+"""
+SAID: Final = 0.9
+"""The same where it is told as the gist of the post."""
+_FEW: Final = 20
+ENOUGH: Final = 200
+"""Posts of the development split; of a language with fewer nothing is told."""
+VALUES: Final = Values(epochs=5, faster=4.0)
+"""How a router is trained."""
+VALUES_ABROAD: Final = Values(epochs=3, learning_rate=4e-4, faster=4.0, base=Base.E5)
+"""How the one for Spanish and Italian is."""
+Languages = Sequence[Sequence[str]]
+TOGETHER: Final[Languages] = (("en",), ("es", "it"), ("eu",))
+"""Languages that share calibration and limits: Spanish or Italian alone has too few posts."""
+ABROAD: Final[Languages] = (("es", "it"),)
+"""Those of the router that is over multilingual-e5-small."""
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """A text about one group, and what each reader says of it: stereotypes by their ids, the first one first."""
+
+    text: str
+    language: str
+    group: TargetGroup
+    labels: tuple[tuple[str, ...], ...]
+    split: str
+    weight: float = 1.0
+
+    @property
+    def seen(self) -> frozenset[str]:
+        """Every stereotype that a reader saw in it."""
+        return frozenset(one for label in self.labels for one in label)
+
+
+def labelled(most: int = 0) -> list[Labelled]:
+    """Everything that is learnt from, and what is measured on; at most ``most`` of each language and split."""
+    return spread([*_wordings(), *_posts()], most, lambda one: (one.language, one.split))
+
+
+def _wordings() -> Iterator[Labelled]:
+    known = load_stereotypes()
+    for one in known.values():
+        for language, texts in one.wordings.items():
+            yield from (_of(one, text, language) for text in texts)
+        yield from (_of(one, text, language) for language, text in one.gist.items())
+        for text in one.near_misses:
+            yield Labelled(text, "en", one.target_group, ((NONE,),), "train", _NEAR_MISSES)
+    for row in rows_in(DATA / "routing" / "wordings.jsonl"):
+        yield _of(known[row["id"]], row["text"], row["language"])
+
+
+def _of(one: Stereotype, text: str, language: str) -> Labelled:
+    return Labelled(text, language, one.target_group, ((one.id,),), "train")
+
+
+def _posts() -> Iterator[Labelled]:
+    known = {row.id: row for row in posts()}
+    for row in rows_in(DATA / "routing" / "labels.jsonl"):
+        post = known[row["post"]]
+        is_dev = zlib.crc32(post.family.encode()) % _DEVELOPMENT_IS_ONE_IN == 0
+        split = post.split if post.writer in POST_WRITERS_OF_TESTS else "dev" if is_dev else "train"
+        labels = tuple(tuple(label) for label in row["labels"])
+        yield Labelled(post.text, post.language, TargetGroup(row["target_group"]), labels, split)
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """The outputs by their names, and which of them compete: those of a post's group."""
+
+    at: Mapping[str, int]
+    groups: Mapping[TargetGroup, Sequence[int]]
+
+    @classmethod
+    def of_taxonomy(cls) -> Outputs:
+        """Those of the shipped stereotypes."""
+        known = load_stereotypes()
+        at = {name: place for place, name in enumerate(outputs_of(known.values()))}
+        slugs = {one.id.split("/")[0]: one.target_group for one in known.values()}
+        groups = {group: [at[name] for name in at if name.split("/")[0] == slug] for slug, group in slugs.items()}
+        return cls(at, groups)
+
+    def target(self, one: Labelled) -> NDArray[np.float32]:
+        """What the labels say, as shares of the outputs of the text's group."""
+        places = list(self.groups[one.group])
+        found = np.zeros(len(places), dtype=np.float32)
+        for label in one.labels:
+            shares = (1 - _SECOND, _SECOND) if len(label) > 1 else (1.0,)
+            for name, share in zip(label, shares, strict=False):
+                found[-1 if name == NONE else places.index(self.at[name])] += share / len(one.labels)
+        return found
+
+    def whole_target(self, one: Labelled) -> NDArray[np.float32]:
+        """The same as shares of all outputs, times the weight of the text; those of other groups are 0."""
+        found = np.zeros(len(self.at), dtype=np.float32)
+        found[list(self.groups[one.group])] = self.target(one) * one.weight
+        return found
+
+    def said(self, logits: NDArray[np.float32], rows: Sequence[Labelled]) -> Iterator[tuple[float, bool]]:
+        """Of each text the share of the likeliest stereotype, and whether a reader saw it."""
+        names = list(self.at)
+        for row, one in zip(logits, rows, strict=True):
+            places = list(self.groups[one.group])
+            shares = shares_among(row[places])[:-1]
+            best = int(shares.argmax())
+            yield float(shares[best]), names[places[best]] in one.seen
+
+
+def loss_of(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+    """Cross-entropy with shares of the outputs, which sum to the weight of each text.
+
+    Shares, since readers see more than one stereotype, and not always the same.
+    """
+    return -(targets * logits.log_softmax(dim=1)).sum() / targets.sum()
+
+
+def calibrated(shares: NDArray[np.float64], right: NDArray[np.bool_]) -> tuple[float, float]:
+    """Slope and offset that make the log-odds of a share the probability that a reader sees the same.
+
+    (1, 0) where all or none are right.
+    """
+    if right.all() or not right.any():
+        return 1.0, 0.0
+    fit = LogisticRegression(C=100.0).fit(odds(shares).reshape(-1, 1), right)
+    return round(float(fit.coef_[0, 0]), 4), round(float(fit.intercept_[0]), 4)
+
+
+def odds(shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The log-odds of shares, cut where a share is 0 or 1."""
+    inside = np.clip(shares, 1e-6, 1 - 1e-6)
+    return np.asarray(np.log(inside / (1 - inside)))
+
+
+def limit(chances: NDArray[np.float64], right: NDArray[np.bool_], wanted: float) -> float:
+    """The least probability above which the wanted share of what is told was seen by a reader; 1 where it never is."""
+    order = np.argsort(-chances)
+    told = np.cumsum(right[order]) / np.arange(1, len(order) + 1)
+    enough = np.flatnonzero((told >= wanted) & (np.arange(len(order)) >= _FEW))
+    return round(float(chances[order[enough[-1]]]), 4) if len(enough) else 1.0
+
+
+def train(
+    rows: Sequence[Labelled],
+    outputs: Outputs,
+    out: Path,
+    values: Values,
+    note: Callable[[dict[str, float]], None] = lambda _: None,
+    *,
+    save_steps: int = 200,
+) -> tuple[Tuned, list[dict[str, Any]]]:
+    """Train the router, write its weights with what is fitted beside them, and tell how often it is right.
+
+    Args:
+        rows: what it learns, and what it is measured on.
+        outputs: its outputs.
+        out: the file to write; the checkpoint stands in its folder.
+        values: how it learns, and over which base: over multilingual-e5-small it is the one for other languages.
+        note: hears of each step.
+        save_steps: after how many steps a checkpoint is written.
+
+    Returns:
+        the network with the epoch that is most often right on the development split, and a row for each language and
+        split.
+    """
+    is_abroad = values.base is Base.E5
+    learnt, kept = _of_split(rows, "train"), _of_split(rows, "dev")
+    if is_abroad:  # what matters is shown twice an epoch
+        learnt, kept = [*learnt, *_not_english(learnt)], _not_english(kept)
+    examples = [(texts, outputs.whole_target(one)) for texts, one in zip(_shown(learnt), learnt, strict=True)]
+
+    def share_right(network: Any) -> float:
+        return float(np.mean([is_seen for _, is_seen in outputs.said(logits_of(network, _shown(kept)), kept)]))
+
+    tuned = fine_tuned(
+        len(outputs.at),
+        lambda chance: shuffled(examples, chance),
+        loss_of,
+        share_right,
+        values,
+        out.parent,
+        note,
+        save_steps=save_steps,
+    )
+    about = {"outputs": list(outputs.at), "rows": len(learnt), "epochs": values.epochs, "seed": values.seed}
+    about |= {"calibration": {}, "limits": {}}
+    pack(tuned.network, about, out)
+    table = measured(rows, outputs, SmallEncoder(out), about, ABROAD if is_abroad else TOGETHER)
+    pack(tuned.network, about, out)
+    return tuned, table
+
+
+def measured(
+    rows: Sequence[Labelled], outputs: Outputs, classifier: TextClassifier, about: dict[str, Any], languages: Languages
+) -> list[dict[str, Any]]:
+    """Fit calibration and limits on the development split, and tell of each language and split how often it is right.
+
+    Args:
+        about: the calibration and the limits are written into it.
+        languages: the groups of those that are fitted together.
+    """
+    table = []
+    for together in languages:
+        kept = [one for one in _of_split(rows, "dev") if one.language in together]
+        if not kept:
+            continue
+        shares, right = _said(kept, outputs, classifier)
+        slope, start = calibrated(shares, right)
+        chances = _chances(shares, slope, start)
+        limits = [limit(chances, right, wanted) for wanted in (RIGHT, SAID)] if len(kept) >= ENOUGH else [1.0, 1.0]
+        about["calibration"] |= dict.fromkeys(together, (slope, start))
+        about["limits"] |= dict.fromkeys(together, limits)
+        for language, split in product(together, ("dev", "test")):
+            mine = [one for one in _of_split(rows, split) if one.language == language]
+            if not mine:
+                continue
+            shares, right = _said(mine, outputs, classifier)
+            routed, told = (_chances(shares, slope, start) >= least for least in limits)
+            table.append(
+                {
+                    "language": language,
+                    "split": split,
+                    "posts": len(mine),
+                    "likeliest right": right.mean(),
+                    "routed": routed.mean(),
+                    "routed and right": right[routed].mean() if routed.any() else None,
+                    "with a gist": told.mean(),
+                    "and right": right[told].mean() if told.any() else None,
+                }
+            )
+    return table
+
+
+def _said(
+    rows: Sequence[Labelled], outputs: Outputs, classifier: TextClassifier
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Of each text the share of the likeliest stereotype, and whether a reader saw it."""
+    said = np.array(list(outputs.said(classifier.logits(_shown(rows)), rows)))
+    return said[:, 0], said[:, 1] > 0.5
+
+
+def _chances(shares: NDArray[np.float64], slope: float, start: float) -> NDArray[np.float64]:
+    return np.asarray(1 / (1 + np.exp(-(odds(shares) * slope + start))))
+
+
+def _not_english(rows: Sequence[Labelled]) -> list[Labelled]:
+    return [one for one in rows if one.language != "en"]
+
+
+def _of_split(rows: Sequence[Labelled], split: str) -> list[Labelled]:
+    return [one for one in rows if one.split == split]
+
+
+def _shown(rows: Sequence[Labelled]) -> list[Texts]:
+    """The texts as they are read in use."""
+    return [(" ".join(readable(one.text, one.language).split()[:MOST_WORDS]),) for one in rows]

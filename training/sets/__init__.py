@@ -1,1 +1,0 @@
-"""Published sets of counterspeech, read from a user's own copy."""
