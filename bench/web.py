@@ -61,6 +61,7 @@ from core.models import (
     Suggestion,
     TargetGroup,
 )
+from kb.starter.facts import facts_today
 
 _POST: Final = FlaggedPost(PostRef("discord", "1", "2", "0"), "They only came for the benefits.", "9", "8", "menu")
 _SENTENCE: Final = "Most people who move here find work within a few years, and pay taxes and rent like everybody. "
@@ -166,7 +167,7 @@ async def _dashboard(place: Path | URL, cases: int, moderators: int) -> AsyncIte
             overview=DeskOverview(database, desk.queries),
             tokens=ApiTokens(database, doorkeeper),
             record=DeskRecord(database, desk.live_roles, Keeping(24, 30, 12, 30)),
-            library=DeskLibrary(database, desk.live_roles),
+            library=DeskLibrary(database, desk.live_roles, facts_today),
             setup=DoctorOnPage(Settings(), database),
             origins=(origin,),
         )

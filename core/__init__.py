@@ -1,4 +1,4 @@
-"""The engine and the rules: a flagged post in, ranked drafts out.
+"""The engine and the desk: from a post to ranked drafts, and from a flag to an approved reply.
 
-It does not know chat platforms, databases or web pages, and it imports none of the other packages.
+It imports none of the other packages: chat platforms, web pages and documents come to it through ports.
 """

@@ -20,12 +20,13 @@ from bot.cli.community_options import Place, Reason, operator
 from bot.cli.output import run
 from bot.compose.application import open_database
 from bot.settings.settings import Settings
-from core.desk.communities.own_cards import OwnCards, Proposed, facts_today
+from core.desk.communities.own_cards import OwnCards, Proposed
 from core.desk.rules.own_cards import checked_cards
 from core.desk.rules.roles import Person
 from core.desk.store.own_cards import StoredCard
 from core.engine.cards.bank import LANGUAGES, Card, CardVerdict, load_cards
 from core.errors import BadInput
+from kb.starter.facts import facts_today
 
 MAX_BYTES = 1_000_000
 cards = typer.Typer(help="Argument cards: the project's, and a community's own.", no_args_is_help=True)

@@ -22,6 +22,7 @@ from core.desk.review.record import DeskRecord
 from core.desk.rules.dashboard_ports import Keeping, SetupChecks
 from core.errors import BadSettings
 from core.models import PostRef
+from kb.starter.facts import facts_today
 
 
 @asynccontextmanager
@@ -48,7 +49,7 @@ async def dashboard(
         overview=DeskOverview(running.database, running.desk.queries),
         tokens=ApiTokens(running.database, accounts),
         record=DeskRecord(running.database, running.desk.live_roles, keeping_of(settings.desk)),
-        library=DeskLibrary(running.database, running.desk.live_roles),
+        library=DeskLibrary(running.database, running.desk.live_roles, facts_today),
         setup=setup,
         knowledge=running.knowledge,
         origins=origins,

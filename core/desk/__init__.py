@@ -1,1 +1,1 @@
-"""From a flagged post to a committed case, or to a refusal that says why."""
+"""Cases from the flag to the reply: rules, intake, drafting, review, approval, sending, communities, upkeep, store."""

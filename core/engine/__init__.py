@@ -1,1 +1,1 @@
-"""The stages of a suggestion, in the order of the engine: reading, claims, evidence, drafts, annealing, judge."""
+"""A flagged post in, ranked drafts out: reading, arguing, writing, review. It knows no community and no platform."""

@@ -315,7 +315,7 @@ def _dehyphenated(pages: Sequence[str]) -> list[str]:
 @cache
 def _english_words() -> frozenset[str]:
     """Some 22,000 common words, in lower case: those that the small model's tokenizer knows whole."""
-    path = resources.files("core").joinpath("llm/backends/tokenizer.json")
+    path = resources.files("core.engine.backends").joinpath("tokenizer.json")
     vocabulary = json.loads(path.read_text(encoding="utf-8"))["model"]["vocab"]
     return frozenset(word for word in vocabulary if word.isalpha())
 

@@ -24,7 +24,7 @@ from core.errors import DocumentRefused
 from kb.documents import Fetched, Page, Parsed
 from kb.parsing.limits import ParsingLimits
 
-_ROOT = Path(__file__).resolve().parents[3]
+_ROOT = Path(__file__).resolve().parents[2]
 _START = "import sys; sys.path.insert(0, sys.argv[1]); from kb.parsing.child import main; main(*sys.argv[1:])"
 _PASSED_ON = ("PATH", "TESSDATA_PREFIX")  # no key and no password of this process
 _CHUNK = 64 * 1024

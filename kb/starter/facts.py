@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -89,3 +89,9 @@ def load_facts(path: Path) -> tuple[Fact, ...]:
             raise wrong_row(path, number, "id", f"{json.dumps(fact.id)} is used twice", "facts")
         facts[fact.id] = fact
     return tuple(facts.values())
+
+
+def facts_today() -> frozenset[str]:
+    """The ids of the facts that ship and hold today, on which a community's own card may rest."""
+    today = datetime.now(UTC).date()
+    return frozenset(fact.id for fact in load_facts(STARTER_FACTS) if not fact.is_expired(today))

@@ -81,16 +81,16 @@ def _pool_hate(
                 "unsure": list(unsure_between(chances, said)),
             }
         bias, *slopes = about[language]["pooling"]
-        for name, scores in (("small reader", small), ("probe", probe), ("both", both @ np.array(slopes) + bias)):
+        for name, marks in (("small reader", small), ("probe", probe), ("both", both @ np.array(slopes) + bias)):
             yield {
                 "of": HATEFUL,
                 "language": language,
                 "split": split,
                 "posts": len(mine),
                 "by": name,
-                "area": roc_auc_score(said, scores),
-                "recall": (scores[said] >= 0).mean(),
-                "specificity": (scores[~said] < 0).mean(),
+                "area": roc_auc_score(said, marks),
+                "recall": (marks[said] >= 0).mean(),
+                "specificity": (marks[~said] < 0).mean(),
             }
 
 

@@ -161,7 +161,7 @@ def explained(data: Path = DATA) -> Iterator[Group]:
 
 
 def _explanations(row: Mapping[str, Any], post: PostRow) -> str:
-    """The structured answer that ``core.engine.reading.posts`` asks for, with group, severity and advice by the labels."""
+    """The structured answer of ``core.engine.reading.posts``, with group, severity and advice by the labels."""
     _, letters, flags = (post.readings or (post.meant,))[0].split(":")
     advice = Action.REPORT if "t" in flags else Action.SUPPORT_TARGET if _SUPPORT in flags else Action.REPLY
     severity = next(int(flag) for flag in flags if flag.isdecimal())

@@ -79,7 +79,7 @@ def _closed_by(move: LastMove, state: CaseState, reader: Reader) -> str:
     return gettext("Closed by {name}, {when}.", locale, name=name, when=when)
 
 
-_NOTE, _NAME = 240, 40
+_NOTE: Final = 240
 _POINT = 240
 _STATE, _POST, _NOTES, _POINTS, _FIRSTS, _APPROVED = "state", "post", "notes", "points", "firsts", "approved"
 _AFTER_ALL, _LEAST_COVERED = 40, 45

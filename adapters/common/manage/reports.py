@@ -255,7 +255,6 @@ async def exported(governance: Governance, platform: str, community: str, by: Pe
 
 
 PANEL: Final = "cases"
-_NAME: Final = 40
 
 
 def cases_panel(found: OpenCases, reader: Reader) -> Panel:

@@ -1,1 +1,1 @@
-"""How what happens on the instance comes in: asked for, and kept before the instance's cursor moves."""
+"""One bot account and its instance: requests, notifications, names, and what errors mean."""

@@ -37,7 +37,7 @@ _MOST_REMEMBERED: Final = 1000
 
 
 class TelegramAnswer:
-    """Implements ``adapters.common.capture.requests.PrivateAnswer``. What Telegram refuses is logged and raises nothing.
+    """A ``PrivateAnswer`` of ``adapters.common.capture.requests``. What Telegram refuses is logged and raises nothing.
 
     Args:
         to: the person's id; ``None`` where Telegram hides who asked, so that nobody is answered.

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from itertools import chain
 
 from core.desk.communities.authors import name_of_signer
@@ -28,7 +27,6 @@ from core.engine.cards.bank import CardVerdict
 from core.engine.wording.text_rules import check_rules
 from core.errors import BadInput
 from core.i18n.sentences import Name, sentence
-from kb.starter.facts import STARTER_FACTS, load_facts
 
 MAX_CARDS = 200
 """How many cards of its own a community may have: all are read for each draft."""
@@ -50,12 +48,6 @@ class _Signer:
     actor: str
     by: str
     name: str
-
-
-def facts_today() -> frozenset[str]:
-    """The ids of the facts that hold today, on which a card may rest."""
-    today = datetime.now(UTC).date()
-    return frozenset(fact.id for fact in load_facts(STARTER_FACTS) if not fact.is_expired(today))
 
 
 class OwnCards:

@@ -1,4 +1,4 @@
-"""What Alembic runs for every command: the steps, over the transaction that ``core.desk.database.revisions`` has begun."""
+"""What Alembic runs for every command: the steps, in the transaction of ``core.desk.database.revisions``."""
 
 from __future__ import annotations
 

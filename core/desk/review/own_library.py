@@ -5,11 +5,11 @@ Decides nothing: ``core.desk.communities`` does, as for the command line. Asks t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from core.desk.communities.native_roles import LiveRoles
-from core.desk.communities.own_cards import OwnCards, facts_today
+from core.desk.communities.own_cards import OwnCards
 from core.desk.communities.prepared import PreparedReplies
 from core.desk.database.connection import Database
 from core.desk.rules.origins import ReviewOfPrepared
@@ -21,10 +21,10 @@ from core.engine.cards.bank import CardVerdict, OwnReply
 
 
 class DeskLibrary:
-    """The replies and cards of communities, over one database."""
+    """The replies and cards of communities, over one database; ``facts`` gives the ids on which a card may rest."""
 
-    def __init__(self, database: Database, live_roles: LiveRoles) -> None:
-        self._live_roles = live_roles
+    def __init__(self, database: Database, live_roles: LiveRoles, facts: Callable[[], frozenset[str]]) -> None:
+        self._live_roles, self._facts = live_roles, facts
         self._replies, self._cards = PreparedReplies(database), OwnCards(database)
 
     async def _id(self, platform: str, community: str, by: Person) -> str:
@@ -57,7 +57,7 @@ class DeskLibrary:
     ) -> bool:
         """Check and keep a card as it is written down; whether anything changed."""
         known = await self._id(platform, community, by)
-        (done,) = await self._cards.propose(known, [checked_card(row, facts_today())], by, note)
+        (done,) = await self._cards.propose(known, [checked_card(row, self._facts())], by, note)
         return done.is_changed
 
     async def review_card(

@@ -85,7 +85,7 @@ class ChatPlatform(Protocol):
         """Post exactly ``reply.text`` as an answer, in the channel of the post that it answers.
 
         Within ``resend_seconds`` the same ``reply.key`` never posts twice. The adapter makes one request and lets no
-        library repeat it, unless every repetition carries the key. Only ``core.desk.sending.gate`` may call this.
+        library repeat it, unless every repetition carries the key. Only the gate may call this.
 
         Raises:
             PlatformBusy: it was certainly not posted, and may be tried again later: a rate limit, or a server error
@@ -104,7 +104,7 @@ class ChatPlatform(Protocol):
         ...
 
     async def retract(self, ref: PostRef) -> None:
-        """Remove our own reply; it is not an error if it is already gone. Only ``core.desk.sending.gate`` may call this.
+        """Remove our own reply; it is not an error if it is already gone. Only the gate may call this.
 
         Raises:
             PlatformBusy: it is certainly still there; try again later.

@@ -1,1 +1,1 @@
-"""What every part of a running process needs: points where tests break it, and waits that end early."""
+"""What every part of a running process needs: logs, metrics, leases, findings, and points where tests break it."""

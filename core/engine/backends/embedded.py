@@ -128,7 +128,7 @@ def _forget_old(folder: Path) -> None:
 
 
 class EmbeddedModel(ChatProtocol):
-    """The embedded model behind ``core.engine.ports.LanguageModel``. Nothing is loaded before ``ready``, or the first call.
+    """The embedded model as a ``LanguageModel``. Nothing is loaded before ``ready``, or the first call.
 
     Args:
         find: gives the weights; blocking.

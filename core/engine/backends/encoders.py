@@ -1,4 +1,4 @@
-"""Small encoders that classify one text or a pair of texts on one processor core, behind ``core.engine.ports.TextClassifier``.
+"""Small encoders that classify one text or a pair of texts on one processor core: a ``TextClassifier``.
 
 Owns the form of the shipped weights and how a classifier is built from them. An encoder is all-MiniLM-L6-v2
 (Apache-2.0) whose layers and word vectors learnt further, or multilingual-e5-small (MIT), of whose eight layers the

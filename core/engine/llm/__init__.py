@@ -1,1 +1,1 @@
-"""How the model is asked: budget, profiles, prompts, backends."""
+"""How a model is asked: budget, profiles, prompts, questions."""

@@ -1,1 +1,1 @@
-"""Stage 5: which drafts are compared, what the judge says of them, and their final order."""
+"""What becomes of a draft: gates and rewards, the review or the judge, the order, and what a moderator is told."""

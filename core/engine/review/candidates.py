@@ -42,8 +42,8 @@ class Candidate:
     where a larger model writes: only until that one's drafts pass.
     ``rewrites`` is the text that it rewords; "" where it is not a rewrite. ``doubts``: what a moderator is warned of
     before any receipt (``core.engine.scoring.gates``). ``signs``: what the small reader says of it, ``None`` in a
-    language that it does not know; ``doubt``: what the readers think likely, "" for nothing. ``contested``: why the small reader
-    would refuse it, while a larger model has still to review it. ``read_by``: whose word this is.
+    language that it does not know; ``doubt``: what the readers think likely, "" for nothing. ``contested``: why the
+    small reader would refuse it, while a larger model has still to review it. ``read_by``: whose word this is.
     ``no_quality``: why no model told how well it argues, where one was to.
     """
 

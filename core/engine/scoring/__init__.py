@@ -1,1 +1,1 @@
-"""What a draft is measured by: gates, rewards, receipts, grounding, the two small readers."""
+"""What a draft is measured by: gates, rewards, receipts, grounding."""

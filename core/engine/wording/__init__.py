@@ -1,1 +1,1 @@
-"""What a text contains: language, words, figures, groups, disguises. It knows neither the models nor the cases."""
+"""What a text contains: language, words, figures, groups, slurs, disguises. It knows neither models nor cards."""

@@ -29,7 +29,7 @@ class Accusation:
 def accusations() -> Mapping[str, Accusation]:
     """All accusations, by name."""
     rows = tomllib.loads(
-        resources.files("core.engine.wording").joinpath("accusations.toml").read_text(encoding="utf-8")
+        resources.files("core.engine.wording").joinpath("data/accusations.toml").read_text(encoding="utf-8")
     )
     return {
         name: Accusation(

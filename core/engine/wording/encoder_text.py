@@ -132,7 +132,9 @@ def _names() -> re.Pattern[str]:
 
 @cache
 def _rows() -> Mapping[str, Any]:
-    return tomllib.loads(resources.files("core.engine.wording").joinpath("everyday.toml").read_text(encoding="utf-8"))
+    return tomllib.loads(
+        resources.files("core.engine.wording").joinpath("data/everyday.toml").read_text(encoding="utf-8")
+    )
 
 
 def _replaced(text: str, kind: str) -> str:

@@ -57,7 +57,9 @@ class Lexicon:
 def lexicon_of(language: str | None) -> Lexicon:
     """The lexicon of a language (ISO 639-1); the English one where Antiphon does not write it."""
     code = language if language in NAMES else _FALLBACK
-    rows = tomllib.loads(resources.files("core.engine.wording").joinpath(f"{code}.toml").read_text(encoding="utf-8"))
+    rows = tomllib.loads(
+        resources.files("core.engine.wording").joinpath(f"data/figures/{code}.toml").read_text(encoding="utf-8")
+    )
     grammar, months = rows["grammar"], _months(code)
     number = r"\d{1,15}(?:[.,]\d{1,15}){0,6}|" + "|".join(sorted(rows["words"], key=len, reverse=True))
     blanks = {"n": f"(?:{number})", "month": "(?:" + "|".join(sorted(months, key=len, reverse=True)) + ")"}

@@ -56,7 +56,9 @@ class Wordings:
 def wordings_of(language: str | None) -> Wordings:
     """The wordings of a language; English ones where Antiphon does not write it."""
     code = language if language in NAMES else FALLBACK
-    rows = tomllib.loads(resources.files("core.engine.wording").joinpath(f"{code}.toml").read_text(encoding="utf-8"))
+    rows = tomllib.loads(
+        resources.files("core.engine.wording").joinpath(f"data/giveaways/{code}.toml").read_text(encoding="utf-8")
+    )
     return Wordings(
         faults={_FAULTS[name]: _any(*expressions) for name, expressions in rows["faults"].items()},
         tool=_any(*rows["tool"]),
@@ -84,7 +86,9 @@ def leak_in(text: str) -> str | None:
 
 @cache
 def _artefacts() -> re.Pattern[str]:
-    rows = tomllib.loads(resources.files("core.engine.wording").joinpath("artefacts.toml").read_text("utf-8"))
+    rows = tomllib.loads(
+        resources.files("core.engine.wording").joinpath("data/giveaways/artefacts.toml").read_text("utf-8")
+    )
     return re.compile("|".join(f"(?:{one})" for one in rows["artefacts"]), re.IGNORECASE | re.MULTILINE)
 
 

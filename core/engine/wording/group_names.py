@@ -103,7 +103,7 @@ def _basque_pattern() -> re.Pattern[str]:
 
 
 def _table(name: str) -> dict[str, Any]:
-    return tomllib.loads(resources.files("core.engine.wording").joinpath(name).read_text(encoding="utf-8"))
+    return tomllib.loads(resources.files("core.engine.wording").joinpath(f"data/{name}").read_text(encoding="utf-8"))
 
 
 @cache

@@ -46,7 +46,7 @@ def disarm(text: str) -> str:
 
 @cache
 def _rows() -> dict[str, list[str] | dict[str, list[str]]]:
-    text = resources.files("core.engine.wording").joinpath("patterns.toml").read_text(encoding="utf-8")
+    text = resources.files("core.engine.wording").joinpath("data/injection.toml").read_text(encoding="utf-8")
     rows: dict[str, list[str] | dict[str, list[str]]] = tomllib.loads(text)
     return rows
 

@@ -97,7 +97,9 @@ def _is_mention(before: str, after: str, known: Mapping[str, re.Pattern[str]]) -
 
 @cache
 def _wordings() -> Mapping[str, Mapping[str, re.Pattern[str]]]:
-    rows = tomllib.loads(resources.files("core.engine.wording").joinpath("mentions.toml").read_text(encoding="utf-8"))
+    rows = tomllib.loads(
+        resources.files("core.engine.wording").joinpath("data/mentions.toml").read_text(encoding="utf-8")
+    )
     return {
         language: {name: re.compile(expression, re.IGNORECASE) for name, expression in row.items()}
         for language, row in rows.items()

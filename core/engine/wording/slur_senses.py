@@ -145,7 +145,9 @@ def _greets(text: str, tokens: list[re.Match[str]], index: int) -> bool:
 
 @cache
 def _rows() -> Mapping[str, Any]:
-    return tomllib.loads(resources.files("core.engine.wording").joinpath("senses.toml").read_text(encoding="utf-8"))
+    return tomllib.loads(
+        resources.files("core.engine.wording").joinpath("data/senses.toml").read_text(encoding="utf-8")
+    )
 
 
 @cache

@@ -34,7 +34,7 @@ def mild_slurs() -> frozenset[str]:
 
 @cache
 def _rows() -> tuple[tuple[str, frozenset[str]], ...]:
-    lines = resources.files("core.engine.wording").joinpath("slurs.txt").read_text(encoding="utf-8").splitlines()
+    lines = resources.files("core.engine.wording").joinpath("data/slurs.txt").read_text(encoding="utf-8").splitlines()
     rows = [line.casefold().partition("=") for line in lines if line.strip() and not line.startswith("#")]
     return tuple((word.strip(), frozenset(notes.split())) for word, _, notes in rows)
 
@@ -89,6 +89,6 @@ def is_coded(text: str) -> bool:
 
 @cache
 def _patterns() -> Mapping[str, re.Pattern[str]]:
-    rows = tomllib.loads(resources.files("core.engine.wording").joinpath("codes.toml").read_text(encoding="utf-8"))
+    rows = tomllib.loads(resources.files("core.engine.wording").joinpath("data/codes.toml").read_text(encoding="utf-8"))
     flags = re.IGNORECASE | re.MULTILINE
     return {name: re.compile(said if isinstance(said, str) else "|".join(said), flags) for name, said in rows.items()}

@@ -90,7 +90,9 @@ def _names(language: str | None) -> Mapping[str, Sequence[tuple[TargetGroup, str
 @cache
 def _rows() -> Mapping[str, Mapping[str, list[str]]]:
     """The list: words by group and language."""
-    return tomllib.loads(resources.files("core.engine.wording").joinpath("groups.toml").read_text(encoding="utf-8"))
+    return tomllib.loads(
+        resources.files("core.engine.wording").joinpath("data/groups.toml").read_text(encoding="utf-8")
+    )
 
 
 @cache

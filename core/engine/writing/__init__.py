@@ -1,1 +1,1 @@
-"""Drafts that are no reply to the post: words of support for the person attacked, and the notice on the rules."""
+"""Stages 3 and 4: the drafts, of a larger model and of the search, and those that argue nothing."""

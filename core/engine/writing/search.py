@@ -199,7 +199,7 @@ SEARCHES: Final[Mapping[SearchKind, type[DraftSearch]]] = MappingProxyType(
         SearchKind.PUBLISHED: PublishedSearch,
     }
 )
-"""What each kind of search of a profile is; a larger model has its own for drafts (``core.engine.writing.larger_search``)."""
+"""What each kind of search of a profile is; a larger model has its own (``core.engine.writing.larger_search``)."""
 
 
 def _by_stereotype(cards: Sequence[Card]) -> list[tuple[str, list[Card]]]:

@@ -29,6 +29,7 @@ from core.desk.review.own_library import DeskLibrary
 from core.desk.review.record import DeskRecord
 from core.desk.rules.dashboard_ports import Keeping, Scope
 from core.desk.rules.roles import Person
+from kb.starter.facts import facts_today
 from tests.fakes.desk.review_desk import ReviewDesk, review_desk
 from tests.fakes.machine.clock import Seconds
 
@@ -216,7 +217,7 @@ async def dashboard(
             overview=DeskOverview(desk.database, desk.desk.queries),
             tokens=tokens,
             record=DeskRecord(desk.database, desk.desk.live_roles, Keeping(24, 30, 12, 30)),
-            library=DeskLibrary(desk.database, desk.desk.live_roles),
+            library=DeskLibrary(desk.database, desk.desk.live_roles, facts_today),
             setup=DoctorOnPage(settings or Settings(), desk.database),
             origins=(origin,),
             poll_seconds=0.02,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.fakes.machine.doctor_page import rows
 
-_TESTS = Path(__file__).parents[2] / "integration" / "bot" / "cli" / "operating" / "doctor"
+_TESTS = Path(__file__).parents[2] / "integration" / "bot" / "cli" / "doctor"
 
 
 def test_each_breakage_of_the_page_is_caused() -> None:

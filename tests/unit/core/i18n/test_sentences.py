@@ -61,18 +61,18 @@ SHOWN_ON_CARDS = [
     *(
         file
         for room in (
-            "core/engine", "core/engine/writing", "core/engine/writing", "core/engine/scoring", "core/desk/sending", "core/desk/review",
-            "core/desk/review", "core/desk/drafting",
+            "core/engine", "core/engine/arguing", "core/engine/reading", "core/engine/review", "core/engine/writing",
+            "core/engine/scoring", "core/desk/sending", "core/desk/review", "core/desk/drafting",
         )
         for file in sorted((ROOT / room).glob("*.py"))
     ),
     *(
         ROOT / f"{name}.py"
         for name in (
-            "bot/compose/engine", "core/desk/upkeep/expiry", "core/desk/upkeep/folded_cases", "core/engine/pipeline", "core/engine/request",
+            "bot/compose/engine", "core/desk/upkeep/expiry", "core/desk/upkeep/folded_cases",
             "core/engine/backends/cross_encoders", "core/engine/backends/embeddings", "core/engine/backends/pretrained",
             "core/engine/servers/chat", "core/engine/backends/toxicity", "core/engine/llm/budget",
-            "core/desk/rules/approval", "kb/search", "kb/shelf/local", "kb/shelf/local",
+            "core/desk/rules/approval", "kb/search", "kb/shelf/local",
         )
     ),
 ]  # fmt: skip

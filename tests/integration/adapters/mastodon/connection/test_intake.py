@@ -8,7 +8,6 @@ import logging
 
 import pytest
 from sqlalchemy import select
-from tests.integration.adapters.mastodon.intake.conftest import Intake, MakeIntake, Pauses
 
 from adapters.mastodon.connection import notifications
 from adapters.mastodon.connection.notifications import MOST_FAULTS
@@ -18,6 +17,7 @@ from core.errors import BadSettings, PlatformBusy, PlatformUnavailable, StoreUna
 from tests.fakes.machine.patience import until
 from tests.fakes.mastodon.server.server import MastodonServer
 from tests.fakes.mastodon.town import Person
+from tests.integration.adapters.mastodon.connection.conftest import Intake, MakeIntake, Pauses
 
 _PATH = "/api/v1/notifications"
 

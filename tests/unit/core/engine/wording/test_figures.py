@@ -186,7 +186,9 @@ def test_any_text_can_be_read(text: str, language: str | None) -> None:
 def test_every_language_has_every_list(language: str) -> None:
     """A language that Antiphon writes has the lists that English has."""
     rows = {
-        code: tomllib.loads(resources.files("core.engine.wording").joinpath(f"{code}.toml").read_text(encoding="utf-8"))
+        code: tomllib.loads(
+            resources.files("core.engine.wording").joinpath(f"data/figures/{code}.toml").read_text(encoding="utf-8")
+        )
         for code in ("en", language)
     }
     assert set(rows[language]) == set(rows["en"])

@@ -18,7 +18,7 @@ KEYS = {"negation", "credits", "absolutes", "checkable", "groups", "tool", "faul
 def rows(language: str) -> dict[str, object]:
     """The file of one language, as it stands."""
     return tomllib.loads(
-        resources.files("core.engine.wording").joinpath(f"{language}.toml").read_text(encoding="utf-8")
+        resources.files("core.engine.wording").joinpath(f"data/giveaways/{language}.toml").read_text(encoding="utf-8")
     )
 
 

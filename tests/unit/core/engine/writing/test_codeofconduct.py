@@ -114,7 +114,7 @@ async def test_an_error_of_ours_is_not_swallowed() -> None:
 
 def test_the_word_list_has_the_posts_words_without_its_slurs() -> None:
     """The paper samples the post's words with the rest; a slur must not come back in a reply."""
-    words = resources.files("core.engine.wording").joinpath("slurs.txt").read_text(encoding="utf-8").splitlines()
+    words = resources.files("core.engine.wording").joinpath("data/slurs.txt").read_text(encoding="utf-8").splitlines()
     slur = next(word for word in words if word.isalpha())
     bag = word_list(brief_of(text=f"Zebras are {slur}."))
     assert "zebras" in bag
