@@ -88,7 +88,7 @@ def test_every_sentence_is_found_wherever_it_is_said(tmp_path: Path) -> None:
     gaps = tmp_path / "kb" / "starter" / "gaps.jsonl"
     gaps.parent.mkdir(parents=True)
     gaps.write_text('{"stereotype": "never shown", "why": "Nobody counts it."}\n')
-    cards = tmp_path / "core" / "cards" / "data" / "women.jsonl"
+    cards = tmp_path / "core" / "engine" / "cards" / "data" / "women.jsonl"
     cards.parent.mkdir(parents=True)
     cards.write_text(
         '{"gist": {"en": "women cannot drive"}, "cards": [{"caution": "Be calm."}, {"caution": null}]}\n'

@@ -24,23 +24,16 @@ ROOT = Path(__file__).parents[4]
 MET_BY_PEOPLE = (
     *(ROOT / "adapters" / "discord").rglob("*.py"),
     *(
-        ROOT / "bot" / f"{name}.py"
+        ROOT / "core" / "desk" / f"{name}.py"
         for name in (
-            "communities/governance", "communities/native_roles",
-            "drafting/chosen_claim", "intake/intake", "intake/refusals", "review/approvals",
-            "review/casework", "review/decisions", "review/guard", "review/proposals",
-            "sending/retracting", "sending/unknown", "store/cases/approvals", "store/cases/cases",
-            "store/cases/documents", "store/cases/holds", "store/cases/sending", "store/engine/database",
-            "store/engine/dialect", "store/engine/postgresql", "store/people/people",
+            "communities/governance", "communities/native_roles", "database/connection", "database/dialect",
+            "database/postgresql", "drafting/request", "intake", "review/approvals", "review/casework",
+            "review/decisions", "review/guard", "review/proposals", "rules/approval", "rules/input_checks",
+            "rules/policy", "sending/outbox", "sending/retraction", "store/approvals", "store/cases", "store/holds",
+            "store/outbox", "store/people", "store/suggestion_documents",
         )
     ),
-    *(
-        ROOT / "core" / f"{name}.py"
-        for name in (
-            "moderation/approval", "moderation/community/draft_options", "moderation/community/policy",
-            "moderation/input_checks", "wording/final_text",
-        )
-    ),
+    ROOT / "core" / "engine" / "wording" / "final_text.py",
 )  # fmt: skip
 """The modules whose errors a moderator's press or a volunteer's command on Discord can meet."""
 ONLY_OPERATORS = {
@@ -61,10 +54,11 @@ SHOWN_ON_CARDS = [
     *(
         file
         for room in (
-            "core/engine", "core/engine/arguing", "core/engine/reading", "core/engine/review", "core/engine/writing",
-            "core/engine/scoring", "core/desk/sending", "core/desk/review", "core/desk/drafting",
+            "core/engine", "core/engine/reading", "core/engine/review", "core/engine/scoring", "core/engine/writing",
+             "core/desk/sending", "core/desk/review", "core/desk/drafting",
         )
         for file in sorted((ROOT / room).glob("*.py"))
+        if file.stem not in ("judge", "judge_formats", "larger", "reviewer", "writer")
     ),
     *(
         ROOT / f"{name}.py"
@@ -94,6 +88,13 @@ TAKES_NO_SENTENCE = {
 _STATEMENT = re.compile(r"(SELECT|INSERT|UPDATE|DELETE|EXISTS|TRIGGER|TABLE) |\(\w\.\w+ IS ")
 """How SQL begins, which nobody reads; no sentence begins so."""
 NOT_ON_CARDS = {
+    "An approved reply is made by core.desk.rules.approval alone.",
+    "Approve it as a moderator with a name.",
+    "Call core.desk.rules.approval.approve.",
+    "Nobody approved this reply.",
+    "Pass an aware datetime.",
+    "The time of the approval has no time zone.",
+    "not sent",
     "\n- in this community's own voice: {}",
     "\nA reply of this kind that fits, to be said in other words: {}",
     "Give the suggestion's id and the draft's rank together, or neither for a text of your own.",

@@ -21,7 +21,7 @@ _WRITING = frozenset(
     }
 )
 _MAY = {
-    "connection/changing.py": frozenset({"status_post"}),
+    "platform.py": frozenset({"status_post"}),
     "speech/private_answers.py": frozenset({"status_post"}),
 }
 

@@ -109,7 +109,7 @@ def test_the_quote_above_a_text_is_approved_with_it() -> None:
             approve(**how, shown_sha256=shown, quote=quote)  # type: ignore[arg-type]
         with pytest.raises(NotAllowed, match="not the one that was approved"):
             restore(**how, sha256=shown, quote=quote)  # type: ignore[arg-type]
-        with pytest.raises(NotAllowed, match=r"core\.moderation\.approval alone"):
+        with pytest.raises(NotAllowed, match=r"core\.desk\.rules\.approval alone"):
             replace(reply, quote=quote)
 
 
@@ -124,7 +124,7 @@ def test_a_hash_stands_for_one_text_below_one_quote(text: str, quote: str, other
 
 def test_a_forged_seal_fails() -> None:
     """Nobody but core.desk.rules.approval makes a reply, not even with a seal of one's own."""
-    with pytest.raises(NotAllowed, match=r"core\.moderation\.approval alone"):
+    with pytest.raises(NotAllowed, match=r"core\.desk\.rules\.approval alone"):
         ApprovedReply("a1", REF, "x", "m", AT, text_hash("x"), _Seal())
 
 
