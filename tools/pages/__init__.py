@@ -1,1 +1,1 @@
-"""Programs that write pages and pictures from what Antiphon says; tests/unit/docs checks that they are current."""
+"""Programs that write pages and pictures from what Antiphon says; tests/unit/docs checks the texts."""

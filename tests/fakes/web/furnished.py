@@ -144,6 +144,7 @@ class Furnished:
             Stop("coverage", "/library/coverage"),
             Stop("communities", "/settings"),
             Stop("settings", settings),
+            Stop("setup", f"{settings}/setup"),
             Stop("settings, last week", settings, ("button[formaction$=preview]",), {"#keywords_0": "interpreters"}),
             Stop("settings refused", settings, ("main > div > form button.first",), {"#time_zone": "Mars/North"}),
             Stop("no such page", "/nowhere"),
