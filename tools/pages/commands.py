@@ -28,10 +28,10 @@ _EVERY: Final = (
 )
 _REPEATED: Final = re.compile(
     r"^\* `-h, --help`.*\n|^\* `--config FILE`.*\n|^\*\*(Usage|Arguments|Options)\*\*:\n\n"
-    r"|^\*\*Commands\*\*:\n\n(\* .*\n)+\n?|^```console\n\$ .* COMMAND \[ARGS\].*\n```\n\n",
+    r"|^\*\*Commands\*\*:\n\n(\* .*\n)+\n?|^```console\n\$ .*( COMMAND \[ARGS\].*|\w \[OPTIONS\])\n```\n\n",
     re.MULTILINE,
 )
-"""What stands under every command, and lists of commands whose sections follow."""
+"""What stands under every command, calls without arguments, and lists of commands whose sections follow."""
 _WRITTEN: Final = "Written by `python -m tools.pages.commands` from the help texts.\n"
 
 
