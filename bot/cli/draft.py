@@ -62,8 +62,7 @@ def draft(
         typer.Option(
             "--intent",
             metavar="INTENT",
-            help="Draft only this kind of reply: informative, empathetic, questioning, denouncing or positive; can be "
-            "given more than once.",
+            help=f"Draft only this kind of reply ({', '.join(Intent)}); can be given more than once.",
         ),
     ] = None,
     language: LanguageOption = "",

@@ -104,7 +104,7 @@ def add(
         typer.Option(
             "--intent",
             metavar="INTENT",
-            help="The kind of reply: informative, empathetic, questioning, denouncing or positive.",
+            help=f"The kind of reply: {', '.join(Intent)}.",
         ),
     ],
     stereotype: AboutStereotype = "",
