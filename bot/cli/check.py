@@ -45,7 +45,7 @@ from core.engine.scoring.check import (
 from core.engine.wording.language import NAMES, detect, language_of_post, name_of
 from core.engine.wording.slurs import slurs_in
 from core.engine.wording.target_groups import groups_named
-from core.engine.wording.text import MAX_POST_CHARACTERS, words
+from core.engine.wording.text import MAX_POST_CHARACTERS
 from core.engine.wording.text_rules import NO_RULES, TextRules
 from core.errors import BadInput
 from core.models import Evidence, ReadBy
@@ -276,7 +276,6 @@ def _check(job: Job, rules: TextRules) -> dict[str, Any]:
     context = context_for(job.post, language, job.evidence, rules=rules)
     read = read_drafts(_drafts(), job.post, [job.reply], language)[0]
     found = check_reply(job.reply, context, read)
-    known = frozenset(words(job.post))
     return {
         "id": job.id,
         "level": found.level,
@@ -286,7 +285,7 @@ def _check(job: Job, rules: TextRules) -> dict[str, Any]:
         "faults": list(found.faults),
         "warnings": list(found.warnings),
         "scores": _draft_scores(found.signs),
-        "sentences": [_sentence(one) for one in sentences_of(job.reply, job.evidence, language, known)],
+        "sentences": [_sentence(one) for one in sentences_of(job.reply, job.evidence, language, post=job.post)],
         "post": _post_scores(job.post, language),
     }
 

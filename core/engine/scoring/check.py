@@ -18,6 +18,8 @@ from core.engine.readers.networks import DraftReader, DraftSigns
 from core.engine.scoring.factual import is_factual
 from core.engine.scoring.gates import GateContext, doubts_of, faults_of, reader_doubt, reader_fault
 from core.engine.scoring.grounding import Item, check, without_addresses
+from core.engine.scoring.repeated import without_repeated
+from core.engine.wording.text import words
 from core.engine.wording.text_rules import NO_RULES, TextRules
 from core.errors import BadInput
 from core.i18n.sentences import sentence
@@ -175,26 +177,25 @@ def sentences_of(
     text: str,
     evidence: Sequence[Evidence],
     language: str,
-    known_names: AbstractSet[str] = frozenset(),
     *,
+    post: str = "",
     prepared: AbstractSet[str] = frozenset(),
     receipts: Mapping[str, Receipt] = _NO_RECEIPTS,
 ) -> tuple[CheckedSentence, ...]:
     """Look up each sentence of a text in the evidence.
 
     Args:
-        known_names: casefolded words that count as known, such as the post's own.
+        post: what it answers; the names in it, and figures that the text repeats from there, are known.
         prepared: prepared sentences, which need no source.
         receipts: what the engine found for sentences, by their words.
     """
     checked = []
-    for found in check(text, evidence, language, known_names):
+    for found in check(text, evidence, language, frozenset(words(post)), post=post):
         said = " ".join(text[found.start : found.end].split())
         is_prepared = said in prepared
         receipt = receipts.get(said)
-        states_fact = is_factual(without_addresses(said, evidence), language) and not (
-            is_prepared or found.is_quotation
-        )
+        stated = without_repeated(without_addresses(said, evidence), post, language)
+        states_fact = is_factual(stated, language) and not (is_prepared or found.is_quotation)
         checked.append(
             CheckedSentence(
                 said,

@@ -16,7 +16,7 @@ from core.engine.cards.bank import load_cards, prepared_sentences
 from core.engine.scoring.check import CheckedSentence, Read, check_reply, sentences_of
 from core.engine.scoring.gates import UNPROVEN, GateContext, own_sentences, unsupported_in_words
 from core.engine.scoring.receipts import unchecked_in_words
-from core.engine.wording.text import sentences, words
+from core.engine.wording.text import sentences
 from core.engine.wording.text_rules import NO_RULES, TextRules
 from core.errors import Unavailable
 from core.i18n.sentences import sentence
@@ -80,8 +80,8 @@ def check_edit(text: str, suggestion: Suggestion) -> tuple[CheckedSentence, ...]
     language = suggestion.reading.language or "en"
     receipts = {receipt.sentence: receipt for draft in suggestion.drafts for receipt in draft.receipts}
     prepared = _prepared(language) | _prepared_in(suggestion.drafts)
-    known = frozenset(words(suggestion.post.text))
-    return sentences_of(text, suggestion.evidence, language, known, prepared=prepared, receipts=receipts)
+    post = suggestion.post.text
+    return sentences_of(text, suggestion.evidence, language, post=post, prepared=prepared, receipts=receipts)
 
 
 def warnings_on(

@@ -21,6 +21,7 @@ from core.engine.llm.prompts import load_prompt
 from core.engine.readers.networks import DraftSigns
 from core.engine.readers.outputs import DraftFault
 from core.engine.scoring.grounding import NAME, Item, repeated, unsupported
+from core.engine.scoring.repeated import without_repeated
 from core.engine.wording.figure_weight import Weight
 from core.engine.wording.figures import FigureKind
 from core.engine.wording.final_text import hidden_characters
@@ -171,12 +172,13 @@ def _unsupported_faults(own: str, context: GateContext) -> Iterator[str]:
 def _strange(own: str, context: GateContext) -> tuple[list[Item], list[Item]]:
     """What the evidence does not hold: the findings, which a draft may not state, and what a person should look at.
 
-    A figure that the post states is looked at: who denies it must say it. A number in a sentence about a passage must
-    be in a passage, however small it is.
+    A figure that the post states needs no evidence, unless the draft affirms it: then it is looked at. A number in a
+    sentence about a passage must be in a passage, however small it is.
     """
     brief = context.brief
     known = frozenset(words(brief.post.text)) | context.known_names
-    strange = unsupported(own, brief.evidence, brief.language, known)
+    stated = without_repeated(own, brief.post.text, brief.language)
+    strange = unsupported(stated, brief.evidence, brief.language, known)
     said = repeated(strange, own, brief.post.text, brief.language)
     about = [span for span in sentence_spans(own) if _is_about_evidence(own[slice(*span)], brief)]
     findings, doubtful = list[Item](), list[Item]()

@@ -13,6 +13,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from core.engine.scoring.proper_names import Known, NameSpan, known_by, names_in
+from core.engine.scoring.repeated import without_repeated
 from core.engine.wording.figure_weight import Weight, weight_of
 from core.engine.wording.figures import Figure, FigureKind, figures, says
 from core.engine.wording.language import NAMES
@@ -65,17 +66,24 @@ class SentenceCheck:
 
 
 def check(
-    text: str, evidence: Sequence[Evidence], language: str, known_names: AbstractSet[str] = frozenset()
+    text: str,
+    evidence: Sequence[Evidence],
+    language: str,
+    known_names: AbstractSet[str] = frozenset(),
+    *,
+    post: str = "",
 ) -> tuple[SentenceCheck, ...]:
     """Look up each sentence of a text in the evidence: pure, without a model, for live editing.
 
     Args:
         language: of the text, ISO 639-1.
         known_names: casefolded words that count as known, such as the post's own names.
+        post: what the text answers; figures that it repeats from there need no evidence.
     """
+    stated_text = without_repeated(without_addresses(text, evidence), post, language)
     return tuple(
         _check_sentence(text, span, stated, evidence, language, known_names)
-        for span, stated in _by_sentence(without_addresses(text, evidence), language)
+        for span, stated in _by_sentence(stated_text, language)
     )
 
 

@@ -24,6 +24,7 @@ from core.engine.llm.prompts import load_prompt
 from core.engine.ports import Embedder, Generation, Inference
 from core.engine.scoring.factual import is_factual
 from core.engine.scoring.grounding import NAME, unsupported, without_addresses
+from core.engine.scoring.repeated import without_repeated
 from core.engine.wording.giveaways import wordings_of
 from core.engine.wording.text import content_stems, numbers, sentences, words
 from core.errors import BadAnswer, ModelUnavailable, ScorerUnavailable
@@ -163,7 +164,7 @@ async def verify(
         quoted = next((passage for passage in brief.evidence if part in sentences(passage.text)), None)
         if quoted:
             receipts.append(Receipt(part, quoted.id, Verdict.SUPPORTED, 1.0))
-        elif part not in prepared and is_factual(without_addresses(part, brief.evidence), brief.language):
+        elif part not in prepared and is_factual(_stated(part, brief), brief.language):
             receipts.append(await checker.check(part))
     return tuple(receipts), checker.notes
 
@@ -196,7 +197,7 @@ class _Checker:
     async def _bearing(self, sentence: str) -> tuple[Evidence, list[Evidence]]:
         """The closest passage, and those with the sentence's numbers and half of its words, the closest first."""
         evidence = self.brief.evidence
-        said = without_addresses(sentence, evidence)
+        said = _stated(sentence, self.brief)
         holding = [p for p in evidence if self._has_figures(said, p)]
         among = holding or evidence
         vectors = await asyncio.to_thread(self.embedder.encode, [sentence, *(p.text for p in among)])
@@ -249,6 +250,11 @@ class _Checker:
             if best[0] >= _SUPPORTED:
                 break
         return best
+
+
+def _stated(part: str, brief: Brief) -> str:
+    """A sentence without what needs no evidence: addresses of sources, and figures that it repeats from the post."""
+    return without_repeated(without_addresses(part, brief.evidence), brief.post.text, brief.language)
 
 
 async def _inferred(statements: Sequence[str], passages: Sequence[Evidence], inference: Inference) -> list[Best]:

@@ -37,6 +37,8 @@ class Wordings:
         faults: what shows each fault, by the fault's name.
         tool: what a tool says of its task, such as "the post".
         negation: a word that denies what follows.
+        assents: what affirms what was said before.
+        distances: what says whose a figure is, or that it is wrong.
         credits: somebody credited with a finding.
         absolutes: what is said of all, of none or of most.
         checkable: what somebody could ask a source for.
@@ -46,6 +48,8 @@ class Wordings:
     faults: Mapping[str, re.Pattern[str]]
     tool: re.Pattern[str]
     negation: re.Pattern[str]
+    assents: re.Pattern[str]
+    distances: re.Pattern[str]
     credits: re.Pattern[str]
     absolutes: re.Pattern[str]
     checkable: re.Pattern[str]
@@ -63,6 +67,8 @@ def wordings_of(language: str | None) -> Wordings:
         faults={_FAULTS[name]: _any(*expressions) for name, expressions in rows["faults"].items()},
         tool=_any(*rows["tool"]),
         negation=_any(rows["negation"]),
+        assents=_any(rows["assents"]),
+        distances=_any(rows["distances"]),
         credits=_any(rows["credits"]),
         absolutes=_any(*rows["absolutes"]),
         checkable=_any(*rows["checkable"]),

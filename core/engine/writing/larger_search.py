@@ -24,6 +24,7 @@ from core.engine.review.reviewer import Opinion, Review, in_words, review
 from core.engine.scoring.factual import is_factual
 from core.engine.scoring.gates import intent_fault, second_doubt
 from core.engine.scoring.receipts import warnings_of
+from core.engine.scoring.repeated import without_repeated
 from core.engine.wording.text import content_stems, numbers, sentences
 from core.engine.writing.first_drafts import compose
 from core.engine.writing.writer import Writer
@@ -220,9 +221,11 @@ class LargerSearch:
         return replace(candidate, receipts=receipts, warnings=warnings, doubt=doubts[0] if doubts else "", contested="")
 
     def _receipts(self, text: str, opinion: Opinion | None, passage: Evidence | None) -> Iterator[Receipt]:
-        """The evidence for each sentence that states a fact. Whether a sentence of value is true nobody looks up."""
+        """The evidence for each sentence that states a fact. Whether a sentence of value is true nobody looks up.
+
+        A draft that says what the passage says and no more states no other fact, as the review reads it.
+        """
         parts, language = sentences(text), self.brief.language
-        said_before = numbers(self.brief.post.text)
         carried = set[str]()
         if passage and opinion and opinion.says_passage:
             held = set(content_stems(passage.text, language))
@@ -230,10 +233,12 @@ class LargerSearch:
             best = max(shares.values(), default=0.0)
             carried = {part for part, share in shares.items() if share == best or (share and share >= best / 2)}
             carried = carried if best else set(parts[:1])
+        is_more = opinion is not None and opinion.states_fact and not opinion.says_passage
         for part in parts:
+            stated = without_repeated(part, self.brief.post.text, language)
             if part in carried and passage:
                 yield Receipt(part, passage.id, Verdict.SUPPORTED, None)
-            elif numbers(part) - said_before or (opinion and opinion.states_fact and is_factual(part, language)):
+            elif numbers(stated) or (is_more and is_factual(stated, language)):
                 verdict = Verdict.UNSUPPORTED if opinion else Verdict.UNVERIFIED
                 yield Receipt(part, passage.id if passage else None, verdict, None)
 

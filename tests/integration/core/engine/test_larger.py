@@ -276,6 +276,36 @@ async def test_a_figure_that_the_post_states_needs_no_source(lenient: Readers, k
     assert draft.receipts == ()
 
 
+async def test_a_figure_of_the_post_that_a_reply_grants_is_looked_at(
+    lenient: Readers, knowledge: EvidenceSource
+) -> None:
+    """It would be the post's claim in our words."""
+    post = "90% of migrants only live off our welfare, they pay nothing into the fund."
+    for reply, warned in (
+        ("That 90% is made up: most people who move here work like anybody else.", False),
+        ("Yes, 90% of migrants live off welfare, but they would like to work.", True),
+    ):
+        suggestion, _ = await asked(lenient, knowledge, larger_model(plain=reply), post=post)
+        (draft,) = [draft for draft in suggestion.drafts if draft.text == reply]
+        assert any("90%" in warning for warning in draft.warnings) == warned
+        assert bool(draft.receipts) == warned
+
+
+@pytest.mark.parametrize(("passage", "verdicts"), [("yes", {Verdict.SUPPORTED}), ("none", {Verdict.UNSUPPORTED})])
+async def test_a_draft_that_says_its_passage_and_no_more_states_no_other_fact(
+    lenient: Readers, knowledge: EvidenceSource, passage: str, verdicts: set[Verdict]
+) -> None:
+    """What the review says of the whole draft, that it states a fact, is said of the passage in it."""
+    plain = "Families have children because they want them, and there is no plan behind it."
+    text = f"Immigrants paid in more than the state spent on their health and education. {plain}"
+    review = reviewing({text: {"passage": passage, "states": "yes"}})
+    model = larger_model(passage=json.dumps({"claim": "x", "passage": "A"}), sourced=text, review=review)
+    suggestion, _ = await asked(lenient, knowledge, model)
+    (draft,) = [draft for draft in suggestion.drafts if draft.text == text]
+    assert {receipt.verdict for receipt in draft.receipts} == verdicts
+    assert any(plain in warning for warning in draft.warnings) == (passage == "none")
+
+
 @dataclass
 class Asking:
     """A knowledge base that keeps what it was asked."""

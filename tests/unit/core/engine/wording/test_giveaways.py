@@ -12,7 +12,7 @@ from core.engine.wording.giveaways import FALLBACK, leak_in, speaks_as_tool, wor
 from core.engine.wording.language import NAMES
 from core.engine.wording.text import content_stems
 
-KEYS = {"negation", "credits", "absolutes", "checkable", "groups", "tool", "faults"}
+KEYS = {"negation", "assents", "distances", "credits", "absolutes", "checkable", "groups", "tool", "faults"}
 
 
 def rows(language: str) -> dict[str, object]:
@@ -36,6 +36,8 @@ def test_no_pattern_matches_nothing(language: str) -> None:
     known = wordings_of(language)
     for pattern in (
         known.negation,
+        known.assents,
+        known.distances,
         known.absolutes,
         known.checkable,
         known.tool,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.engine.scoring.gates import GateContext, doubts_of, fault_of, intent_fault, score_fault
+from core.engine.scoring.gates import GateContext, doubts_of, fault_of, faults_of, intent_fault, score_fault
 from core.models import Intent, Scores
 from tests.fakes.engine.brief import brief_of, passage
 from tests.fakes.engine.gates import POSTS, RECENT, context
@@ -130,13 +130,35 @@ def test_a_small_number_about_the_evidence_must_be_in_it() -> None:
     )
 
 
-def test_a_figure_of_the_post_is_a_warning() -> None:
-    """Who denies a figure has to say it."""
-    post = GateContext(brief_of(text="90% of them are thieves."), 400)
-    assert fault_of("That 90% is made up, and our neighbours deserve better.", post) is None
-    assert doubts_of("That 90% is made up, and our neighbours deserve better.", post) == (
-        "No evidence holds the figure “90%”.",
-    )
+@pytest.mark.parametrize(
+    ("language", "post", "text", "told"),
+    [
+        ("en", "90% of them are thieves.", "That 90% is made up, and our neighbours deserve better.", None),
+        ("en", "90% of them are thieves.", "Nobody counted 90%, and our neighbours deserve better.", None),
+        ("en", "90% of them are thieves.", "Where does 90% come from, and who counted?", None),
+        ("en", "90% of them are thieves.", "Yes, 90% of them are thieves, but they are poor.", "90%"),
+        ("en", "90% of them are thieves.", "It is true that the other 90% is no good, but be kind.", "90%"),
+        ("en", "90% of them are thieves.", "90% of them do this since nobody hires them.", "90%"),
+        ("en", "No vote past 70, old people ruin it.", "People past 70 pay taxes and live under the same laws.", None),
+        ("en", "No vote past 70, old people ruin it.", "Yes, people past 70 should not vote.", "70"),
+        ("en", "500 crimes a week, all theirs.", "500 crimes a week are hard on everybody.", "500"),
+        ("en", "500 crimes a week, all theirs.", "You made up 500 crimes a week.", None),
+        ("es", "El 90 % de las denuncias son falsas.", "Ese 90 % no sale de ninguna parte.", None),
+        ("es", "El 90 % de las denuncias son falsas.", "El 90 % de las denuncias no son falsas.", "90 %"),
+        ("es", "El 90 % de las denuncias son falsas.", "Sí, el 90 % de las denuncias son falsas.", "90 %"),
+        ("it", "Il 90% di loro ruba.", "Quel 90% è inventato, e i vicini lavorano.", None),
+        ("it", "Il 90% di loro ruba.", "È vero, il 90% di loro ruba per fame.", "90%"),
+        ("eu", "Horien % 90 lapurrak dira.", "% 90 hori asmatua da, eta auzokoek lan egiten dute.", None),
+        ("eu", "Horien % 90 lapurrak dira.", "Bai, horien % 90 lapurrak dira.", "% 90"),
+    ],
+)
+def test_a_figure_of_the_post_is_looked_at_where_the_draft_affirms_it(
+    language: str, post: str, text: str, told: str | None
+) -> None:
+    """Who denies it has to say it; who grants it makes the claim of the post."""
+    context = GateContext(brief_of(text=post, language=language), 400)
+    assert not {"a number that no evidence holds"} & set(faults_of(text, context))
+    assert doubts_of(text, context) == ((f"No evidence holds the figure “{told}”.",) if told else ())
 
 
 @pytest.mark.parametrize(
