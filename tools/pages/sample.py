@@ -66,10 +66,16 @@ def _watched(begun: subprocess.Popen[str]) -> tuple[int, str]:
 def excerpt(whole: str) -> str:
     """What the README shows of a record: its head, the first passage without its caution, the first draft, the cost."""
     lines = whole.splitlines()
-    caution, drafts, cost = (_first(lines, start) for start in ("    Caution", _FRAME, "It took"))
+    caution, second, drafts, cost = (_first(lines, start) for start in ("    Caution", "Evidence 2", _FRAME, "It took"))
     closed = [number for number, line in enumerate(lines) if line.startswith(_FRAME_END)]
     notes = next((number for number, line in enumerate(lines) if line.startswith("Note: ")), len(lines))
-    shown = [*lines[: caution or drafts], _CUT, *lines[drafts : closed[:_DRAFTS][-1] + 1], _CUT, *lines[cost:notes]]
+    shown = [
+        *lines[: min(filter(None, (caution, second, drafts)))],
+        _CUT,
+        *lines[drafts : closed[:_DRAFTS][-1] + 1],
+        _CUT,
+        *lines[cost:notes],
+    ]
     return "\n".join(shown)
 
 
