@@ -210,7 +210,7 @@ def reader(
     task = readers.task_of(which, most, goes_on=begun is not None)
     values = changed_by((readers.VALUES_ON if begun else readers.VALUES)[which], set_)
     refuse_unknown(set_, values)
-    started = _start(run, f"reader of {which}", values, task.train, task.dev, begun)
+    started = _start(run, f"reader of {which}", values, task.train, [*task.dev, *task.outside], begun)
     tuned, table = readers.train(task, out, values, started.note, save_steps=every, begun=begun)
     _finish(started, f"area under the curve, {task.main}", tuned, table)
 

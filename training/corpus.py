@@ -116,6 +116,24 @@ def kinds(folder: Path = DATA / "kinds") -> list[PostRow]:
     return [PostRow(**row, readings=()) for row in rows_of(folder)]
 
 
+def outside(folder: Path = DATA / "outside") -> list[PostRow]:
+    """Posts by writers of whom nothing is learnt; the readers' probabilities are fitted on them, too."""
+    return [
+        PostRow(
+            id=row["id"],
+            text=row["text"],
+            language=row["language"],
+            function=row["function"],
+            writer=row["writer"],
+            family=row["id"],
+            split="outside",
+            meant=row["label"],
+            readings=(),
+        )
+        for row in rows_of(folder)
+    ]
+
+
 def drafts(folder: Path = DATA / "drafts") -> list[DraftRow]:
     """The drafts that ship, each with the words of its post."""
     text_of = {row.id: row.text for row in posts()}

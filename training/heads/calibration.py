@@ -39,6 +39,17 @@ def beside(odds: NDArray[np.float64], said: NDArray[np.bool_]) -> list[float]:
     return [round(float(one), 4) for one in (fit.intercept_[0], *fit.coef_[0])]
 
 
+def even(
+    odds: NDArray[np.float64], said: NDArray[np.bool_], others: NDArray[np.float64], said_of_others: NDArray[np.bool_]
+) -> tuple[float, float]:
+    """The offset and slope that make log-odds fit our texts and those of other writers, which weigh alike together."""
+    weights = np.concatenate([np.ones(len(said)), np.full(len(others), len(said) / len(others))])
+    fit = LogisticRegression(C=100.0).fit(
+        np.concatenate([odds, others])[:, None], np.concatenate([said, said_of_others]), sample_weight=weights
+    )
+    return float(fit.intercept_[0]), float(fit.coef_[0, 0])
+
+
 def by_language(
     spoken: NDArray[np.str_], said: NDArray[np.bool_], chances: NDArray[np.float64]
 ) -> list[dict[str, Any]]:

@@ -4,9 +4,10 @@
     antiphon train reader abroad runs/abroad
     antiphon train reader drafts runs/drafts
 
-Each reads the training split, keeps the epoch that does best on the development split, brings the weights to eight
-bits, fits the calibration on the development split with these, and writes the file that ships. The test split is never
-looked at; ``python -m bench.posts`` and ``python -m bench.reader`` measure on it.
+Each reads the training split, keeps the epoch that does best on the development split, packs the weights, fits the
+calibration on the development split with these, in Spanish, Italian and Basque on posts of other writers as well, and
+writes the file that ships. With ``--from`` and no epoch the weights stay as they are, and what stands beside them is
+fitted anew. The test split is never looked at; ``python -m bench.posts`` and ``python -m bench.reader`` measure on it.
 
 What is learnt is in ``training.heads.tasks``, how in ``training.heads.epochs``, what is fitted afterwards in
 ``training.heads.calibration``.
@@ -14,18 +15,22 @@ What is learnt is in ``training.heads.tasks``, how in ``training.heads.epochs``,
 
 from __future__ import annotations
 
+import json
 import random
+import shutil
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from safetensors.numpy import load_file, save_file
 from sklearn.metrics import roc_auc_score
 from torch.nn import functional
 
-from core.engine.backends.encoders import SmallEncoder
+from core.engine.backends.encoders import ABOUT, SmallEncoder
 from core.engine.readers.networks import pieces_of
 from core.engine.readers.probe import PROBE
 from core.engine.wording.encoder_text import readable
@@ -34,6 +39,7 @@ from training.heads.calibration import (
     beside,
     by_language,
     calibration,
+    even,
     false_alarms,
     limits,
     long_discount,
@@ -105,12 +111,14 @@ def train(
     """
     if begun:
         _refuse_others(begun, task)
+    if begun and not values.epochs:
+        return _fitted_anew(task, begun, out, note)
     weights = torch.tensor(task.weights)
     tuned = fine_tuned(
         len(task.outputs),
         task.shown,
         lambda logits, targets: loss_of(logits, targets, weights),
-        lambda network: _area(network, task),
+        lambda network: _area(partial(logits_of, network), task),
         values,
         out.parent,
         note,
@@ -125,6 +133,19 @@ def train(
     return tuned, table
 
 
+def _fitted_anew(
+    task: Task, begun: Path, out: Path, note: Callable[[dict[str, float]], None]
+) -> tuple[Tuned, list[dict[str, Any]]]:
+    """The weights as they are, with what is fitted beside them."""
+    shutil.copyfile(begun, out)
+    about = {name: SmallEncoder(begun).about[name] for name in ("outputs", "rows", "epochs", "seed")}
+    table = measured(task, out, about)
+    save_file(load_file(begun), out, metadata={ABOUT: json.dumps(about, sort_keys=True)})
+    area = _area(SmallEncoder(out).logits, task)
+    note({"step": 0, "development": area})
+    return Tuned(None, area, area), table
+
+
 def _refuse_others(begun: Path, task: Task) -> None:
     try:
         found = SmallEncoder(begun).about.get("outputs")
@@ -134,10 +155,10 @@ def _refuse_others(begun: Path, task: Task) -> None:
         raise BadInput(f"{begun} holds the weights of something else.", remedy=_OWN_WEIGHTS)
 
 
-def _area(network: Any, task: Task) -> float:
+def _area(logits: Callable[[list[tuple[str, ...]]], NDArray[np.float32]], task: Task) -> float:
     at = list(task.outputs).index(task.main)
     labels = task.targets(task.dev)[:, at] > 0.5
-    return float(roc_auc_score(labels, logits_of(network, task.texts(task.dev))[:, at]))
+    return float(roc_auc_score(labels, logits(task.texts(task.dev))[:, at]))
 
 
 def measured(task: Task, out: Path, about: dict[str, Any]) -> list[dict[str, Any]]:
@@ -163,12 +184,8 @@ def measured(task: Task, out: Path, about: dict[str, Any]) -> list[dict[str, Any
         about["limits"] = limits(chances[mine], said[mine])
         return table
     about["unsure"] = unsure_between(chances[mine], said[mine])
-    if "en" not in about["spoken"]:  # where its own word does not count, that of the reader of English helps it
-        home = SmallEncoder(PROBE.with_name("posts.safetensors"))
-        slopes, offsets = np.array(home.about["calibration"]).T
-        both = np.stack([main, home.logits(task.texts(task.dev))[:, at] * slopes[at] + offsets[at]], axis=1)
-        others = [language for language in about["spoken"] if language not in about["languages"]]
-        about["beside"] = {one: beside(both[spoken == one], said[spoken == one]) for one in others}
+    if task.outside:
+        table = _evened(task, out, about, at)
     talk = [(readable(text),) for text in task.talk]
     found = SmallEncoder(out).logits(talk)[:, at].astype(np.float64) * slope + offset
     about["false_alarms"], about["ordinary"] = false_alarms(found), len(talk)
@@ -182,6 +199,34 @@ def measured(task: Task, out: Path, about: dict[str, Any]) -> list[dict[str, Any
     counts = np.array([len(of_text) for of_text in longer])
     worst = np.maximum.reduceat(each.astype(np.float64), np.cumsum(counts) - counts)
     about["long"] = long_discount(worst, counts, main[hidden])
+    return table
+
+
+def _evened(task: Task, out: Path, about: dict[str, Any], at: int) -> list[dict[str, Any]]:
+    """Fit the reading of each language on our texts and those of other writers, with the limits that follow from it.
+
+    Where the network's own word is not good enough, that of the reader of English helps it.
+    """
+    home = SmallEncoder(PROBE.with_name("posts.safetensors"))
+    own = (SmallEncoder(out).logits, about["calibration"][at])
+    networks = (own, (home.logits, home.about["calibration"][at]))
+    rows = [*task.dev, *task.outside]
+    odds = np.stack([logits(task.texts(rows))[:, at] * fit[0] + fit[1] for logits, fit in networks], axis=1)
+    said, spoken = task.targets(rows)[:, at] > 0.5, np.array([row.language for row in rows])
+    is_ours, read = np.arange(len(rows)) < len(task.dev), np.zeros(len(rows))
+    about["odds"] = {}
+    for language in about["spoken"]:
+        its, ours = spoken == language, is_ours[spoken == language]
+        known = odds[its, : 1 if language in about["languages"] else 2]
+        bias, *slopes = beside(known[ours], said[its][ours])
+        found = bias + known @ slopes
+        offset, slope = even(found[ours], said[its][ours], found[~ours], said[its][~ours])
+        read[its] = offset + slope * found
+        about["odds"][language] = [round(one, 4) for one in (offset + slope * bias, *(slope * one for one in slopes))]
+    chances = 1 / (1 + np.exp(-read))
+    table = by_language(spoken[is_ours], said[is_ours], chances[is_ours])
+    mine = np.isin(spoken, about["languages"] or spoken)
+    about["unsure"] = unsure_between(chances[mine], said[mine])
     return table
 
 

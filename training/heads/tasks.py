@@ -30,6 +30,7 @@ from training.corpus import (
     drafts,
     kinds,
     ordinary,
+    outside,
     post_targets,
     posts,
     spread,
@@ -167,6 +168,7 @@ class Task:
         texts: the texts as they are read in use.
         weights: shape (outputs,).
         talk: ordinary messages that are not learnt.
+        outside: rows by other writers, of whom nothing is learnt.
     """
 
     outputs: Sequence[str]
@@ -178,6 +180,7 @@ class Task:
     weights: NDArray[np.float32]
     main: str
     talk: Sequence[str] = ()
+    outside: Sequence[Any] = ()
 
 
 def scaled(targets: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -194,9 +197,10 @@ def task_of_posts(most: int = 0, *, goes_on: bool = False, is_abroad: bool = Fal
         goes_on: whether the weights know the texts already: then an epoch shows a quarter of them, drawn anew each
             time, beside all those of the kinds that the reader erred on.
         is_abroad: whether the other languages are what matters: they are shown twice, ordinary talk and replies less,
-            and theirs alone are the texts of the development split.
+            theirs alone are the texts of the development split, and they are fitted on texts of other writers, too.
     """
     share = _SHOWN_AGAIN if goes_on else 1.0
+    strangers = [row for row in spread(outside(), most, _kind) if row.language != "en"] if is_abroad else []
     rows = [*spread(posts(), most, _kind), *spread(kinds(), most, _kind)]
     train, dev = _split(rows, "train"), _split(rows, "dev")
     talk, replies, most_replies = list(ordinary("train")), _good_replies(), _REPLIES_AS_POSTS
@@ -237,7 +241,18 @@ def task_of_posts(most: int = 0, *, goes_on: bool = False, is_abroad: bool = Fal
         return shuffled(found, chance)
 
     weights = np.array([4, 1, 3, 1, 0.5] + [1] * len(TargetGroup), np.float32)  # threats are rare, and matter
-    return Task(POST_OUTPUTS, train, dev, lambda r: scaled(post_targets(r)), texts, shown, weights, "hateful", others)
+    return Task(
+        POST_OUTPUTS,
+        train,
+        dev,
+        lambda rows: scaled(post_targets(rows)),
+        texts,
+        shown,
+        weights,
+        "hateful",
+        talk=others,
+        outside=strangers,
+    )
 
 
 def _good_replies() -> list[DraftRow]:

@@ -36,6 +36,8 @@ EXPLANATIONS = (
 )
 _MAX_WORDS_CHARACTERS = 90
 _NOT_HATEFUL = 0.18
+_NOT_HATEFUL_ABROAD = 0.22
+"""In other languages: what texts by other writers made of .18 when the reading was fitted on them, too."""
 _SURELY_HATEFUL = 0.6
 _CODED = 0.4
 """A post with a code of hate is at least this hateful: nobody may take it for harmless."""
@@ -211,7 +213,8 @@ def _advice(signals: Signals, advised: Action | None, *, violent: bool, personal
         )
     if signals.is_code:
         return Action.STAY_SILENT, sentence("The post is code or data, not words that a person could answer.")
-    if signals.hateful is not None and signals.hateful < _NOT_HATEFUL:
+    least = _NOT_HATEFUL if signals.language in {None, "en"} else _NOT_HATEFUL_ABROAD
+    if signals.hateful is not None and signals.hateful < least:
         return Action.STAY_SILENT, sentence("The post does not read as hateful, or answers hate itself.")
     if signals.language not in NAMES and not signals.is_models_alone:
         return Action.STAY_SILENT, sentence(

@@ -96,9 +96,9 @@ _THREATENS_BY_WORDS = 0.1
 """Enough where the words call for violence, too; alone they decide only where the reader knows no language."""
 PERSONAL = 0.6
 _LIKELY_HATEFUL = 0.5
-_HINTED_HATEFUL = 0.8
+_HINTED_HATEFUL = 0.84
 """From here on a reader whose word does not count shows that a draft may come before the reading: in Basque under
-191 of 328 hateful posts of the development and test splits, and under 31 of 328 harmless ones."""
+191 of 355 hateful posts of the development and test splits, and under 23 of 328 harmless ones."""
 _GROUP_IS_CLEAR = 0.5
 _GROUP_IS_UNLIKELY = 0.1
 

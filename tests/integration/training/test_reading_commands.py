@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
+from safetensors.numpy import load_file
 
 from core.engine.backends.encoders import SmallEncoder
 from core.engine.cards.bank import load_stereotypes
@@ -66,6 +68,21 @@ def test_a_reader_leaves_weights_that_say_what_they_know(
     assert first["step"] == 0
     assert (first["development"] > 0.7) is goes_on, "fresh outputs tell hateful from harmless no better than chance"
     assert f"- model: {'posts.safetensors' if goes_on else 'all-MiniLM-L6-v2'}" in card
+
+
+def test_what_stands_beside_weights_is_fitted_anew_without_learning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each language gets a reading of its own, and the weights stay as they are."""
+    monkeypatch.setattr(readers, "_HIDDEN", 12)
+    begun = PROBE.with_name("abroad.safetensors")
+    code, said = train("reader", "abroad", tmp_path, "--from", begun, "--most", 12, "--set", "epochs=0")
+    assert code == 0, said
+    made = tmp_path / "abroad.safetensors"
+    assert SmallEncoder(made).about["odds"].keys() == {"es", "it", "eu"}
+    before, after = load_file(begun), load_file(made)
+    assert before.keys() == after.keys()
+    assert all(np.array_equal(before[name], after[name]) for name in before)
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from training.corpus import (
     drafts,
     kinds,
     ordinary,
+    outside,
     post_values,
     posts,
     rows_of,
@@ -125,6 +126,21 @@ def test_the_kinds_are_learnt_in_each_language() -> None:
     assert len({family for family, _ in sides}) == len(sides)
     measured = {case.text for file in (KINDS, HARD) for case in read_cases(file)}
     assert not {row.text for row in rows} & (measured | {row.text for row in known})
+
+
+def test_what_other_writers_wrote_is_neither_learnt_nor_measured() -> None:
+    """In each language as many hateful posts as harmless ones; no post shares seven in ten words with another one."""
+    rows = outside()
+    spoken = Counter((row.language, row.meant) for row in rows)
+    assert {language for language, _ in spoken} == {"en", "es", "it", "eu"}
+    assert all(spoken[language, "h"] == spoken[language, "n"] >= 60 for language, _ in spoken)
+    others = [*posts(), *kinds()]
+    assert not {row.writer for row in rows} & {row.writer for row in others}
+    measured = [case.text for file in (KINDS, HARD) for case in read_cases(file)]
+    known = [frozenset(re.findall(r"\w+", text.casefold())) for text in (*(row.text for row in others), *measured)]
+    for row in rows:
+        words = frozenset(re.findall(r"\w+", row.text.casefold()))
+        assert all(len(words & other) < 0.7 * len(words | other) for other in known), row.id
 
 
 def test_the_drafts_are_enough_and_read_twice() -> None:

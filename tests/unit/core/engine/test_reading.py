@@ -208,6 +208,8 @@ async def test_a_threat_against_a_person_is_reported() -> None:
         ("de", None, "reply", True, Action.REPORT),
         ("en", 0.17, "reply", False, Action.STAY_SILENT),
         ("en", 0.18, "reply", False, Action.REPLY),
+        ("it", 0.21, "reply", False, Action.STAY_SILENT),
+        ("it", 0.22, "reply", False, Action.REPLY),
         ("de", 0.9, "reply", False, Action.STAY_SILENT),
         (None, 0.9, "reply", False, Action.STAY_SILENT),
         ("eu", None, "reply", False, Action.REPLY),

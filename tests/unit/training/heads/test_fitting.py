@@ -11,6 +11,7 @@ from training.heads.calibration import (
     WARNED_OF_GOOD,
     by_language,
     calibration,
+    even,
     false_alarms,
     limits,
     long_discount,
@@ -82,6 +83,19 @@ def test_a_calibrated_output_says_how_often_it_is_right() -> None:
     assert slope == pytest.approx(0.5, abs=0.05)
     assert offset == pytest.approx(0, abs=0.1)
     assert untouched == (1.0, 0.0)
+
+
+def test_texts_of_other_writers_count_as_much_as_ours_however_few_they_are() -> None:
+    """Log-odds that fit ours and are two too low for the others' are raised by about one."""
+    chance = np.random.default_rng(9)
+
+    def drawn(count: int, missing: float) -> tuple[np.ndarray, np.ndarray]:
+        odds = chance.normal(0, 3, count)
+        return odds, chance.uniform(size=count) < 1 / (1 + np.exp(-odds - missing))
+
+    offset, slope = even(*drawn(20_000, 0.0), *drawn(2_000, 2.0))
+    assert offset == pytest.approx(1.0, abs=0.2)
+    assert slope == pytest.approx(1.0, abs=0.2)
 
 
 def test_long_posts_are_spared_what_chance_does() -> None:

@@ -47,6 +47,27 @@ async def test_talk_of_violence_is_no_threat(readers: Readers, text: str) -> Non
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "Islam is a cancer on our civilisation.",
+        "Islam is a plague.",
+        "Islam is poison for the West.",
+        "Islam is incompatible with any civilised country.",
+        "Judaism is a disease of the mind.",
+        "Muslims are a cancer in Europe.",
+        "Immigration is a tumour that eats our country.",
+        "Homosexuality is a sickness that spreads.",
+        "Women are a curse on the workplace.",
+        "Africans are a burden on the white race.",
+        "Disabled people are dead weight.",
+    ],
+)
+async def test_a_faith_or_a_people_called_a_disease_is_hateful(readers: Readers, text: str) -> None:
+    """And the reader is sure of it."""
+    assert readers.posts.sureness(readers.posts.hateful([text], "en")[0], "en") is Sureness.HATEFUL
+
+
+@pytest.mark.parametrize(
     ("text", "group"),
     [
         ("Muslims are animals and have no place among us.", TargetGroup.MUSLIMS),

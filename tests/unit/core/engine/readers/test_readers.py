@@ -137,20 +137,21 @@ def test_each_language_is_read_by_its_network() -> None:
 
 
 class AbroadBeside(Abroad):
-    """In Basque it hears the other network, which counts half as much as it does."""
+    """Spanish is read as more hateful than it says. In Basque the other network counts half as much as it does."""
 
     @property
     def about(self) -> Mapping[str, Any]:
         """As of its kind, and the weights of both."""
-        return {**super().about, "beside": {"eu": (0.5, 1.0, 0.5)}}
+        return {**super().about, "odds": {"es": (0.3, 2.0), "eu": (0.5, 1.0, 0.5)}}
 
 
 def test_two_networks_read_a_language_together_where_one_alone_is_not_sure_enough() -> None:
-    """By their log-odds; elsewhere one speaks alone."""
+    """By their log-odds; elsewhere one speaks alone, as far as was fitted there."""
     reader = PostReader(ByText(lambda _: 0.9), AbroadBeside(lambda _: 0.6))
     read = {language: float(reader.hateful(["x"], language)[0]) for language in ("en", "es", "eu")}
     together = 0.5 + np.log(0.6 / 0.4) + 0.5 * np.log(0.9 / 0.1)
-    assert read == pytest.approx({"en": 0.9, "es": 0.6, "eu": 1 / (1 + np.exp(-together))})
+    alone = 0.3 + 2 * np.log(0.6 / 0.4)
+    assert read == pytest.approx({"en": 0.9, "es": 1 / (1 + np.exp(-alone)), "eu": 1 / (1 + np.exp(-together))})
 
 
 def test_weights_that_lack_something_are_named() -> None:
