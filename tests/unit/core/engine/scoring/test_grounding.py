@@ -156,6 +156,15 @@ def test_one_passage_must_carry_a_sentence() -> None:
     assert (mixed.is_checkable, mixed.evidence_id, mixed.unsupported) == (True, None, ())
 
 
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [("es", "Pagan más de lo que el Estado gasta en su salud."), ("it", "Pagano più di quanto lo Stato spende.")],
+)
+def test_the_state_is_no_name(language: str, text: str) -> None:
+    """Spanish and Italian write any state with a capital."""
+    assert unsupported(text, (), language) == []
+
+
 def test_known_names_need_no_passage() -> None:
     """The post's own names are not looked up."""
     (sentence,) = check("We greet Brenmoor.", (), "en", {"brenmoor"})
