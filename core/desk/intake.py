@@ -1,9 +1,7 @@
 """What comes in: each flagged post becomes one case, many share a commit, and a raid becomes a few cases.
 
-Owns what happens to a post before a worker sees it: it is captured, folded into a campaign, queued, or left waiting for
-room. A full queue refuses nothing: what does not fit is captured first, and waits visibly.
-
-What is checked before a post becomes a case.
+A post is checked and captured, then folded into a campaign, queued, or left waiting for room. A full queue refuses
+nothing: a post that does not fit is captured first, and waits visibly.
 """
 
 from __future__ import annotations
@@ -63,13 +61,13 @@ def check_flag(post: FlaggedPost) -> None:
     """
     if not (post.ref.platform.strip() and post.ref.message.strip()):
         raise BadInput("A flagged post needs its platform and message id.", remedy="Mend the adapter.")
-    named = (*astuple(post.ref), post.root, post.author, post.author_name, post.flagged_by, post.flagged_how)
+    values = (*astuple(post.ref), post.root, post.author, post.author_name, post.flagged_by, post.flagged_how)
     for text in (
-        *named,
+        *values,
         post.wish.tone,
         post.text,
-        *(said for turn in post.thread for said in (turn.author, turn.text)),
-        *(said for part in post.words.parts for said in (part.author, part.name, part.text)),
+        *(text for turn in post.thread for text in (turn.author, turn.text)),
+        *(text for part in post.words.parts for text in (part.author, part.name, part.text)),
     ):
         check_text(text)
     check_wish(post.wish)
@@ -202,8 +200,8 @@ class Intake:
         flags_per_hour: how many posts one person may flag in an hour; ``None`` for any number.
         live_roles: asks the platform for the roles of a person who wants a draft at once; without it the stored roles
             decide.
-        platforms: those that are connected to this process, by name: how long a reply may be there is kept with the
-            case, since who drafts it may know none of them.
+        platforms: the platforms of this process, by name: a case keeps how long a reply may be there, since a process
+            that drafts it may know none of them.
     """
 
     def __init__(
@@ -303,8 +301,8 @@ class Intake:
         """One commit for several posts, tried again where PostgreSQL undid it in favour of another transaction."""
         posts: dict[PostRef, FlaggedPost] = {}
         for flag in flags:
-            known = posts.setdefault(flag.post.ref, flag.post)
-            if flag.post.priority > known.priority:
+            earlier = posts.setdefault(flag.post.ref, flag.post)
+            if flag.post.priority > earlier.priority:
                 posts[flag.post.ref] = flag.post
         likeness = await asyncio.to_thread(lambda: {ref: likeness_of(post.text) for ref, post in posts.items()})
         for attempt in range(_ATTEMPTS):
@@ -338,14 +336,14 @@ class Intake:
         return 0 if platform is None else platform.max_characters
 
     async def _open(self, session: Session, new: Sequence[tuple[NewCase, Likeness]]) -> list[Case]:
-        asked = [case.id for case, _ in new if case.post.priority is Priority.ASKED]
+        urgent = [case.id for case, _ in new if case.post.priority is Priority.ASKED]
         # A campaign has one case and one posted reply; no reply can be posted to a text that is on no platform.
         alike = [(case, likeness) for case, likeness in new if not case.post.is_from_elsewhere]
         folding = Folding()
         if self._window:
-            folding = await campaigns.fold(session, alike, self._window, apart=asked)
-        left = [case for case, _ in new if case.id not in folding.lead_of]
-        queued = await self._with_room(session, left)
+            folding = await campaigns.fold(session, alike, self._window, apart=urgent)
+        single = [case for case, _ in new if case.id not in folding.lead_of]
+        queued = await self._with_room(session, single)
         remark = f"the queue is full ({self._max_queued} wait): captured, and queued when there is room"
         opened = [
             replace(

@@ -1,9 +1,8 @@
-"""What all tables share: the root, moments in time, and columns that take only the values of an enumeration.
+"""The tables of the database.
 
-People, the communities they moderate, and what they may do there.
-Cases and what is known about each: suggestions, chosen claims, campaigns, and the audit log.
-Approvals, the outbox, and what happened to posted replies.
-Work that waits or is done under a lease, updates of platforms that wait, and which process may hand them out.
+Everything shares the root, moments in UTC and columns that take only the values of an enumeration. Then come people and
+their communities; cases, suggestions, campaigns and the audit log; approvals, the outbox and posted replies; jobs,
+updates of platforms and leadership.
 """
 
 from __future__ import annotations
@@ -69,15 +68,15 @@ class UtcDateTime(TypeDecorator[datetime]):
 
 
 class SaidText(TypeDecorator[str]):
-    """A text of ours: stored as it is, or as JSON with template and values if values fill it."""
+    """A sentence of the project: plain text, or JSON with the template and the values that fill it."""
 
     impl = Text
     cache_ok = True
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
         """Store the template and the values of a sentence together."""
-        kept = None if value is None else as_stored(value)
-        return json.dumps(kept, ensure_ascii=False) if isinstance(kept, dict) else kept
+        stored_value = None if value is None else as_stored(value)
+        return json.dumps(stored_value, ensure_ascii=False) if isinstance(stored_value, dict) else stored_value
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:
         """Give the sentence back, so that it can be translated."""

@@ -1,7 +1,7 @@
 """Who gets into the dashboard: ``core.desk.rules.dashboard_ports.Doorkeeper`` over the database.
 
-Owns passwords, which are hashed by argon2 and never kept. Gives nobody a role: an account says who somebody is on the
-platforms, and the desk asks for their roles at each decision.
+Passwords are kept only as argon2 hashes. An account gives nobody a role: it says who somebody is on the platforms, and
+the desk asks the platforms for their roles at each decision.
 """
 
 from __future__ import annotations
@@ -78,8 +78,8 @@ class WebAccounts:
             )
         if password:
             check_password(password)
-        kept = await self._hashed(password) if password else ""
-        await self._database.run("keep an account", lambda session: accounts.keep(session, name, kept, people))
+        hashed = await self._hashed(password) if password else ""
+        await self._database.run("keep an account", lambda session: accounts.keep(session, name, hashed, people))
 
     async def remove(self, name: str) -> bool:
         """Delete an account, and end its sessions; ``False`` if there is none."""
@@ -93,8 +93,8 @@ class WebAccounts:
         """The secret of a link that logs an account in once, within ten minutes; ``BadInput`` if there is none."""
 
         async def work(session: Session) -> str | None:
-            found = await accounts.find(session, name)
-            return None if found is None else await accounts.log_in(session, found.name, is_link=True)
+            account = await accounts.find(session, name)
+            return None if account is None else await accounts.log_in(session, account.name, is_link=True)
 
         secret = await self._database.run("make a link", work)
         if secret is None:
@@ -105,15 +105,15 @@ class WebAccounts:
 
     async def log_in(self, account: str, password: str) -> str:
         """Begin a session with a password; it takes as long for an account that is not there."""
-        found = await self._database.run("find an account", lambda session: accounts.find(session, account))
-        kept = found.password if found is not None else ""
-        is_right = await self._verified(kept or await self._of_nobody(), password[:_MOST_PASSWORD])
-        if found is None or not kept or not is_right:
+        row = await self._database.run("find an account", lambda session: accounts.find(session, account))
+        hashed = row.password if row is not None else ""
+        is_right = await self._verified(hashed or await self._of_nobody(), password[:_MOST_PASSWORD])
+        if row is None or not hashed or not is_right:
             raise NotAllowed(
                 sentence("The name or the password is wrong."),
                 remedy=sentence("Try again, or ask who runs Antiphon for a new link."),
             )
-        return await self._begun(found)
+        return await self._begun(row)
 
     async def use_link(self, secret: str) -> str:
         """Begin a session with a link, which then is used up."""
@@ -122,20 +122,20 @@ class WebAccounts:
             name = await accounts.used_link(session, secret)
             return None if name is None else await accounts.find(session, name)
 
-        found = await self._database.run("use a link", work)
-        if found is None:
+        account = await self._database.run("use a link", work)
+        if account is None:
             raise NotAllowed(
                 sentence("This link was used already, or is too old."),
                 remedy=sentence("Ask who runs Antiphon for a new one: antiphon web link."),
             )
-        return await self._begun(found)
+        return await self._begun(account)
 
     async def log_in_as(self, platform: str, user: str) -> str:
         """Begin a session for the account of a person, whom the platform vouches for."""
-        found = await self._database.run(
+        account = await self._database.run(
             "find whose account it is", lambda session: accounts.of_person(session, platform, user)
         )
-        if found is None:
+        if account is None:
             raise NotAllowed(
                 sentence("Nobody with an account is {person}.", person=f"{platform}/{user}"),
                 remedy=sentence(
@@ -143,16 +143,16 @@ class WebAccounts:
                     command=f"antiphon web account NAME {platform}/{user}",
                 ),
             )
-        return await self._begun(found)
+        return await self._begun(account)
 
     async def visitor(self, session: str, *, is_idle: bool = False) -> Visitor | None:
         """Whose session it is, while it lasts; with ``is_idle`` nobody did anything, so that it lasts no longer."""
-        found = await self._database.run(
+        row = await self._database.run(
             "look at a session", lambda opened: accounts.account_of(opened, session, is_idle=is_idle)
         )
-        if found is None:
+        if row is None:
             return None
-        return Visitor(found.name, found.people, found.language, found.has_keys, found.said)
+        return Visitor(row.name, row.people, row.language, row.has_keys, row.said)
 
     async def leave(self, session: str) -> None:
         """End a session."""
@@ -191,9 +191,9 @@ class WebAccounts:
         """Ask each platform once; one that is away leaves what it said last, and is asked again at each decision."""
         if self._live_roles is None:
             return
-        known = await self._database.run("name communities", communities.all_communities)
+        every = await self._database.run("name communities", communities.all_communities)
         for person in account.people:
-            for community in known:
+            for community in every:
                 if community.platform == person.platform:
                     await self._refreshed(community, person)
 
@@ -211,12 +211,12 @@ class WebAccounts:
         async with self._turns:
             return await asyncio.to_thread(self._hasher.hash, password.encode(errors="surrogatepass"))
 
-    async def _verified(self, kept: str, password: str) -> bool:
+    async def _verified(self, hashed: str, password: str) -> bool:
         async with self._turns:
-            return await asyncio.to_thread(self._matches, kept, password)
+            return await asyncio.to_thread(self._matches, hashed, password)
 
-    def _matches(self, kept: str, password: str) -> bool:
+    def _matches(self, hashed: str, password: str) -> bool:
         try:
-            return self._hasher.verify(kept, password.encode(errors="surrogatepass"))
+            return self._hasher.verify(hashed, password.encode(errors="surrogatepass"))
         except (VerificationError, InvalidHashError):
             return False

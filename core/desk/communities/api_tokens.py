@@ -1,8 +1,7 @@
 """Who may use the dashboard's API: ``core.desk.rules.dashboard_ports.TokenKeeper`` over the database.
 
-A token acts for an account, and has no right of its own: what the account's people may do is asked at each request.
-
-Tokens of the dashboard's API, in the database.
+A token acts for an account, and has no right of its own: the platforms are asked at each request what the account's
+people may do.
 """
 
 from __future__ import annotations
@@ -58,10 +57,10 @@ class ApiTokens:
                 return None
             return await make(session, account, label, scopes, timedelta(days=days))
 
-        made = await self._database.run("make a token", work)
-        if made is None:
+        secret = await self._database.run("make a token", work)
+        if secret is None:
             raise BadInput(f"There is no account {account}.", remedy="antiphon web list shows them.")
-        return made
+        return secret
 
     async def listed(self) -> list[ApiToken]:
         """All tokens, by account."""
@@ -75,19 +74,19 @@ class ApiTokens:
         """Whose token it is; the platforms are asked who they are there once a minute, and again about each case."""
 
         async def work(session: Session) -> tuple[ApiToken, bool, Account] | None:
-            found = await of(session, token)
-            account = None if found is None else await accounts.find(session, found[0].account)
-            return None if found is None or account is None else (*found, account)
+            use = await of(session, token)
+            account = None if use is None else await accounts.find(session, use[0].account)
+            return None if use is None or account is None else (*use, account)
 
-        found = await self._database.run("look at a token", work)
-        if found is None:
+        use = await self._database.run("look at a token", work)
+        if use is None:
             return None
-        told, is_first, account = found
+        allowed, is_first, account = use
         if is_first:
             await self._people.ask_for_roles(account)
         if not await self._database.run("ask for a role", lambda session: accounts.has_role(session, account)):
             return None
-        return Bearer(Visitor(account.name, account.people, account.language), told)
+        return Bearer(Visitor(account.name, account.people, account.language), allowed)
 
 
 _TOKEN: Final = re.compile(r"antiphon_([0-9a-f]{12})_([A-Za-z0-9_-]{43})")
@@ -120,9 +119,9 @@ def _hash(secret: str) -> str:
 
 async def of(session: Session, token: str) -> tuple[ApiToken, bool] | None:
     """What a token may do, which then was used, and whether it was not for a minute; ``None`` if it is not valid."""
-    said = _TOKEN.fullmatch(token)
-    row = None if said is None else await session.get(ApiTokenRow, said[1], populate_existing=True)
-    is_right = hmac.compare_digest(_hash(said[2] if said else ""), row.secret if row is not None else _hash(""))
+    parts = _TOKEN.fullmatch(token)
+    row = None if parts is None else await session.get(ApiTokenRow, parts[1], populate_existing=True)
+    is_right = hmac.compare_digest(_hash(parts[2] if parts else ""), row.secret if row is not None else _hash(""))
     if row is None or not is_right or row.expires_at <= session.moment:
         return None
     is_first = row.used_at is None or row.used_at <= session.moment - _USED_EVERY
@@ -133,7 +132,7 @@ async def of(session: Session, token: str) -> tuple[ApiToken, bool] | None:
 
 
 def _read(row: ApiTokenRow) -> ApiToken:
-    scopes = frozenset(Scope(one) for one in row.scopes.split())
+    scopes = frozenset(Scope(scope) for scope in row.scopes.split())
     return ApiToken(row.id, row.account, row.label, scopes, row.expires_at, row.used_at)
 
 
@@ -145,5 +144,5 @@ async def every(session: Session) -> list[ApiToken]:
 
 async def revoke(session: Session, name: str) -> bool:
     """Forget a token by its id; ``False`` if there is none."""
-    done = await session.execute(delete(ApiTokenRow).where(ApiTokenRow.id == name).returning(ApiTokenRow.id))
-    return done.first() is not None
+    deleted = await session.execute(delete(ApiTokenRow).where(ApiTokenRow.id == name).returning(ApiTokenRow.id))
+    return deleted.first() is not None

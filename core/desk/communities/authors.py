@@ -1,7 +1,4 @@
-"""Who stands for what a community prepares: by which pseudonym, and under which name.
-
-Owns the rule that a name is given or known. The callers say which right it takes.
-"""
+"""The name under which somebody stands for what a community prepares: the name they give, or the one it knows."""
 
 from __future__ import annotations
 
@@ -18,8 +15,8 @@ async def name_of_signer(session: Session, community: Community, person: Person,
     """The name that somebody gives; otherwise the one that the community knows."""
     name = " ".join(person.name.split())
     if not name:
-        known = await people.member(session, community.id, community.platform, pseudonym)
-        name = known.name if known else ""
+        member = await people.member(session, community.id, community.platform, pseudonym)
+        name = member.name if member else ""
     if not name:
         raise BadInput("A review needs the name of the person who stands for it.", remedy="Give it with --name.")
     if len(name) > MAX_NAME:

@@ -1,8 +1,7 @@
 """What people can do with a community: roles, posting, disclosure, the notice on its rules, and the kill switch.
 
-Owns these decisions. Each is one transaction with a line in the community's audit stream. Each, except giving a
-role, wording the notice and the kill switch, changes the community's rules, so that approvals in flight no longer hold
-(reliability, I8). Does not know any case.
+Each decision is one transaction with a line in the community's audit stream. Each, except giving a role, wording the
+notice and the kill switch, changes the community's rules, so that approvals in flight no longer hold (reliability, I8).
 """
 
 from __future__ import annotations
@@ -90,9 +89,9 @@ class CommunityDesk:
         check_text(note)
 
         async def work(session: Session) -> CommunityView:
-            community, actor, had = await self._to_grant(session, community_id, person, role, by)
-            who = await people.grant(session, community.id, person, had | {role}, actor)
-            if role in had:  # a new name is stored all the same
+            community, actor, granted = await self._to_grant(session, community_id, person, role, by)
+            who = await people.grant(session, community.id, person, granted | {role}, actor)
+            if role in granted:  # a new name is stored all the same
                 return await _view(session, community)
             reason = f"{role} granted to {who}"
             changed = await communities.change(
@@ -111,13 +110,13 @@ class CommunityDesk:
         check_text(note)
 
         async def work(session: Session) -> CommunityView:
-            community, actor, had = await self._to_grant(session, community_id, person, role, by)
-            if role not in had:
+            community, actor, granted = await self._to_grant(session, community_id, person, role, by)
+            if role not in granted:
                 raise NotAllowed(
                     f"{person.name or person.user} was not granted the role {role} here.",
                     remedy="If they have it on the platform, take it away there.",
                 )
-            who = await people.grant(session, community.id, person, had - {role}, actor)
+            who = await people.grant(session, community.id, person, granted - {role}, actor)
             reason = f"{role} taken from {who}"
             return await _view(
                 session, await communities.change(session, community.id, actor=actor, reason=reason, note=note)
@@ -143,8 +142,8 @@ class CommunityDesk:
         if not person.user.strip():
             raise BadInput("A role needs somebody who has it.", remedy="Name the person's id on the platform.")
         who = await people.known_pseudonym(session, person.platform, person.user)
-        had = frozenset[Role]() if who is None else await people.granted_roles(session, community.id, who)
-        return community, actor, had
+        granted = frozenset[Role]() if who is None else await people.granted_roles(session, community.id, who)
+        return community, actor, granted
 
     async def set_posting(self, community_id: str, is_posting: bool, by: By, note: str = "") -> Community:
         """Leave shadow mode, or go back into it. A new community is in shadow mode: nothing is posted there."""
@@ -192,8 +191,8 @@ class CommunityDesk:
         """
 
         def choose(policy: CommunityPolicy) -> dict[str, object]:
-            wanted = {**policy.norm_notice, **notices}
-            return {"norm_notice": {language: text for language, text in wanted.items() if text is not None}}
+            texts = {**policy.norm_notice, **notices}
+            return {"norm_notice": {language: text for language, text in texts.items() if text is not None}}
 
         return await self.configure(community_id, choose, by, note)
 
@@ -248,12 +247,12 @@ async def set_policy(
     """Change fields of a locked community's policy, with a line in its audit stream; nothing if nothing differs."""
     old = communities.policy_of(community)
     new = changed(old, changes)
-    if said := differences(old, new):
+    if fields := differences(old, new):
         await communities.change(
             session,
             community.id,
             actor=actor,
-            reason=f"settings changed: {', '.join(said)}",
+            reason=f"settings changed: {', '.join(fields)}",
             note=note,
             policy=to_json(new),
             what=Change.SETTING if _keeps_approvals(old, new) else Change.RULES,
@@ -268,8 +267,8 @@ def _keeps_approvals(old: CommunityPolicy, new: CommunityPolicy) -> bool:
 
 def _frames(policy: CommunityPolicy, other: CommunityPolicy) -> dict[str, tuple[str, bool]]:
     """What stands around a reply in each place that one of two policies knows: who approved it was shown that, too."""
-    found = {place: policy.places.get(place, NO_RULES) for place in {*policy.places, *other.places}}
-    return {place: (rules.hashtag, rules.mentions_author) for place, rules in found.items()}
+    places = {place: policy.places.get(place, NO_RULES) for place in {*policy.places, *other.places}}
+    return {place: (rules.hashtag, rules.mentions_author) for place, rules in places.items()}
 
 
 async def one_community(session: Session, community_id: str, *, lock: bool = False) -> Community:

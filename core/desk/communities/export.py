@@ -1,7 +1,7 @@
 """Exports: the cases of one community as CSV or JSON lines.
 
-Owns the columns, and keeps people as pseudonyms unless more is asked for. Reads page by page, so that its memory does
-not grow with the number of cases. Erased people are not in an export: their cases are left out whole.
+People are pseudonyms unless more is asked for. Rows are read page by page, so that the memory does not grow with the
+number of cases. Erased people are not in an export: their cases are left out whole.
 """
 
 from __future__ import annotations
@@ -124,14 +124,14 @@ async def _page(
 
 async def _row(session: Session, case: CaseRow, *, is_identified: bool) -> Row:
     newest = select(SuggestionRow.document).filter_by(case_id=case.id).order_by(SuggestionRow.created_at.desc())
-    said = _suggestion(await session.scalar(newest.limit(1)))
+    suggestion = _suggestion(await session.scalar(newest.limit(1)))
     approvals = select(ApprovalRow, OutboxRow).join(OutboxRow, OutboxRow.approval_id == ApprovalRow.id)
-    found = (
+    pair = (
         await session.execute(
             approvals.where(ApprovalRow.case_id == case.id).order_by(ApprovalRow.approved_at.desc()).limit(1)
         )
     ).first()
-    approval, sent = (found[0], found[1]) if found is not None else (None, None)
+    approval, send = (pair[0], pair[1]) if pair is not None else (None, None)
     draft = None if approval is None else await _approved_draft(session, approval)
     row = {
         "case": case.id,
@@ -145,31 +145,31 @@ async def _row(session: Session, case: CaseRow, *, is_identified: bool) -> Row:
         "updated_at": _time(case.updated_at),
         "erased_at": _time(case.erased_at),
         "author": case.author,
-        "flagged_by": await _known(session, case.flagged_by),
+        "flagged_by": await _pseudonym(session, case.flagged_by),
         "post": None if case.erased_at else case.text,
-        "language": said and said.reading.language,
-        "target_group": said and said.reading.target_group and said.reading.target_group.value,
-        "severity": said and said.reading.severity,
-        "recommended_action": said and said.reading.recommended_action.value,
-        "claim": said and said.claim,
-        "drafts": said and len(said.drafts),
-        "seconds": said and said.cost.seconds,
-        "approved_by": approval and await _known(session, approval.moderator),
-        "seconded_by": approval and await _known(session, approval.seconded_by),
+        "language": suggestion and suggestion.reading.language,
+        "target_group": suggestion and suggestion.reading.target_group and suggestion.reading.target_group.value,
+        "severity": suggestion and suggestion.reading.severity,
+        "recommended_action": suggestion and suggestion.reading.recommended_action.value,
+        "claim": suggestion and suggestion.claim,
+        "drafts": suggestion and len(suggestion.drafts),
+        "seconds": suggestion and suggestion.cost.seconds,
+        "approved_by": approval and await _pseudonym(session, approval.moderator),
+        "seconded_by": approval and await _pseudonym(session, approval.seconded_by),
         "approved_at": approval and _time(approval.approved_at),
         "draft_rank": approval and approval.draft_rank,
         "draft_kind": draft and draft.kind.value,
         "draft_origin": draft and "+".join(dict.fromkeys(origin.value for origin in draft.origins)),
         "is_edited": approval and approval.edited,
         "reply": approval.text if approval and approval.text else None,
-        "sent": sent and sent.state.value,
-        "posted_at": sent and _time(sent.posted_at),
+        "sent": send and send.state.value,
+        "posted_at": send and _time(send.posted_at),
     }
     if is_identified:
         row |= {
             "channel": case.channel,
             "message": case.message,
-            "reply_message": sent and sent.remote_message,
+            "reply_message": send and send.remote_message,
             "approved_by_name": approval and await name_of(session, case.community_id, approval.moderator),
         }
     return row
@@ -178,11 +178,13 @@ async def _row(session: Session, case: CaseRow, *, is_identified: bool) -> Row:
 async def _approved_draft(session: Session, approval: ApprovalRow) -> Draft | None:
     """The approved draft, before any edit."""
     document = select(SuggestionRow.document).filter_by(id=approval.suggestion_id)
-    said = _suggestion(await session.scalar(document))
-    return next((draft for draft in said.drafts if draft.rank == approval.draft_rank), None) if said else None
+    suggestion = _suggestion(await session.scalar(document))
+    return (
+        next((draft for draft in suggestion.drafts if draft.rank == approval.draft_rank), None) if suggestion else None
+    )
 
 
-async def _known(session: Session, person: str | None) -> str | None:
+async def _pseudonym(session: Session, person: str | None) -> str | None:
     """A pseudonym, unless its person was erased."""
     return await session.scalar(select(PersonRow.id).filter_by(id=person))
 

@@ -1,8 +1,7 @@
 """What managers do from a chat platform: ``core.desk.rules.desk_ports.Governance`` over the database.
 
-Asks the platform for a person's roles before anything is decided, and makes every change of the settings in one
-transaction with a line in the community's audit stream. The decisions themselves are in
-``core.desk.communities.decisions``. Must never take an adapter's word for a role, except that a person administers the
+The platform is asked for a person's roles before anything is decided (the decisions are in
+``core.desk.communities.decisions``). An adapter's word counts for one thing only: that a person administers the
 community (``is_owner``).
 """
 
@@ -60,29 +59,29 @@ async def moved(session: Session, platform: str, old: str, new: str) -> frozense
     locked = [await communities.load(session, own, lock=True) for own in list(await session.scalars(query))]
     by_name = {community.name: community for community in locked}
     before, after = by_name.get(old), by_name.get(new)
-    found = set[str]()
+    channels = set[str]()
     if before is not None and (after is None or await _is_untouched(session, after)):
         if after is not None:
             await _drop(session, after, f"{before.id} has this place now")
         reason = f"its id on {platform} is {new}; it was {old}"
         setting = Change.SETTING
         await communities.change(session, before.id, actor=BY_PLATFORM, reason=reason, what=setting, name=new)
-        found.add(new)
+        channels.add(new)
     for community in locked:
-        is_left = after is not None and community.id == after.id and new in found
+        is_left = after is not None and community.id == after.id and new in channels
         if not is_left and await _follow(session, community, old, new):
-            found.add(new if before is not None and community.id == before.id else community.name)
-    return frozenset(found)
+            channels.add(new if before is not None and community.id == before.id else community.name)
+    return frozenset(channels)
 
 
 async def _follow(session: Session, community: Community, old: str, new: str) -> bool:
     """Name a channel by its new id in a community's settings, and show its open cases there."""
     policy = policy_of(community)
     following = with_channel_moved(policy, old, new)
-    said = differences(policy, following)
-    if not said:
+    changed = differences(policy, following)
+    if not changed:
         return False
-    reason = f"{old} has the id {new}: {', '.join(said)}"
+    reason = f"{old} has the id {new}: {', '.join(changed)}"
     await communities.change(
         session, community.id, actor=BY_PLATFORM, reason=reason, what=Change.SETTING, policy=to_json(following)
     )
@@ -131,13 +130,13 @@ class CommunityGovernance:
         async def work(session: Session) -> Community | None:
             return await communities.find(session, await communities.id_of(session, platform, community))
 
-        found = await self._database.run("read a policy", work)
-        return CommunityPolicy() if found is None else policy_of(found)
+        row = await self._database.run("read a policy", work)
+        return CommunityPolicy() if row is None else policy_of(row)
 
     async def communities(self, platform: str) -> tuple[str, ...]:
         """The communities of a platform that were met before."""
-        found = await self._database.run("name the communities of a platform", communities.all_communities)
-        return tuple(one.name for one in found if one.platform == platform)
+        every = await self._database.run("name the communities of a platform", communities.all_communities)
+        return tuple(row.name for row in every if row.platform == platform)
 
     async def find_labels(self, platform: str, community: str) -> tuple[FindLabel, ...]:
         """What moderators said lately of the posts that the filter found there."""
@@ -160,10 +159,10 @@ class CommunityGovernance:
 
         async def work(session: Session) -> None:
             ids = await communities.ids_of(session, {(platform, community) for community in counts})
-            known = Counter[str]()
+            messages = Counter[str]()
             for (_, community), own in ids.items():
-                known[own] += counts[community]
-            await finds.add_looked_at(session, known)
+                messages[own] += counts[community]
+            await finds.add_looked_at(session, messages)
 
         await self._database.run("count looked at", work)
 
@@ -177,18 +176,18 @@ class CommunityGovernance:
 
     async def roles_of(self, platform: str, community: str, by: Person) -> frozenset[Role]:
         """The roles that a person has at this moment; ``PlatformUnavailable`` if the platform cannot say."""
-        known = await self._live_roles.refresh_in(platform, community, by)
+        place = await self._live_roles.refresh_in(platform, community, by)
 
         async def work(session: Session) -> frozenset[Role]:
             who = await people.known_pseudonym(session, by.platform, by.user)
-            return frozenset() if who is None else await people.roles_of(session, known.id, who)
+            return frozenset() if who is None else await people.roles_of(session, place.id, who)
 
         return await self._database.run("read somebody's roles", work)
 
     async def require(self, platform: str, community: str, by: Person, action: OnCase | OnCommunity) -> None:
         """``NotAllowed`` if they may not do this there; ``PlatformUnavailable`` if the platform cannot say."""
-        known = await self._live_roles.refresh_in(platform, community, by)
-        await self._database.run("check a right", lambda session: _require(session, known, by, action))
+        place = await self._live_roles.refresh_in(platform, community, by)
+        await self._database.run("check a right", lambda session: _require(session, place, by, action))
 
     async def configure(
         self, platform: str, community: str, changes: PolicyChanges, by: Person, *, is_owner: bool = False
@@ -202,22 +201,22 @@ class CommunityGovernance:
         """
 
         def choose(policy: CommunityPolicy) -> Mapping[str, object]:
-            wanted = changes if isinstance(changes, Mapping) else changes(policy)
-            _check_texts(wanted)
-            return wanted
+            fields = changes if isinstance(changes, Mapping) else changes(policy)
+            _check_texts(fields)
+            return fields
 
-        known = await self._known(platform, community, by, is_owner=is_owner)
-        return await self._desk.configure(known.id, choose, by)
+        place = await self._community(platform, community, by, is_owner=is_owner)
+        return await self._desk.configure(place.id, choose, by)
 
     async def set_posting(self, platform: str, community: str, is_posting: bool, by: Person, note: str = "") -> None:
         """Leave shadow mode, or go back into it."""
-        known = await self._live_roles.refresh_in(platform, community, by)
-        await self._desk.set_posting(known.id, is_posting, by, note)
+        place = await self._live_roles.refresh_in(platform, community, by)
+        await self._desk.set_posting(place.id, is_posting, by, note)
 
     async def set_disclosure(self, platform: str, community: str, discloses: bool, by: Person, note: str = "") -> None:
         """Say under each reply that Antiphon drafted it, or do not (with a reason)."""
-        known = await self._live_roles.refresh_in(platform, community, by)
-        await self._desk.set_disclosure(known.id, discloses, by, note)
+        place = await self._live_roles.refresh_in(platform, community, by)
+        await self._desk.set_disclosure(place.id, discloses, by, note)
 
     async def pause(self, platform: str, community: str, by: Person, note: str = "") -> bool:
         """Stop all posting there at once; ``False`` if it was already stopped.
@@ -234,16 +233,16 @@ class CommunityGovernance:
 
     async def resume(self, platform: str, community: str, by: Person, note: str = "") -> bool:
         """Allow posting again; ``False`` if it was already allowed."""
-        known = await self._live_roles.refresh_in(platform, community, by)
-        return await self._desk.resume(known.id, by, note)
+        place = await self._live_roles.refresh_in(platform, community, by)
+        return await self._desk.resume(place.id, by, note)
 
     async def status(self, platform: str, community: str, by: Person) -> DeskStatus:
         """The state of the queue, the model and the mode."""
-        known = await self._live_roles.refresh_in(platform, community, by)
+        place = await self._live_roles.refresh_in(platform, community, by)
 
         async def work(session: Session) -> DeskStatus:
-            await _require(session, known, by, OnCommunity.READ_STATISTICS)
-            return await status(session, await communities.load(session, known.id))
+            await _require(session, place, by, OnCommunity.READ_STATISTICS)
+            return await status(session, await communities.load(session, place.id))
 
         return await self._database.run("read the status", work)
 
@@ -254,21 +253,21 @@ class CommunityGovernance:
                 sentence("The span of time must be longer than zero."),
                 remedy=sentence("Name a span of time, such as 7 days."),
             )
-        known = await self._live_roles.refresh_in(platform, community, by)
+        place = await self._live_roles.refresh_in(platform, community, by)
 
         async def work(session: Session) -> Statistics:
-            await _require(session, known, by, OnCommunity.READ_STATISTICS)
-            return await statistics(session, known.id, session.moment - since)
+            await _require(session, place, by, OnCommunity.READ_STATISTICS)
+            return await statistics(session, place.id, session.moment - since)
 
         return await self._database.run("count what happened", work)
 
     async def lately(self, platform: str, community: str, by: Person) -> tuple[DecidedLately, ...]:
         """The newest decisions of people in the community, newest first."""
-        known = await self._live_roles.refresh_in(platform, community, by)
+        place = await self._live_roles.refresh_in(platform, community, by)
 
         async def work(session: Session) -> tuple[DecidedLately, ...]:
-            await _require(session, known, by, OnCase.READ)
-            return await lately(session, known.id)
+            await _require(session, place, by, OnCase.READ)
+            return await lately(session, place.id)
 
         return await self._database.run("list what was decided lately", work)
 
@@ -277,21 +276,21 @@ class CommunityGovernance:
         try:
             how = Format(to.suffix.removeprefix(".").lower())
         except ValueError as err:
-            suffixes = " or ".join(f".{one}" for one in Format)
+            suffixes = " or ".join(f".{suffix}" for suffix in Format)
             raise BadInput(
                 sentence("Antiphon cannot export to a file named {name}.", name=to.name),
                 remedy=sentence("End its name with {suffixes}.", suffixes=suffixes),
             ) from err
-        known = await self._live_roles.refresh_in(platform, community, by)
-        return await write_export(export(self._database, known.id, by=by), to, how)
+        place = await self._live_roles.refresh_in(platform, community, by)
+        return await write_export(export(self._database, place.id, by=by), to, how)
 
-    async def _known(self, platform: str, community: str, by: Person, *, is_owner: bool) -> Community:
+    async def _community(self, platform: str, community: str, by: Person, *, is_owner: bool) -> Community:
         """The community, after storing the roles of the person who asks; a platform administrator is an admin here."""
         if not is_owner or by.platform != platform:
             return await self._live_roles.refresh_in(platform, community, by)
-        known = await self._live_roles.known(platform, community)
-        await keep_native(self._database, known.id, by, frozenset({Role.ADMIN}))
-        return known
+        place = await self._live_roles.known(platform, community)
+        await keep_native(self._database, place.id, by, frozenset({Role.ADMIN}))
+        return place
 
 
 async def _require(session: Session, community: Community, by: Person, action: OnCase | OnCommunity) -> str:
@@ -313,5 +312,5 @@ def _texts(value: object) -> Iterator[str]:
         for pair in value.items():
             yield from _texts(pair)
     elif isinstance(value, list | tuple | set | frozenset):
-        for one in value:
-            yield from _texts(one)
+        for item in value:
+            yield from _texts(item)

@@ -1,7 +1,7 @@
 """What a community's writer may learn from: decided cases, with what moderators were shown and what they made of it.
 
-Owns the rows of that file, and that there are none without the community's consent (``CommunityPolicy.learns``). People
-are pseudonyms, and cases of erased people are left out whole, as in exports.
+Without the community's consent (``CommunityPolicy.learns``) there are no rows. People are pseudonyms, and cases of
+erased people are left out whole, as in exports.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ async def lessons(database: Database, community_id: str) -> AsyncIterator[dict[s
         .correlate(ApprovalRow)
         .scalar_subquery()
     )
-    shown = func.coalesce(ApprovalRow.suggestion_id, newest)  # own words name no draft
+    suggestion_id = func.coalesce(ApprovalRow.suggestion_id, newest)  # own words name no draft
 
     async def page(session: Session) -> list[tuple[ApprovalRow, CaseRow, str | None]]:
         query = (
             select(ApprovalRow, CaseRow, SuggestionRow.document)
             .join(CaseRow, CaseRow.id == ApprovalRow.case_id)
             .join(PersonRow, PersonRow.id == CaseRow.author)
-            .join(SuggestionRow, SuggestionRow.id == shown, isouter=True)
+            .join(SuggestionRow, SuggestionRow.id == suggestion_id, isouter=True)
             .where(CaseRow.community_id == community_id, CaseRow.erased_at.is_(None), ApprovalRow.id > after)
             .order_by(ApprovalRow.id)
             .limit(_PAGE)
@@ -65,27 +65,29 @@ async def lessons(database: Database, community_id: str) -> AsyncIterator[dict[s
     await database.run("begin the lessons of a community", begin)
     after = ""
     while True:
-        found = await database.run("read a page of lessons", page)
-        for approval, case, document in found:
+        rows = await database.run("read a page of lessons", page)
+        for approval, case, document in rows:
             yield {"community": community_id, **_row(approval, case, document)}
-        if len(found) < _PAGE:
+        if len(rows) < _PAGE:
             return
-        after = found[-1][0].id
+        after = rows[-1][0].id
 
 
 def _row(approval: ApprovalRow, case: CaseRow, document: str | None) -> dict[str, Any]:
     try:
-        said = suggestion_from_json(document) if document else None
+        suggestion = suggestion_from_json(document) if document else None
     except StoreUnavailable:
-        said = None  # from an older version: what was approved can still be read
-    drafts = said.drafts if said else ()
+        suggestion = None  # from an older version: what was approved can still be read
+    drafts = suggestion.drafts if suggestion else ()
     return {
         "moderator": approval.moderator,
         "seconded_by": approval.seconded_by,
         "post": case.text,
-        "language": said.reading.language if said else None,
+        "language": suggestion.reading.language if suggestion else None,
         "drafts": [
-            {"rank": one.rank, "text": one.text, "intent": one.intent.value} for one in drafts if one.kind is Kind.REPLY
+            {"rank": draft.rank, "text": draft.text, "intent": draft.intent.value}
+            for draft in drafts
+            if draft.kind is Kind.REPLY
         ],
         "draft_rank": approval.draft_rank,
         "is_edited": approval.edited,

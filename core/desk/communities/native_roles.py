@@ -1,7 +1,7 @@
 """Who is a moderator by the platforms' own rights, asked at the moment when it counts.
 
-Owns the call of a ``RoleSource`` and what is kept of its answer: the native roles in ``memberships``, and a line in the
-community's audit stream if they changed. Must never be called inside a transaction.
+An answer is kept as native roles in ``memberships``, with a line in the community's audit stream if it changed them. No
+call may stand inside a transaction, since it waits for a platform.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ class LiveRoles:
 
     async def refresh_in(self, platform: str, community: str, person: Person) -> Community:
         """Do ``refresh`` by the platform's own ids; returns the community, which is made if it is new."""
-        found = await self.known(platform, community)
-        await self.refresh(found, [person])
-        return found
+        place = await self.known(platform, community)
+        await self.refresh(place, [person])
+        return place
 
     async def known(self, platform: str, community: str) -> Community:
         """A community by the platform's own ids; it is made if it is new."""
 
         async def work(session: Session) -> Community:
-            found = await communities.find(session, await communities.id_of(session, platform, community))
-            return found or await communities.ensure(session, platform, community)
+            row = await communities.find(session, await communities.id_of(session, platform, community))
+            return row or await communities.ensure(session, platform, community)
 
         return await self._database.run("meet a community", work)
 
@@ -68,9 +68,9 @@ class LiveRoles:
 
     async def _roles(self, community: Community, person: Person) -> frozenset[Role]:
         source = self._sources.get(community.platform) if person.platform == community.platform else None
-        return frozenset() if source is None else await self._asked(source, community, person)
+        return frozenset() if source is None else await self._native_roles(source, community, person)
 
-    async def _asked(self, source: RoleSource, community: Community, person: Person) -> frozenset[Role]:
+    async def _native_roles(self, source: RoleSource, community: Community, person: Person) -> frozenset[Role]:
         await reach("ask for roles: before the call")
         try:
             async with asyncio.timeout(self._timeout_seconds):
@@ -90,10 +90,10 @@ class LiveRoles:
 
 def _each_once(people: Sequence[Person]) -> list[Person]:
     """Everybody once, by the name that they have first."""
-    found: dict[tuple[str, str], Person] = {}
+    people_by_id: dict[tuple[str, str], Person] = {}
     for person in people:
-        found.setdefault((person.platform, person.user), person)
-    return list(found.values())
+        people_by_id.setdefault((person.platform, person.user), person)
+    return list(people_by_id.values())
 
 
 async def keep_native(database: Database, community_id: str, person: Person, roles: frozenset[Role]) -> None:
@@ -109,12 +109,12 @@ async def _keep(session: Session, community_id: str, person: Person, roles: froz
     who = await known_pseudonym(session, person.platform, person.user)
     if not roles and who is None:
         return
-    had = frozenset[Role]() if who is None else await native_roles(session, community_id, who)
-    if had != roles:
+    before = frozenset[Role]() if who is None else await native_roles(session, community_id, who)
+    if before != roles:
         await communities.load(session, community_id, lock=True)
-        had = frozenset[Role]() if who is None else await native_roles(session, community_id, who)
+        before = frozenset[Role]() if who is None else await native_roles(session, community_id, who)
     who = await grant(session, community_id, person, roles, BY_PLATFORM, is_native=True)
-    if had != roles:
+    if before != roles:
         has = ", ".join(sorted(roles)) or "nothing"
         reason = f"roles by the platform: {who} is {has}"
         await communities.change(session, community_id, actor=BY_PLATFORM, reason=reason, what=Change.SETTING)

@@ -1,8 +1,7 @@
 """What people can do with a community's own argument cards: propose some, review one, and remove one.
 
-Owns these decisions, and the rule that who proposed a card does not review it. Each is one transaction with a line
-in the community's audit stream for each card; none of them ends an approval. ``core.desk.rules.own_cards`` checks what
-a card may say.
+Somebody other than the proposer reviews a card. Each decision is one transaction with a line in the community's audit
+stream for each card; none of them ends an approval. ``core.desk.rules.own_cards`` checks what a card may say.
 """
 
 from __future__ import annotations
@@ -82,27 +81,27 @@ class OwnCards:
             rules = policy_of(community).text_rules
             for text in (text for card in cards for text in (card.argument, *chain(*card.replies.values()))):
                 check_rules(text, rules)
-            known = {one.card.id: one for one in await own_cards.all_cards(session, community.id)}
-            if len({*known, *(card.id for card in cards)}) > MAX_CARDS:
+            stored_cards = {stored.card.id: stored for stored in await own_cards.all_cards(session, community.id)}
+            if len({*stored_cards, *(card.id for card in cards)}) > MAX_CARDS:
                 raise BadInput(
                     sentence(
                         "{community} may have {most} cards of its own, and has {count}.",
                         community=community.id,
                         most=MAX_CARDS,
-                        count=len(known),
+                        count=len(stored_cards),
                     ),
                     remedy=sentence("Remove some that are not needed any more."),
                 )
-            done = []
+            outcomes = []
             for card in cards:
-                before = known.get(card.id)
-                done.append(Proposed(card, before is None, before is None or before.card.digest != card.digest))
-                if done[-1].is_changed:
+                before = stored_cards.get(card.id)
+                outcomes.append(Proposed(card, before is None, before is None or before.card.digest != card.digest))
+                if outcomes[-1].is_changed:
                     await own_cards.keep(session, community.id, card, who.by, who.name)
                     await _touch(session, community, before)
                     what = "proposed" if before is None else "changed"
                     await _record(session, community, who.actor, _line(card, f"{what} by {who.by}"), note)
-            return done
+            return outcomes
 
         return await self._database.run("propose own cards", work)
 
@@ -126,9 +125,9 @@ class OwnCards:
 
         async def work(session: Session) -> StoredCard:
             community, who = await _signed(session, community_id, by, signer)
-            known = await _known(session, community, id_)
-            _check_second(known, who)
-            if digest and digest != known.card.digest:
+            card = await _own_card(session, community, id_)
+            _check_second(card, who)
+            if digest and digest != card.card.digest:
                 raise BadInput(
                     sentence("The card {card} is no longer the version {version}.", card=id_, version=digest),
                     remedy=sentence(
@@ -136,9 +135,9 @@ class OwnCards:
                     ),
                 )
             await own_cards.keep_review(session, community.id, id_, verdict, who.by, who.name)
-            await _touch(session, community, known)
-            await _record(session, community, who.actor, _line(known.card, f"{verdict} by {who.by}"), note)
-            return await _known(session, community, id_)
+            await _touch(session, community, card)
+            await _record(session, community, who.actor, _line(card.card, f"{verdict} by {who.by}"), note)
+            return await _own_card(session, community, id_)
 
         return await self._database.run("review an own card", work)
 
@@ -149,17 +148,17 @@ class OwnCards:
         async def work(session: Session) -> None:
             community = await one_community(session, community_id, lock=True)
             actor = await who_decides(session, community.id, by, OnCommunity.CONFIGURE)
-            known = await _known(session, community, id_)
+            card = await _own_card(session, community, id_)
             await own_cards.remove(session, community.id, id_)
-            await _touch(session, community, known)
-            await _record(session, community, actor, _line(known.card, "removed"), note)
+            await _touch(session, community, card)
+            await _record(session, community, actor, _line(card.card, "removed"), note)
 
         await self._database.run("remove an own card", work)
 
 
-def _line(card: WrittenCard, done: str) -> str:
+def _line(card: WrittenCard, event: str) -> str:
     """What the audit log says: which version of which card, and no word of it."""
-    return f"card {card.id} ({card.digest}) {done}"
+    return f"card {card.id} ({card.digest}) {event}"
 
 
 async def _signed(session: Session, community_id: str, by: By, signer: Person | None) -> tuple[Community, _Signer]:
@@ -182,20 +181,20 @@ async def _signed(session: Session, community_id: str, by: By, signer: Person | 
     return community, _Signer(actor, who, await name_of_signer(session, community, signer, who))
 
 
-def _check_second(known: StoredCard, who: _Signer) -> None:
-    if known.proposer is not None and known.proposer.by == who.by:
+def _check_second(stored: StoredCard, who: _Signer) -> None:
+    if stored.proposer is not None and stored.proposer.by == who.by:
         raise BadInput(
             sentence(
-                "{name} proposed the card {card}, so they cannot review it.", name=Name(who.name), card=known.card.id
+                "{name} proposed the card {card}, so they cannot review it.", name=Name(who.name), card=stored.card.id
             ),
             remedy=sentence("Let another manager review it; name them with --by."),
         )
 
 
-async def _known(session: Session, community: Community, id_: str) -> StoredCard:
-    for one in await own_cards.all_cards(session, community.id):
-        if one.card.id == id_:
-            return one
+async def _own_card(session: Session, community: Community, id_: str) -> StoredCard:
+    for stored in await own_cards.all_cards(session, community.id):
+        if stored.card.id == id_:
+            return stored
     raise BadInput(
         sentence("{community} has no card {card} of its own.", community=community.id, card=id_),
         remedy=sentence("Take an id that `antiphon cards list` shows."),

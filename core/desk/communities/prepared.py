@@ -1,7 +1,7 @@
 """What people can do with prepared replies: add one of their own, take one out, and record a review.
 
-Owns these decisions. Each is one transaction with a line in the community's audit stream; none of them ends an
-approval. ``core.desk.rules.own_replies`` checks what a reply may say.
+Each decision is one transaction with a line in the community's audit stream; none of them ends an approval.
+``core.desk.rules.own_replies`` checks what a reply may say.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class PreparedReplies:
                     ),
                     remedy=sentence("Remove one that is not needed any more."),
                 )
-            if any(known.id == id_ for known in (*_own(rows), *_of_project(rows))):
+            if any(other.id == id_ for other in (*_own(rows), *_of_project(rows))):
                 raise BadInput(
                     sentence("This reply is there already, as {reply}.", reply=id_),
                     remedy=sentence("If it was taken out, take it in again: antiphon prepared remove --undo."),
@@ -91,7 +91,7 @@ class PreparedReplies:
 
         async def work(session: Session) -> ReviewOfPrepared:
             community, actor = await _allowed(session, community_id, by, OnCommunity.CONFIGURE, lock=True)
-            await _known(session, community, id_)
+            await _prepared_reply(session, community, id_)
             person, name = await _reviewer(session, community, reviewer)
             await prepared.keep_review(session, community.id, id_, person, name)
             await touch(session, *await cases_with_prepared(session, community.id, id_))
@@ -110,16 +110,16 @@ class PreparedReplies:
 
         async def work(session: Session) -> None:
             community, actor = await _allowed(session, community_id, by, OnCommunity.CONFIGURE, lock=True)
-            known = await _known(session, community, id_)
-            if known.is_hidden is not is_undone:
+            reply = await _prepared_reply(session, community, id_)
+            if reply.is_hidden is not is_undone:
                 raise _nothing_to_do(id_, is_undone=is_undone)
-            if known.is_own:
+            if reply.is_own:
                 await prepared.remove(session, community.id, id_)
             else:
                 await prepared.hide(session, community.id, id_, is_hidden=not is_undone)
             await touch(session, *await cases_with_prepared(session, community.id, id_))
-            done = "taken in again" if is_undone else "removed"
-            await _record(session, community, actor, f"prepared reply {id_} {done}", note)
+            event = "taken in again" if is_undone else "removed"
+            await _record(session, community, actor, f"prepared reply {id_} {event}", note)
 
         await self._database.run("remove a prepared reply", work)
 
@@ -135,7 +135,7 @@ async def _record(session: Session, community: Community, actor: str, reason: st
     await communities.change(session, community.id, actor=actor, reason=reason, note=note, what=Change.SETTING)
 
 
-async def _known(session: Session, community: Community, id_: str) -> PreparedReply:
+async def _prepared_reply(session: Session, community: Community, id_: str) -> PreparedReply:
     rows = await prepared.rows_of(session, community.id)
     for reply in (*_own(rows), *_of_project(rows)):
         if reply.id == id_:
@@ -170,13 +170,13 @@ def _nothing_to_do(id_: str, *, is_undone: bool) -> BadInput:
 
 
 def _own(rows: dict[str, PreparedReplyRow]) -> list[PreparedReply]:
-    found = []
+    replies = []
     for row in rows.values():
         own = prepared.own_reply(row)
         if own is not None:
             what = own.language, own.target_group, own.stereotype, own.intent, own.text
-            found.append(PreparedReply(row.id, *what, is_own=True, review=prepared.review_in(row)))
-    return sorted(found, key=lambda reply: (reply.language, reply.target_group, reply.stereotype or "", reply.text))
+            replies.append(PreparedReply(row.id, *what, is_own=True, review=prepared.review_in(row)))
+    return sorted(replies, key=lambda reply: (reply.language, reply.target_group, reply.stereotype or "", reply.text))
 
 
 def _of_project(rows: dict[str, PreparedReplyRow]) -> Iterator[PreparedReply]:
@@ -184,8 +184,8 @@ def _of_project(rows: dict[str, PreparedReplyRow]) -> Iterator[PreparedReply]:
         for card in load_cards(language):
             for intent, text in card.texts:
                 yield _ours(rows, language, card.target_group, card.stereotype.id, intent, text)
-    for one in answers():
-        yield _ours(rows, "en", one.group, None, one.intent, one.text)
+    for answer in answers():
+        yield _ours(rows, "en", answer.group, None, answer.intent, answer.text)
 
 
 def _ours(
