@@ -28,13 +28,13 @@ from adapters.web.views import case_view, source_view, word_diff
 from core.desk.rules.approval import CaseState, state_words
 from core.desk.rules.case_cards import Card, DecidedLately, ProposedReply, short_number
 from core.desk.rules.closures import CloseReason, RetractReason
-from core.desk.rules.dashboard_ports import Move, Place, QueuedCase
+from core.desk.rules.dashboard_ports import NOTHING_HIDDEN, Hidden, Move, Place, Preferences, QueuedCase
 from core.desk.rules.desk_ports import Casework
 from core.desk.rules.roles import Person
 from core.errors import AntiphonError, BadInput, Conflict
 from core.i18n.catalogs import gettext, language_of, translated
 from core.i18n.sentences import sentence
-from core.models import Intent
+from core.models import Intent, TargetGroup
 
 _ROOM: Final = 1_000_000
 """A page scrolls: nothing has to be left out."""
@@ -119,6 +119,7 @@ class PagePress:
 
 
 _MOST_TEXT: Final = 20_000
+_THREATS: Final = "threats"
 _MOST_LATELY: Final = 40
 _WAITS: Final = frozenset({CaseState.IN_REVIEW, CaseState.NEEDS_PERSON, CaseState.UNKNOWN, CaseState.FAILED})
 
@@ -157,13 +158,17 @@ async def queue(request: web.Request) -> web.Response:
     number = request.query.get("page", "1")
     wanted = int(number) - 1 if number.isascii() and number.isdigit() and len(number) < 7 else 0
     changes = await site.overview.changes(visitor.people, None)
-    found = await site.overview.queue(visitor.people, platform=platform, community=community, page=wanted)
+    chosen, shows_all = request.query.get("place", ""), "all" in request.query
+    hides = NOTHING_HIDDEN if shows_all else visitor.wants.hides
+    found = await site.overview.queue(visitor.people, platform=platform, community=community, page=wanted, hides=hides)
     return await page(
         request,
         "queue.html",
         rows=[_row(one, reader) for one in found.cases],
         queue=found,
-        chosen=request.query.get("place", ""),
+        chosen=chosen,
+        shows_all=shows_all,
+        hides=visitor.wants.hides != NOTHING_HIDDEN,
         number=changes.number,
         can_paste=site.paste is not None,
     )
@@ -530,17 +535,22 @@ def _lately(one: DecidedLately, reader: Reader) -> dict[str, str]:
 
 
 async def me(request: web.Request) -> web.Response:
-    """The account, who it is on the platforms, and how the page is wanted."""
+    """The account, who it is on the platforms, and how the pages are wanted."""
     posts = request.app[EXPOSURE].posts(visitor_of(request).account)
-    return await page(request, "me.html", posts=posts, hours=HOURS)
+    hides, locale = visitor_of(request).wants.hides, locale_of(request)
+    categories = [(one.value, group_in_words(one, locale), one in hides.groups) for one in TargetGroup]
+    return await page(request, "me.html", posts=posts, hours=HOURS, categories=categories)
 
 
 async def prefer(request: web.Request) -> web.Response:
-    """Keep how the page is wanted."""
+    """Keep how the pages are wanted."""
     said = await request.post()
-    language = str(said.get("language", ""))
-    keys = "keys" in said
-    await request.app[SITE].doorkeeper.prefer(request[SECRET], language, has_keys=keys)
+    language, left_out = str(said.get("language", "")), {str(value) for value in said.getall("hide", [])}
+    if not left_out <= {_THREATS, *TargetGroup}:
+        raise BadInput(sentence("Nothing was chosen."), remedy=sentence("Choose one of the list."))
+    groups = frozenset(group for group in TargetGroup if group in left_out)
+    wanted = Preferences(language, "keys" in said, "quiet" in said, Hidden(groups, _THREATS in left_out))
+    await request.app[SITE].doorkeeper.prefer(request[SECRET], wanted)
     locale = language_of(language) if language else locale_of(request)
     await request.app[SITE].doorkeeper.say_next(request[SECRET], gettext("Kept.", locale))
     raise see_other("/me")

@@ -141,7 +141,7 @@ def person_on(request: web.Request, platform: str) -> Person:
 def locale_of(request: web.Request) -> str:
     """The language to answer in: the person's choice, or the browser's."""
     visitor = request.get(VISITOR)
-    chosen = "" if visitor is None else visitor.language
+    chosen = "" if visitor is None else visitor.wants.language
     return language_of(chosen) if chosen else language_wanted(request.headers.get("Accept-Language", ""))
 
 

@@ -244,7 +244,11 @@ class PauseRow(Base):
 
 
 class AccountRow(Base):
-    """An account of the dashboard. ``password`` is an argon2 hash, "" where only links lead in."""
+    """An account of the dashboard, and how its person wants the pages.
+
+    ``password`` is an argon2 hash, "" where only links lead in; ``hides`` the categories that are left out of the
+    person's queue, with spaces between them.
+    """
 
     __tablename__ = "accounts"
 
@@ -252,6 +256,8 @@ class AccountRow(Base):
     password: Mapped[str]
     language: Mapped[str] = mapped_column(default="")
     has_keys: Mapped[bool] = mapped_column(default=True)
+    is_quiet: Mapped[bool] = mapped_column(default=False)
+    hides: Mapped[str] = mapped_column(default="")
     created_at: Mapped[datetime]
 
 
@@ -390,14 +396,15 @@ class CaseRow(Base):
 class SuggestionRow(Base):
     """What the engine said about a case, as one JSON document (``core.desk.store.suggestion_documents``).
 
-    What ``is_outdated`` was said of words that the post no longer has, and is shown to nobody. ``severity`` is the
-    document's.
+    What ``is_outdated`` was said of words that the post no longer has, and is shown to nobody. ``severity`` and
+    ``target_group`` are the document's.
     """
 
     __tablename__ = "suggestions"
     __table_args__ = (
         Index("suggestions_by_case", "case_id", "created_at"),
         Index("suggestions_by_severity", "case_id", "is_outdated", "created_at", "severity"),
+        Index("suggestions_by_group", "case_id", "is_outdated", "created_at", "target_group"),
     )
 
     id: Mapped[str] = mapped_column(primary_key=True)
@@ -406,6 +413,7 @@ class SuggestionRow(Base):
     created_at: Mapped[datetime]
     is_outdated: Mapped[bool] = mapped_column(default=False)
     severity: Mapped[int | None] = mapped_column(default=None)
+    target_group: Mapped[str | None] = mapped_column(default=None)
 
 
 class PreviewRow(Base):

@@ -4,7 +4,8 @@
   const main = document.getElementById("main");
 
   // Live. The stream says which cases changed; the page itself is asked for again, so that it shows the truth.
-  const live = () => main.querySelector("[data-live]");
+  const quiet = "quiet" in document.body.dataset; // the person loads pages themselves
+  const live = () => (quiet ? null : main.querySelector("[data-live]"));
   let stream = null;
   let asking = false;
   let again = false;
@@ -51,7 +52,7 @@
 
   function listen() {
     const waiting = document.getElementById("waiting");
-    if (!waiting || !window.EventSource) return;
+    if (quiet || !waiting || !window.EventSource) return;
     stream?.close();
     stream = new EventSource(`/events?since=${encodeURIComponent(live()?.dataset.number || "")}`);
     stream.addEventListener("waiting", (event) => { waiting.textContent = JSON.parse(event.data); });

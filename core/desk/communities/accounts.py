@@ -15,7 +15,7 @@ from argon2.exceptions import InvalidHashError, VerificationError
 
 from core.desk.communities.native_roles import LiveRoles
 from core.desk.database.connection import Database, Session
-from core.desk.rules.dashboard_ports import Visitor
+from core.desk.rules.dashboard_ports import Preferences, Visitor
 from core.desk.rules.roles import Person
 from core.desk.store import accounts, communities
 from core.desk.store.accounts import Account
@@ -152,7 +152,7 @@ class WebAccounts:
         )
         if row is None:
             return None
-        return Visitor(row.name, row.people, row.language, row.has_keys, row.said)
+        return Visitor(row.name, row.people, row.wants, row.said)
 
     async def leave(self, session: str) -> None:
         """End a session."""
@@ -162,15 +162,13 @@ class WebAccounts:
         """Keep a sentence for the next page."""
         await self._database.run("keep what to say", lambda opened: accounts.say(opened, session, said))
 
-    async def prefer(self, session: str, language: str, *, has_keys: bool) -> None:
-        """Keep how the person wants the page."""
-        if language not in ("", *LANGUAGES):
+    async def prefer(self, session: str, wanted: Preferences) -> None:
+        """Keep how the person wants the pages."""
+        if wanted.language not in ("", *LANGUAGES):
             raise BadInput(
                 sentence("Antiphon does not speak this language."), remedy=sentence("Choose one of the list.")
             )
-        await self._database.run(
-            "keep how a page is wanted", lambda opened: accounts.prefer(opened, session, language, has_keys=has_keys)
-        )
+        await self._database.run("keep how pages are wanted", lambda opened: accounts.prefer(opened, session, wanted))
 
     async def _begun(self, account: Account) -> str:
         """A session for somebody who has a role now, by what the platforms say."""

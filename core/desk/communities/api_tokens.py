@@ -86,7 +86,7 @@ class ApiTokens:
             await self._people.ask_for_roles(account)
         if not await self._database.run("ask for a role", lambda session: accounts.has_role(session, account)):
             return None
-        return Bearer(Visitor(account.name, account.people, account.language), allowed)
+        return Bearer(Visitor(account.name, account.people, account.wants), allowed)
 
 
 _TOKEN: Final = re.compile(r"antiphon_([0-9a-f]{12})_([A-Za-z0-9_-]{43})")

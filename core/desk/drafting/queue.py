@@ -262,6 +262,7 @@ class DraftQueue:
                         document=document,
                         created_at=session.moment,
                         severity=suggestion.reading.severity,
+                        target_group=suggestion.reading.target_group,
                     )
                 )
             moved = await self._move(session, case, to, reason)

@@ -15,7 +15,7 @@ from sqlalchemy import select
 from core.desk.database.connection import Database, Session
 from core.desk.database.dialect import json_text
 from core.desk.review.queries import CaseQueries
-from core.desk.rules.dashboard_ports import Changes, KeptPost, Move, Queue, TextCheck
+from core.desk.rules.dashboard_ports import NOTHING_HIDDEN, Changes, Hidden, KeptPost, Move, Queue, TextCheck
 from core.desk.rules.roles import OnCase, OnCommunity, Person
 from core.desk.schema import CaseRow, SuggestionRow
 from core.desk.store import cases as store
@@ -66,12 +66,18 @@ class DeskOverview:
         self._queries = queries
 
     async def queue(
-        self, people: tuple[Person, ...], *, platform: str = "", community: str = "", page: int = 0
+        self,
+        people: tuple[Person, ...],
+        *,
+        platform: str = "",
+        community: str = "",
+        page: int = 0,
+        hides: Hidden = NOTHING_HIDDEN,
     ) -> Queue:
-        """A page of what waits, of all their communities or of one."""
+        """A page of what waits, of all their communities or of one, without what they hide."""
 
         async def work(session: Session) -> Queue:
-            return await views.queue(session, people, platform=platform, community=community, page=page)
+            return await views.queue(session, people, platform=platform, community=community, page=page, hides=hides)
 
         return await self._database.run("list what waits", work)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Protocol
+from typing import Final, Protocol
 
 from core.desk.rules.approval import CaseState
 from core.desk.rules.case_cards import Holder
@@ -16,6 +16,41 @@ from core.desk.rules.numbers import Numbers
 from core.desk.rules.roles import Person, Role
 from core.engine.scoring.check import CheckedSentence
 from core.models import TargetGroup
+
+CALLS_FOR_VIOLENCE: Final = 5
+"""The severity of every post that threatens or calls for violence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """Categories of cases that somebody keeps out of their own queue: posts against some groups, and threats."""
+
+    groups: frozenset[TargetGroup] = frozenset()
+    threats: bool = False
+
+    def has(self, group: TargetGroup | None, severity: int | None) -> bool:
+        """Whether a case of this group and severity is one of them."""
+        return group in self.groups or (self.threats and severity == CALLS_FOR_VIOLENCE)
+
+
+NOTHING_HIDDEN: Final = Hidden()
+
+
+@dataclass(frozen=True, slots=True)
+class Preferences:
+    """How somebody wants the pages. Kept with their account, shown to nobody else, and changes nothing for others.
+
+    Attributes:
+        language: one of ``core.i18n.catalogs.LANGUAGES``; "" for the browser's.
+        has_keys: whether single keys act.
+        is_quiet: whether pages stay as they are until they are loaded again, without numbers of cases.
+        hides: what is left out of their queue.
+    """
+
+    language: str = ""
+    has_keys: bool = True
+    is_quiet: bool = False
+    hides: Hidden = NOTHING_HIDDEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,15 +60,12 @@ class Visitor:
     Attributes:
         account: its name.
         people: who they are, one for each platform.
-        language: the language that they chose, one of ``core.i18n.catalogs.LANGUAGES``; "" for the browser's.
-        has_keys: whether single keys act.
         said: what the last page left to say on the next one, "" for nothing; ``Doorkeeper.say_next`` clears it.
     """
 
     account: str
     people: tuple[Person, ...]
-    language: str = ""
-    has_keys: bool = True
+    wants: Preferences = Preferences()
     said: str = ""
 
     def on(self, platform: str) -> Person | None:
@@ -76,8 +108,8 @@ class Doorkeeper(Protocol):
         """Keep a sentence for the next page of this session, "" once it is said."""
         ...
 
-    async def prefer(self, session: str, language: str, *, has_keys: bool) -> None:
-        """Keep how the person wants the page: a language, "" for the browser's, and whether single keys act."""
+    async def prefer(self, session: str, wanted: Preferences) -> None:
+        """Keep how the person wants the pages."""
         ...
 
 
@@ -145,7 +177,7 @@ class Queue:
     """A page of what waits, what needs a decision first, then the gravest, then the oldest.
 
     ``total`` and ``oldest`` are of all pages; ``oldest`` of what needs a person, ``None`` where nothing does.
-    ``places`` are all communities in which this visitor may read.
+    ``places`` are all communities in which this visitor may read. ``hidden`` cases are left out, as they chose.
     """
 
     cases: tuple[QueuedCase, ...]
@@ -154,6 +186,7 @@ class Queue:
     total: int
     oldest: datetime | None
     places: tuple[Place, ...]
+    hidden: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +238,13 @@ class Overview(Protocol):
     """What somebody sees over all their communities. Their rights are read in the transaction that answers."""
 
     async def queue(
-        self, people: tuple[Person, ...], *, platform: str = "", community: str = "", page: int = 0
+        self,
+        people: tuple[Person, ...],
+        *,
+        platform: str = "",
+        community: str = "",
+        page: int = 0,
+        hides: Hidden = NOTHING_HIDDEN,
     ) -> Queue:
         """A page of what waits, of all their communities or of one; of a page that there is not, the last one."""
         ...

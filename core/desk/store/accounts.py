@@ -8,20 +8,23 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Final
 
 from sqlalchemy import ColumnElement, delete, exists, or_, select, update
 
 from core.desk.database.connection import Session
+from core.desk.rules.dashboard_ports import Hidden, Preferences
 from core.desk.rules.roles import Person
 from core.desk.schema import AccountPersonRow, AccountRow, ApiTokenRow, KnownNameRow, MembershipRow, WebSessionRow
 from core.desk.store.people import known_pseudonym
+from core.models import TargetGroup
 
 IDLE: Final = timedelta(minutes=30)
 ABSOLUTE: Final = timedelta(hours=12)
 LINK: Final = timedelta(minutes=10)
+_THREATS: Final = "threats"
 _SEEN_EVERY: Final = timedelta(minutes=1)
 """A session is not written at each request."""
 
@@ -33,8 +36,7 @@ class Account:
     name: str
     password: str
     people: tuple[Person, ...]
-    language: str = ""
-    has_keys: bool = True
+    wants: Preferences = field(default_factory=Preferences)
     said: str = ""
 
 
@@ -49,7 +51,18 @@ async def find(session: Session, name: str) -> Account | None:
         return None
     people = await session.scalars(select(AccountPersonRow).filter_by(account=name).order_by(AccountPersonRow.platform))
     known = [Person(one.platform, one.user, await _name(session, one)) for one in people]
-    return Account(row.name, row.password, tuple(known), row.language, row.has_keys)
+    return Account(row.name, row.password, tuple(known), _wants(row))
+
+
+def _wants(row: AccountRow) -> Preferences:
+    """A category of a later version, which this one does not know, is not hidden."""
+    names = set(row.hides.split())
+    groups = frozenset(group for group in TargetGroup if group.name.lower() in names)
+    return Preferences(row.language, row.has_keys, row.is_quiet, Hidden(groups, _THREATS in names))
+
+
+def _hidden(hides: Hidden) -> str:
+    return " ".join([*sorted(group.name.lower() for group in hides.groups), *([_THREATS] if hides.threats else [])])
 
 
 async def of_person(session: Session, platform: str, user: str) -> Account | None:
@@ -161,7 +174,7 @@ async def account_of(session: Session, secret: str, *, is_idle: bool = False) ->
     if not is_idle and row.seen_at <= session.moment - _SEEN_EVERY:
         row.seen_at = session.moment
         await session.flush()
-    return Account(account.name, account.password, account.people, account.language, account.has_keys, said)
+    return replace(account, said=said)
 
 
 async def say(session: Session, secret: str, said: str) -> None:
@@ -175,8 +188,14 @@ async def end(session: Session, secret: str) -> None:
     await session.execute(delete(WebSessionRow).where(WebSessionRow.id == _hash(secret)))
 
 
-async def prefer(session: Session, secret: str, language: str, *, has_keys: bool) -> None:
-    """Keep how the person of a session wants the page."""
+async def prefer(session: Session, secret: str, wanted: Preferences) -> None:
+    """Keep how the person of a session wants the pages."""
     whose = select(WebSessionRow.account).where(WebSessionRow.id == _hash(secret)).scalar_subquery()
-    changed = update(AccountRow).where(AccountRow.name == whose).values(language=language, has_keys=has_keys)
+    changed = (
+        update(AccountRow)
+        .where(AccountRow.name == whose)
+        .values(
+            language=wanted.language, has_keys=wanted.has_keys, is_quiet=wanted.is_quiet, hides=_hidden(wanted.hides)
+        )
+    )
     await session.execute(changed.execution_options(synchronize_session="fetch"))

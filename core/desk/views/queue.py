@@ -10,14 +10,22 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, case, func, select
+from sqlalchemy import ColumnElement, case, func, not_, or_, select
 
 from core.desk.database.connection import Session
 from core.desk.rules.approval import CLOSED, CaseState
 from core.desk.rules.case_cards import Holder
-from core.desk.rules.dashboard_ports import Changes, Place, Queue, QueuedCase
+from core.desk.rules.dashboard_ports import (
+    CALLS_FOR_VIOLENCE,
+    NOTHING_HIDDEN,
+    Changes,
+    Hidden,
+    Place,
+    Queue,
+    QueuedCase,
+)
 from core.desk.rules.roles import OnCase, Person, may_on_case
-from core.desk.schema import AuditRow, CaseRow, CommunityRow, MembershipRow, SuggestionRow
+from core.desk.schema import AuditRow, CaseRow, CommunityRow, MembershipRow, PreviewRow, SuggestionRow
 from core.desk.store.people import known_pseudonym, name_of
 from core.desk.store.previews import preview_of
 from core.desk.store.suggestions import latest_suggestion
@@ -59,13 +67,30 @@ def of_newest_suggestion(value: ColumnElement[Any]) -> ColumnElement[Any]:
 
 
 async def queue(
-    session: Session, people: Collection[Person], *, platform: str = "", community: str = "", page: int = 0
+    session: Session,
+    people: Collection[Person],
+    *,
+    platform: str = "",
+    community: str = "",
+    page: int = 0,
+    hides: Hidden = NOTHING_HIDDEN,
 ) -> Queue:
-    """A page of what waits: what needs a decision first, the gravest before others, the oldest first."""
+    """A page of what waits: what needs a decision first, the gravest before others, the oldest first.
+
+    What is hidden is counted, and waits for everybody else; the age of the oldest is that of all.
+    """
     places = await readable(session, people)
     is_wanted = [row for row in places if platform in ("", row.platform) and community in ("", row.name)]
-    is_listed = (CaseRow.community_id.in_([row.id for row in is_wanted]), CaseRow.state.not_in(_UNLISTED))
-    total = int(await session.scalar(select(func.count()).select_from(CaseRow).where(*is_listed)) or 0)
+    is_listed: tuple[ColumnElement[bool], ...] = (
+        CaseRow.community_id.in_([row.id for row in is_wanted]),
+        CaseRow.state.not_in(_UNLISTED),
+    )
+    hidden = 0
+    if hides != NOTHING_HIDDEN:
+        is_hidden = await _hidden(session, hides, is_listed)
+        hidden = await _number(session, *is_listed, is_hidden)
+        is_listed = (*is_listed, not_(is_hidden))
+    total = await _number(session, *is_listed)
     pages = max(1, -(-total // PAGE))
     page = min(max(page, 0), pages - 1)
     waits = case((CaseRow.state.in_(_WAITING), 0), else_=1)
@@ -81,7 +106,34 @@ async def queue(
     rows = {row.id: row for row in await session.scalars(select(CaseRow).where(CaseRow.id.in_(ids)))}
     found = [await _row(session, rows[one]) for one in ids]
     names = tuple(Place(row.platform, row.name) for row in places)
-    return Queue(tuple(found), page, pages, total, await _oldest(session, is_wanted), names)
+    return Queue(tuple(found), page, pages, total, await _oldest(session, is_wanted), names, hidden)
+
+
+async def _number(session: Session, *conditions: ColumnElement[bool]) -> int:
+    """How many cases there are."""
+    return int(await session.scalar(select(func.count()).select_from(CaseRow).where(*conditions)) or 0)
+
+
+async def _hidden(session: Session, hides: Hidden, is_listed: Collection[ColumnElement[bool]]) -> ColumnElement[bool]:
+    """Whether a case is of a hidden category, by what was said of it last, or so far where it is drafted now."""
+    group = func.coalesce(of_newest_suggestion(SuggestionRow.target_group.expression), "")
+    found: list[ColumnElement[bool]] = [group.in_(sorted(hides.groups))]
+    if hides.threats:
+        severity = func.coalesce(of_newest_suggestion(SuggestionRow.severity.expression), 0)
+        found.append(severity == CALLS_FOR_VIOLENCE)
+    so_far = (
+        select(PreviewRow.case_id)
+        .join(CaseRow, CaseRow.id == PreviewRow.case_id)
+        .where(*is_listed, of_newest_suggestion(SuggestionRow.id.expression).is_(None))
+    )
+    drafted = []
+    for case_id in list(await session.scalars(so_far)):
+        with suppress(StoreUnavailable):  # of another version: its case is listed nevertheless
+            preview = await preview_of(session, case_id)
+            reading = None if preview is None else preview.reading
+            if reading is not None and hides.has(reading.target_group, reading.severity):
+                drafted.append(case_id)
+    return or_(*found, CaseRow.id.in_(drafted))
 
 
 async def oldest(session: Session, people: Collection[Person]) -> datetime | None:

@@ -158,6 +158,27 @@ async def test_two_moderators_and_a_page_that_slept(room: Room) -> None:
     await me.page.wait_for_selector("#waiting:has-text('Nothing needs you now.')")
 
 
+async def test_a_quiet_page_asks_for_nothing_by_itself(room: Room) -> None:
+    """Neither the stream nor itself, also when it is looked at again; before the choice it listened."""
+    tab = room.tab
+    async with tab.page.expect_request(lambda asked: "/events" in asked.url):
+        await tab.go("/")
+    await tab.go("/me")
+    await tab.page.check("[name=quiet]")
+    await tab.page.click("text=Keep it so")
+    await tab.page.wait_for_selector("[data-quiet]")
+    asked = list[str]()
+    tab.page.on("request", lambda one: asked.append(one.resource_type))
+    await tab.go("/")
+    await tab.page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    await tab.page.evaluate("window.dispatchEvent(new PageTransitionEvent('pageshow', {persisted: true}))")
+    await tab.page.keyboard.press("j")
+    assert await tab.page.locator("[data-case]:focus").count() == 1
+    assert not {"fetch", "eventsource", "xhr"} & set(asked)
+    assert "document" in asked
+    assert tab.said == []
+
+
 async def test_a_person_who_writes_is_not_interrupted(room: Room) -> None:
     """The page says that the case changed, and leaves the text where it is."""
     desk, page = room.web.desk, room.tab.page

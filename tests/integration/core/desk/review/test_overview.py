@@ -5,19 +5,22 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from argon2 import PasswordHasher
 
 from bot.compose.desk import Desk
+from core.desk.communities.accounts import WebAccounts
 from core.desk.database.connection import Database, Session
 from core.desk.drafting.queue import DraftQueue
 from core.desk.review.overview import DeskOverview
 from core.desk.rules.closures import CloseReason
-from core.desk.rules.dashboard_ports import KeptPost
+from core.desk.rules.dashboard_ports import Hidden, KeptPost, Preferences
 from core.desk.store.erasure import erase_case
+from core.desk.store.suggestion_documents import Preview
 from core.errors import NotAllowed
 from core.models import FlaggedPost, TargetGroup
 from tests.fakes.desk.boards import posts_apart
 from tests.fakes.desk.chores import DAY
-from tests.fakes.desk.decisions import take
+from tests.fakes.desk.decisions import execute, take
 from tests.fakes.desk.people import (
     ADMIN,
     AUDITOR,
@@ -58,6 +61,76 @@ async def test_what_waits_is_sorted_by_need_gravity_and_age(
         assert (await overview.queue((nobody,))).cases == ()
         assert await overview.oldest((nobody,)) is None
     assert (await overview.queue((MODERATOR,), platform="elsewhere")).total == 0
+
+
+async def test_hidden_categories_are_left_out_of_one_queue_and_wait_in_all_others(
+    database: Database, desk: Desk, post: FlaggedPost, clock: FakeClock
+) -> None:
+    """They are counted; groups and threats add up, and since when the oldest waits is the same for everybody."""
+    overview, queue = DeskOverview(database, desk.queries), DraftQueue(database, "worker-1")
+    kinds = ((TargetGroup.WOMEN, 2), (TargetGroup.MIGRANTS, 5), (None, 1), (TargetGroup.MIGRANTS, 3))
+    found = []
+    for single, (group, severity) in zip(posts_apart(post, 4), kinds, strict=True):
+        found.append((await desk.intake.flag(single)).id)
+        clock.advance(60)
+        taken = await take(queue)
+        made = suggestion_for(taken.case.post)
+        reading = replace(made.reading, target_group=group, severity=severity)
+        await queue.store(taken, replace(made, reading=reading))
+
+    async def seen(hides: Hidden) -> tuple[set[int], int]:
+        listed = await overview.queue((MODERATOR,), hides=hides)
+        assert listed.total == len(listed.cases)
+        assert listed.oldest == await overview.oldest((MODERATOR,)) == all_.oldest
+        return {found.index(one.case_id) for one in listed.cases}, listed.hidden
+
+    all_ = await overview.queue((MODERATOR,))
+    assert (all_.total, all_.hidden) == (4, 0)
+    assert await seen(Hidden(frozenset({TargetGroup.MIGRANTS}))) == ({0, 2}, 2)
+    assert await seen(Hidden(threats=True)) == ({0, 2, 3}, 1)
+    assert await seen(Hidden(frozenset({TargetGroup.WOMEN}), threats=True)) == ({2, 3}, 2)
+    assert await seen(Hidden(frozenset(TargetGroup), threats=True)) == ({2}, 3)
+    assert (await overview.queue((AUDITOR,))).total == 4
+    elsewhere = await overview.queue((MODERATOR,), platform="elsewhere", hides=Hidden(frozenset(TargetGroup)))
+    assert elsewhere.hidden == 0
+
+
+async def test_a_case_is_hidden_as_soon_as_its_group_is_known(
+    database: Database, desk: Desk, post: FlaggedPost
+) -> None:
+    """While it is drafted, too; what is said of its new words then counts alone."""
+    overview, queue = DeskOverview(database, desk.queries), DraftQueue(database, "worker-1")
+    case = await desk.intake.flag(post)
+    women = Hidden(frozenset({TargetGroup.WOMEN}))
+    assert (await overview.queue((MODERATOR,), hides=women)).hidden == 0
+    taken = await take(queue)
+    made = suggestion_for(taken.case.post)
+    await queue.keep(taken, preview=Preview(replace(made.reading, target_group=TargetGroup.WOMEN)))
+    assert (await overview.queue((MODERATOR,), hides=women)).hidden == 1
+    await queue.store(taken, replace(made, reading=replace(made.reading, target_group=TargetGroup.MUSLIMS)))
+    listed = await overview.queue((MODERATOR,), hides=women)
+    assert [one.case_id for one in listed.cases] == [case.id]
+
+
+async def test_preferences_are_kept_with_one_account(database: Database) -> None:
+    """And with no other one; a category of a later version is not hidden, and a new password changes nothing."""
+    who = {name: WebAccounts(database, hasher=PasswordHasher(time_cost=1, memory_cost=8)) for name in ("ane", "jon")}
+    sessions = dict[str, str]()
+    for name, accounts in who.items():
+        await accounts.keep(name, "", (replace(MODERATOR, name=name),))
+        sessions[name] = await accounts.use_link(await accounts.link(name))
+    wanted = Preferences("eu", False, True, Hidden(frozenset({TargetGroup.LGBT, TargetGroup.DISABILITIES}), True))
+    await who["ane"].prefer(sessions["ane"], wanted)
+    seen = await who["ane"].visitor(sessions["ane"])
+    other = await who["jon"].visitor(sessions["jon"])
+    assert seen is not None
+    assert other is not None
+    assert seen.wants == wanted
+    assert other.wants == Preferences()
+    await execute(database, "UPDATE accounts SET hides = 'lgbt a_later_group threats' WHERE name = 'ane'")
+    await who["ane"].keep("ane", "", (MODERATOR,))
+    kept = {one.name: one.wants.hides for one in await who["ane"].listed()}
+    assert kept["ane"] == Hidden(frozenset({TargetGroup.LGBT}), threats=True)
 
 
 async def test_changes_are_numbered_and_told_to_those_who_may_read(
