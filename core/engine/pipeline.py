@@ -1,7 +1,6 @@
 """``Engine.suggest``: a flagged post in, ranked drafts out, stage by stage.
 
-Owns the order of the stages and what each passes on. Once there is a reading, the best result so far comes back, also
-when the model fails. ``core.engine`` holds the stages.
+Once there is a reading, the best result so far comes back, also when the model fails.
 """
 
 from __future__ import annotations

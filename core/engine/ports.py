@@ -1,7 +1,4 @@
-"""What the engine needs from outside, as Protocols.
-
-Owns the shapes of the ports and of what crosses them. Imports no vendor's library.
-"""
+"""What the engine needs from outside, as Protocols, and the shapes of what crosses them."""
 
 from __future__ import annotations
 

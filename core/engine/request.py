@@ -1,7 +1,4 @@
-"""One call of the engine: the post, how its community speaks, and what is known beside the post.
-
-Owns what may be asked of the engine, and whether drafts are wanted for a post with a given reading.
-"""
+"""One call of the engine: the post, how its community speaks, and what is known beside the post."""
 
 from __future__ import annotations
 

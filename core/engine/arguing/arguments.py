@@ -1,7 +1,7 @@
 """What the drafts argue: the cards that answer the post, a counter-claim, and the evidence for it.
 
-Owns which cards answer a post, whether claims are written beside the reading, and whether the model is asked for any.
-``claims`` and ``evidence`` do the two stages.
+The cheap way comes first: claims are written while the post is read, and the model is asked for claims only where no
+card answers.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Stage 2: counter-claims, and the vote that picks one (F2RL, section 3.1).
 
-Owns how claims are written, which are dropped before the vote (those that overstate, and those that the reader of
-drafts refuses or doubts, also because they would fit any post), and how the vote is read from one-token
-log-probabilities with rotated order.
+Claims that overstate are dropped before the vote, and those that the reader of drafts refuses or doubts, also because
+they would fit any post. The vote is read from one-token log-probabilities, with the order rotated.
 """
 
 from __future__ import annotations

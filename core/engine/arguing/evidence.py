@@ -1,6 +1,6 @@
 """Stage 3: queries, coarse-to-fine retrieval, and summaries of at most two sentences.
 
-Owns what an ``EvidenceSource`` is asked for and what is kept of it (F2RL, section 3.2; RAG paper, section 3.2).
+After F2RL, section 3.2, and the RAG paper, section 3.2.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Weights in few bits: the numbers of a block stand in a row, and have one scale.
-
-Owns how they become floats. ``training.heads.network`` writes them.
-"""
+"""Weights in few bits, each block with one scale, as floats. ``training.heads.network`` writes them."""
 
 from __future__ import annotations
 

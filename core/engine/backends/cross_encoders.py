@@ -1,7 +1,4 @@
-"""Cross-encoders on the CPU: natural language inference, argument quality and relevance.
-
-Owns which of a model's outputs means what. The work runs in threads, so that the event loop is not blocked.
-"""
+"""Cross-encoders on the CPU: natural language inference, argument quality and relevance."""
 
 from __future__ import annotations
 

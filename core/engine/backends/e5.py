@@ -1,6 +1,6 @@
 """multilingual-e5-small as far as our networks share it: its word pieces, its word vectors and its eight lower layers.
 
-Owns where they lie. The lower four are as they are in each network, which has learnt something else in the other four.
+The networks use the lower four layers as they are; each has learnt something else in the other four.
 ``training.heads.e5`` cut all of it out of the package that carries the model in four bits; what is kept is as exact as
 there.
 """

@@ -1,9 +1,8 @@
-"""The embedded language model as the engine asks it: loaded when it is first needed, and not before.
+"""The embedded language model as the engine asks it: loaded when it is first needed, its prompts kept on disk.
 
-Owns the order of loading: the weights are found, then a server that only reads, for the hidden states, and one that
-writes. While llama.cpp loads, no other Python code of the process runs, so whoever can show something first does.
-
-The beginnings of prompts, kept on disk so that the embedded model need not read them at every start.
+The order of loading matters: the weights are found, then a server is started that only reads, for the hidden states,
+then one that writes. While llama.cpp loads, no other Python code of the process runs, so whatever can be shown first is
+shown before. The state after the beginning of each prompt is kept on disk, so that it is not read at every start.
 """
 
 from __future__ import annotations

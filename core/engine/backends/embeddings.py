@@ -1,8 +1,7 @@
-"""Sentence vectors on the CPU, behind ``core.engine.ports.Embedder``.
+"""Sentence vectors on the CPU, behind ``core.engine.ports.Embedder``, with a bounded memory of those already made.
 
-Owns where the model is found, that it is loaded once, and a bounded memory of the vectors already made. The model
-that ships runs on ONNX Runtime, any other by sentence-transformers. It must never use the network for a model that is
-on the disk, and never print.
+The model that ships runs on ONNX Runtime, any other by sentence-transformers. A model on the disk is loaded without the
+network.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Small encoders that classify one text or a pair of texts on one processor core: a ``TextClassifier``.
 
-Owns the form of the shipped weights and how a classifier is built from them. An encoder is all-MiniLM-L6-v2
-(Apache-2.0) whose layers and word vectors learnt further, or multilingual-e5-small (MIT), of whose eight layers the
-upper four did. The file holds in four bits what these weights differ by from those of the model, which are shared: so
-small are the differences that no more bits are needed. What stands over the layers has eight bits.
+An encoder is all-MiniLM-L6-v2 (Apache-2.0) whose layers and word vectors learnt further, or multilingual-e5-small
+(MIT), of whose eight layers the upper four did. The file holds the difference between these weights and those of the
+model, which are shared, in four bits: the differences are so small that no more bits are needed. The layers over the
+model have eight bits.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The embedded language model: llama.cpp in this process, as an OpenAI-compatible server on the loopback interface.
 
-Owns the settings of that server, its key and how it is stopped. Must never listen beyond this machine, answer another
-process, keep a conversation for the next one, or print. ``weights`` finds the file that it loads.
+The server listens on this machine alone, answers only who has its key, keeps no conversation and prints nothing.
+``weights`` finds the file that it loads.
 """
 
 from __future__ import annotations

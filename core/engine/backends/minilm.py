@@ -1,7 +1,7 @@
-"""all-MiniLM-L6-v2 on ONNX Runtime: its word pieces, its word vectors and its six layers, for whoever has weights.
+"""all-MiniLM-L6-v2 on ONNX Runtime: its word pieces, its word vectors and its six layers, for any weights.
 
-Owns where its weights are, and how a graph without weights is filled with them. ``training.heads.graphs`` wrote all of
-it, from the package that carries the model in full.
+A graph without weights is filled with the weights of the caller. ``training.heads.graphs`` wrote all of it, from the
+package that carries the model in full.
 """
 
 from __future__ import annotations

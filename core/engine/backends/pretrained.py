@@ -1,9 +1,7 @@
-"""How a classifier is loaded, once: from a folder, the hub's local cache or the hub.
+"""How a trained classifier is loaded, once and in silence: from a folder, the hub's local cache or the hub.
 
-Owns what all trained classifiers share: each is loaded at its first use and then used by one thread at a time, and one
-error says why it cannot be used. The callers decide what replaces it.
-
-Loading a model without the bars and notices that its library writes to stderr.
+Each is loaded at its first use and then used by one thread at a time. The callers decide what replaces one that cannot
+be loaded.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What the embedded model makes of a text before it writes a word: its hidden states, for the probe that reads posts.
 
-Owns the words around a text and which vectors are taken. ``training.probe`` learns from the same words and vectors.
+``training.probe`` learns from the same words around a text and the same vectors.
 """
 
 from __future__ import annotations

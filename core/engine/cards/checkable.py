@@ -1,7 +1,7 @@
 """The words of a text for which somebody could ask a source, by wording alone.
 
-Owns a rule for prepared sentences: they get no receipt, so they must not state a figure, a finding, history, a law or
-an event. The rule does not find every fact; the authors of such sentences have to look for the others.
+A prepared sentence gets no receipt, so it must not state a figure, a finding, history, a law or an event. The rule does
+not find every fact; the authors of such sentences have to look for the others.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Which of a community's own stereotypes a post puts forward, by how close it is to their wordings.
 
-Owns the limits. The shipped router cannot know a stereotype that a community described, so that closeness to a few
-wordings has to do. It abstains where it is not sure: no card is better than a wrong one.
+The shipped router cannot know a stereotype that a community described, so the closeness to a few wordings has to do.
+Where it is not sure it names none: no card is better than a wrong one.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Which facet of a stereotype a post is about, so that a reply takes up what this post says or hints.
 
-Owns the limits. One stereotype is said in several ways: of a surgeon who got in by a quota, of children who do not care
-about school. A reply to the one misses the other.
+One stereotype is said in several ways: of a surgeon who got in by a quota, of children who do not care about school. A
+reply to the one misses the other.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Prepared replies that speak of the people whom the post names, instead of the whole group that they belong to.
 
-Owns which name may take which one's place. A reply to a post about Black people says "Black people" where it was
-written of people of colour. English alone: elsewhere names carry gender and number.
+A reply to a post about Black people says "Black people" where it was written of people of colour. English alone:
+elsewhere names carry gender and number.
 """
 
 from __future__ import annotations

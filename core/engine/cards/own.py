@@ -1,7 +1,7 @@
 """Argument cards that a community wrote: which of them answer a post, and in which place.
 
-Owns how such a card and a stereotype of a community's own look, and that both come before the project's: the community
-knows best. Only cards that a second person accepted get here (``core.desk.communities.own_cards``).
+They come before the project's, and so do a community's own stereotypes: the community knows best. Only cards that a
+second person accepted get here (``core.desk.communities.own_cards``).
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Which stereotype a post puts forward, among those about the group that it attacks.
 
-Owns how the shipped weights are read and what their numbers mean, alone and beside what another model says of the same
-stereotypes. The router abstains where it is not sure: no card is better than a wrong one. How sure it has to be, to
-answer a post and to say what the post claims, was fixed for each language on labelled posts
-(``antiphon train heads``); in a language without limits it always abstains.
+The router abstains where it is not sure: no card is better than a wrong one. How sure it has to be, to answer a post
+and to say what the post claims, was fixed for each language on labelled posts (``antiphon train heads``); in a language
+without limits it always abstains.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""What is said beside an argument: words of support for the person attacked, and the project's notice on the rules.
-
-Owns these prepared words, in ``beside.toml``, by language. They argue nothing and need no evidence. A community can
-have a notice of its own (``core.desk.rules.own_replies``).
-"""
+"""Prepared words of support for the person attacked, and the project's notice on the rules, by language."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""How a model is asked: budget, profiles, prompts, questions."""
+"""How a language model is asked: its budget, the profiles, the prompts, and structured answers."""

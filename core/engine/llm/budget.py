@@ -1,7 +1,7 @@
-"""What a suggestion may cost, and what it has cost.
+"""What a suggestion may cost, and what it has cost: seconds, calls and tokens.
 
-Owns the deadline and the limits of calls and tokens. The stages of a suggestion call the language model through
-``MeteredModel``, each call in a turn of its own: while all its calls wait for their turn, no time passes for it.
+The stages of a suggestion call the language model through ``MeteredModel``, each call in a turn of its own: while all
+calls of a suggestion wait for their turn, no time passes for it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""How much a suggestion may cost, as data: the five profiles and the rules that every profile keeps.
+"""How much a suggestion may cost: the five profiles and the rules that every profile keeps.
 
-Owns the values of ``quick``, ``live``, ``standard``, ``thorough`` and ``paper``. All but ``live`` take their rounds and
-proposals from published presets (CODEOFCONDUCT, Table 1: 4 of 2, 4 of 4, 8 of 6). Knows neither config.toml nor the
-engine: ``bot.settings`` builds a profile, and the engine keeps to it.
+All but ``live`` take their rounds and proposals from published presets (CODEOFCONDUCT, Table 1: 4 of 2, 4 of 4, 8 of
+6).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Prompts as text templates: how they are loaded, and filled so that a post cannot add to the template.
 
-Owns the file format of ``core/engine/llm/prompts``: lines that begin with ``#`` are notes, such as the source;
-``[[system]]``, ``[[user]]`` and ``[[assistant]]`` begin a message; ``{name}`` is a blank to fill.
+In the files of ``core/engine/llm/prompts`` lines that begin with ``#`` are notes, such as the source; ``[[system]]``,
+``[[user]]`` and ``[[assistant]]`` begin a message; ``{name}`` is a blank to fill.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""What the small reader and a language model say of one post together.
+"""What the small reader and a language model say of one post together, and what a moderator is told of who read it.
 
-Owns the questions, each answered by one token's log-probability, when one is put to the model, how its word is pooled,
-and what a moderator is told of who read the post.
+Each question is answered by the log-probability of one token.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What the two small readers say: the names of their outputs.
+"""The names of the outputs of the two small readers.
 
-Owns the names only. ``POST_OUTPUTS`` and ``DRAFT_OUTPUTS`` are what the next training gives its weights. Which columns
-the weights that ship have, and in which order, stands in their own file: whoever reads goes by ``by_name``.
+``POST_OUTPUTS`` and ``DRAFT_OUTPUTS`` are what the next training gives its weights. The weights that ship name their
+columns, in their order, in their own file: ``by_name`` goes by that.
 """
 
 from __future__ import annotations

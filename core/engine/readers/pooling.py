@@ -1,8 +1,7 @@
 """How far the word of a small reader and that of a language model count, for each question that both are asked.
 
-Owns the weights and the rule: log-odds are added. The weights of the model that ships were fitted on 140 posts of the
-development split; what was fitted for one model says nothing of another one, whose word counts as much as that of the
-small reader.
+Log-odds are added. The weights of the model that ships were fitted on 140 posts of the development split; what was
+fitted for one model says nothing of another one, whose word counts as much as that of the small reader.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """A second word on a post from the model that ships: linear outputs over its hidden states, read through an adapter.
 
-Owns how the shipped outputs are read and how their word is pooled with that of the small readers. Outputs and adapter
-were learnt together for one file of weights, say nothing over another, and count in the languages that they were fitted
-in. ``README.md`` beside this file has what they learnt and what was measured.
+Outputs and adapter were learnt together for one file of weights, say nothing over another, and count in the languages
+that they were fitted in. ``README.md`` beside this file says what they learnt and what was measured.
 """
 
 from __future__ import annotations

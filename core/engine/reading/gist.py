@@ -1,7 +1,6 @@
 """Stage 1, second half: which stereotypes a post puts forward, about whom, and whether they may be told as its gist.
 
-Owns what the router is asked. No gist is better than a wrong one: where it is not sure, group and severity are told
-alone.
+No gist is better than a wrong one: where the router is not sure, group and severity are told alone.
 """
 
 from __future__ import annotations

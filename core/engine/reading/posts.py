@@ -1,9 +1,8 @@
 """Stage 1: what the post says and does, and whether a reply is advised.
 
-Owns the reading of a post: CoARL's seven explanations (Table 5), severity, and the advice, and when the language model
-is asked what the small reader is asked. It advises against a reply to threats, calls for violence, attacks on a person
-by name, and posts that are not hateful. Drafts against that advice are made only if the caller
-forces them or, within limits, asks for them (``core.engine.request.Request``).
+A reading has CoARL's seven explanations (Table 5), severity and the advice. A reply is advised against for threats,
+calls for violence, attacks on a person by name, and posts that are not hateful. Drafts against that advice are made
+only if the caller forces them or, within limits, asks for them (``core.engine.request.Request``).
 """
 
 from __future__ import annotations

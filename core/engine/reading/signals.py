@@ -1,9 +1,7 @@
 """Stage 1, before any model is asked: what the text is, and what the small reader and the words tell of it.
 
-Owns the check of a post's text, its language, the group that it attacks, and the words that hint at violence, at one
-person, or at somebody who is spoken to. Words are reasons to ask.
-
-Whether a text is code or data: JSON, SQL, markup or a program.
+The words that hint at violence, at one person, or at somebody who is spoken to are reasons to ask, not answers. A text
+may also be code or data: JSON, SQL, markup or a program.
 """
 
 from __future__ import annotations

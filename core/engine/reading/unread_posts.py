@@ -1,7 +1,6 @@
 """The answer to a post that no model is asked about: code, or words in a language that Antiphon does not know.
 
-Owns that answer and when it is given. A post in which the words of any language call for violence is reported all the
-same; a person may force drafts.
+A post in which the words of any language call for violence is reported all the same; a person may force drafts.
 """
 
 from __future__ import annotations

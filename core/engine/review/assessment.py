@@ -1,8 +1,8 @@
 """What becomes of a candidate: the gates, the rewards, the receipts, and which ones enter the tournament.
 
-Owns the order of these checks, the cheap ones first: the wording, the small reader, the rewards that ask no model, the
-scores, and only for the best candidates the checks that cost a call. Where a larger model reviews the drafts, the small
-reader refuses nothing alone. It does not know the stages of the search.
+The cheap checks come first: the wording, the small reader, the rewards that ask no model, the scores, and only for the
+best candidates the checks that cost a call. Where a larger model reviews the drafts, the small reader refuses nothing
+alone.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """What a moderator is told of a draft: its parts, what it answers, why it is shown, and why a score is missing.
 
-Owns the words beside a draft. It finds nothing out: all that is known of a candidate comes from
-``core.engine.review.assessment``.
+All that is known of a candidate comes from ``core.engine.review.assessment``; here it is put in words.
 """
 
 from __future__ import annotations

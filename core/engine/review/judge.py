@@ -1,7 +1,6 @@
-"""Stage 5: which drafts are compared, and the order that follows.
+"""Stage 5: the tournament among the best drafts, their final order, and why the first leads.
 
-Owns the tournament among the best drafts, their final order and why the first leads. Without an answer a draft gets no
-score.
+Without an answer of the judge a draft gets no score.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """How a judge is asked about a pair of replies, and how its answer is read.
 
-Owns the two formats: one letter, read as the logit of its probability (a small model's bare letters mostly follow the
+There are two formats: one letter, read as the logit of its probability (a small model's bare letters mostly follow the
 place), and JudgeLM's two scores. An answer that cannot be read gives no score.
 """
 

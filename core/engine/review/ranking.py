@@ -1,10 +1,9 @@
 """Which candidate is best, from as few noisy comparisons as settle the top.
 
-Owns the posterior over qualities and the choice of the next pair. A comparison is the logit of the share that a judge
-gives to what it reads first. It is modelled as ``s * (q_first - q_second + noise) + place``: Bradley-Terry on logits.
-``place`` is the judge's preference for a place, which is taken out. The judge's scale ``s`` is read off its answers,
-since one judge's logits differ by 0.1 and another's by 5. Qualities start from the rewards, so cheap scores seed the
-ranking.
+A comparison is the logit of the share that a judge gives to the reply that it reads first. It is modelled as ``s *
+(q_first - q_second + noise) + place``: Bradley-Terry on logits. ``place`` is the judge's preference for a place, which
+is taken out. The judge's scale ``s`` is read off its answers, since one judge's logits differ by 0.1 and another's by
+5. Qualities start from the rewards, so cheap scores seed the ranking.
 
 A judge at temperature 0 repeats itself. So each ordered pair is asked once; a new pair or the other order tells more.
 """

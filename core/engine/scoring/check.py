@@ -1,8 +1,7 @@
 """Whether a reply may stand under a post: refused, warned or fine, why, and the evidence for each sentence.
 
-Owns the one reading of a reply that drafts, edits and `antiphon check` share: the rules of
-``core.engine.scoring.gates``, what the reader of drafts says, and what the evidence holds. It asks no language model
-and never changes a text.
+Drafts, edits and `antiphon check` share this one reading of a reply: the rules of ``core.engine.scoring.gates``, what
+the reader of drafts says, and what the evidence holds. It asks no language model and never changes a text.
 """
 
 from __future__ import annotations

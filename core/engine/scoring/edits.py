@@ -1,8 +1,8 @@
-"""What a text that a person may post states, compared with the evidence of its case.
+"""The check of an edited draft: what it states, compared with the evidence of its case.
 
-Owns the check of an edited draft: figures, dates and names are looked up again, and a sentence keeps its receipt if a
-draft says it word for word. ``check_edit`` asks no model, so that it can run at each key press and again at the
-approval. ``checked_edit`` also has the text read by the reader of drafts.
+Figures, dates and names are looked up again, and a sentence keeps its receipt if a draft says it word for word.
+``check_edit`` asks no model, so that it can run at each key press and again at the approval. ``checked_edit`` also has
+the text read by the reader of drafts.
 """
 
 from __future__ import annotations

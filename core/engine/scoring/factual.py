@@ -1,8 +1,8 @@
 """Whether a sentence states something that a reader could look up, dispute, or ask a source for.
 
-Owns the cues that tell (``factual.json``, fitted by ``python -m training.heads.factual`` on labelled English sentences)
-and how they are counted. A figure always needs a source, a question never does. In other languages the wordings that
-call for a source decide (``core.engine.wording``).
+The cues that tell are in ``factual.json``, fitted by ``python -m training.heads.factual`` on labelled English
+sentences. A figure always needs a source, a question never does. In other languages the wordings that call for a source
+decide (``core.engine.wording``).
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""Grounding: what a text states that can be looked up, and what of it is in the evidence.
+"""Grounding: which of a draft's figures, dates and names are in its evidence.
 
-Owns the comparison of a draft's figures, dates and names with its passages, for the gates and for live editing. It asks
-no model: ``core.engine.scoring.receipts`` checks whether a passage means what a sentence means.
+No model is asked: ``core.engine.scoring.receipts`` checks whether a passage means what a sentence means.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Why scores are missing, by what a reader can do about it: a code for programs, and words for people.
-
-Owns the reasons, which of them holds for a draft, and the one note on what no draft has.
-"""
+"""Why scores are missing, by what a reader can do about it: a code for programs, and words for people."""
 
 from __future__ import annotations
 

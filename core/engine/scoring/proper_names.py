@@ -1,8 +1,7 @@
 """Names of persons, places and institutions in a text, and whether a passage knows them.
 
-Owns which words count as names: words with a capital inside a sentence, and at its head acronyms, countries and names
-of those who report something. Names that differ by language are one name (CLDR for countries, ``names.toml`` for
-institutions).
+A name is a word with a capital inside a sentence, and at its head an acronym, a country or the name of one of those who
+report something. Names that differ by language are one name (CLDR for countries, ``names.toml`` for institutions).
 """
 
 from __future__ import annotations

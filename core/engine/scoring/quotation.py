@@ -1,7 +1,7 @@
 """A few neutral words of a post, which a platform shows above a reply and refuses where the post no longer has them.
 
-Owns what may be quoted: only words of the list beside this file, so that nothing hateful is said a second time, and
-nobody is named. Pure. A quote is an exact part of the post, byte for byte, and must never be tidied.
+Only words of the list beside this file are quoted, so that nothing hateful is said a second time, and nobody is named.
+A quote is an exact part of the post, byte for byte: do not tidy it.
 """
 
 from __future__ import annotations

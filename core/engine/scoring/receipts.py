@@ -1,10 +1,8 @@
 """Receipts: the evidence for each factual sentence of a draft.
 
-Owns which passages bear on each sentence that states a fact, and the verdict: entailment by the evidence, triplet by
-triplet or of the sentence as a whole (F2RL, section 3.3). A mean over all passages would punish a fact that only one of
-them supports. So the best passage counts for each triplet, and the mean is over the triplets.
-
-What a sentence states, taken apart into (subject, relation, object) triplets (F2RL, section 3.3).
+The verdict is entailment by the evidence, of the sentence as a whole or of each (subject, relation, object) triplet
+that it states (F2RL, section 3.3). A mean over all passages would punish a fact that only one of them supports. So the
+best passage counts for each triplet, and the mean is over the triplets.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What makes a draft good: CoARL's reward, F2RL's rewards, and the one weighted sum that the loop climbs.
 
-Owns the scorers over the built-in models, which of them a configured one replaces, and the weights. An unknown score is
-``None``; it is left out of the sum and never guessed (``core.engine.scoring.missing_scores`` says why it is missing).
+An unknown score is ``None``; it is left out of the sum and never guessed (``core.engine.scoring.missing_scores`` says
+why it is missing).
 """
 
 from __future__ import annotations

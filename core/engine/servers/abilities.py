@@ -1,7 +1,6 @@
 """What one server can of OpenAI's protocol, found out by asking: each refusal teaches it.
 
-Owns which fields a request is sent with, and what a refusal says about them. Must never repeat a prompt: a server's
-words are shown only where they hold none of it.
+A server's words are shown only where they repeat nothing of the prompt.
 """
 
 from __future__ import annotations

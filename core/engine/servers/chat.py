@@ -1,9 +1,7 @@
 """A chat model behind one OpenAI-compatible server: vLLM, llama.cpp, the embedded one.
 
-Owns the calls to a server: how long they may take, how many there are at once, and who hears what each cost. Must never
-log a prompt or an answer, and never repeat as it was a request that the server answered or may still be working on.
-
-What a call of a model server cost, for who counts calls: by server, without a word of prompt or answer.
+It logs no prompt and no answer. It does not repeat a request unchanged that the server answered or may still be working
+on. What each call cost is reported by server, without a word of prompt or answer.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""What the errors of a model server are called among ours.
+"""The errors of a model server as ours: each says what to do about it, and what kind of trouble the server is in.
 
-Owns that translation: each says what to do about it, and what kind of trouble the server is in. Must never repeat a
-prompt, an answer or a key.
+Nothing of a prompt, an answer or a key is repeated.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Whether a model server is there, speaks the protocol and knows its model, asked before anybody waits for it.
 
-Owns these questions and their limits. They are asked without the client that drafts are asked with, which takes most of
-a second to load. Must never send a post, nor hold a busy server for a wrong one.
+The questions are sent without the client that drafts are asked with, which takes most of a second to load. No post is
+sent, and a busy server is not taken for a wrong one.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """OpenAI's chat protocol as ``core.engine.ports.LanguageModel`` uses it: a request's body, and what its answer says.
 
-Owns that translation, both ways. Must never log a prompt or an answer.
+It logs no prompt and no answer.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """How the letters of a word are disguised, and how a disguise is undone.
 
-Owns the tables: letters of other alphabets that look like Latin ones, and signs that are used for letters. Plain
-functions; they do not know the words that are looked for.
+The tables hold letters of other alphabets that look like Latin ones, and signs that are used for letters.
 """
 
 from __future__ import annotations

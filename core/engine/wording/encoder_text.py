@@ -1,9 +1,7 @@
-"""A text as a small encoder can read it: the usual disguises undone, emoji and hashtags as words.
+"""A text as a small encoder can read it: disguises undone, emoji and hashtags as words, chat in standard words.
 
-Owns what is rewritten before a reader sees a text; people are always shown the text as it was written. Plain
-functions: they know letters and signs, and the names of groups through ``core.engine.wording``.
-
-Everyday speech that a reader of standard English takes for something else: dialect, chat, names and kind words.
+People are always shown the text as it was written. Everyday speech, which a reader of standard English takes for
+something else, is rewritten or told: dialect, chat, names and kind words.
 """
 
 from __future__ import annotations

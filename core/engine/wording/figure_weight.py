@@ -1,6 +1,6 @@
 """How much a figure claims: a finding needs a source, "ten minutes" and "two dads" do not.
 
-Owns the three weights. It does not know the evidence: ``core.engine.scoring.gates`` decides what follows from a weight.
+``core.engine.scoring.gates`` decides what follows from a weight.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
 """The figures in a text: numbers, percentages, shares, amounts, dates, years and ordinals, in digits or words.
 
-Owns how each language writes them (one ``<language>.toml`` beside this file), the value of each, and when one figure
-says what another says. It does not know the evidence: ``core.engine.scoring.grounding`` compares a draft with its
-passages.
-
-How number words add up to a number.
+How each language writes them, and how its number words add up, is in ``data/figures``. A figure has a value, by which
+one is compared with another.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """What a posted reply must not hold, no matter who wrote it: invisible characters, and links to unknown places.
 
-Owns the check of the final text's form, the same on every platform. A text is checked when it is proposed, and again
-when it is approved. Pure, and must never change a text.
+The same on every platform. A text is checked when it is proposed, and again when it is approved, and is never changed.
 """
 
 from __future__ import annotations

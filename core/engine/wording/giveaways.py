@@ -1,6 +1,5 @@
 """Wordings by language: what refuses or leaks, credits a source, denies, or states something checkable.
 
-Owns the lists beside this file (one ``<language>.toml`` for each language that Antiphon writes) and their reading.
 ``core.engine.scoring.gates`` and ``core.engine.arguing.claims`` decide what follows from a find.
 """
 

@@ -1,7 +1,7 @@
 """Whom a post is about, in a respectful name of their own: "Pakistani people", "Muslim women".
 
-Owns the lists beside this file, the English one and the Basque one, where a name ends before the case. A slur or a
-nickname becomes the name.
+``data`` has a list in English and one in Basque, where a name ends before the case. A slur or a nickname becomes the
+name.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Finds and disarms instructions to a model inside posts and passages (threat T1).
 
-Owns how text that is addressed to a language model is recognised, and how the control tokens of chat templates are
-disarmed: llama.cpp and vLLM may read ``<|im_start|>`` in a message as the token itself. The lists are in
-``patterns.toml``; the callers decide what follows from a find.
+The control tokens of chat templates are disarmed, since llama.cpp and vLLM may read ``<|im_start|>`` in a message as
+the token itself. The callers decide what follows from a find.
 """
 
 from __future__ import annotations

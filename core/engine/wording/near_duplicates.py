@@ -1,7 +1,5 @@
 """Whether two posts say nearly the same, as in a raid that repeats a text with small changes.
 
-Owns the normal form of a post, its shingles and its MinHash bands. Plain functions that do not know the database.
-
 Two posts are near-identical when their sets of shingles, runs of five letters of the normal form, have a Jaccard
 similarity of 0.75 or more. Bands find the possible ones (Broder 1997; Leskovec, Rajaraman and Ullman, Mining of Massive
 Datasets, chapter 3): with 10 bands of 4 rows, 98 of 100 pairs at 0.75 share a band, and 99.5 at 0.8.

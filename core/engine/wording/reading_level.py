@@ -1,7 +1,5 @@
 """The reading level of a reply, by the established formula of its language.
 
-Owns the formulas, their limits, and what counts as a word and as a sentence:
-
 - English: the grade of Kincaid, Fishburne, Rogers and Chissom (1975, Research Branch Report 8-75), in years of school
   in the United States. Above 9 is hard.
 - Spanish: the perspicuity of Szigriszt Pazos (1993) on the INFLESZ scale of Barrio-Cantalejo and others (2008), in

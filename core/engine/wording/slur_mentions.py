@@ -1,7 +1,7 @@
 """Slurs that a text uses, told from those that it only mentions in order to object.
 
-Owns where a slur counts as mentioned: in quotation marks, as a word that is talked about, as what somebody calls other
-people, or denied. What is aimed at the reader is always a use. The wordings of each language are beside this file.
+A slur counts as mentioned in quotation marks, as a word that is talked about, as what somebody calls other people, or
+denied. What is aimed at the reader is always a use.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Where a word of the list of slurs is somebody's name, or has another sense.
 
-Owns how a name is told (a capital beside another name, after a title, before what persons do) and the other senses;
-the lists are beside this file. It prefers to find too little: what it does not find stays a slur. A disguised word is
-never a name.
+A name is told by a capital beside another name, after a title, or before what persons do. The rules prefer to find too
+little: what they do not find stays a slur. A disguised word is never a name.
 """
 
 from __future__ import annotations

@@ -1,9 +1,6 @@
-"""Slurs and insults in a text, also in many disguises.
+"""Slurs and insults in a text, also in many disguises; codes of hate; and calls that name nobody.
 
-Owns the list beside this file. ``core.engine.wording.slur_mentions`` tells which of them a text uses and which it only
-mentions. A text without them may still have a bad tone, which the reader of drafts measures.
-
-Codes of hate, and calls that name nobody.
+A text without them may still have a bad tone, which the reader of drafts measures.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""Which of the target groups a text names, found by the words for them.
+"""Which of the target groups a text names, by a list of words for them, also disguised ("J*ws", "musl1ms").
 
-Owns the list beside this file, and the undoing of disguises of these words ("J*ws", "musl1ms"). A word names a group;
-``core.engine.reading.signals`` decides whether the group is attacked.
+A word names a group; ``core.engine.reading.signals`` decides whether the group is attacked.
 """
 
 from __future__ import annotations

@@ -1,9 +1,4 @@
-"""How text is cleaned, cut into sentences and words, and compared.
-
-Owns plain string functions that the stages share. It does not know posts, models or scores.
-
-Numbers with their nouns, in English: what a terminal, a log or the trace of a draft says.
-"""
+"""How text is cleaned, cut into sentences and words, and compared; and numbers with their nouns, in English."""
 
 from __future__ import annotations
 

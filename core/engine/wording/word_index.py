@@ -1,6 +1,6 @@
 """BM25 over a few texts, held in memory, by SQLite's FTS5.
 
-How a text becomes the words of an index: lower case, without stop words, cut to the stem of its language.
+The words of an index are in lower case, without stop words, and cut to the stem of their language.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Stage 4, second half: the reduced simulated annealing that improves the drafts (CODEOFCONDUCT, section 3).
 
-Owns the loop: raise T, pick drafts with a probability proportional to T^E, have the model rewrite them with sampled
-words as hints, score, keep the best. The paper appends the words to the answer, which misleads the judge. Here they are
-only hints to the rewriter and are never shown.
+Each round raises T, picks drafts with a probability proportional to T^E, has the model rewrite them with sampled words
+as hints, scores them, and keeps the best. The paper appends the words to the answer, which misleads the judge. Here
+they are only hints to the rewriter and are never shown.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The search of CODEOFCONDUCT as it was published (section 3 and Algorithms 1 and 2), to compare ours with.
 
-Owns the loop over c0, the background knowledge: append sampled words, judge, draw k with P proportional to T^E, have
+The loop starts from c0, the background knowledge: append sampled words, judge, draw k with P proportional to T^E, have
 the model rewrite them, judge again, keep the best k. What the paper leaves open is decided here: each candidate gets k
 strings; strings are judged in pairs, in both orders, as its public code does; k are drawn with replacement; C holds k
 candidates, as its estimate of the cost assumes. A string with appended words is judged, but never becomes a draft.

@@ -1,8 +1,8 @@
 """Stage 4, first half: the drafts that the search starts from, one or more for each intent.
 
-Owns how prepared sentences and evidence are put together, and how the model is asked for drafts of its own (CoARL,
-Table 5; F2RL, Appendix C.4; RAG paper, Appendix B). A few examples help small models most; approved replies of the
-community are added to them.
+Prepared sentences are put together with evidence, and the model is asked for drafts of its own (CoARL, Table 5; F2RL,
+Appendix C.4; RAG paper, Appendix B). A few examples help small models most; approved replies of the community are added
+to them.
 """
 
 from __future__ import annotations

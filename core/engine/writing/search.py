@@ -1,7 +1,6 @@
-"""Stage 4 as a whole: where its drafts come from in each kind of profile, and which are shown meanwhile.
+"""Stage 4 as a whole: prepared drafts at once, then what the model writes, then the loop that improves them.
 
-Owns the order: prepared drafts at once, then what the model writes, then the loop that improves them. Each kind of
-search of a profile is a class with one method.
+Each kind of search of a profile is a class with one method.
 """
 
 from __future__ import annotations

@@ -1,10 +1,4 @@
-"""A draft that argues nothing, as a moderator is shown it.
-
-Owns what such drafts have in common: no scores, no receipts, and why.
-
-The notice on the rules: one draft more beside the replies, and whether it comes before them.
-Words of support for the person whom a post attacks.
-"""
+"""Drafts that argue nothing and have no scores and no receipts: the notice on the rules, and words of support."""
 
 from __future__ import annotations
 
