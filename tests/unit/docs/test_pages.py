@@ -16,7 +16,7 @@ import typer
 from bot.cli import command
 from bot.cli.main import LATER, app
 from bot.settings.settings import LlmSettings
-from tools.pages import card, commands, sample
+from tools.pages import card, sample
 
 ROOT = Path(__file__).parents[3]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("*/README.md")])
@@ -68,10 +68,19 @@ def test_each_page_is_reached_from_the_index() -> None:
     assert [named(page) for page in PAGES if "docs" in page.parts and page not in reached] == []
 
 
-def test_help_pages_are_current() -> None:
-    """Otherwise: python -m tools.pages.commands."""
-    written = {file.name: file.read_text(encoding="utf-8") for file in commands.FOLDER.iterdir()}
-    assert written == commands.pages()
+def command_names(command: Any, name: str) -> Iterator[str]:
+    """A command that is called, or all that are under it, as the words that call them."""
+    if hasattr(command, "commands"):
+        for last, under in command.commands.items():
+            yield from command_names(under, f"{name} {last}")
+    else:
+        yield name
+
+
+def test_each_command_has_its_line() -> None:
+    page = (ROOT / "docs" / "reference" / "commands.md").read_text(encoding="utf-8")
+    real = [name for later in LATER for name in command_names(later.load(), later.name)]
+    assert sorted(re.findall(r"^\| `([^`]+)` \|", page, re.MULTILINE)) == sorted(real)
 
 
 def test_picture_of_a_card_is_current() -> None:
