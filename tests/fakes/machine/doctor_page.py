@@ -1,4 +1,4 @@
-"""The table of docs/reference/doctor.md: each breakage, and what ``antiphon doctor`` says of it."""
+"""The table of docs/reference/doctor.md: each breakage, and the remedy that ``antiphon doctor`` names."""
 
 from __future__ import annotations
 
@@ -17,11 +17,10 @@ _ANYTHING: Final = "…"
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One breakage: the check that finds it, what that says, and the remedy; … stands for what differs each time."""
+    """One breakage: the check that finds it, and the remedy; … stands for what differs or is left out."""
 
     breakage: str
     check: str
-    says: str
     remedy: str
 
 
@@ -30,19 +29,19 @@ def rows() -> dict[str, Row]:
     found = {}
     for line in PAGE.read_text("utf-8").splitlines():
         cells = [cell.strip().replace("\\|", "|") for cell in line.strip().strip("|").split(" | ")]
-        if line.startswith("| ") and len(cells) == 4 and cells[0] != "what is wrong":
+        if line.startswith("| ") and len(cells) == 3 and cells[0] != "what is wrong":
             assert cells[0] not in found, cells[0]
             found[cells[0]] = Row(*cells)
     return found
 
 
 def told(breakage: str, by: Sequence[Finding] | AntiphonError) -> Finding:
-    """The only finding that is not in order, which must be in the words of the page; an error ended the settings."""
+    """The only finding that is not in order, which must have the check and remedy of the page; an error ended the settings."""
     row = rows()[breakage]
     findings = [Finding(row.check, False, by.message, by.remedy)] if isinstance(by, AntiphonError) else by
     (wrong,) = [finding for finding in findings if not finding.ok]
     assert re.fullmatch(_pattern(row.check), wrong.name), wrong
-    assert re.fullmatch(_pattern(row.says), wrong.detail), wrong
+    assert wrong.detail, wrong
     assert re.fullmatch(_pattern(row.remedy), wrong.remedy), wrong
     return wrong
 

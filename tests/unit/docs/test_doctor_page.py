@@ -1,4 +1,4 @@
-"""The table of what ``antiphon doctor`` tells apart: each row is caused by a test, which compares the words."""
+"""The table of what ``antiphon doctor`` tells apart: each row is caused by a test, which compares check and remedy."""
 
 from __future__ import annotations
 

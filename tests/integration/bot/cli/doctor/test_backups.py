@@ -32,7 +32,7 @@ async def settings(tmp_path: Path) -> Settings:
 
 async def test_no_backup_was_ever_made(settings: Settings) -> None:
     """On the first day there need not be one, and none at all where somebody decided so."""
-    told("no backup", await examine_backups(settings))
+    assert told("no backup", await examine_backups(settings)).detail.startswith("There is no backup in ")
     none = settings.model_copy(update={"desk": settings.desk.model_copy(update={"backup_hours": 0})})
     assert [one.ok for one in await examine_backups(none)] == [True]
 
@@ -47,7 +47,8 @@ async def test_the_newest_backup_is_old(settings: Settings) -> None:
     """One that was made by hand counts as one of the schedule does."""
     made = await backup(settings.database_path, settings.backup_folder / SCHEDULED)
     os.utime(made, (_LONG_AGO.timestamp(), _LONG_AGO.timestamp()))
-    told("a newest backup that is old", await examine_backups(settings))
+    old = told("a newest backup that is old", await examine_backups(settings))
+    assert old.detail.startswith("The newest backup is of ")
     await backup(settings.database_path, settings.backup_folder)
     assert [one.ok for one in await examine_backups(settings)] == [True]
 

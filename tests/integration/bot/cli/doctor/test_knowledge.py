@@ -72,7 +72,8 @@ async def test_an_index_that_is_older_than_its_library(library: Settings, tmp_pa
     assert [one.ok for one in await _of(library, "library")] == [True]
     (tmp_path / "files" / "second.txt").write_text(_TEXT.replace("four", "five"))
     await _add(library, tmp_path / "files", is_followed=False)
-    told("an index that is older than its library", await _of(library, "library"))
+    older = told("an index that is older than its library", await _of(library, "library"))
+    assert "is older than the library" in older.detail
     async with open_library(library) as opened:
         assert await opened.faults(repair=True) == []
     assert [one.ok for one in await _of(library, "library")] == [True]
@@ -81,7 +82,8 @@ async def test_an_index_that_is_older_than_its_library(library: Settings, tmp_pa
 async def test_an_index_that_is_damaged(library: Settings) -> None:
     with sqlite3.connect(library.library_folder / FILE) as opened:
         opened.execute("DELETE FROM words_data")
-    told("an index of the library that is damaged", await _of(library, "library"))
+    damaged = told("an index of the library that is damaged", await _of(library, "library"))
+    assert "index is damaged" in damaged.detail
 
 
 async def test_a_library_that_is_damaged(library: Settings) -> None:
