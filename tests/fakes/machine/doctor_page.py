@@ -36,7 +36,7 @@ def rows() -> dict[str, Row]:
 
 
 def told(breakage: str, by: Sequence[Finding] | AntiphonError) -> Finding:
-    """The only finding that is not in order, which must have the check and remedy of the page; an error ended the settings."""
+    """The only finding that is not in order, with the check and remedy of the page; an error ended the settings."""
     row = rows()[breakage]
     findings = [Finding(row.check, False, by.message, by.remedy)] if isinstance(by, AntiphonError) else by
     (wrong,) = [finding for finding in findings if not finding.ok]
