@@ -45,6 +45,7 @@ CODES: Final = {
     "evidence: which passage answers the post was not asked ({why})": "answering_passage_not_asked",
     "evidence: {passage} is cut, not summarised ({why})": "evidence_not_summarised",
     "evidence: {passage} was dropped, it reads as an instruction to a model": "evidence_instructs",
+    "gates: drafts dropped for a word that the community forbids: {count} ({faults})": "drafts_with_forbidden_words",
     "gates: drafts dropped: {count} ({faults})": "drafts_dropped",
     "judge: a pair of drafts got no readable answer": "judge_unreadable",
     "judge: not every pair of drafts that matters was compared ({why})": "judge_incomplete",

@@ -42,13 +42,14 @@ from core.engine.scoring.missing_scores import note_of_missing
 from core.engine.scoring.rewards import BUILT_IN, Scorers
 from core.engine.wording.language import name_of
 from core.engine.wording.target_groups import undisguised
+from core.engine.wording.text_rules import is_community_rule
 from core.engine.writing.first_drafts import compose
 from core.engine.writing.larger_search import LargerSearch
 from core.engine.writing.search import SEARCHES, DraftSearch
 from core.engine.writing.unargued import Supporter, led_by, with_notice
 from core.engine.writing.writer import PASSAGES, Writer
 from core.errors import ModelUnavailable
-from core.i18n.sentences import joined, listed, sentence
+from core.i18n.sentences import Sentence, joined, listed, sentence
 from core.models import (
     Action,
     Brief,
@@ -502,11 +503,7 @@ class _Run:
         rounds: int = 0,
         stopped: str = "",
     ) -> Suggestion:
-        if self.faults:
-            counted = [joined(fault, f"×{count}") for fault, count in self.faults.most_common()]
-            self.degraded.append(
-                sentence("gates: drafts dropped: {count} ({faults})", count=self.faults.total(), faults=listed(counted))
-            )
+        self.degraded += _notes_of_dropped(self.faults)
         budget = self.budget
         self.degraded += budget.notes()
         cost = Cost(
@@ -531,3 +528,26 @@ class _Run:
             cost=cost,
             degraded=tuple(dict.fromkeys(self.degraded)),
         )
+
+
+def _notes_of_dropped(faults: Counter[str]) -> list[Sentence]:
+    """How many drafts were dropped for which faults; those that only this community does not want by themselves."""
+    own = Counter({fault: count for fault, count in faults.items() if is_community_rule(fault)})
+    notes = []
+    if others := faults - own:
+        notes.append(
+            sentence("gates: drafts dropped: {count} ({faults})", count=others.total(), faults=_counted(others))
+        )
+    if own:
+        notes.append(
+            sentence(
+                "gates: drafts dropped for a word that the community forbids: {count} ({faults})",
+                count=own.total(),
+                faults=_counted(own),
+            )
+        )
+    return notes
+
+
+def _counted(faults: Counter[str]) -> Sentence:
+    return listed([joined(fault, f"×{count}") for fault, count in faults.most_common()])

@@ -59,6 +59,9 @@ _TOLD: Final = {
         _UNREAD
     ),
     "review: the drafts were not reviewed ({why})": _MODEL,
+    "support: each prepared word of support is too long here, or breaks a rule of the community": sentence(
+        "No prepared word of support can be used: each is too long here, or holds a word that this community forbids."
+    ),
     "support: the model wrote no words of support ({why})": _MODEL,
 }
 
@@ -80,6 +83,13 @@ def for_people(notes: Sequence[Said]) -> tuple[Sentence, ...]:
                     "Antiphon is not sure that any prepared reply fits: readers would publish about {share} of the "
                     "likeliest ones. They are shown if you ask for drafts again.",
                     **values,
+                )
+            )
+        elif template == "gates: drafts dropped for a word that the community forbids: {count} ({faults})":
+            found.append(
+                sentence(
+                    "Drafts that hold a word which this community forbids are not shown: {count}.",
+                    count=values["count"],
                 )
             )
         elif template == "evidence: nothing by {publishers} bears on the claim; all publishers were searched":

@@ -11,7 +11,7 @@ from typing import Final
 
 from core.engine.wording.keywords import keyword_in
 from core.errors import BadInput
-from core.i18n.sentences import sentence
+from core.i18n.sentences import Sentence, sentence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +32,16 @@ NO_RULES: Final = TextRules()
 def broken_rule(text: str, rules: TextRules) -> str | None:
     """The first rule that a text breaks, as the end of "The reply may not be shown: ..."; ``None`` for none."""
     word = keyword_in(text, rules.forbidden)
-    return None if word is None else sentence("it holds “{word}”, which this community forbids", word=word)
+    return None if word is None else _holding(word)
+
+
+def _holding(word: str) -> Sentence:
+    return sentence("it holds “{word}”, which this community forbids", word=word)
+
+
+def is_community_rule(fault: str) -> bool:
+    """Whether a fault of a text is one that ``broken_rule`` gave."""
+    return isinstance(fault, Sentence) and fault.template == _holding("").template
 
 
 def check_rules(text: str, rules: TextRules) -> None:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from bot.cli.missing_codes import note_of
+from core.desk.rules.shortfalls import why_no_draft
 from core.engine.cards.answers import answers
 from core.engine.cards.bank import Changes, cards_on, general_cards, load_cards, load_stereotypes, prepared_id
 from core.engine.cards.router import Router
@@ -125,6 +127,18 @@ async def test_no_draft_holds_a_word_that_the_community_forbids(readers: Readers
     assert not any(word in words(draft.text) for draft in suggestion.drafts)
     assert not any(word in words(event.detail) for event in events if event.stage == "draft")
     assert any(f"it holds “{word.upper()}”, which this community forbids" in note for note in suggestion.degraded)
+
+
+async def test_where_each_draft_holds_a_forbidden_word_that_is_the_reason_for_none(
+    readers: Readers, knowledge: EvidenceSource
+) -> None:
+    """People who review read how many; programs have a code for it, which no other rule shares."""
+    rules = TextRules(forbidden=("a", "and", "are", "for", "in", "is", "not", "of", "that", "the", "to", "what", "who"))
+    suggestion, _ = await suggest(readers, knowledge, helpful(draft=GOOD), voice=Voice(rules=rules))
+    assert not suggestion.has_answer
+    assert "Drafts that hold a word which this community forbids are not shown: " in why_no_draft(suggestion)
+    codes = [note_of(note).code for note in suggestion.degraded]
+    assert codes.count("drafts_with_forbidden_words") == 1
 
 
 async def test_a_recent_reply_is_not_said_again(readers: Readers, knowledge: EvidenceSource) -> None:

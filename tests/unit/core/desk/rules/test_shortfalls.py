@@ -15,6 +15,9 @@ ENGINE = (
     sentence("judge: the profile asks no judge; the rewards decide"),
     sentence("rewards: no draft has these scores: {scores}", scores="factuality"),
     sentence("gates: drafts dropped: {count} ({faults})", count=1, faults="insults the author ×1"),
+    sentence(
+        "gates: drafts dropped for a word that the community forbids: {count} ({faults})", count=3, faults="a word ×3"
+    ),
     sentence("drafts: they are written in the community's language ({language})", language="eu"),
     "readers: a note that nobody translated",
 )
@@ -26,5 +29,6 @@ def test_notes_of_the_engine_are_said_in_peoples_words_each_once_or_not_at_all()
         "The language model gave no usable answer to a part; what ships with Antiphon stands in for it. "
         "You can ask for other drafts later.",
         "Drafts that broke a rule of Antiphon are not shown.",
+        "Drafts that hold a word which this community forbids are not shown: 3.",
         "The drafts are written in the community's language (eu).",
     ]

@@ -7,7 +7,10 @@ from datetime import timedelta
 
 import pytest
 
+from adapters.common.cards.contents import sections
 from adapters.sample.community import SampleCommunity
+from adapters.web.speech import no_address, reader_for
+from adapters.web.views import case_view
 from bot.compose.desk import Desk, build_casework, build_desk
 from core.desk.database.connection import Database
 from core.desk.drafting.queue import DraftQueue
@@ -20,11 +23,13 @@ from core.desk.sending.outbox import Outbox
 from core.desk.store.cases import Case
 from core.errors import Conflict, NotAllowed, PlatformUnavailable
 from core.i18n.catalogs import translated
+from core.i18n.sentences import sentence
 from core.models import FlaggedPost, PostRef, Priority
 from tests.fakes.desk.decisions import card_of, drafted, execute, take
 from tests.fakes.desk.people import FLAGGER, MODERATOR, OTHER_MODERATOR, PLATFORM, STRANGER, VOLUNTEER
 from tests.fakes.engine.suggestions import DRAFT_TEXTS, suggestion_for
 from tests.fakes.machine.clock import FakeClock
+from tests.fakes.ports.plain_markup import plain_reader
 from tests.fakes.ports.roles import FakeRoles
 
 
@@ -171,6 +176,32 @@ async def test_a_case_of_another_version_of_antiphon_says_what_to_do(
     card = await card_of(front, in_review)
     assert card.drafts == ()
     assert "cannot be read" in card.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "Drafts that hold a word which this community forbids are not shown: 3."),
+        ("es", "No se muestran los borradores que contienen una palabra que esta comunidad no permite: 3."),
+        ("it", "Le bozze che contengono una parola che questa comunità vieta non sono mostrate: 3."),
+        ("eu", "Ez dira erakusten komunitate honek debekatutako hitz bat duten zirriborroak: 3."),
+    ],
+)
+async def test_a_case_whose_drafts_all_hold_a_forbidden_word_says_so(
+    front: Casework, queue: DraftQueue, post: FlaggedPost, language: str, said: str
+) -> None:
+    """On a chat platform's card and on the page alike, in the reader's language; also as the reason in the log."""
+    await front.flag(post)
+    taken = await take(queue)
+    dropped = sentence(
+        "gates: drafts dropped for a word that the community forbids: {count} ({faults})", count=3, faults="a word ×3"
+    )
+    case = await queue.store(taken, replace(suggestion_for(taken.case.post, texts=()), degraded=(dropped,)))
+    card = await card_of(front, case)
+    assert (card.state, card.drafts) == (CaseState.NEEDS_PERSON, ())
+    on_card = "\n".join(section.text for section in sections(card, plain_reader(language), 4000))
+    assert said in on_card
+    assert case_view(card, reader_for(language, no_address)).notes == (said,)
 
 
 async def test_drafted_cases_of_others_are_not_shown_by_accident(
