@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from apscheduler.executors.debug import DebugExecutor
 from apscheduler.job import Job as Wakeup
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
@@ -21,7 +22,7 @@ from core.desk.runtime.lease import pause
 from core.desk.store import jobs
 from core.desk.store.leadership import Office
 from core.desk.upkeep.chore import Chore, slot_key
-from core.errors import StoreUnavailable
+from core.errors import Conflict, StoreUnavailable
 
 _LOG = logging.getLogger(__name__)
 OFFICE: Final = "scheduler"
@@ -79,16 +80,22 @@ class Schedule:
 
     async def run(self, stop: asyncio.Event) -> None:
         """Tick until ``stop`` is set; then give the office back."""
-        waking = AsyncIOScheduler(timezone=UTC)
-        seconds = self._tick.total_seconds()
+        # The wake-up only sets an event. APScheduler would cancel a tick of its own at the end, amid its transaction.
+        waking = AsyncIOScheduler(timezone=UTC, executors={"default": DebugExecutor()})
+        seconds, due = self._tick.total_seconds(), asyncio.Event()
         when = {"seconds": seconds, "misfire_grace_time": None, "next_run_time": datetime.now(UTC)}
-        wakeup = waking.add_job(self._quiet_tick, "interval", (stop,), **when)
+        wakeup = waking.add_job(due.set, "interval", **when)
         waking.start()
+        ending = asyncio.create_task(_set_after(stop, due))
         try:
             while not stop.is_set():
-                await pause(stop, seconds)
+                await pause(due, seconds)
+                if due.is_set():
+                    due.clear()
+                    await self._quiet_tick(stop)
                 self._mend(wakeup)
         finally:
+            ending.cancel()
             waking.shutdown(wait=False)
             await asyncio.sleep(0)  # it ends in the next turn of the event loop
             await self._office.resign()
@@ -104,5 +111,11 @@ class Schedule:
             return
         try:
             await self.tick()
-        except StoreUnavailable as err:
+        except (StoreUnavailable, Conflict) as err:
             _LOG.warning("the schedule waits for the database: %s", err)
+
+
+async def _set_after(stop: asyncio.Event, due: asyncio.Event) -> None:
+    """Let the end interrupt the wait for the next wake-up."""
+    await stop.wait()
+    due.set()

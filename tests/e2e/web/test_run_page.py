@@ -8,9 +8,10 @@ import signal
 import subprocess
 
 import aiohttp
+import pytest
 
 from adapters.sample.posts import SAMPLE_FLAGS
-from tests.e2e.conftest import GUARD_SECONDS, Antiphon
+from tests.e2e.conftest import GUARD_SECONDS, Antiphon, check_quiet
 from tests.fakes.machine.patience import until
 from tests.fakes.web.browsing import Browser
 
@@ -71,3 +72,20 @@ async def test_a_reply_is_approved_on_the_page_and_posted_in_the_town(drafter: A
         out, err = await asyncio.to_thread(process.communicate, timeout=GUARD_SECONDS)
     assert process.returncode == 0, err
     assert _letters(shown) in _letters(out)  # the thread is a table, which breaks lines
+
+
+@pytest.mark.parametrize("is_open", [False, True], ids=["while it starts", "once the page is open"])
+async def test_ctrl_c_at_once_and_several_times_ends_without_a_traceback(drafter: Antiphon, *, is_open: bool) -> None:
+    """The transactions under way are finished, and nothing is shown but that it stops."""
+    with drafter.started("run") as process:
+        if is_open:
+            await asyncio.to_thread(_link, process)
+        else:
+            await until(lambda: asyncio.to_thread(lambda: any(drafter.home.rglob("*.db-wal"))))
+        for _ in range(5):
+            process.send_signal(signal.SIGINT)
+            await asyncio.sleep(0.03)
+        out, err = await asyncio.to_thread(process.communicate, timeout=GUARD_SECONDS)
+    check_quiet(out + err)
+    # The last signal may find a process whose work has ended, and which Python no longer lets hear any.
+    assert process.returncode in (0, 130, -signal.SIGINT), err

@@ -15,6 +15,7 @@ from sqlalchemy import URL, select
 from core.desk.database.connection import Database, Session
 from core.desk.schema import JobRow
 from core.desk.store.jobs import Job
+from core.desk.store.leadership import Office
 from core.desk.upkeep.chore import Chore, Done
 from core.desk.upkeep.schedule import OFFICE, Schedule
 from tests.fakes.desk.decisions import execute, one_row
@@ -178,6 +179,35 @@ async def test_a_schedule_outlives_a_database_that_does_not_answer(
     stop.set()
     await running
     assert await _keys(database) == ["hourly:2026-03-02T14:00:00Z"]
+
+
+@pytest.mark.parametrize("is_cancelled", [False, True])
+async def test_an_end_amid_a_tick_says_nothing(
+    database: Database, caplog: pytest.LogCaptureFixture, *, is_cancelled: bool
+) -> None:
+    """Ctrl-C, once or twice, right after the start: the transaction of the first tick is finished in silence."""
+    begun, stop = asyncio.Event(), asyncio.Event()
+
+    class SlowOffice(Office):
+        async def is_held(self, session: Session) -> bool:
+            begun.set()
+            await asyncio.sleep(0.1)
+            return await super().is_held(session)
+
+    schedule = _schedule(database)
+    schedule._office = SlowOffice(database, OFFICE, "one", timedelta(seconds=60))
+    running = asyncio.create_task(schedule.run(stop))
+    await begun.wait()
+    stop.set()
+    if is_cancelled:
+        await asyncio.sleep(0)
+        running.cancel()
+        running.cancel()
+    await asyncio.wait({running})
+    assert running.cancelled() is is_cancelled
+    assert caplog.text == ""
+    assert len(await _keys(database)) == 2
+    assert await one_row(database, "SELECT count(*) FROM leaderships") == (0,)
 
 
 async def test_a_wake_up_that_lies_far_ahead_is_brought_near_again(database: Database) -> None:
