@@ -1,9 +1,9 @@
-"""Handing updates to who listens, from the inbox, until each is dealt with.
+"""The updates of an account, from the inbox to its listeners, until each is dealt with.
 
-Owns their order: in a chat one after the other, several chats at once, and what somebody waits for in a line of its
-own. An update that could not be handled is kept, and none is handed out twice while it is in hand. One with work that a
-listener leaves for later holds up no other, and counts as dealt with once that work has ended. Knows no platform: who
-hears an account says what its updates are. Must never log what anybody wrote.
+The updates of one chat are handed out one after the other, several chats at once, and urgent updates in lanes of their
+own. An update that could not be handled is kept, and none is handed out twice while it is in hand. Where a listener
+leaves work for later, the update holds up no other, and counts as dealt with once that work has ended. No log line
+holds what somebody wrote.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Hearing(Protocol):
 
 _LOG = logging.getLogger(__name__)
 LOOK_SECONDS: Final = 3.0
-"""How often the inbox is looked at where nothing new was told of."""
+"""How often the inbox is read where nothing woke the reader."""
 _CLOSING_SECONDS: Final = 5.0
 _LONGEST_PAUSE_SECONDS: Final = 30.0
 _Record: TypeAlias = Callable[[], Awaitable[None]]
@@ -93,9 +93,9 @@ class Handling:
         self._tasks: set[asyncio.Task[None]] = set()
         self._in_hand: set[int] = set()
         self._unfinished: set[int] = set()
-        """Those that were heard, and whose work goes on beside the others."""
+        """Updates that were heard, and whose work goes on beside the others."""
         self._finished: set[int] = set()
-        self._found = 0
+        self._waiting_count = 0
         self._woken = asyncio.Event()
         self.unknown = Counter[str]()
         """How many updates came of kinds that this version does not know, by kind."""
@@ -128,7 +128,7 @@ class Handling:
             _LOG.warning("The updates of %s that wait cannot be read: %s", self._hearing.platform, err.message)
             return
         waiting = [each for each in waiting if each.update.number not in self._unfinished]
-        self._found = len(waiting)
+        self._waiting_count = len(waiting)
         for each in waiting:
             if each.update.number not in self._in_hand | self._finished:  # it may have ended during the look
                 self._put(each)
@@ -154,8 +154,8 @@ class Handling:
                 each = lane.popleft()
                 await self._finish(each)
         del self._lanes[name]
-        if len(self._in_hand) < self._found // 2:
-            self._found = 0
+        if len(self._in_hand) < self._waiting_count // 2:
+            self._waiting_count = 0
             self.wake()  # more may wait than were handed out at once
 
     async def _finish(self, each: WaitingUpdate) -> None:
@@ -175,7 +175,7 @@ class Handling:
             self._finished.add(number)
 
     async def _hear(self, each: WaitingUpdate, kind: str) -> tuple[_Record, Sequence[asyncio.Future[None]]]:
-        """Hand out one update, again and again while the database does not answer; how it ends, and after what."""
+        """Hand out one update, again while the database is away; how to record its end, and the work to wait for."""
         unfinished: Sequence[asyncio.Future[None]] = ()
         try:
             delivery = self._hearing.delivery(each)
@@ -210,7 +210,7 @@ class Handling:
     async def _surely(
         self, act: Callable[[], Awaitable[object]], passing: tuple[type[AntiphonError], ...] = (StoreUnavailable,)
     ) -> None:
-        """Do it as soon as the database answers, and whatever else may be away."""
+        """Do it, again and again while one of the ``passing`` errors is raised."""
         pause = 1.0
         while True:
             try:

@@ -1,7 +1,4 @@
-"""The parts of the application that an adapter can reach: the desk, the governance, and what communities want.
-
-Owns that link.
-"""
+"""The parts of the application that an adapter can reach: the desk, the governance, and what communities want."""
 
 from __future__ import annotations
 

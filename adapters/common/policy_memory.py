@@ -1,6 +1,6 @@
-"""Remembers for half a minute what many messages and presses ask of a community: its policy, and words on its finds.
+"""A memory of half a minute for what many messages and presses ask of a community: its policy, and labels of its finds.
 
-Owns that memory. Rights are never remembered here: they are asked again each time.
+Rights are never remembered here: they are asked for again each time.
 """
 
 from __future__ import annotations
@@ -65,21 +65,21 @@ class CommunityMemory(Generic[_T]):
         Raises:
             StoreUnavailable: nothing was ever known of the community, and the database does not answer.
         """
-        known = await self.of(community)
+        value = await self.of(community)
         if community in self._untold:
             self.forget(community)
             raise StoreUnavailable(
                 f"The {self._what} of a community could not be read.", remedy="It is asked for again by itself."
             )
-        return known
+        return value
 
     def forget(self, community: str) -> None:
         """Ask again at the next use: somebody changed something."""
         self._kept.pop(community, None)
 
     def _fresh(self, community: str) -> _T | None:
-        until, known = self._kept.get(community, (0.0, None))
-        return known if self._seconds_now() < until else None
+        until, value = self._kept.get(community, (0.0, None))
+        return value if self._seconds_now() < until else None
 
     def _last(self, community: str) -> _T:
         """The last one known, however old, or the default."""
@@ -87,10 +87,10 @@ class CommunityMemory(Generic[_T]):
 
     async def _ask(self, community: str) -> _T:
         try:
-            known = await self._ask_for(community)
+            value = await self._ask_for(community)
             self._untold.discard(community)
         except AntiphonError as err:
-            known = self._last(community)
+            value = self._last(community)
             if community not in self._kept:
                 self._untold.add(community)
             _LOG.warning("The %s of a community could not be read: %s", self._what, err.message)
@@ -98,8 +98,8 @@ class CommunityMemory(Generic[_T]):
             self._kept.clear()
             self._asking.clear()
             self._untold.intersection_update({community})
-        self._kept[community] = (self._seconds_now() + KEPT_SECONDS, known)
-        return known
+        self._kept[community] = (self._seconds_now() + KEPT_SECONDS, value)
+        return value
 
 
 class PolicyMemory(CommunityMemory[CommunityPolicy]):

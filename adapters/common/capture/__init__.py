@@ -1,1 +1,1 @@
-"""From events on a platform to flagged posts, and to what the people who flagged them are told."""
+"""From a platform's events to flagged posts, and to the answers for the people who flagged them."""

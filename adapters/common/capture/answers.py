@@ -1,7 +1,6 @@
-"""What the person who flagged a post is told: where the case is, how long it takes, what happens next, and the drafts.
+"""The sentences for the person who flagged a post: where the case is, how long it takes, what comes next, the drafts.
 
-Owns the sentences. Never repeats the post's own words; a draft is shown in a frame in which nothing is a link, a
-mention or markup.
+They never repeat the post's own words. A draft is shown in a frame in which nothing is a link, a mention or markup.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ def _reviewed_in(card: Card, channel: str, locale: str) -> Iterator[str]:
 
 
 def counted(locale: str) -> str:
-    """What is said where more people must flag a post first."""
+    """The answer where more people must flag the post first."""
     return gettext("Thank you. The moderators get this post when enough people have flagged it.", locale)
 
 
@@ -56,7 +55,7 @@ def with_drafts(card: Card, reader: Reader, limit: int, channel: str = "") -> st
     """The drafts, best first, as many as fit into ``limit`` characters.
 
     Args:
-        channel: a mention of the review channel, if the reader may see it: who is a moderator, too, decides there.
+        channel: a mention of the review channel, if the reader may see it: a moderator decides there.
     """
     locale = reader.locale
     lines = [gettext("Drafts for case {case}:", locale, case=short_number(card.case_id))]
@@ -69,8 +68,8 @@ def with_drafts(card: Card, reader: Reader, limit: int, channel: str = "") -> st
         forms = (_draft(card, draft, reader), _words(draft, reader))
         block = next((form for form in forms if len(form) < room), None)
         if block is None:
-            said = gettext("The others are too long for one message; moderators see them.", locale)
-            lines.append(said if draft is not card.drafts[0] else _too_long(locale))
+            others_too_long = gettext("The others are too long for one message; moderators see them.", locale)
+            lines.append(others_too_long if draft is not card.drafts[0] else _too_long(locale))
             break
         lines.append(block)
         room -= len(block) + 1
@@ -82,7 +81,7 @@ def _too_long(locale: str) -> str:
 
 
 def too_late(card: Card, locale: str) -> str:
-    """What is said when this answer can no longer be changed."""
+    """The last answer, just before it can no longer be changed."""
     return gettext(
         "Case {case} is still being worked on. Moderators get the drafts; ask again for the same post to see them.",
         locale,
@@ -97,7 +96,7 @@ def ended(card: Card, locale: str, limit: int) -> str:
 
 
 def _notes(card: Card, locale: str) -> list[str]:
-    """Why there is no draft, as far as it is told."""
+    """Why there is no draft, as far as the card says."""
     return [translated(note, locale) for note in card.notes]
 
 
@@ -142,10 +141,10 @@ def _next(card: Card, locale: str) -> list[str]:
         return []
     if card.is_shadow:
         return [gettext("Antiphon only practises here: nothing is posted.", locale)]
-    said = [gettext("Nothing is posted before a moderator approves the exact text.", locale)]
+    lines = [gettext("Nothing is posted before a moderator approves the exact text.", locale)]
     if card.is_paused:
-        said.append(gettext("Posting is paused at the moment.", locale))
-    return said
+        lines.append(gettext("Posting is paused at the moment.", locale))
+    return lines
 
 
 def _draft(card: Card, draft: Draft, reader: Reader) -> str:
@@ -158,12 +157,12 @@ def _draft(card: Card, draft: Draft, reader: Reader) -> str:
         for source in sources
     ]
     lines += [
-        gettext("Check: {warning}", locale, warning=_on_a_line(translated(said, locale), markup))
-        for said in draft.warnings
+        gettext("Check: {warning}", locale, warning=_on_a_line(translated(warning, locale), markup))
+        for warning in draft.warnings
     ]
     if draft.caution:
-        said = translated(draft.caution, locale)
-        lines.append(f"{gettext('Before you use it:', locale)} {_on_a_line(said, markup)}")
+        caution = _on_a_line(translated(draft.caution, locale), markup)
+        lines.append(f"{gettext('Before you use it:', locale)} {caution}")
     return "\n".join([_words(draft, reader), *map(markup.small, lines)])
 
 

@@ -1,7 +1,6 @@
 """Edits and deletions of flagged posts, before and after they were answered.
 
-Owns which of a platform's events are worth asking the desk about. Nothing is asked about a post that nobody can have
-flagged: a large community edits and deletes thousands.
+The desk is not asked about a post that nobody can have flagged: a large community edits and deletes thousands.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The conversation around a flagged post: what it answers, and what was said just before.
+"""The conversation around a flagged post: the messages that it answers, and those just before it.
 
-Owns how far to look: six messages. Messages without words are left out; the flagged one is not repeated. Pure.
+Six messages at most; those without words are left out, and the flagged one is not repeated.
 """
 
 from __future__ import annotations

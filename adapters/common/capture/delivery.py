@@ -1,9 +1,8 @@
-"""Brings the drafts to the person who asked for them, in the answer that they are looking at.
+"""The way of the drafts to the person who asked for them, in the answer that they are looking at.
 
-Owns the wait. While it lasts only the desk is asked, and before drafts are shown the platform, once, for their rights.
-An answer is changed once, and never after the time
-that the platform allows: the lasting place is the card in the review channel. The waits are forgotten when the process
-ends; asked again, a case shows its drafts at once.
+While they wait only the desk is asked; the platform is asked once, for their rights, before drafts are shown. An answer
+is changed once, and never after the time that the platform allows: drafts stay on the card in the review channel. The
+waits are forgotten when the process ends. Whoever asks again for the same post then sees its drafts at once.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ ShowTo: TypeAlias = Callable[[Card], Awaitable[None]]
 
 
 class Following:
-    """Waits for drafts on behalf of the people who asked, at most ``MOST_FOLLOWED`` of them.
+    """The people who wait for drafts, at most ``MOST_FOLLOWED`` of them.
 
     Args:
         now: the time by the platform's clock, aware.

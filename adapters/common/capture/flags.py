@@ -1,7 +1,4 @@
-"""How a post is flagged: by a person, by a machine, or as words that a person types.
-
-Owns the terms; the adapter decides what is kept with a post of its platform.
-"""
+"""How a post is flagged: by a person, by a machine, or as words that a person types."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Which messages have a case, as far as this process knows, so that not every edit asks the database.
 
-Owns that bounded memory. It begins empty and may forget; ``may_have_case`` says yes where it cannot know.
+The memory begins empty, is bounded and may forget; ``may_have_case`` says yes where it cannot know.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ MOST_KEPT: Final = 20_000
 
 
 class KnownPosts:
-    """Flagged posts, the latest ``most`` of them.
+    """The latest flagged posts.
 
     Args:
         since: when this process began to listen, as exact as the platform says when posts were written. Others may have

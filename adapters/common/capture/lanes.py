@@ -1,7 +1,6 @@
-"""Does the work for a platform's events, in lanes that cannot stall each other or the connection.
+"""Work for a platform's events, in lanes that cannot stall each other or the connection.
 
-Owns the bounds: how much may wait in all and in each lane, and how much runs at once. Work beyond a bound is dropped,
-counted and logged. Must never log what a piece of work is about.
+Work beyond a bound is dropped, counted and logged; the log never says what a piece of work is about.
 """
 
 from __future__ import annotations
@@ -45,10 +44,10 @@ class Lanes:
         return self.follow(lane, work) is not None
 
     def follow(self, lane: Hashable, work: Callable[[], Awaitable[_T]]) -> asyncio.Future[_T | None] | None:
-        """As ``submit``, for who waits for the end of the work; ``None`` if there is no room.
+        """As ``submit``, for a caller who waits for the end of the work; ``None`` if there is no room.
 
-        The future holds what came of it, ``None`` where it failed, which is counted and logged. It is cancelled where
-        ``close`` dropped the work.
+        The future holds the result of the work, ``None`` where it failed, which is counted and logged. It is cancelled
+        where ``close`` dropped the work.
         """
         queue = self._lanes.get(lane)
         if self._waiting >= self._most_waiting or (queue is not None and len(queue) >= self._most_in_lane):
@@ -84,16 +83,16 @@ class Lanes:
                 work, end = queue.popleft()
                 self._waiting -= 1
                 try:
-                    found = await self._do(work)
+                    result = await self._do(work)
                 except asyncio.CancelledError:
                     end.cancel()
                     raise
-                if not end.done():  # who waited may have given up
-                    end.set_result(found)
+                if not end.done():  # the caller may have given up
+                    end.set_result(result)
         del self._lanes[lane]
 
     async def _do(self, work: Work) -> object:
-        """What came of it; ``None`` where it failed."""
+        """The result of the work; ``None`` where it failed."""
         try:
             return await work()
         except Exception as err:

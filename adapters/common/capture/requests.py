@@ -1,8 +1,6 @@
-"""A person asks about a post: the flag is committed first, and anything is promised only after that.
+"""A person asks about a post: what they may have, and the answers they get, at once and when there are drafts.
 
-Owns what happens from the flag to the answers that its flagger gets, at once and when there are drafts.
-
-What a person who asks about a post may have, and what they are told where it is refused.
+The flag is committed first, and anything is promised only after that.
 """
 
 from __future__ import annotations
@@ -31,7 +29,7 @@ class PrivateAnswer(Protocol):
 
     @property
     def reader(self) -> Reader:
-        """Who reads it."""
+        """The person who reads it, and how."""
         ...
 
     @property
@@ -142,7 +140,7 @@ class PlainAnswer(PrivateAnswer, Protocol):
 
 
 async def answered(answer: PlainAnswer, work: Awaitable[None]) -> None:
-    """Do something, and tell who asked what went wrong with it.
+    """Do something, and tell the person who asked what went wrong with it.
 
     Raises:
         StoreUnavailable: the database does not answer; nothing was said, and it is to be asked again.

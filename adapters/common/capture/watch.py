@@ -1,7 +1,6 @@
 """Posts that are found without a command: watched channels, the flag reaction and a platform's own alerts.
 
-Owns what is looked at and what is let through. Looks only where a manager said so. What it finds is flagged like any
-other post, through ``Casework.flag``. Each platform decides which events report a post, and how to read it.
+A message is looked at only where a manager said so. A find is flagged like any other post, through ``Casework.flag``.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ TOLD_SECONDS: Final = 60.0
 
 
 class LookedAt:
-    """Counts by community; ``close`` tells the last ones.
+    """How many messages the filter looked at, by community; ``close`` tells the desk the last counts.
 
     Args:
         every_seconds: how long counts wait, so that many messages share one transaction.
@@ -72,7 +71,7 @@ class LookedAt:
         await self.tell()
 
     async def _tell_later(self) -> None:
-        """Tell now and then, until there is nothing to tell."""
+        """Tell the desk every ``every_seconds``, until there is nothing to tell."""
         while self._counts:
             await asyncio.sleep(self._every_seconds)
             await self.tell()
@@ -80,7 +79,7 @@ class LookedAt:
 
 
 class Filter:
-    """Reads texts as each community asks.
+    """The filter: it scores texts as each community asks.
 
     Args:
         detector: tells how likely a text is hateful; with ``None`` nothing is found.
@@ -94,8 +93,9 @@ class Filter:
     async def score_of_a_find(self, community: str, text: str, policy: CommunityPolicy) -> float | None:
         """The score of a text that the filter finds; ``None`` for all others.
 
-        It reads the text's language, the text is about a group that the community looks out for, and the filter is as
-        sure as the community asks and its moderators' words make it. Only of a likely find is the desk asked for these.
+        A find is in a language that the filter reads and about a group that the community looks out for, and its score
+        is above the threshold of the policy and of the moderators' labels. The desk is asked for these labels only
+        where the policy's threshold is passed.
         """
         detector = self._detector
         language = None if detector is None else await detector.language_of(text, policy.language)
@@ -310,11 +310,11 @@ class Watching:
         # Not in the event loop: a text of a stranger may take some ten milliseconds.
         is_keyword = bool(policy.keywords) and await asyncio.to_thread(has_keyword, text, policy.keywords)
         if is_keyword:
-            return await self._found(sighting, Flag(self._own_id(), BY_KEYWORD, Priority.DETECTED))
+            return await self._flag_later(sighting, Flag(self._own_id(), BY_KEYWORD, Priority.DETECTED))
         score = await self._filter.score_of_a_find(sighting.ref.community, text, policy)
         if score is None:
             return None
-        return await self._found(sighting, Flag(self._own_id(), BY_FILTER, Priority.DETECTED), score)
+        return await self._flag_later(sighting, Flag(self._own_id(), BY_FILTER, Priority.DETECTED), score)
 
     async def _look_at_reaction(self, community: str, by: Person, find: Find) -> None:
         try:
@@ -322,17 +322,17 @@ class Watching:
         except NotAllowed:
             self.seen.refused += 1
             return
-        await self._look_at_what_was_named(Flag(by.user, "reaction", Priority.FLAGGED), find)
+        await self._flag_named(Flag(by.user, "reaction", Priority.FLAGGED), find)
 
     async def _look_at_alert(self, how: str, find: Find) -> None:
-        await self._look_at_what_was_named(Flag(self._own_id(), how, Priority.DETECTED), find)
+        await self._flag_named(Flag(self._own_id(), how, Priority.DETECTED), find)
 
-    async def _look_at_what_was_named(self, flag: Flag, find: Find) -> None:
+    async def _flag_named(self, flag: Flag, find: Find) -> None:
         sighting = await find()
         if sighting is not None:
-            await self._found(sighting, flag)
+            await self._flag_later(sighting, flag)
 
-    async def _found(self, sighting: Sighting, flag: Flag, score: float | None = None) -> _Flagging | None:
+    async def _flag_later(self, sighting: Sighting, flag: Flag, score: float | None = None) -> _Flagging | None:
         """Flag a post, unless no person wrote it or it has no words; the next look does not wait for it."""
         if not await self._is_readable(sighting):
             return None

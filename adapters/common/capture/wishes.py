@@ -1,6 +1,6 @@
 """The word that asks for drafts, and the words behind it: which kind of reply, in which language, how it should sound.
 
-Owns the words that are understood, in the languages that people are spoken to in. Pure.
+Understood in the languages in which Antiphon speaks to people.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from core.models import Intent, Wish
 COMMAND: Final = "counter"
 """The word that asks for drafts."""
 COMMAND_NAMES: Final = frozenset(gettext("counter", language) for language in LANGUAGES)
-"""What it is called in the languages that people are spoken to in, as sentences name it."""
+"""Its name in the languages in which Antiphon speaks to people, as sentences name it."""
 _STEMS: Final[dict[Intent, tuple[str, ...]]] = {
     Intent.INFORMATIVE: ("inform", "fact", "dato", "dati", "datu"),
     Intent.EMPATHETIC: ("empath", "empat", "enpat"),
