@@ -1,7 +1,7 @@
 """What one of our buttons, selects or dialogs does, to which case, seen at which version.
 
-Owns the list of acts. Each platform decides how it keeps a ``Target`` with a component. After a restart nothing else is
-left of the component, so the target must be kept whole.
+Each platform keeps a ``Target`` with a component in its own way. After a restart nothing else is left of the component,
+so the target must be kept whole.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """What a card says about a case: the most important first, and no more than a phone shows.
 
-Owns the order and the importance of what a card says. The first words are always neutral, since platforms show them in
-notifications; the post's words are behind a cover and nowhere else. Nothing is told by colour or emoji alone. The best
-draft is on the card; the others, and what each rests on, are folded behind its controls.
-
-A closed card: what became of the case, in three lines, so that the open ones are found between them.
+The first words are always neutral, since platforms show them in notifications; the post's words are behind a cover and
+nowhere else. Nothing is told by colour or emoji alone. The best draft is on the card; the others, and what each rests
+on, are folded behind its controls. A closed card says in three lines what became of the case, so that the open cards
+stand out between the closed ones.
 """
 
 from __future__ import annotations
@@ -38,17 +37,16 @@ _MOVED_BY_PEOPLE: Final = frozenset(
 
 def closed_segments(card: Card, reader: Reader, *, covers_all: bool) -> list[Segment]:
     """The whole text of a closed card."""
-    found = [Segment(CLOSED_BLOCK, 0, (headline(card, reader),))]
+    segments = [Segment(CLOSED_BLOCK, 0, (headline(card, reader),))]
     if card.approved is not None and card.approved.text and not covers_all:
         text = " ".join(card.approved.text.split())
-        found.append(Segment(CLOSED_BLOCK, 2, tuple(f"“{reader.markup.inert(text, limit)}”" for limit in _TEXT)))
-    last = " ".join(_people(card, reader))
-    found += [
-        Segment(CLOSED_BLOCK, 1, (line,)) for line in (" · ".join(filter(None, (last, places(card, reader)))),) if line
-    ]
+        segments.append(Segment(CLOSED_BLOCK, 2, tuple(f"“{reader.markup.inert(text, limit)}”" for limit in _TEXT)))
+    last = " · ".join(filter(None, (" ".join(_people(card, reader)), places(card, reader))))
+    if last:
+        segments.append(Segment(CLOSED_BLOCK, 1, (last,)))
     if card.state in _WITH_ALERTS:
-        found += [Segment(CLOSED_BLOCK, 1, forms) for forms in alerts(card, reader)]
-    return found
+        segments += [Segment(CLOSED_BLOCK, 1, forms) for forms in alerts(card, reader)]
+    return segments
 
 
 def _people(card: Card, reader: Reader) -> Iterator[str]:
@@ -83,7 +81,7 @@ _NOTE: Final = 240
 _POINT = 240
 _STATE, _POST, _NOTES, _POINTS, _FIRSTS, _APPROVED = "state", "post", "notes", "points", "firsts", "approved"
 _AFTER_ALL, _LEAST_COVERED = 40, 45
-"""The post gets all the room that the drafts, the cautions and the notes leave, and so many units in any case."""
+"""The post gets all the room that the drafts, the cautions and the notes leave, and 45 units in any case."""
 _APPROVED_CUT: Final = 700
 
 
@@ -100,8 +98,8 @@ def sections(card: Card, reader: Reader, limit: int, *, covers_all: bool = False
 
     Args:
         card: the case.
-        reader: whose language and markup it speaks.
-        limit: how many units all its texts may take, the labels of its controls among them.
+        reader: the person whose language and markup it speaks.
+        limit: how many units of the platform all its texts may take, with the labels of its controls.
         covers_all: leave out the post's words and the drafts. A new card is sent like this and filled in afterwards, so
             that no notification can hold a word of the post, whatever the platform puts into it.
     """
@@ -116,18 +114,20 @@ def sections(card: Card, reader: Reader, limit: int, *, covers_all: bool = False
 def _open(card: Card, reader: Reader, limit: int, under: list[Control], *, covers_all: bool) -> list[Section]:
     locale = reader.locale
     draft = None if covers_all else _draft(card)
-    beside = [] if draft is None else controls.beside_draft(card, draft, number_of_sources(card, draft), locale)
+    under_draft = [] if draft is None else controls.beside_draft(card, draft, number_of_sources(card, draft), locale)
     firsts = [] if covers_all else list(enumerate(written(card), start=1))
-    seconding = [one for number, first in firsts for one in controls.for_first(card, number, first.key, locale)]
+    under_firsts = [
+        control for number, first in firsts for control in controls.for_first(card, number, first.key, locale)
+    ]
     segments = head(card, reader, covers_all=covers_all)
     segments += [Segment(_STATE, 1, forms) for forms in standing(card, reader)]
     segments += [Segment(_STATE, 2, forms) for forms in alerts(card, reader)]
     segments += _body(card, draft, reader, covers_all=covers_all)
-    blocks = _fitted(segments, limit, [*under, *seconding, *beside], reader)
-    found = [Section(blocks[name]) for name in (HEAD, _STATE, _POST, _NOTES, _POINTS, _APPROVED) if name in blocks]
-    found += [Section(blocks[_FIRSTS], tuple(seconding))] if firsts else []
-    found += [] if draft is None else [Section(blocks[DRAFT], tuple(beside))]
-    return [*found, Section("", tuple(under))]
+    blocks = _fitted(segments, limit, [*under, *under_firsts, *under_draft], reader)
+    parts = [Section(blocks[name]) for name in (HEAD, _STATE, _POST, _NOTES, _POINTS, _APPROVED) if name in blocks]
+    parts += [Section(blocks[_FIRSTS], tuple(under_firsts))] if firsts else []
+    parts += [] if draft is None else [Section(blocks[DRAFT], tuple(under_draft))]
+    return [*parts, Section("", tuple(under))]
 
 
 def _fitted(segments: Sequence[Segment], limit: int, offered: list[Control], reader: Reader) -> dict[str, str]:
@@ -175,7 +175,7 @@ def _post(card: Card, reader: Reader, where: str) -> Segment:
 
 
 def _approved(card: Card, reader: Reader) -> Segment:
-    """What was approved and by whom, in every state from there on."""
+    """The approved text and the names of those who approved it; shown in every state from the approval on."""
     markup = reader.markup
     title = markup.ours(f"**{approved_by(card, reader)}**")
     text = "" if card.approved is None else card.approved.text
@@ -193,15 +193,15 @@ def _first(first: FirstText, number: int, reader: Reader) -> Segment:
 
 
 def points(card: Card, reader: Reader) -> list[str]:
-    """What a person can write a reply from where there is no draft: arguments, then passages with their sources."""
+    """Arguments, then passages with their sources: a person can write a reply from them where there is no draft."""
     locale, markup = reader.locale, reader.markup
-    said = [f"- {markup.inert(claim, _POINT)}" for claim in card.claims[:MOST_POINTS]]
+    lines = [f"- {markup.inert(claim, _POINT)}" for claim in card.claims[:MOST_POINTS]]
     for passage in card.evidence[:MOST_POINTS]:
         text = markup.inert(passage.summary or passage.text, _POINT)
         careful = f" {gettext('Caution:', locale)} {reader.told(passage.caution, _POINT)}" if passage.caution else ""
-        said.append(f"- {text} ({source_link(passage.source, markup)}).{careful}")
+        lines.append(f"- {text} ({source_link(passage.source, markup)}).{careful}")
     title = gettext("Points to write from", locale)
-    return [markup.ours(f"**{title}**"), *said] if said else []
+    return [markup.ours(f"**{title}**"), *lines] if lines else []
 
 
 def _notes(card: Card, reader: Reader) -> list[Segment]:

@@ -1,7 +1,6 @@
-"""Which decisions a card offers: those that the case's state allows, and no others.
+"""The controls of a card, with their labels: the decisions that the case's state allows, and no others.
 
-Owns that choice, read from ``core.desk.rules.approval.TRANSITIONS``, and their labels. Who may decide is not settled
-here: the desk asks for the role at each press. The platform decides how a control looks.
+Who may decide is not settled here: the desk asks for the role at each press.
 """
 
 from __future__ import annotations
@@ -29,10 +28,10 @@ OWN_TEXT: Final = "0"
 REPORT: Final = "report"
 """How a post is flagged that was reported with the platform's own means; the report's number may stand behind it."""
 ANONYMOUS: Final = "anonymous administrator"
-"""How a post is flagged by somebody of whom the platform says no more than that."""
+"""How a post is flagged by an administrator whom the platform does not name."""
 _HELD: Final = frozenset({CaseState.IN_REVIEW, CaseState.NEEDS_PERSON, CaseState.UNKNOWN, CaseState.FAILED})
 REPLIED: Final = frozenset({None, Action.REPLY})
-"""The advice under which a reply is what comes first, and drafting once more can bring a draft."""
+"""The advice under which a reply comes first, and under which another attempt can bring a draft."""
 _REOPENED: Final = frozenset({CaseState.NEEDS_PERSON, CaseState.FAILED})
 
 
@@ -55,7 +54,7 @@ class Control:
     extra: str = ""
 
     def target(self, case_id: str, version: int) -> Target:
-        """What it does to a case as seen at this version."""
+        """The act on a case as seen at this version."""
         return Target(self.act, case_id, version, self.extra)
 
 
@@ -70,19 +69,19 @@ def for_draft(card: Card, draft: Draft, locale: str) -> list[Control]:
 
 
 def beside_draft(card: Card, draft: Draft, sources: int, locale: str) -> list[Control]:
-    """What stands under the one draft on the card: what can be done with it, and what is folded behind it.
+    """The controls under the one draft on the card: its decisions, and what is folded behind it.
 
     Args:
         sources: how many sources it names.
     """
-    found = for_draft(card, draft, locale)
+    offered = for_draft(card, draft, locale)
     if others := len(card.drafts[1:MAX_DRAFTS]):
         label = gettext("Other drafts ({number})…", locale, number=others)
-        found.append(Control(Act.SHOW_DRAFTS, label, extra=OTHERS))
+        offered.append(Control(Act.SHOW_DRAFTS, label, extra=OTHERS))
     if sources:
         label = gettext("Sources ({number})…", locale, number=sources)
-        found.append(Control(Act.SHOW_DRAFTS, label, extra=str(draft.rank)))
-    return found
+        offered.append(Control(Act.SHOW_DRAFTS, label, extra=str(draft.rank)))
+    return offered
 
 
 def for_first(card: Card, number: int, key: str, locale: str) -> list[Control]:
@@ -115,10 +114,10 @@ def is_to_copy(card: Card) -> bool:
 def for_case(card: Card, locale: str) -> list[Control]:
     """The controls under the card, five at most."""
     if card.lacks_draft and card.is_writable:
-        found = [*_without_draft(card, locale)]
+        offered = [*_without_draft(card, locale)]
     else:
-        found = [*needed_controls(card, locale), *_first(card, locale), *_closing(card, locale)]
-    return [*found[: _MOST - 1], Control(Act.MORE, gettext("More…", locale))]
+        offered = [*needed_controls(card, locale), *_first(card, locale), *_closing(card, locale)]
+    return [*offered[: _MOST - 1], Control(Act.MORE, gettext("More…", locale))]
 
 
 def _without_draft(card: Card, locale: str) -> Iterator[Control]:
@@ -136,7 +135,7 @@ def _without_draft(card: Card, locale: str) -> Iterator[Control]:
 
 
 def needed_controls(card: Card, locale: str) -> Iterator[Control]:
-    """What a case waits for whose reply could not be sent, or that needs a person."""
+    """The controls that a case waits for where its reply could not be sent, or where it needs a person."""
     if card.may_be_posted:
         yield Control(Act.IS_POSTED, gettext("The reply is there", locale), Weight.FIRST)
         yield Control(Act.NOT_POSTED, gettext("The reply is not there", locale), Weight.FIRST)
@@ -149,7 +148,7 @@ def needed_controls(card: Card, locale: str) -> Iterator[Control]:
 
 
 def label_of(control: Control) -> str:
-    """What people press it by."""
+    """The label of a control, by which people press it."""
     return control.label
 
 

@@ -1,6 +1,6 @@
 """A draft in words: short on the card, with all that it rests on in a private answer.
 
-Owns both forms. A draft's text is shown whole or not at all: half of a reply is not what would be posted.
+A draft's text is shown whole or not at all: half of a reply is not what would be posted.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ def on_card(card: Card, draft: Draft, reader: Reader) -> list[Segment]:
     locale = reader.locale
     unseen = gettext("This draft is too long for the card. “More…” shows it in full.", locale)
     title = _title(card, draft, reader)
-    found = [
+    segments = [
         Segment(DRAFT, 10, (f"{title}\n{reader.markup.inert(draft.text)}", f"{title}\n{unseen}")),
         Segment(DRAFT, 20, (scores_line(card, draft, reader), "")),
     ]
     caution = caution_line(draft, reader)
-    return [*found, Segment(DRAFT, 15, (caution, ""))] if caution else found
+    return [*segments, Segment(DRAFT, 15, (caution, ""))] if caution else segments
 
 
 def in_full(card: Card, draft: Draft, reader: Reader) -> list[Segment]:
@@ -48,28 +48,28 @@ def in_full(card: Card, draft: Draft, reader: Reader) -> list[Segment]:
         answers = gettext("Answers: {what}.", locale, what=reader.told(draft.answers, _WARNING))
         segments.append(Segment(DRAFT, 25, (answers, "")))
     label = gettext("Check:", locale)
-    warned = [f"{label} {reader.told(warning, _WARNING)}" for warning in draft.warnings]
-    segments += [Segment(DRAFT, 30, (warning, "")) for warning in warned]
+    checks = [f"{label} {reader.told(warning, _WARNING)}" for warning in draft.warnings]
+    segments += [Segment(DRAFT, 30, (check, "")) for check in checks]
     evidence = {passage.id: passage for passage in card.evidence}
     receipts = receipts_in_words(draft.receipts, evidence, reader)
     return segments + [Segment(DRAFT, 40, (receipt, "")) for receipt in receipts]
 
 
 def scores_line(card: Card, draft: Draft, reader: Reader) -> str:
-    """How many sources it names, how many warnings there are, and how good it is; of no reply, why it is there."""
+    """Its sources and warnings, counted, and how good it is; of a draft that is no reply, why it is there."""
     locale, sources, warnings = reader.locale, number_of_sources(card, draft), len(draft.warnings)
-    said = []
+    counts = []
     if sources:
-        said.append(
+        counts.append(
             gettext("1 source", locale) if sources == 1 else gettext("{number} sources", locale, number=sources)
         )
     if warnings:
         many = gettext("{number} warnings", locale, number=warnings)
-        said.append(gettext("1 warning", locale) if warnings == 1 else many)
+        counts.append(gettext("1 warning", locale) if warnings == 1 else many)
     if draft.kind is Kind.REPLY:
-        return "; ".join([*said, scores_in_words(draft, locale)]) + "."
-    counted = ["; ".join(said) + "."] if said else []
-    return " ".join([*counted, *(reader.told(reason, _WARNING) for reason in draft.reasons)])
+        return "; ".join([*counts, scores_in_words(draft, locale)]) + "."
+    sentences = ["; ".join(counts) + "."] if counts else []
+    return " ".join([*sentences, *(reader.told(reason, _WARNING) for reason in draft.reasons)])
 
 
 def number_of_sources(card: Card, draft: Draft) -> int:

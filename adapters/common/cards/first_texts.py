@@ -1,8 +1,7 @@
-"""What the first of two persons approved, so that the second can read it and approve exactly the same text.
+"""The texts that the first of two persons approved, so that the second can read and approve exactly the same text.
 
-A text that is the draft on the card stands there as that draft; any other stands there as a text of its own. Owns which
-of these texts a card shows, and how a button names one: by its bytes, so that a press never approves another
-text that took its place. Decides nothing.
+A text that is the draft on the card stands there as that draft; any other stands there as a text of its own. A button
+names such a text by its bytes, so that a press never approves another text that took its place.
 """
 
 from __future__ import annotations
@@ -30,12 +29,12 @@ class FirstText:
 def written(card: Card) -> list[FirstText]:
     """The newest of the texts other than the draft on the card, in the order in which they were approved."""
     drafts = _ranks(card)
-    found: dict[str, FirstText] = {}
+    texts: dict[str, FirstText] = {}
     for name, text in zip(card.first_approvals, card.first_texts, strict=False):
         if text.strip() and text.strip() not in drafts:
             key = _key(text)
-            found.setdefault(key, FirstText(name, text.strip(), key))
-    return list(found.values())[-_MOST_SHOWN:]
+            texts.setdefault(key, FirstText(name, text.strip(), key))
+    return list(texts.values())[-_MOST_SHOWN:]
 
 
 def chosen(card: Card) -> list[tuple[str, int]]:

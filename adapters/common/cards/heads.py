@@ -1,9 +1,6 @@
-"""The head of an open card: the state, the gist, and who said it, where, when and to whom it came.
+"""The head of an open card: the state, the gist, who wrote the post and where, and who flagged it when.
 
-Owns which of these words are covered: what others wrote is shown openly only if it is a sentence of our own cards, or a
-name, and if it holds no slur.
-
-The gist of a post where anybody may see it first, as in a notification.
+What others wrote is shown openly only if it is a sentence of our own cards, or a name, and if it holds no slur.
 """
 
 from __future__ import annotations
@@ -56,8 +53,8 @@ def _gist(card: Card, reader: Reader, *, covers_all: bool) -> str:
         return ""  # it was not read yet, as the state says
     if card.gist is None:
         return f"{label} {gettext('Antiphon recognises no stereotype in it: read the post itself.', locale)}"
-    if said := open_gist(card, reader, _GIST):
-        return f"{label} {said}"
+    if gist := open_gist(card, reader, _GIST):
+        return f"{label} {gist}"
     covered = "" if covers_all else markup.covered(translated(card.gist, locale), _GIST)
     return f"{label} {covered}" if covered else ""
 
@@ -91,8 +88,8 @@ def origin(card: Card, reader: Reader, *, covers_all: bool) -> Iterator[str]:
 def passed_on(card: Card, reader: Reader, *, covers_all: bool = False) -> str:
     """Whose words the post passes on, and what of it was not read; "" for a plain post."""
     words = card.post.words
-    said = [*sources(words, reader, covers_all=covers_all), not_read(words, reader.locale)]
-    return " ".join(part for part in said if part)
+    sentences = [*sources(words, reader, covers_all=covers_all), not_read(words, reader.locale)]
+    return " ".join(text for text in sentences if text)
 
 
 def _flagged_by(card: Card, reader: Reader) -> str:
@@ -107,15 +104,15 @@ def _flagged_by(card: Card, reader: Reader) -> str:
 
 
 def earlier_cases(earlier: EarlierCases | None, locale: str) -> str:
-    """What became of the author's earlier cases; "" where there are none, or it is not told."""
+    """The author's earlier cases by their outcomes; "" where there are none, or the card does not say."""
     if earlier is None or not earlier.number:
         return ""
-    counted = (
+    counts = (
         (earlier.answered, gettext("{number} answered", locale, number=earlier.answered)),
         (earlier.not_hateful, gettext("{number} not hateful", locale, number=earlier.not_hateful)),
         (earlier.unanswered, gettext("{number} without a reply", locale, number=earlier.unanswered)),
         (earlier.rehearsed, gettext("{number} in shadow mode", locale, number=earlier.rehearsed)),
         (earlier.open, gettext("{number} open", locale, number=earlier.open)),
     )
-    outcomes = ", ".join(words for number, words in counted if number)
+    outcomes = ", ".join(words for number, words in counts if number)
     return gettext("Earlier: {number} ({outcomes}).", locale, number=earlier.number, outcomes=outcomes)

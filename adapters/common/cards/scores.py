@@ -1,6 +1,6 @@
-"""A draft's scores, receipts and sources, in words with their sources; never a bare number.
+"""A draft's scores, receipts and sources in words; never a bare number.
 
-Owns the limits between one word and the next. A score that could not be computed is said to be missing.
+A score that could not be computed is said to be missing.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ _SPREAD = 2.0
 def scores_in_words(draft: Draft, locale: str) -> str:
     """One line: support, argument, stance, tone, and whether the order of the drafts is sure."""
     scores = draft.scores
-    said = (
+    parts = (
         _support(draft, locale),
         _argument(scores, locale),
         _stance(scores, locale),
         _tone(scores, locale),
         _judge(scores, locale),
     )
-    return "; ".join(word for word in said if word)
+    return "; ".join(part for part in parts if part)
 
 
 def _support(draft: Draft, locale: str) -> str:
@@ -72,8 +72,8 @@ def _judge(scores: Scores, locale: str) -> str:
 
 def sources_of(draft: Draft, evidence: Mapping[str, Evidence]) -> int:
     """How many sources a draft's receipts name."""
-    named = (evidence.get(receipt.evidence_id or "") for receipt in draft.receipts)
-    return len({passage.source for passage in named if passage is not None})
+    passages = (evidence.get(receipt.evidence_id or "") for receipt in draft.receipts)
+    return len({passage.source for passage in passages if passage is not None})
 
 
 def receipts_in_words(receipts: Iterable[Receipt], evidence: Mapping[str, Evidence], reader: Reader) -> list[str]:
@@ -83,11 +83,11 @@ def receipts_in_words(receipts: Iterable[Receipt], evidence: Mapping[str, Eviden
 
 def _receipt(receipt: Receipt, passage: Evidence | None, reader: Reader) -> str:
     inert, locale = reader.markup.inert, reader.locale
-    said = f"- “{inert(receipt.sentence, _SENTENCE)}”: {verdict_in_words(receipt.verdict, locale)}"
+    line = f"- “{inert(receipt.sentence, _SENTENCE)}”: {verdict_in_words(receipt.verdict, locale)}"
     if passage is None:
-        return f"{said}; {gettext('no source', locale)}"
+        return f"{line}; {gettext('no source', locale)}"
     caution = f" {gettext('Caution:', locale)} {reader.told(passage.caution, _CAUTION)}" if passage.caution else ""
-    return f"{said}; {source_link(passage.source, reader.markup)}.{caution}"
+    return f"{line}; {source_link(passage.source, reader.markup)}.{caution}"
 
 
 def source_link(source: Source, markup: Markup) -> str:

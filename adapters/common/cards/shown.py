@@ -1,6 +1,6 @@
 """Which version of a case each message shows, so that a card never goes back to an older one.
 
-Owns that bounded memory of one process, and lets only one task at a time write into a message.
+The memory is bounded and lasts as long as the process; one task at a time writes into a message.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ class ShownCards:
 
     def of(self, message: str) -> ShownCard:
         """The record of a message; a task that writes into the message holds its lock, and sets its version."""
-        known = self._shown.setdefault(message, ShownCard())
+        card = self._shown.setdefault(message, ShownCard())
         self._shown.move_to_end(message)
         if len(self._shown) > _REMEMBERED:
             self._forget_one(message)
-        return known
+        return card
 
     def _forget_one(self, but: str) -> None:
         """Forget the message that was written into longest ago, unless somebody writes into it now."""

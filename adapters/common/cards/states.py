@@ -1,7 +1,4 @@
-"""The state of a case in words: what it waits for, who holds it, when something is sent, why it is closed.
-
-Owns one sentence for each state. Does not know the layout.
-"""
+"""The state of a case in words: what it waits for, who holds it, when something is sent, why it is closed."""
 
 from __future__ import annotations
 
@@ -42,8 +39,8 @@ def _decision(card: Card, reader: Reader) -> str:
     """What was decided, by the reason that the log holds; "" where the state says it."""
     if card.state not in _BY_REASON or not card.closed_because:
         return ""
-    said = translated(card.closed_because, reader.locale)
-    return reader.markup.inert(f"{said[:1].upper()}{said[1:]}".rstrip("."), _REASON) + "."
+    reason = translated(card.closed_because, reader.locale)
+    return reader.markup.inert(f"{reason[:1].upper()}{reason[1:]}".rstrip("."), _REASON) + "."
 
 
 def state_in_words(card: Card, reader: Reader) -> str:
@@ -88,20 +85,20 @@ def _states(locale: str) -> dict[CaseState, str]:
 
 
 def standing(card: Card, reader: Reader) -> list[tuple[str, ...]]:
-    """What else is said about an open case's state; each sentence in its full and shortest form."""
+    """The other sentences about an open case's state, each in its full and shortest form."""
     locale = reader.locale
-    found = [*_reason(card, reader), *_to_do(card, locale), *_holder(card, reader)]
+    sentences = [*_reason(card, reader), *_to_do(card, locale), *_holder(card, reader)]
     if card.waiting is not None:
-        found += _waiting(card.waiting, reader)
+        sentences += _waiting(card.waiting, reader)
     if card.is_shadow and card.state is not CaseState.APPROVED:
-        found.append((gettext("Shadow mode: nothing is posted in this community.", locale),))
+        sentences.append((gettext("Shadow mode: nothing is posted in this community.", locale),))
     if card.is_paused and card.state is not CaseState.APPROVED:
-        found.append((paused(locale),))
-    return found
+        sentences.append((paused(locale),))
+    return sentences
 
 
 def paused(locale: str) -> str:
-    """Says that nothing is sent for now."""
+    """The sentence that nothing is sent for now."""
     return gettext("Posting is paused: an approved reply waits until it is resumed.", locale)
 
 
@@ -129,9 +126,9 @@ def _to_do(card: Card, locale: str) -> Iterator[tuple[str, ...]]:
     elif card.is_stuck:
         yield (gettext("“{without}” lets you write a reply yourself.", locale, without=needed[0]),)
     elif needed and (card.drafts or card.approved is not None or card.advice in REPLIED):
-        said = gettext("“{again}” lets you approve a reply.", locale, again=needed[0])
-        drafts = gettext("“{again}” lets Antiphon draft once more.", locale, again=needed[0])
-        yield (drafts if card.lacks_draft else said,)
+        to_approve = gettext("“{again}” lets you approve a reply.", locale, again=needed[0])
+        to_draft = gettext("“{again}” lets Antiphon draft once more.", locale, again=needed[0])
+        yield (to_draft if card.lacks_draft else to_approve,)
     elif card.lacks_draft and card.state is CaseState.IN_REVIEW:
         yield (gettext("There is no draft for this post.", locale),)
 
@@ -169,24 +166,24 @@ def _stages(locale: str) -> dict[str, str]:
 def alerts(card: Card, reader: Reader) -> list[tuple[str, ...]]:
     """What people must know before they decide: a changed post, a campaign, two persons; each in full and in short."""
     locale = reader.locale
-    said: list[tuple[str, ...]] = [(sentence,) for sentence in _original(card, reader.locale)]
+    sentences: list[tuple[str, ...]] = [(sentence,) for sentence in _original(card, reader.locale)]
     if card.post.is_from_elsewhere:
-        said.append((_not_public(locale) if is_reported(card) else nowhere_to_post(locale),))
+        sentences.append((_not_public(locale) if is_reported(card) else nowhere_to_post(locale),))
     if card.campaign_posts > 1:
         number = card.campaign_posts
-        said.append((gettext("A campaign: {number} posts say nearly the same.", locale, number=number),))
+        sentences.append((gettext("A campaign: {number} posts say nearly the same.", locale, number=number),))
     if card.why_two:
         rule = gettext("Two persons must approve a reply.", locale)
         reasons = " ".join(reader.told(reason, _REASON) for reason in card.why_two[:_NAMES])
-        said.append((f"{rule} {reasons}", rule))
+        sentences.append((f"{rule} {reasons}", rule))
     if card.first_approvals:
         approvers = list(dict.fromkeys(card.first_approvals))
         names = ", ".join(reader.markup.inert(name, _NAME) for name in approvers[:_NAMES])
         rule = gettext("One person approved a text; a second one must approve the same.", locale)
         full = gettext("Approved by {names}; a second person must approve the same text.", locale, names=names)
-        said.append((full, rule))
-        said += [(_choice(name, rank, reader), "") for name, rank in chosen(card)[:_NAMES]]
-    return said
+        sentences.append((full, rule))
+        sentences += [(_choice(name, rank, reader), "") for name, rank in chosen(card)[:_NAMES]]
+    return sentences
 
 
 def _not_public(locale: str) -> str:
@@ -196,7 +193,7 @@ def _not_public(locale: str) -> str:
 
 
 def nowhere_to_post(locale: str) -> str:
-    """Says that the words can only be copied."""
+    """The sentence that the words can only be copied."""
     return gettext("No message here has these words, so nothing can be posted: copy what you can use.", locale)
 
 
@@ -219,10 +216,10 @@ def _original(card: Card, locale: str) -> Iterator[str]:
 
 def places(card: Card, reader: Reader) -> str:
     """Links to the post and to the reply, as far as they are on the platform."""
-    stands = not (card.is_original_gone or card.post.is_from_elsewhere)
-    found = [_place(gettext("Go to the post", reader.locale), card.post.ref if stands else None, reader)]
-    found.append(_place(gettext("Go to the reply", reader.locale), card.reply, reader))
-    return " · ".join(place for place in found if place)
+    is_there = not (card.is_original_gone or card.post.is_from_elsewhere)
+    post = _place(gettext("Go to the post", reader.locale), card.post.ref if is_there else None, reader)
+    reply = _place(gettext("Go to the reply", reader.locale), card.reply, reader)
+    return " · ".join(link for link in (post, reply) if link)
 
 
 def _place(label: str, ref: PostRef | None, reader: Reader) -> str:

@@ -1,7 +1,7 @@
-"""How a person who pressed something is answered, whatever happens.
+"""The answer to a press, whatever happens: every error becomes a sentence for the person.
 
-Owns the one place where every error under a button becomes a sentence for the person and a line in the log. Must never
-log words of a post, of a draft or of a person: only the kind of an error and where it arose.
+An error that the person did not cause is logged, too: its kind and where it arose, never words of a post, of a draft
+or of a person.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from core.i18n.catalogs import gettext, translated
 
 _ERROR: Final = 1500
 _ON_CARD: Final = frozenset({Act.HOLD, Act.RELEASE, Act.APPROVE, Act.UNDO, Act.NOT_HATEFUL, Act.RETRACT})
-"""After these the card that all see shows the case as it is. What somebody sees who only flagged a post is less, and is
-never put on that card."""
+"""After these acts the card in the review channel shows the case as it is. A person who only flagged a post sees less;
+what they see is never put on that card."""
 _DECIDED_NOW: Final = frozenset({CaseState.IN_REVIEW, CaseState.NEEDS_PERSON, CaseState.FAILED})
-"""Where a copy of the card lets a person go on; of every other state it would claim what soon is no more."""
+"""The states in which a copy of the card lets a person go on; in any other state the copy would soon be wrong."""
 
 
 async def answered(press: Press, flow: Flow) -> None:
@@ -65,8 +65,10 @@ async def _outdated(press: Press, err: Conflict) -> None:
         )
         await press.say(*in_words(err, press.reader), *new)
     elif card.is_partial or card.state in _DECIDED_NOW:
-        said = gettext("This is how the case stood when you pressed; the card says what comes after:", press.locale)
-        await press.say(*in_words(err, press.reader), said)
+        as_pressed = gettext(
+            "This is how the case stood when you pressed; the card says what comes after:", press.locale
+        )
+        await press.say(*in_words(err, press.reader), as_pressed)
         await press.answer_card(card)
     else:
         await press.say(*in_words(err, press.reader), gettext("The card shows the case as it is.", press.locale))

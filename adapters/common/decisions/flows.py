@@ -1,8 +1,7 @@
-"""The flows of decisions apart from approving: holding, other drafts, closing, reopening; and what begins each.
+"""The flow of each decision: approving, holding, other drafts, closing, reopening; ``PRESSED`` lists them by act.
 
-Each decision is one call of ``Casework`` with the version that the person saw.
-
-From a draft to an approval in two deliberate actions, and back while there is time.
+Each decision is one call of ``Casework`` with the version that the person saw. An approval takes two deliberate
+actions, and can be undone while there is time.
 """
 
 from __future__ import annotations
@@ -47,17 +46,17 @@ def proposal_screen(proposal: ProposedReply, reader: Reader, room: int) -> Scree
 
 def _intro(proposal: ProposedReply, public: InPublic, reader: Reader, *, is_block: bool) -> str:
     locale = reader.locale
-    said = [gettext("**Exactly this would be posted:**", locale)]
+    lines = [gettext("**Exactly this would be posted:**", locale)]
     if proposal.is_shadow:
-        said = [gettext("**Shadow mode: nothing will be posted. Exactly this would be:**", locale)]
+        lines = [gettext("**Shadow mode: nothing will be posted. Exactly this would be:**", locale)]
     if not is_block:
         where = reader.markup.platform
-        said.append(
+        lines.append(
             gettext(
                 "{platform} cannot show this text as it is. It is in the file; read it there.", locale, platform=where
             )
         )
-    intro = reader.markup.ours("\n".join(said))
+    intro = reader.markup.ours("\n".join(lines))
     if public.content_warning:
         behind = gettext("It stands behind the content warning “{warning}”.", locale, warning=public.content_warning)
         intro = f"{intro}\n{behind}"
@@ -88,11 +87,11 @@ def _waits(proposal: ProposedReply, reader: Reader) -> tuple[str, ...]:
     """That the reply would not be sent at once, why, and when it would be."""
     locale, why = reader.locale, reader.told(proposal.waits_because, _SENTENCE)
     if proposal.waits_until is None:
-        said = gettext("It would not be sent at once.", locale)
+        wait = gettext("It would not be sent at once.", locale)
     else:
         when = reader.markup.from_now(proposal.waits_until)
-        said = gettext("It would not be sent at once, but {when} at the earliest.", locale, when=when)
-    return f"{said} {why}", said
+        wait = gettext("It would not be sent at once, but {when} at the earliest.", locale, when=when)
+    return f"{wait} {why}", wait
 
 
 def _confirm(proposal: ProposedReply, locale: str) -> Control:
@@ -171,11 +170,11 @@ async def _give_back(press: Press, text: str, text_id: str) -> None:
     """Show a refused text again; where the desk kept it, it can be mended instead of typed anew."""
     if not text:
         return
-    said = gettext("This is what you wrote, so that nothing is lost:", press.locale)
+    intro = gettext("This is what you wrote, so that nothing is lost:", press.locale)
     block = press.reader.markup.exact(text)
     mend = Control(Act.MEND, gettext("Mend this text…", press.locale), Weight.FIRST, text_id)
     target = press.target
-    parts = (said, TextFile("reply.txt", text)) if block is None else (f"{said}\n{block}",)
+    parts = (intro, TextFile("reply.txt", text)) if block is None else (f"{intro}\n{block}",)
     await press.answer(Screen(parts, (mend,) if text_id else (), target.case_id, target.version))
 
 
@@ -202,19 +201,19 @@ def _approved(approval: Approval, reader: Reader) -> Screen:
     card, locale = approval.card, reader.locale
     if approval.waits_for_second is not None:
         reasons = " ".join(reader.told(reason, 300) for reason in approval.why_two[:5])
-        said = gettext(
+        sentence = gettext(
             "Your approval is kept and counts until {until}. A second person must approve the same text.",
             locale,
             until=reader.markup.date(approval.waits_for_second),
         )
-        return Screen((f"{said}\n{reasons}".strip(),))
+        return Screen((f"{sentence}\n{reasons}".strip(),))
     if card.state is not CaseState.APPROVED:
         return Screen((state_in_words(card, reader),))
     return Screen(("\n".join(_kept(card, reader)),), (), card.case_id, card.version)
 
 
 def _kept(card: Card, reader: Reader) -> Iterator[str]:
-    """What stays true of an approval, since this answer is not changed any more; what becomes of it is on the card."""
+    """Sentences about an approval that stay true: this answer is not changed any more, the card says what follows."""
     locale = reader.locale
     yield gettext(
         "You approved this reply. The card says what becomes of it, and has “Undo” as long as it can be taken back.",
@@ -233,10 +232,10 @@ async def undo(press: Press) -> None:
     """Take an approval, or what closed the case, back."""
     await press.defer()
     card = await press.casework.undo(press.target.case_id, press.target.version, press.by)
-    said = gettext("Taken back. Nothing is sent; the case is in review again.", press.locale)
+    sentence = gettext("Taken back. Nothing is sent; the case is in review again.", press.locale)
     if card.state is not CaseState.IN_REVIEW:
-        said = f"{gettext('Taken back.', press.locale)} {state_in_words(card, press.reader)}"
-    await press.conclude(card, said)
+        sentence = f"{gettext('Taken back.', press.locale)} {state_in_words(card, press.reader)}"
+    await press.conclude(card, sentence)
 
 
 def require_current(card: Card, press: Press) -> None:
@@ -266,7 +265,7 @@ async def ask_why(press: Press) -> None:
     await press.think()
     card = await press.casework.card(press.target.case_id, press.by)
     require_current(card, press)
-    rows = [(one.name, reason_in_words(one, press.locale)) for one in close_reasons(card.state)]
+    rows = [(reason.name, reason_in_words(reason, press.locale)) for reason in close_reasons(card.state)]
     await press.answer(choice(press, Act.CLOSE_AS, gettext("Why close this case?", press.locale), rows))
 
 
@@ -297,7 +296,7 @@ async def _close(press: Press, reason: CloseReason, note: str = "") -> None:
 async def ask_why_retract(press: Press) -> None:
     """Ask why the reply is taken back."""
     await press.think()
-    rows = [(one.name, retract_reason_in_words(one, press.locale)) for one in RetractReason]
+    rows = [(reason.name, retract_reason_in_words(reason, press.locale)) for reason in RetractReason]
     await press.answer(choice(press, Act.RETRACT_AS, gettext("Why take the reply back?", press.locale), rows))
 
 
@@ -357,7 +356,7 @@ async def ask_redraft(press: Press) -> None:
     """Ask which drafts to make instead."""
     await press.think()
     others = (_ANY, gettext("Others, of any kind", press.locale))
-    intents = [(one.value, intent_in_words(one, press.locale)) for one in Intent]
+    intents = [(intent.value, intent_in_words(intent, press.locale)) for intent in Intent]
     question = gettext("Which drafts do you want instead?", press.locale)
     await press.answer(choice(press, Act.REDRAFT_AS, question, [others, *intents]))
 
@@ -365,8 +364,8 @@ async def ask_redraft(press: Press) -> None:
 async def redraft(press: Press) -> None:
     """Ask for other drafts."""
     await press.defer()
-    said = press.values[0] if press.values else _ANY
-    intent = None if said == _ANY else Intent(said)
+    value = press.values[0] if press.values else _ANY
+    intent = None if value == _ANY else Intent(value)
     target = press.target
     card = await press.casework.redraft(target.case_id, target.version, press.by, intent=intent)
     await press.conclude(

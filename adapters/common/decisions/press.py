@@ -1,8 +1,6 @@
 """A press by a person: what every decision knows about it, and how it answers, on any platform.
 
-Owns the port that a platform implements, and the messages as data. Does not know the layout.
-
-What a person is asked to write: a reply, or a reason.
+``Press`` is the port that a platform implements; a screen and a dialog are data, and the platform lays them out.
 """
 
 from __future__ import annotations
@@ -82,22 +80,22 @@ class Press(Protocol):
 
     @property
     def values(self) -> tuple[str, ...]:
-        """What was chosen."""
+        """The values chosen in a select."""
         ...
 
     @property
     def fields(self) -> Mapping[str, str]:
-        """What was written, by ``TEXT`` and ``NOTE``."""
+        """The texts written in a dialog, by ``TEXT`` and ``NOTE``."""
         ...
 
     @property
     def casework(self) -> Casework:
-        """Where the decision goes."""
+        """The desk to which the decision goes."""
         ...
 
     @property
     def by(self) -> Person:
-        """Who it was."""
+        """The person who pressed."""
         ...
 
     @property

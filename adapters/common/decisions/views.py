@@ -1,6 +1,6 @@
-"""What does not fit on the card, shown to one person: the menu, the whole post, the drafts, the evidence.
+"""Private answers with what does not fit on the card: the menu, the whole post, the drafts, the evidence.
 
-Owns those private answers. They show the case as it is now, and decide nothing.
+They show the case as it is now.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ async def menu(press: Press) -> None:
     """Everything else that can be done with the case as it is now, and what the card does not say of its drafts."""
     await press.think()
     card = await press.casework.card(press.target.case_id, press.by)
-    said = (headline(card, press.reader), places(card, press.reader), *_remarks(card, press.reader))
-    text = "\n".join(part for part in said if part)
+    lines = (headline(card, press.reader), places(card, press.reader), *_remarks(card, press.reader))
+    text = "\n".join(line for line in lines if line)
     await press.answer(Screen((text,), tuple(controls.for_menu(card, press.locale)), card.case_id, card.version))
 
 
@@ -67,29 +67,29 @@ async def show_post(press: Press) -> None:
 
 async def _show_turns(press: Press, title: str, turns: Sequence[tuple[str, str]], name: str) -> None:
     markup = press.reader.markup
-    shown = [f"{markup.inert(author, _AUTHOR)}: {markup.covered(text)}" for author, text in turns]
+    lines = [f"{markup.inert(author, _AUTHOR)}: {markup.covered(text)}" for author, text in turns]
     plain = "\n\n".join(f"{author}:\n{text}" for author, text in turns)
-    await _show(press, title, shown, TextFile(name, plain, is_covered=True))
+    await _show(press, title, lines, TextFile(name, plain, is_covered=True))
 
 
 def thread_of(card: Card, locale: str) -> list[tuple[str, str]]:
-    """Who said what before the post."""
+    """The authors and texts of the messages before the post."""
     return list(zip(_speakers(card, locale), (message.text for message in card.post.thread), strict=True))
 
 
 def _speakers(card: Card, locale: str) -> list[str]:
-    """Who said what before the post: names that the community knows; others are told apart by numbers."""
+    """Who wrote each message before the post: names that the community knows, numbers for the others."""
     others: dict[str, int] = {}
-    found = []
+    names = []
     for message in card.post.thread:
         if message.author in card.names:
-            found.append(card.names[message.author])
+            names.append(card.names[message.author])
         elif message.author and message.author == card.post.author:
-            found.append(gettext("the author of the post", locale))
+            names.append(gettext("the author of the post", locale))
         else:
             number = others.setdefault(message.author, len(others) + 1)
-            found.append(gettext("another person ({number})", locale, number=number))
-    return found
+            names.append(gettext("another person ({number})", locale, number=number))
+    return names
 
 
 async def show_drafts(press: Press) -> None:
@@ -98,14 +98,14 @@ async def show_drafts(press: Press) -> None:
     All of them, or those that the control names: one by its rank, or all but the one on the card.
     """
     card = await _read(press)
-    wanted, shown = press.target.extra, card.drafts[: controls.MAX_DRAFTS]
-    if wanted == controls.OTHERS:
-        shown = shown[1:]
-    elif wanted:
-        shown = tuple(draft for draft in shown if str(draft.rank) == wanted)
-    if not shown:
+    named, drafts = press.target.extra, card.drafts[: controls.MAX_DRAFTS]
+    if named == controls.OTHERS:
+        drafts = drafts[1:]
+    elif named:
+        drafts = tuple(draft for draft in drafts if str(draft.rank) == named)
+    if not drafts:
         raise Conflict(gettext("This draft is not there any more.", press.locale))
-    for draft in shown:
+    for draft in drafts:
         await _show_draft(press, card, draft)
 
 
@@ -128,14 +128,14 @@ async def show_evidence(press: Press) -> None:
     card = await _read(press)
     markup = press.reader.markup
     title = gettext("The evidence:", press.locale)
-    shown = [f"{source_link(passage.source, markup)}\n{markup.inert(passage.text)}" for passage in card.evidence]
+    passages = [f"{source_link(passage.source, markup)}\n{markup.inert(passage.text)}" for passage in card.evidence]
     plain = "\n\n".join(
         f"{passage.source.publisher}, {passage.source.title}, {passage.source.year or '?'}\n"
         f"{passage.source.url or passage.source.document}\n"
         f"{passage.text}"
         for passage in card.evidence
     )
-    await _show(press, title, shown, TextFile("evidence.txt", plain))
+    await _show(press, title, passages, TextFile("evidence.txt", plain))
 
 
 async def _read(press: Press) -> Card:
@@ -143,11 +143,11 @@ async def _read(press: Press) -> Card:
     return await press.casework.card(press.target.case_id, press.by)
 
 
-async def _show(press: Press, title: str, shown: Iterable[str], file: TextFile) -> None:
+async def _show(press: Press, title: str, parts: Iterable[str], file: TextFile) -> None:
     """Show it in the message if it fits, otherwise in a file."""
     markup = press.reader.markup
     title = markup.ours(f"**{title}**")
-    text = "\n\n".join([title, *shown])
+    text = "\n\n".join([title, *parts])
     if markup.units(text) <= press.room:
         await press.answer(Screen((text,)))
         return
