@@ -1,7 +1,4 @@
-"""``setup``, its page on calls: which role is called to which cases, and in which hours nobody is.
-
-Owns what this panel and its forms say, and what a choice in them changes. A choice changes its own field alone.
-"""
+"""``setup``, its page on calls: which role is called to which cases, and in which hours nobody is."""
 
 from __future__ import annotations
 
@@ -70,7 +67,7 @@ def time_zone_form(policy: CommunityPolicy, locale: str) -> Form:
 def chosen_changes(
     field: str, values: tuple[str, ...], policy: CommunityPolicy, facts: CommunityFacts, locale: str
 ) -> dict[str, object]:
-    """What a choice changes.
+    """The fields of the policy that a choice changes.
 
     Raises:
         BadInput: the role is everybody's, or gone.
@@ -82,7 +79,7 @@ def chosen_changes(
     if field == "threats_in_quiet_hours":
         return {"threats_in_quiet_hours": values == ("yes",)}
     kind = CallKind(field)
-    others = {one: role for one, role in policy.calls.items() if one is not kind}
+    others = {other: role for other, role in policy.calls.items() if other is not kind}
     if not values:
         return {"calls": others}
     facts.check_called(values[0], policy, locale)

@@ -1,6 +1,6 @@
-"""What each field of a panel changes, and the form that a button of it opens.
+"""What each field of a panel changes in the policy, and the form that a button opens.
 
-Owns which page of settings answers for a field. Asks for no right and writes nothing.
+No right is asked for here, and nothing is written.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Takes a choice in a panel, or a form that was sent, to the governance, and the result back to the panel.
+"""The way of a choice in a panel, or of a form that was sent, to the governance, and of the result back to the panel.
 
-Owns that way. Rights are asked again at every choice; a refusal is shown in the panel and changes nothing.
+Rights are asked again at every choice; a refusal is shown in the panel and changes nothing.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ async def in_time(locale: str) -> AsyncIterator[None]:
 
 
 class Choosing:
-    """Panels of one platform's communities, and what is chosen in them.
+    """The panels of one platform's communities, and the choices that people make in them.
 
     Args:
         detector: the filter of watched channels; ``None`` where there is none.
@@ -94,12 +94,12 @@ class Choosing:
         if (chosen.panel, chosen.field) == (setup.PANEL, "posting_on"):
             await require(self._desk, manager, OnCommunity.CONFIGURE)
             return setup.confirm_panel(manager.reader)
-        notice = await self._noticed(manager, chosen, facts)
+        notice = await self._notice_of(manager, chosen, facts)
         return replace(await self.panel(manager, chosen.panel, facts), notice=notice, touched=chosen.field)
 
     async def _cases(self, manager: Manager, page: int = 0) -> Panel:
-        found = await self._desk.casework.open_cases(self._desk.platform, manager.community, manager.person, page)
-        return reports.cases_panel(found, manager.reader)
+        cases = await self._desk.casework.open_cases(self._desk.platform, manager.community, manager.person, page)
+        return reports.cases_panel(cases, manager.reader)
 
     async def _policy(self, manager: Manager) -> CommunityPolicy:
         return await self._desk.governance.policy(self._desk.platform, manager.community)
@@ -117,15 +117,15 @@ class Choosing:
         except NotAllowed:
             return None
 
-    async def _noticed(self, manager: Manager, chosen: Chosen, facts: CommunityFacts) -> str:
+    async def _notice_of(self, manager: Manager, chosen: Chosen, facts: CommunityFacts) -> str:
         try:
-            said = await self._do(manager, chosen, facts)
+            notice = await self._do(manager, chosen, facts)
         except AntiphonError as err:
             refused = manager.reader.markup.ours(f"**{gettext('Nothing was changed.', manager.locale)}**")
             return f"{refused} {explain(err, manager.locale, _NOTICE)}{self._kept(manager, chosen, err)}"
         self._unsaved.forget(manager, chosen.panel, chosen.field)
         self._desk.policies.forget(manager.community)
-        return said
+        return notice
 
     def _kept(self, manager: Manager, chosen: Chosen, err: AntiphonError) -> str:
         """Keep what was typed into a form, if it was the words that were refused; says so, on a line of its own."""
@@ -152,7 +152,7 @@ class Choosing:
 
 
 async def switch(governance: Governance, platform: str, manager: Manager, field: str, typed: Mapping[str, str]) -> str:
-    """Turn posting, or the sentence that discloses Antiphon, on or off; says what is so from now on."""
+    """Turn posting, or the sentence that discloses Antiphon, on or off; the sentence that says so to the manager."""
     locale = manager.locale
     if field.startswith("posting"):
         is_posting = field == "posting_on_confirmed"
@@ -186,7 +186,9 @@ class _Unsaved:
     def filled(self, manager: Manager, form: Form) -> Form:
         """The form with what the person typed last, if that was refused."""
         typed = self._typed.get(_key(manager, form.panel, form.field), {})
-        return replace(form, fields=tuple(replace(one, value=typed.get(one.name, one.value)) for one in form.fields))
+        return replace(
+            form, fields=tuple(replace(each, value=typed.get(each.name, each.value)) for each in form.fields)
+        )
 
 
 def _key(manager: Manager, panel: str, field: str) -> tuple[str, str, str, str]:

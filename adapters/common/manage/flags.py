@@ -1,7 +1,4 @@
-"""``setup``, its page on flags: who may flag posts, how many must, and whether they hear what became of it.
-
-Owns what this panel says and what a choice in it changes.
-"""
+"""``setup``, its page on flags: who may flag posts, how many must, and whether they hear what became of it."""
 
 from __future__ import annotations
 
@@ -26,13 +23,13 @@ def flags_panel(policy: CommunityPolicy, reader: Reader) -> Panel:
         f"{heading}\n{about}",
         _members(policy, reader),
         _needed(policy, reader),
-        _told(policy, reader),
+        _outcomes(policy, reader),
     )
     return Panel(PANEL, parts, (back_to_setup(locale),))
 
 
 def chosen_changes(field: str, values: tuple[str, ...]) -> dict[str, object]:
-    """What a choice changes."""
+    """The fields of the policy that a choice changes."""
     if field == "flaggers_needed":
         return {"flaggers_needed": int(values[0])}
     return {field: values == ("yes",)}
@@ -55,7 +52,7 @@ def _needed(policy: CommunityPolicy, reader: Reader) -> PanelChoice:
     return PanelChoice("flaggers_needed", reader.markup.ours(title), rows=rows, chosen=chosen, least=1)
 
 
-def _told(policy: CommunityPolicy, reader: Reader) -> PanelChoice:
+def _outcomes(policy: CommunityPolicy, reader: Reader) -> PanelChoice:
     locale = reader.locale
     rows = (
         ("no", gettext("are told nothing", locale)),

@@ -1,6 +1,6 @@
-"""Who manages a community, and what only the platform knows about the community.
+"""The manager of a community, and ``CommunityFacts``: the port through which the panels ask the platform about it.
 
-Owns the port through which the panels ask the platform. Every right is asked again at each use.
+Every right is asked for again at each use.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from core.desk.rules.roles import OnCase, OnCommunity, Person, Role
 
 @dataclass(frozen=True, slots=True)
 class Manager:
-    """Who manages, where, and how to speak to them; ``is_owner`` as the platform says."""
+    """The person who manages, their community, and how to speak to them; ``is_owner`` as the platform says."""
 
     community: str
     person: Person

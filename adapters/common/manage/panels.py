@@ -1,6 +1,6 @@
-"""A panel of settings as data: what it says, what can be chosen in it, and what can be typed.
+"""A panel of settings as data: its texts, its choices, and its forms.
 
-Owns these shapes. A panel keeps nothing in memory: each choice names its panel and its field.
+A panel keeps nothing in memory: each choice names its panel and its field.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""The status of the desk, what happened and what was decided lately, in words.
+"""Reports for managers in words: the status of the desk, the figures of some days, the last decisions, the open cases.
 
-Owns these texts. Shows counts, times and names of moderators, never the words of a post.
-
-The list of open cases: their numbers, states and ages, who holds them, and where their cards are.
+They show counts, times and names of moderators, never the words of a post.
 """
 
 from __future__ import annotations
@@ -41,7 +39,7 @@ _NAME, _REASON = 40, 60
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """What capture does in this process.
+    """How capture works in this process.
 
     ``unread``: what it may not read, in a sentence. ``left_out``: how many messages it had to leave out. ``languages``:
     those that the filter of watched channels reads, by ISO 639-1 code; none where nothing is watched.
@@ -101,26 +99,26 @@ def mode_in_words(status: DeskStatus, locale: str) -> str:
 def card_trouble_in_words(trouble: CardTrouble, reader: Reader) -> str:
     """Why moderators see no new cards, since when, and what to do."""
     locale = reader.locale
-    said = gettext(
+    sentence = gettext(
         "**Moderators see no new cards** since {moment}. {message} {remedy}",
         locale,
         moment=reader.markup.date(trouble.since),
         message=translated(trouble.message, locale),
         remedy=translated(trouble.remedy, locale),
     )
-    return reader.markup.ours(said.strip())
+    return reader.markup.ours(sentence.strip())
 
 
 def _platform(trouble: PlatformTrouble, reader: Reader) -> str:
     locale = reader.locale
-    said = gettext(
+    sentence = gettext(
         "**{platform} is not connected** since {moment}. {message}",
         locale,
         platform=trouble.platform,
         moment=reader.markup.date(trouble.since),
         message=translated(trouble.message, locale),
     )
-    return reader.markup.ours(said.strip())
+    return reader.markup.ours(sentence.strip())
 
 
 def _queue(status: DeskStatus, locale: str) -> str:
@@ -150,25 +148,25 @@ def _model(status: DeskStatus, locale: str) -> str:
     return gettext("Drafting works.", locale)
 
 
-def statistics_text(found: Statistics, days: int, reader: Reader) -> str:
+def statistics_text(figures: Statistics, days: int, reader: Reader) -> str:
     """What happened in the given number of days; figures that need at least five cases are left out below that."""
     locale = reader.locale
     lines = [
         reader.markup.heading(gettext("The last {days} days", locale, days=days)),
-        gettext("Flagged: {count}.", locale, count=found.flagged),
-        _counts(gettext("What became of them", locale), ends_in_words(found.by_state, locale)),
+        gettext("Flagged: {count}.", locale, count=figures.flagged),
+        _counts(gettext("What became of them", locale), ends_in_words(figures.by_state, locale)),
         _counts(
-            gettext("Groups", locale), {listed_group_in_words(key, locale): n for key, n in found.by_group.items()}
+            gettext("Groups", locale), {listed_group_in_words(key, locale): n for key, n in figures.by_group.items()}
         ),
         _counts(
             gettext("Kinds of reply", locale),
-            {counted_draft_in_words(key, locale): n for key, n in found.by_intent.items()},
+            {counted_draft_in_words(key, locale): n for key, n in figures.by_intent.items()},
         ),
         _counts(
             gettext("Why cases were closed", locale),
-            closings_in_words(found.by_close_reason, locale),
+            closings_in_words(figures.by_close_reason, locale),
         ),
-        *_medians(found, locale),
+        *_medians(figures, locale),
     ]
     return "\n".join(line for line in lines if line)
 
@@ -190,10 +188,10 @@ def ends_in_words(by_state: Mapping[CaseState, int], locale: str) -> dict[str, i
         CaseState.EXPIRED: gettext("nobody decided in time", locale),
         CaseState.FOLDED: gettext("decided with another case", locale),
     }
-    found = Counter[str]()
+    ends_by_name = Counter[str]()
     for state, number in by_state.items():
-        found[ends.get(state) or gettext("still open", locale)] += number
-    return dict(found)
+        ends_by_name[ends.get(state) or gettext("still open", locale)] += number
+    return dict(ends_by_name)
 
 
 def closings_in_words(by_reason: Mapping[str, int], locale: str) -> dict[str, int]:
@@ -205,20 +203,20 @@ def _reason(name: str, locale: str) -> str:
     return translated(why_closed(CloseReason(name)), locale) if name in set(CloseReason) else name
 
 
-def _medians(found: Statistics, locale: str) -> list[str]:
-    said: list[str] = []
-    if found.median_seconds_to_draft is not None:
-        time = duration_in_words(found.median_seconds_to_draft, locale)
-        said.append(gettext("Half of the drafts were there in {time}.", locale, time=time))
-    if found.median_seconds_to_decision is not None:
-        time = duration_in_words(found.median_seconds_to_decision, locale)
-        said.append(gettext("Half of the decisions were made in {time}.", locale, time=time))
-    if found.share_edited is not None:
-        said.append(gettext("Edited before approval: {share} %.", locale, share=round(found.share_edited * 100)))
-    if found.share_first_rank is not None:
-        share = round(found.share_first_rank * 100)
-        said.append(gettext("The first draft was chosen: {share} %.", locale, share=share))
-    return said or [gettext("Fewer than five cases: not enough data for times and shares.", locale)]
+def _medians(figures: Statistics, locale: str) -> list[str]:
+    lines: list[str] = []
+    if figures.median_seconds_to_draft is not None:
+        time = duration_in_words(figures.median_seconds_to_draft, locale)
+        lines.append(gettext("Half of the drafts were there in {time}.", locale, time=time))
+    if figures.median_seconds_to_decision is not None:
+        time = duration_in_words(figures.median_seconds_to_decision, locale)
+        lines.append(gettext("Half of the decisions were made in {time}.", locale, time=time))
+    if figures.share_edited is not None:
+        lines.append(gettext("Edited before approval: {share} %.", locale, share=round(figures.share_edited * 100)))
+    if figures.share_first_rank is not None:
+        share = round(figures.share_first_rank * 100)
+        lines.append(gettext("The first draft was chosen: {share} %.", locale, share=share))
+    return lines or [gettext("Fewer than five cases: not enough data for times and shares.", locale)]
 
 
 def lately_text(decisions: Sequence[DecidedLately], reader: Reader, limit: int) -> str:
@@ -226,7 +224,7 @@ def lately_text(decisions: Sequence[DecidedLately], reader: Reader, limit: int) 
     title = reader.markup.heading(gettext("Decided lately", reader.locale))
     if not decisions:
         return f"{title}\n{gettext('Nobody has decided anything yet.', reader.locale)}"
-    units, lines = reader.markup.units, [_decision(one, reader) for one in decisions]
+    units, lines = reader.markup.units, [_decision(decision, reader) for decision in decisions]
     while units("\n".join([title, *(short for _, short in lines)])) >= limit:
         lines.pop()
     segments = [Segment("lines", number, forms) for number, forms in enumerate(lines, start=1)]
@@ -257,18 +255,18 @@ async def exported(governance: Governance, platform: str, community: str, by: Pe
 PANEL: Final = "cases"
 
 
-def cases_panel(found: OpenCases, reader: Reader) -> Panel:
+def cases_panel(cases: OpenCases, reader: Reader) -> Panel:
     """One page, with buttons to its neighbours; a button's field is the number of the page."""
     locale = reader.locale
-    lines = [reader.markup.heading(gettext("Open cases: {count}", locale, count=found.total))]
-    if found.oldest is None:
+    lines = [reader.markup.heading(gettext("Open cases: {count}", locale, count=cases.total))]
+    if cases.oldest is None:
         lines.append(gettext("No case is open.", locale))
     else:
-        lines.append(gettext("The oldest is from {moment}.", locale, moment=reader.markup.from_now(found.oldest)))
-    lines += [_line(case, reader) for case in found.cases]
-    if found.cases:
+        lines.append(gettext("The oldest is from {moment}.", locale, moment=reader.markup.from_now(cases.oldest)))
+    lines += [_line(case, reader) for case in cases.cases]
+    if cases.cases:
         lines.append(reader.markup.small(gettext("Ask for a case by its number to see it.", locale)))
-    return Panel(PANEL, ("\n".join(lines),), _buttons(found, locale))
+    return Panel(PANEL, ("\n".join(lines),), _buttons(cases, locale))
 
 
 def page_of(field: str) -> int:
@@ -291,10 +289,10 @@ def _line(case: OpenCase, reader: Reader) -> str:
     return " · ".join(parts)
 
 
-def _buttons(found: OpenCases, locale: str) -> tuple[PanelButton, ...]:
-    made = []
-    if found.page > 0:
-        made.append(PanelButton(str(found.page - 1), gettext("Earlier cases", locale)))
-    if found.page + 1 < found.pages:
-        made.append(PanelButton(str(found.page + 1), gettext("Later cases", locale), is_first=True))
-    return tuple(made)
+def _buttons(cases: OpenCases, locale: str) -> tuple[PanelButton, ...]:
+    buttons = []
+    if cases.page > 0:
+        buttons.append(PanelButton(str(cases.page - 1), gettext("Earlier cases", locale)))
+    if cases.page + 1 < cases.pages:
+        buttons.append(PanelButton(str(cases.page + 1), gettext("Later cases", locale), is_first=True))
+    return tuple(buttons)

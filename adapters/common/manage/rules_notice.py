@@ -1,7 +1,4 @@
-"""``setup``, its page on the notice on the rules: how the community words it in each language.
-
-Owns what this panel and its forms say, and what a choice in them changes. A form changes one language alone.
-"""
+"""``setup``, its page on the notice on the rules: how the community words it in each language."""
 
 from __future__ import annotations
 
@@ -28,9 +25,9 @@ def notice_panel(policy: CommunityPolicy, reader: Reader) -> Panel:
     locale = reader.locale
     heading = reader.markup.heading(gettext("The notice on the rules", locale))
     about = gettext("It is drafted beside replies, and first where no reply is good.", locale)
-    said = "\n".join(_said(language, policy, reader) for language in LANGUAGES)
+    lines = "\n".join(_line(language, policy, reader) for language in LANGUAGES)
     buttons = [PanelButton(f"{_ASK}{language}", f"{OWN_NAMES[language]}…") for language in LANGUAGES]
-    return Panel(PANEL, (f"{heading}\n{about}", said, _silent(policy, reader)), (*buttons, back_to_setup(locale)))
+    return Panel(PANEL, (f"{heading}\n{about}", lines, _silent(policy, reader)), (*buttons, back_to_setup(locale)))
 
 
 def notice_form(field: str, policy: CommunityPolicy, locale: str) -> Form:
@@ -52,12 +49,12 @@ def silent_changes(values: tuple[str, ...], policy: CommunityPolicy) -> dict[str
 
 def worded_changes(language: str, typed: dict[str, str], policy: CommunityPolicy) -> dict[str, object]:
     """The words that a person typed for a language; without any, Antiphon's own stand there again."""
-    others = {one: text for one, text in policy.norm_notice.items() if one != language}
+    others = {other: text for other, text in policy.norm_notice.items() if other != language}
     words = typed.get("words", "").strip()
     return {"norm_notice": {**others, language: words} if words else others}
 
 
-def _said(language: str, policy: CommunityPolicy, reader: Reader) -> str:
+def _line(language: str, policy: CommunityPolicy, reader: Reader) -> str:
     """One language's line: its name, whose words they are, and the words."""
     locale, own = reader.locale, policy.norm_notice.get(language)
     if own is None:
@@ -66,8 +63,8 @@ def _said(language: str, policy: CommunityPolicy, reader: Reader) -> str:
         whose, words = gettext("your words", locale), own
     else:
         whose, words = gettext("no notice", locale), ""
-    said = reader.markup.ours(f"**{OWN_NAMES[language]}** ({whose})")
-    return f"{said}: {reader.markup.inert(words)}" if words else said
+    title = reader.markup.ours(f"**{OWN_NAMES[language]}** ({whose})")
+    return f"{title}: {reader.markup.inert(words)}" if words else title
 
 
 def _silent(policy: CommunityPolicy, reader: Reader) -> PanelChoice:

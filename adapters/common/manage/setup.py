@@ -1,6 +1,6 @@
 """``setup``: where cards go, who has which role, what is watched, and whether anything is posted.
 
-Owns what this panel says and what a choice in it changes. Leaving shadow mode takes two presses; going back takes one.
+Leaving shadow mode takes two presses; going back takes one.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ def setup_panel(manager: Manager, policy: CommunityPolicy, status: DeskStatus | 
 def confirm_panel(reader: Reader) -> Panel:
     """The second press that leaves shadow mode."""
     locale = reader.locale
-    said = gettext(
+    question = gettext(
         "From now on a reply that a moderator approves is **posted here**. So far nothing was. Shall it?",
         locale,
     )
     yes = PanelButton("posting_on_confirmed", gettext("Yes, post approved replies", locale), is_first=True)
     no = PanelButton("again", gettext("No, go back", locale))
-    return Panel(PANEL, (reader.markup.ours(said),), (yes, no))
+    return Panel(PANEL, (reader.markup.ours(question),), (yes, no))
 
 
 def disclosure_form(locale: str) -> Form:
@@ -75,7 +75,7 @@ def reaction_form(policy: CommunityPolicy, facts: CommunityFacts, locale: str) -
 def chosen_changes(
     field: str, values: tuple[str, ...], policy: CommunityPolicy, facts: CommunityFacts, locale: str
 ) -> dict[str, object]:
-    """What a choice changes, checked against the community.
+    """The fields of the policy that a choice changes, checked against the community.
 
     Raises:
         BadInput: a channel cannot be used so, or a role is everybody's.
@@ -100,8 +100,8 @@ def chosen_changes(
 
 
 def roles_with(now: dict[str, Role], role: Role, chosen: tuple[str, ...]) -> dict[str, Role]:
-    """The roles, of which exactly these now give ``role``; one that gave a different role stops giving it."""
-    others = {key: given for key, given in now.items() if given is not role and key not in chosen}
+    """Antiphon's roles by the community's, after exactly ``chosen`` give ``role``, and no other role any more."""
+    others = {key: other for key, other in now.items() if other is not role and key not in chosen}
     return {**others, **dict.fromkeys(chosen, role)}
 
 
@@ -152,9 +152,9 @@ def _roles(policy: CommunityPolicy, reader: Reader) -> list[PanelChoice]:
     }
     choices = []
     for field, role in ROLE_FIELDS.items():
-        given = tuple(key for key, value in policy.roles.items() if value is role)
+        chosen = tuple(key for key, value in policy.roles.items() if value is role)
         title = reader.markup.ours(words[field])
-        choices.append(PanelChoice(field, title, ChoiceOf.ROLES, chosen=given, most=_MOST_CHOSEN))
+        choices.append(PanelChoice(field, title, ChoiceOf.ROLES, chosen=chosen, most=_MOST_CHOSEN))
     return choices
 
 
@@ -180,20 +180,20 @@ def _quotes(policy: CommunityPolicy, reader: Reader) -> PanelChoice:
 
 def _remarks(manager: Manager, policy: CommunityPolicy, status: DeskStatus | None, facts: CommunityFacts) -> str:
     locale, ours = manager.locale, manager.reader.markup.ours
-    said = [*facts.lacking(policy, locale)]
+    lines = [*facts.lacking(policy, locale)]
     if status is not None and status.card_trouble is not None:
-        said.append(card_trouble_in_words(status.card_trouble, manager.reader))
+        lines.append(card_trouble_in_words(status.card_trouble, manager.reader))
     if not policy.review_channel:
-        said.append(gettext("Without a review channel nobody sees the cases here.", locale))
+        lines.append(gettext("Without a review channel nobody sees the cases here.", locale))
     if (policy.watched_channels or policy.reaction) and (unread := facts.unread(locale)):
-        said.append(unread)
+        lines.append(unread)
     if policy.reaction:
-        said.append(gettext("Flag reaction: {emoji}", locale, emoji=manager.reader.markup.inert(policy.reaction)))
+        lines.append(gettext("Flag reaction: {emoji}", locale, emoji=manager.reader.markup.inert(policy.reaction)))
     if status is not None and not status.is_posting:
-        said.append(ours(gettext("**Shadow mode**: drafts are made and reviewed, nothing is posted.", locale)))
+        lines.append(ours(gettext("**Shadow mode**: drafts are made and reviewed, nothing is posted.", locale)))
     elif status is not None:
-        said.append(ours(gettext("**Posting**: a reply that a moderator approves is posted.", locale)))
-    return "\n".join(said) or gettext("All is well.", locale)
+        lines.append(ours(gettext("**Posting**: a reply that a moderator approves is posted.", locale)))
+    return "\n".join(lines) or gettext("All is well.", locale)
 
 
 def _buttons(status: DeskStatus | None, locale: str) -> tuple[PanelButton, ...]:

@@ -1,7 +1,4 @@
-"""``targets``: what the filter looks out for, and how drafts are written and backed.
-
-Owns what this panel and its forms say, and what a choice in them changes.
-"""
+"""``targets``: what the filter looks out for, and how drafts are written and backed."""
 
 from __future__ import annotations
 
@@ -27,7 +24,7 @@ _EARLIEST: Final = 1900
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """What the filter of watched channels does in a community.
+    """The filter of watched channels in a community, in figures.
 
     Attributes:
         record: what it looked at and found.
@@ -41,7 +38,7 @@ class Watched:
 
 
 def watched(policy: CommunityPolicy, record: WatchRecord, detector: HateDetector) -> Watched:
-    """What the filter does by the community's present threshold."""
+    """The filter in figures, by the community's present threshold."""
     rate = detector.false_alarms(careful_threshold(policy.one_in, record.labels, detector.threshold))
     return Watched(record, round(1 / rate), record.alarms_a_week(rate))
 
@@ -79,11 +76,11 @@ def forbidden_form(policy: CommunityPolicy, locale: str) -> Form:
 def _words(name: str, listed: tuple[str, ...], label: str, locale: str) -> tuple[FormField, ...]:
     """Words, one on a line, in as many fields as they need, with room for one more line."""
     chunks = [listed[start : start + _WORDS_IN_A_FIELD] for start in range(0, MAX_KEYWORDS, _WORDS_IN_A_FIELD)]
-    shown = [chunk for number, chunk in enumerate(chunks) if chunk or number == 0]
+    filled = [chunk for number, chunk in enumerate(chunks) if chunk or number == 0]
     description = gettext("One on a line, whole words, at most {most} in all.", locale, most=MAX_KEYWORDS)
     return tuple(
         FormField(f"{name}_{number}", label, "\n".join(chunk), _MAX_FIELD, description, is_long=True)
-        for number, chunk in enumerate(shown)
+        for number, chunk in enumerate(filled)
     )
 
 
@@ -115,7 +112,7 @@ def voice_form(policy: CommunityPolicy, locale: str) -> Form:
 
 
 def chosen_changes(field: str, values: tuple[str, ...]) -> dict[str, object]:
-    """What a choice changes."""
+    """The fields of the policy that a choice changes."""
     if field == "groups":
         return {"groups": tuple(TargetGroup(value) for value in values)}
     if field == "intents":
@@ -176,13 +173,13 @@ def figures(here: Watched, locale: str) -> str:
     """How many false alarms there are, what that rests on, and what moderators said of the finds."""
     lines, record = [_alarms(here, locale)], here.record
     if record.found:
-        said = gettext(
+        wrong = gettext(
             "Of {found} posts that the filter found in the last four weeks, moderators called {wrong} not hateful.",
             locale,
             found=record.found,
             wrong=record.wrong,
         )
-        lines.append(said)
+        lines.append(wrong)
     return "\n".join(lines)
 
 

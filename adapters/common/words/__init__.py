@@ -1,1 +1,1 @@
-"""What is said, in the reader's language and within a platform's limits."""
+"""Words and sentences in the reader's language, within a platform's limits."""

@@ -1,6 +1,6 @@
-"""How an error is told to the person it happened to, and to the log.
+"""An error in words for the person it happened to, and in the log.
 
-Owns both. Must never log what a person wrote, nor an error's own words: only its kind and place.
+The log gets its kind and place alone, neither what a person wrote nor the error's own words, which may quote it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def explain(error: AntiphonError, locale: str, limit: int) -> str:
 
 
 def unforeseen(locale: str) -> str:
-    """What is said about an error that is not one of ``core.errors``."""
+    """The sentence about an error that is not one of ``core.errors``."""
     return gettext(
         "Something went wrong in Antiphon, and nothing was changed. Try again, or tell the person who runs it.", locale
     )
@@ -35,9 +35,9 @@ def log_failure(what: str, error: BaseException) -> None:
     _LOG.error("%s failed: %s at %s", what, type(error).__name__, where)
 
 
-async def last_said(saying: Awaitable[None]) -> None:
+async def last_said(answer: Awaitable[None]) -> None:
     """Tell the person about an error; if that fails as well, only the log is told."""
     try:
-        await saying
+        await answer
     except Exception as err:  # for example, the connection is gone: there is nobody to tell
         _LOG.warning("An error could not be told to who asked: %s", type(err).__name__)

@@ -1,7 +1,4 @@
-"""Which parts of a text are shown where not all of it fits.
-
-Owns the choice: the least important part is left out or shortened first. Does not know cards or markup.
-"""
+"""Which parts of a text are shown where not all of it fits: the least important is shortened or left out first."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Groups, intents, severities, reasons and times in the reader's language.
 
-Owns one sentence or word for each value that people read: as a card names it, as a panel or a report lists it, and as a
-person asks for it. Does not know the layout.
+Some values have several names: on a card, in the list of a panel or a report, and where a person asks for one.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from core.models import Action, Draft, Intent, Kind, TargetGroup, Verdict
 
 
 def group_in_words(group: TargetGroup | None, locale: str) -> str:
-    """Whom a post attacks."""
+    """The group that a post attacks."""
     names = {
         TargetGroup.WOMEN: gettext("women", locale),
         TargetGroup.PEOPLE_OF_COLOUR: gettext("people of colour", locale),
@@ -63,9 +62,9 @@ def draft_in_words(draft: Draft, locale: str) -> str:
 
 
 def _no_reply_in_words(kind: Kind, locale: str) -> str:
-    """What a draft is that is no reply; "" for a reply."""
-    said = kind_in_words(kind)
-    return translated(said, locale) if said else ""
+    """The kind of a draft that is no reply; "" for a reply."""
+    name = kind_in_words(kind)
+    return translated(name, locale) if name else ""
 
 
 def counted_draft_in_words(name: str, locale: str) -> str:
@@ -145,7 +144,7 @@ def language_in_words(code: str | None, locale: str) -> str:
 
 
 def duration_in_words(seconds: float, locale: str) -> str:
-    """A time in words that are not more exact than what is known: seconds up to a minute and a half, then minutes."""
+    """A time in words, no more exact than the estimate: seconds up to a minute and a half, then minutes."""
     if seconds <= 90:
         number = max(1, round(seconds))
         return gettext("1 second", locale) if number == 1 else gettext("{seconds} seconds", locale, seconds=number)

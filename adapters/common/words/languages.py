@@ -1,7 +1,4 @@
-"""In which language to speak to a person.
-
-Owns the choice between the reader's own language and the community's, and what each language calls itself.
-"""
+"""The language in which to speak to a person: their own or the community's; and what each language calls itself."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""How a platform marks up text: the one thing that each of our texts needs from it.
-
-Owns the port. Texts in ``adapters.common`` are written once for all platforms; each platform brings a ``Markup``.
-"""
+"""The port for a platform's markup: shared texts are written once, and each platform brings its ``Markup``."""
 
 from __future__ import annotations
 
@@ -27,7 +24,7 @@ JOINERS: Final = "\u200c\u200d"
 
 
 class Markup(Protocol):
-    """The markup of one platform. What others wrote goes through ``inert``, ``covered``, ``framed`` or ``exact``."""
+    """The markup of one platform. A text by others goes through ``inert``, ``covered``, ``framed`` or ``exact``."""
 
     @property
     def platform(self) -> str:
@@ -98,9 +95,9 @@ class Reader:
     locale: str
     markup: Markup
 
-    def told(self, said: str, limit: int | None = None) -> str:
+    def told(self, text: str, limit: int | None = None) -> str:
         """A note, a warning or a reason in the reader's language; whatever it quotes is inert."""
-        return self.markup.inert(translated(said, self.locale), limit)
+        return self.markup.inert(translated(text, self.locale), limit)
 
 
 def hidden_in(text: str) -> tuple[str, ...]:

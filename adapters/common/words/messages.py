@@ -1,6 +1,6 @@
-"""What is said of a message's parts: which one it is, whose words it holds, and what was not read.
+"""The parts of a message in words: which part it is, whose words it holds, and what was not read.
 
-Owns these sentences. A name is inert, and covered where it holds a slur. Pure.
+A name is inert, and covered where it holds a slur.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def sources(words: MessageWords, reader: Reader, *, covers_all: bool = False) ->
 
 
 def part_label(part: Part, locale: str) -> str:
-    """What stands before a part where the whole post is shown, a name included as others wrote it."""
+    """The label before a part where the whole post is shown; a name in it is as others wrote it."""
     if part.kind is PartKind.FORWARDED:
         return gettext("forwarded from {name}", locale, name=part.name) if part.name else gettext("forwarded", locale)
     if part.kind is PartKind.QUOTED:
@@ -53,7 +53,7 @@ def part_label(part: Part, locale: str) -> str:
 
 def not_read(words: MessageWords, locale: str) -> str:
     """A sentence that names what of a message was not read; "" where all was."""
-    said = {
+    names = {
         Unread.PICTURE: gettext("pictures", locale),
         Unread.VIDEO: gettext("videos", locale),
         Unread.VOICE: gettext("voice and sound", locale),
@@ -64,16 +64,16 @@ def not_read(words: MessageWords, locale: str) -> str:
         Unread.OTHER: gettext("something in a form that Antiphon does not know", locale),
         Unread.REST: gettext("what follows the first {number} characters", locale, number=MOST_WORDS),
     }
-    what = ", ".join(said[each] for each in Unread if each in words.unread)
+    what = ", ".join(names[kind] for kind in Unread if kind in words.unread)
     return gettext("Not read: {what}.", locale, what=what) if what else ""
 
 
 def no_words(words: MessageWords, locale: str, remedy: str) -> BadInput:
     """The refusal of a message in which nothing could be read; it names what it holds."""
-    said = gettext("This message has no words that Antiphon can read.", locale)
-    return BadInput(" ".join(part for part in (said, not_read(words, locale)) if part), remedy=remedy)
+    refusal = gettext("This message has no words that Antiphon can read.", locale)
+    return BadInput(" ".join(part for part in (refusal, not_read(words, locale)) if part), remedy=remedy)
 
 
 def type_it(locale: str) -> str:
-    """What helps where a message has no words, on a platform whose command takes words."""
+    """The remedy where a message has no words, on a platform whose command takes words."""
     return gettext("Type what it says behind /counter: you get drafts for these words.", locale)

@@ -1,6 +1,6 @@
 """The words of a notice: a role is called to a case, a reply was not sent, or a flagged post was decided about.
 
-Owns these texts. They hold no word of a post, and a link to the card or the post.
+The texts hold no word of a post, and a link to the card or the post.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ _PLACE: Final = 60
 
 
 def notice_text(notice: Notice, reader: Reader, where: str = "") -> str:
-    """What a notice says, with a link to the card.
+    """The text of a notice, with a link to the card or the post.
 
     Args:
-        where: what people call the place that the case is from; "" where only one can be meant, or it is not known.
+        where: the name of the place that the case is from; "" where only one can be meant, or it is not known.
     """
     locale, url = reader.locale, reader.markup.post_url(notice.card)
     if notice.kind is not None:
-        said, label = _called(notice.kind, notice.case_id, locale), gettext("Go to the card", locale)
+        text, label = _called(notice.kind, notice.case_id, locale), gettext("Go to the card", locale)
     elif notice.outcome is not None:
-        said, label = _outcome(notice.outcome, locale), gettext("Go to the post", locale)
+        text, label = _outcome(notice.outcome, locale), gettext("Go to the post", locale)
     else:
-        said, label = _not_sent(notice, reader, where), gettext("Go to the card", locale)
-    return f"{said} {reader.markup.link(label, url)}" if url else said
+        text, label = _not_sent(notice, reader, where), gettext("Go to the card", locale)
+    return f"{text} {reader.markup.link(label, url)}" if url else text
 
 
 def _called(kind: CallKind, case_id: str, locale: str) -> str:
