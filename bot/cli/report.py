@@ -158,10 +158,16 @@ class CostPart(_Part):
     stopped_because: str
 
 
+def _meanings() -> list[dict[str, str]]:
+    """Each code with what it says: the part of the engine, and its sentence."""
+    said = {**{code: template for template, code in CODES.items()}, OTHER: "There is no code yet."}
+    return [{"const": code, "description": said[code]} for code in sorted(said)]
+
+
 class NotePart(_Part):
     """What could not be done, or not fully."""
 
-    code: Annotated[str, Field(json_schema_extra={"enum": sorted({*CODES.values(), OTHER})})]
+    code: Annotated[str, Field(json_schema_extra={"oneOf": _meanings()})]
     message: Annotated[str, Field(description="The same for people, with the reason.")]
     stage: Annotated[str, Field(description="The part of the engine that says so.")]
     missing_scores: Annotated[dict[str, Missing], Field(description="Of score_missing: why, by the score's name.")]
