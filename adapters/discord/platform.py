@@ -1,8 +1,7 @@
-"""Discord as a place to talk: what was flagged there, and our replies, posted once and taken away again.
+"""Discord as a ``core.desk.rules.platforms.ChatPlatform``: posts are read again, replies posted once and taken away.
 
-Owns every request that reads a post, and those that put our words under one. Implements
-``core.desk.rules.platforms.ChatPlatform``. Must never send by webhook, which knows no keys, never mention anybody, and
-never repeat a send on its own account.
+Nothing is sent by webhook, which knows no keys. A reply mentions nobody, and no send is repeated here: the outbox
+decides that.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ class DiscordPlatform:
     Args:
         client: shared with the other parts, and closed by the part that runs it.
         timeout_seconds: how long one call may take; a retraction makes two. Both must fit into the time
-            that the outbox gives a call, so that it hears what came of it.
+            that the outbox gives a call, so that it gets the result.
     """
 
     def __init__(self, client: AntiphonClient, *, timeout_seconds: float = 12.0) -> None:
@@ -244,15 +243,15 @@ class DiscordPlatform:
             raise of_question(err) from err
 
     async def _change(self, call: Callable[[], Awaitable[_T]]) -> _T:
-        """Make one request that changes something, and say what came of it where it failed."""
+        """Make one request that changes something; an error says whether it may have arrived."""
         requests = self._client.requests
-        with requests.alone() as made:
+        with requests.alone() as request:
             try:
                 async with asyncio.timeout(self._timeout_seconds):
                     return await call()
             except FAULTS as err:
                 # Where the hook works, it has counted every request that went out.
-                raise of_send(err, is_sent=made.begun > 0 or requests.seen == 0) from err
+                raise of_send(err, is_sent=request.begun > 0 or requests.seen == 0) from err
 
     def _channel(self, place: MessageNumbers) -> discord.PartialMessageable:
         if self._client.user is None or self._client.is_closed():
@@ -274,7 +273,7 @@ class DiscordPlatform:
         return Posted(ref_of(place.guild, message.channel.id, message.id), message.created_at)
 
     def _remember(self, message: int, key: str) -> None:
-        """Keep whose message it is, of the latest ones."""
+        """Keep the key of a message that we posted; the oldest keys are forgotten."""
         self._keys[message] = key
         if len(self._keys) > _KEYS_KEPT:
             self._keys.popitem(last=False)

@@ -1,9 +1,7 @@
-"""Who may do what in a Discord server, as Discord says at that moment.
+"""Antiphon's roles by a server's own roles and rights (a ``core.desk.rules.platforms.RoleSource``).
 
-Owns the translation of a server's own roles and rights into Antiphon's roles; a
-``core.desk.rules.platforms.RoleSource``. What Discord told with the interaction that is being answered counts; for
-everybody else, and at each send, it is asked. Must never answer from an older memory: a right that was taken away ends
-at once.
+For the person whose interaction is being answered, the roles that Discord sent with it count. For everybody else, and
+at each send, Discord is asked: a right that was taken away ends at once.
 """
 
 from __future__ import annotations
@@ -76,10 +74,10 @@ class DiscordRoles:
 
 
 def _roles_of(member: discord.Member, policy: CommunityPolicy) -> frozenset[Role]:
-    found = {policy.roles[str(role.id)] for role in member.roles if str(role.id) in policy.roles}
+    roles = {policy.roles[str(role.id)] for role in member.roles if str(role.id) in policy.roles}
     rights = member.guild_permissions
     if member.guild.owner_id == member.id or rights.administrator:
-        found.add(Role.ADMIN)
+        roles.add(Role.ADMIN)
     if rights.manage_guild:
-        found.add(Role.MANAGER)
-    return frozenset(found)
+        roles.add(Role.MANAGER)
+    return frozenset(roles)

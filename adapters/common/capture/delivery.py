@@ -61,13 +61,13 @@ class Following:
 
     async def _follow(self, card: Card, by: Person, until: datetime, show: ShowTo) -> None:
         try:
-            await show(await self._awaited(card, by, until))
+            await show(await self._card_in_the_end(card, by, until))
         except AntiphonError as err:
             _LOG.warning("The drafts of a case could not be shown to who asked: %s", err.message)
         except Exception as err:
             log_failure("showing the drafts to who asked", err)
 
-    async def _awaited(self, card: Card, by: Person, until: datetime) -> Card:
+    async def _card_in_the_end(self, card: Card, by: Person, until: datetime) -> Card:
         """The case once it is decided, or as it is at the end of the wait."""
         casework = self._desk.casework
         while self._now() + timedelta(seconds=(pause := _pause_seconds(card))) < until:

@@ -106,7 +106,7 @@ def sections(card: Card, reader: Reader, limit: int, *, covers_all: bool = False
     under = controls.for_case(card, reader.locale)
     if card.state in CLOSED:
         segments = closed_segments(card, reader, covers_all=covers_all)
-        blocks = _fitted(segments, limit, under, reader)
+        blocks = _blocks(segments, limit, under, reader)
         return [Section(blocks[CLOSED_BLOCK]), Section("", tuple(under))]
     return _open(card, reader, limit, under, covers_all=covers_all)
 
@@ -123,14 +123,14 @@ def _open(card: Card, reader: Reader, limit: int, under: list[Control], *, cover
     segments += [Segment(_STATE, 1, forms) for forms in standing(card, reader)]
     segments += [Segment(_STATE, 2, forms) for forms in alerts(card, reader)]
     segments += _body(card, draft, reader, covers_all=covers_all)
-    blocks = _fitted(segments, limit, [*under, *under_firsts, *under_draft], reader)
+    blocks = _blocks(segments, limit, [*under, *under_firsts, *under_draft], reader)
     parts = [Section(blocks[name]) for name in (HEAD, _STATE, _POST, _NOTES, _POINTS, _APPROVED) if name in blocks]
     parts += [Section(blocks[_FIRSTS], tuple(under_firsts))] if firsts else []
     parts += [] if draft is None else [Section(blocks[DRAFT], tuple(under_draft))]
     return [*parts, Section("", tuple(under))]
 
 
-def _fitted(segments: Sequence[Segment], limit: int, offered: list[Control], reader: Reader) -> dict[str, str]:
+def _blocks(segments: Sequence[Segment], limit: int, offered: list[Control], reader: Reader) -> dict[str, str]:
     labels = sum(reader.markup.units(control.label) for control in offered)
     return fit(segments, limit - labels, reader.markup.units)
 
@@ -150,7 +150,7 @@ def _body(card: Card, draft: Draft | None, reader: Reader, *, covers_all: bool) 
     if covers_all:
         return segments
     segments += [_first(first, number, reader) for number, first in enumerate(written(card), start=1)]
-    segments += [_approved(card, reader)] if card.approved is not None else []
+    segments += [_approved_text(card, reader)] if card.approved is not None else []
     if card.lacks_draft:
         segments += [Segment(_POINTS, 12, (point, "")) for point in points(card, reader)]
     if draft is not None:
@@ -174,7 +174,7 @@ def _post(card: Card, reader: Reader, where: str) -> Segment:
     return Segment(_POST, _AFTER_ALL, tuple(dict.fromkeys((f"{label} {whole}{end}", cut(0)))), cut)
 
 
-def _approved(card: Card, reader: Reader) -> Segment:
+def _approved_text(card: Card, reader: Reader) -> Segment:
     """The approved text and the names of those who approved it; shown in every state from the approval on."""
     markup = reader.markup
     title = markup.ours(f"**{approved_by(card, reader)}**")

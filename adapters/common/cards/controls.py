@@ -116,7 +116,7 @@ def for_case(card: Card, locale: str) -> list[Control]:
     if card.lacks_draft and card.is_writable:
         offered = [*_without_draft(card, locale)]
     else:
-        offered = [*needed_controls(card, locale), *_first(card, locale), *_closing(card, locale)]
+        offered = [*needed_controls(card, locale), *_first(card, locale), *_close_controls(card, locale)]
     return [*offered[: _MOST - 1], Control(Act.MORE, gettext("More…", locale))]
 
 
@@ -131,7 +131,7 @@ def _without_draft(card: Card, locale: str) -> Iterator[Control]:
         yield _redraft(locale)
     else:
         yield from needed_controls(card, locale)
-    yield from (control for control in _closing(card, locale) if control.act is Act.CLOSE)
+    yield from (control for control in _close_controls(card, locale) if control.act is Act.CLOSE)
 
 
 def needed_controls(card: Card, locale: str) -> Iterator[Control]:
@@ -153,7 +153,7 @@ def label_of(control: Control) -> str:
 
 
 def _first(card: Card, locale: str) -> Iterator[Control]:
-    yield from _holding(card, locale)
+    yield from _hold_controls(card, locale)
     if card.state is CaseState.APPROVED:
         yield Control(Act.UNDO, gettext("Undo", locale), Weight.GRAVE)
     if card.state is CaseState.IN_REVIEW:
@@ -164,7 +164,7 @@ def _redraft(locale: str) -> Control:
     return Control(Act.REDRAFT, gettext("Regenerate…", locale))
 
 
-def _holding(card: Card, locale: str) -> Iterator[Control]:
+def _hold_controls(card: Card, locale: str) -> Iterator[Control]:
     if card.state in _HELD and not is_to_copy(card):
         release, hold = gettext("End my hold", locale), gettext("Hold", locale)
         yield Control(Act.RELEASE, release) if card.holder else Control(Act.HOLD, hold, _weight_of_hold(card))
@@ -174,7 +174,7 @@ def _weight_of_hold(card: Card) -> Weight:
     return Weight.PLAIN if card.state in _REOPENED else Weight.FIRST
 
 
-def _closing(card: Card, locale: str) -> Iterator[Control]:
+def _close_controls(card: Card, locale: str) -> Iterator[Control]:
     reasons = close_reasons(card.state)
     if CloseReason.NOT_HATEFUL in reasons and not (card.may_be_posted or is_to_copy(card)):  # it is behind "Close…"
         yield Control(Act.NOT_HATEFUL, gettext("Not hateful", locale))
@@ -188,10 +188,10 @@ def _closing(card: Card, locale: str) -> Iterator[Control]:
 
 def for_menu(card: Card, locale: str) -> list[Control]:
     """What “More” offers: to read, then to decide."""
-    return [*_reading(card, locale), *_drafting(card, locale), *_deciding(card, locale)]
+    return [*_view_controls(card, locale), *_draft_controls(card, locale), *_decision_controls(card, locale)]
 
 
-def _reading(card: Card, locale: str) -> Iterator[Control]:
+def _view_controls(card: Card, locale: str) -> Iterator[Control]:
     yield Control(Act.SHOW_POST, gettext("Show the post and its thread", locale))
     if card.drafts:
         yield Control(Act.SHOW_DRAFTS, gettext("Show the drafts in full", locale))
@@ -199,17 +199,17 @@ def _reading(card: Card, locale: str) -> Iterator[Control]:
         yield Control(Act.SHOW_EVIDENCE, gettext("Show the evidence in full", locale))
 
 
-def _drafting(card: Card, locale: str) -> Iterator[Control]:
+def _draft_controls(card: Card, locale: str) -> Iterator[Control]:
     if card.is_writable:
         yield Control(Act.EDIT, gettext("Write a reply of your own…", locale), extra=OWN_TEXT)
     if card.other_claims and card.state is CaseState.IN_REVIEW:
         yield Control(Act.OTHER_CLAIM, gettext("Argue another claim…", locale))
 
 
-def _deciding(card: Card, locale: str) -> Iterator[Control]:
+def _decision_controls(card: Card, locale: str) -> Iterator[Control]:
     if card.lacks_draft and card.is_writable:
-        yield from _holding(card, locale)
-        yield from (control for control in _closing(card, locale) if control.act is Act.NOT_HATEFUL)
+        yield from _hold_controls(card, locale)
+        yield from (control for control in _close_controls(card, locale) if control.act is Act.NOT_HATEFUL)
     else:
         yield from needed_controls(card, locale)
     if card.state is CaseState.FOLDED:

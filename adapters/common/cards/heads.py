@@ -36,7 +36,7 @@ _GIST, _NAME, _REASON = 200, 40, 160
 def head(card: Card, reader: Reader, *, covers_all: bool) -> list[Segment]:
     """The lines above everything else; with ``covers_all`` none of them holds a word that may be somebody else's."""
     locale = reader.locale
-    lines = [headline(card, reader), _gist(card, reader, covers_all=covers_all), _attacked(card, locale)]
+    lines = [headline(card, reader), _gist(card, reader, covers_all=covers_all), _target(card, locale)]
     lines += [" · ".join(origin(card, reader, covers_all=covers_all)), passed_on(card, reader, covers_all=covers_all)]
     lines += [earlier_cases(card.earlier, locale)]
     segments = [Segment(HEAD, 0, (line,)) for line in lines if line]
@@ -59,7 +59,7 @@ def _gist(card: Card, reader: Reader, *, covers_all: bool) -> str:
     return f"{label} {covered}" if covered else ""
 
 
-def _attacked(card: Card, locale: str) -> str:
+def _target(card: Card, locale: str) -> str:
     """Whom the post attacks, how badly and in which language, as far as it is known."""
     group = group_in_words(card.target_group, locale) if card.target_group else ""
     severity = severity_in_words(card.severity, locale) if card.severity else ""

@@ -45,7 +45,7 @@ def in_words(err: AntiphonError, reader: Reader) -> tuple[str, str]:
 async def _explain(press: Press, err: AntiphonError) -> None:
     """Say what is wrong; if even that fails, say it in the plainest way."""
     try:
-        await (_outdated(press, err) if isinstance(err, Conflict) else press.say(*in_words(err, press.reader)))
+        await (_show_current(press, err) if isinstance(err, Conflict) else press.say(*in_words(err, press.reader)))
     except AntiphonError as another:
         await last_said(press.say("\n".join((*in_words(err, press.reader), *in_words(another, press.reader)))))
     except Exception as another:
@@ -53,7 +53,7 @@ async def _explain(press: Press, err: AntiphonError) -> None:
         await last_said(press.say(_trouble(press)))
 
 
-async def _outdated(press: Press, err: Conflict) -> None:
+async def _show_current(press: Press, err: Conflict) -> None:
     """Say what is new, and show the case as it is now: on the card, or privately to a person who may only read it."""
     card = await press.casework.card(press.target.case_id, press.by)
     if press.is_on_card and press.target.act in _ON_CARD and not card.is_partial:

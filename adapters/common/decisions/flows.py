@@ -194,10 +194,10 @@ async def confirm(press: Press) -> None:
     """Approve what was shown."""
     await press.defer()
     approval = await press.casework.approve(press.target.extra, press.by)
-    await press.replace(_approved(approval, press.reader))
+    await press.replace(_approval_screen(approval, press.reader))
 
 
-def _approved(approval: Approval, reader: Reader) -> Screen:
+def _approval_screen(approval: Approval, reader: Reader) -> Screen:
     card, locale = approval.card, reader.locale
     if approval.waits_for_second is not None:
         reasons = " ".join(reader.told(reason, 300) for reason in approval.why_two[:5])
@@ -209,10 +209,10 @@ def _approved(approval: Approval, reader: Reader) -> Screen:
         return Screen((f"{sentence}\n{reasons}".strip(),))
     if card.state is not CaseState.APPROVED:
         return Screen((state_in_words(card, reader),))
-    return Screen(("\n".join(_kept(card, reader)),), (), card.case_id, card.version)
+    return Screen(("\n".join(_approval_sentences(card, reader)),), (), card.case_id, card.version)
 
 
-def _kept(card: Card, reader: Reader) -> Iterator[str]:
+def _approval_sentences(card: Card, reader: Reader) -> Iterator[str]:
     """Sentences about an approval that stay true: this answer is not changed any more, the card says what follows."""
     locale = reader.locale
     yield gettext(

@@ -103,12 +103,12 @@ def _roles(policy: CommunityPolicy, reader: Reader) -> list[PanelChoice]:
         CallKind.WAITING: gettext("**Called where a case waits too long**", reader.locale),
     }
     return [
-        PanelChoice(kind, reader.markup.ours(title), ChoiceOf.ROLES, chosen=_called(policy, kind))
+        PanelChoice(kind, reader.markup.ours(title), ChoiceOf.ROLES, chosen=_role_of(policy, kind))
         for kind, title in words.items()
     ]
 
 
-def _called(policy: CommunityPolicy, kind: CallKind) -> tuple[str, ...]:
+def _role_of(policy: CommunityPolicy, kind: CallKind) -> tuple[str, ...]:
     return (policy.calls[kind],) if kind in policy.calls else ()
 
 

@@ -74,7 +74,7 @@ class Choosing:
         if name == rules_notice.PANEL:
             return rules_notice.notice_panel(policy, manager.reader)
         if name == targets.PANEL:
-            return targets.targets_panel(policy, manager.reader, await self._watched(manager, policy))
+            return targets.targets_panel(policy, manager.reader, await self._filter_figures(manager, policy))
         return setup.setup_panel(manager, policy, await self._status(manager), facts)
 
     async def form(self, manager: Manager, chosen: Chosen, facts: CommunityFacts) -> Form:
@@ -104,7 +104,7 @@ class Choosing:
     async def _policy(self, manager: Manager) -> CommunityPolicy:
         return await self._desk.governance.policy(self._desk.platform, manager.community)
 
-    async def _watched(self, manager: Manager, policy: CommunityPolicy) -> targets.Watched | None:
+    async def _filter_figures(self, manager: Manager, policy: CommunityPolicy) -> targets.Watched | None:
         if self._detector is None or not policy.watched_channels:
             return None
         record = await self._desk.governance.watch_record(self._desk.platform, manager.community)
@@ -122,12 +122,12 @@ class Choosing:
             notice = await self._do(manager, chosen, facts)
         except AntiphonError as err:
             refused = manager.reader.markup.ours(f"**{gettext('Nothing was changed.', manager.locale)}**")
-            return f"{refused} {explain(err, manager.locale, _NOTICE)}{self._kept(manager, chosen, err)}"
+            return f"{refused} {explain(err, manager.locale, _NOTICE)}{self._keep_typed(manager, chosen, err)}"
         self._unsaved.forget(manager, chosen.panel, chosen.field)
         self._desk.policies.forget(manager.community)
         return notice
 
-    def _kept(self, manager: Manager, chosen: Chosen, err: AntiphonError) -> str:
+    def _keep_typed(self, manager: Manager, chosen: Chosen, err: AntiphonError) -> str:
         """Keep what was typed into a form, if it was the words that were refused; says so, on a line of its own."""
         if not chosen.typed or not isinstance(err, BadInput):
             return ""

@@ -22,7 +22,7 @@ def flags_panel(policy: CommunityPolicy, reader: Reader) -> Panel:
     parts = (
         f"{heading}\n{about}",
         _members(policy, reader),
-        _needed(policy, reader),
+        _number_needed(policy, reader),
         _outcomes(policy, reader),
     )
     return Panel(PANEL, parts, (back_to_setup(locale),))
@@ -45,7 +45,7 @@ def _members(policy: CommunityPolicy, reader: Reader) -> PanelChoice:
     return either("members_flag", title, rows, policy.members_flag)
 
 
-def _needed(policy: CommunityPolicy, reader: Reader) -> PanelChoice:
+def _number_needed(policy: CommunityPolicy, reader: Reader) -> PanelChoice:
     title = gettext("**How many members** without a role must flag a post before it becomes a case", reader.locale)
     rows = tuple((str(count), str(count)) for count in range(1, MOST_FLAGGERS + 1))
     chosen = (str(policy.flaggers_needed),)

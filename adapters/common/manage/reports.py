@@ -62,7 +62,7 @@ def status_text(status: DeskStatus, watch: Watch, lacking: list[str], reader: Re
     if status.oldest_in_review is not None:
         moment = reader.markup.from_now(status.oldest_in_review)
         lines.append(gettext("The oldest case in review is from {moment}.", locale, moment=moment))
-    lines += [_expected(status, locale), _model(status, locale), *([watch.unread] if watch.unread else [])]
+    lines += [_draft_time(status, locale), _model(status, locale), *([watch.unread] if watch.unread else [])]
     if watch.languages:
         lines.append(_languages(watch.languages, locale))
     if watch.left_out:
@@ -134,7 +134,7 @@ def _queue(status: DeskStatus, locale: str) -> str:
     )
 
 
-def _expected(status: DeskStatus, locale: str) -> str:
+def _draft_time(status: DeskStatus, locale: str) -> str:
     if status.expected_seconds is None:
         return gettext("Nobody can tell yet how long the first draft takes.", locale)
     return gettext(

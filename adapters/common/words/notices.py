@@ -25,7 +25,7 @@ def notice_text(notice: Notice, reader: Reader, where: str = "") -> str:
     """
     locale, url = reader.locale, reader.markup.post_url(notice.card)
     if notice.kind is not None:
-        text, label = _called(notice.kind, notice.case_id, locale), gettext("Go to the card", locale)
+        text, label = _call_text(notice.kind, notice.case_id, locale), gettext("Go to the card", locale)
     elif notice.outcome is not None:
         text, label = _outcome(notice.outcome, locale), gettext("Go to the post", locale)
     else:
@@ -33,7 +33,7 @@ def notice_text(notice: Notice, reader: Reader, where: str = "") -> str:
     return f"{text} {reader.markup.link(label, url)}" if url else text
 
 
-def _called(kind: CallKind, case_id: str, locale: str) -> str:
+def _call_text(kind: CallKind, case_id: str, locale: str) -> str:
     number = short_number(case_id)
     if kind is CallKind.THREAT:
         return gettext("Case {number}: the post threatens or calls for violence.", locale, number=number)

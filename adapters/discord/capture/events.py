@@ -1,9 +1,4 @@
-"""How the parts of capture are put together on one client.
-
-Posts nothing and decides nothing.
-
-People who ask: the message menu and ``/counter``.
-"""
+"""Capture on one client: the message menu and ``/counter``, watched messages, and changes of flagged ones."""
 
 from __future__ import annotations
 
@@ -72,16 +67,16 @@ class MessageLink:
 
 def message_link(text: str) -> MessageLink | None:
     """The link that a text consists of; ``None`` where it is anything else, such as words with a link in them."""
-    found = _LINK.fullmatch(text.strip())
-    if found is None:
+    match = _LINK.fullmatch(text.strip())
+    if match is None:
         return None
-    guild = None if found["guild"].lower() == "@me" else int(found["guild"])
-    return MessageLink(guild, int(found["channel"]), int(found["message"]))
+    guild = None if match["guild"].lower() == "@me" else int(match["guild"])
+    return MessageLink(guild, int(match["channel"]), int(match["message"]))
 
 
 _MAX_WORDS: Final = 4000
 _FOLLOWED: Final = timedelta(minutes=14)
-"""How long an answer is changed; Discord allows fifteen minutes."""
+"""How long an answer can still be changed; Discord allows fifteen minutes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +105,7 @@ class CommandAnswer:
 
     @property
     def promise(self) -> str:
-        """Here, and for how long."""
+        """The drafts appear here, for as long as Discord lets the answer be changed."""
         return gettext(
             "The drafts appear here when they are ready, within 14 minutes. Only you see this.", self.reader.locale
         )
@@ -150,7 +145,7 @@ class CaptureCommands:
             flag = Flag(asker.person.user, "words from elsewhere", Priority.ASKED, wish)
             post = post_from_elsewhere(ref_of(asker.guild.id, interaction.channel_id or 0, interaction.id), text, flag)
         else:
-            message = await self._linked(link, interaction, asker)
+            message = await self._linked_message(link, interaction, asker)
             post = await self._post_of(message, asker, Flag(asker.person.user, "/counter", Priority.ASKED, wish))
         await self._take_in(interaction, asker, post, wants_drafts=True)
 
@@ -176,16 +171,16 @@ class CaptureCommands:
         return Asker(guild, person, locale, policy)
 
     async def _post_of(self, message: discord.Message, asker: Asker, flag: Flag) -> FlaggedPost:
-        found = await place_of(asker.guild, message.channel.id)
+        channel = await place_of(asker.guild, message.channel.id)
         own_id = self._client.user.id if self._client.user is not None else 0
         everybody = asker.policy.everybody_role
-        place = check_capturable(message, asker.guild, found, everybody, own_id, asker.locale)
+        place = check_capturable(message, asker.guild, channel, everybody, own_id, asker.locale)
         post = await flagged_post(message, place, flag, everybody, reads_messages=self._client.options.reads_messages)
         if not post.text.strip():
             raise no_words(post.words, asker.locale, type_it(asker.locale))
         return post
 
-    async def _linked(self, link: MessageLink, interaction: Interaction, asker: Asker) -> discord.Message:
+    async def _linked_message(self, link: MessageLink, interaction: Interaction, asker: Asker) -> discord.Message:
         """The message that a link leads to; a private place is refused before anything is read there."""
         if link.guild != asker.guild.id:
             raise BadInput(
@@ -225,8 +220,8 @@ class CaptureCommands:
 
 def _review_channel(interaction: Interaction, asker: Asker) -> str:
     """A mention of the review channel for those who may see it, "" for others."""
-    wanted = asker.policy.review_channel
-    channel = asker.guild.get_channel(int(wanted)) if wanted.isdecimal() else None
+    number = asker.policy.review_channel
+    channel = asker.guild.get_channel(int(number)) if number.isdecimal() else None
     user = interaction.user
     if channel is None or not isinstance(user, discord.Member) or not channel.permissions_for(user).view_channel:
         return ""
@@ -309,33 +304,33 @@ _FRESH: Final = timedelta(minutes=5)
 
 
 def edited_at(event: discord.RawMessageUpdateEvent) -> datetime | None:
-    """When the author last edited the message; ``None`` if they never did."""
+    """The time of the author's last edit; ``None`` if there is none."""
     return discord.utils.parse_time(event.data.get("edited_timestamp"))
 
 
 def has_new_words(event: discord.RawMessageUpdateEvent, now: datetime) -> bool:
     """Whether the author changed the words with this event.
 
-    Where discord.py remembers the message, its words are compared. Of any other it is only known when it was edited
-    last: that of an update long after it is something else.
+    Where discord.py remembers the message, its words are compared. Of any other message only the time of its last edit
+    is known: an update long after that edit is something else.
     """
     moment = edited_at(event)
-    said = words_now(event.message).compared
-    if moment is None or not said:
+    text = words_now(event.message).compared
+    if moment is None or not text:
         return False
     if event.cached_message is not None:
-        return words_now(event.cached_message).compared != said
+        return words_now(event.cached_message).compared != text
     return now - moment <= _FRESH
 
 
 _HATEFUL_RULES: Final = frozenset(
     {discord.AutoModRuleTriggerType.keyword, discord.AutoModRuleTriggerType.keyword_preset}
 )
-"""The rules of AutoMod that look at words; those against spam and floods say nothing of hate."""
+"""The rules of AutoMod that look at words; its rules against spam and floods say nothing of hate."""
 
 
 class WatchedEvents:
-    """Hears messages, their edits, reactions and AutoMod, and tells ``Watching``."""
+    """Passes messages, their edits, reactions and AutoMod's actions on to ``Watching``."""
 
     def __init__(self, client: AntiphonClient, watching: Watching, known: KnownPosts) -> None:
         self._client = client
@@ -343,7 +338,7 @@ class WatchedEvents:
         self._known = known
 
     def listen(self) -> None:
-        """Begin to hear, where words are shown to us."""
+        """Begin to listen, where Discord shows us the words of others."""
         if self._client.options.reads_messages:
             listen(self._client, "message", self._written)
             listen(self._client, "raw_message_edit", self._edited)
@@ -358,7 +353,7 @@ class WatchedEvents:
             )
 
     async def _edited(self, event: discord.RawMessageUpdateEvent) -> None:
-        """New words are looked at as a new message's; where there is a case, its edit is told to the desk instead."""
+        """Look at new words as at a new message; the edit of a post with a case goes to the desk instead."""
         if event.guild_id is None or self._known.is_known(ref_of(event.guild_id, event.channel_id, event.message_id)):
             return
         if has_new_words(event, discord.utils.utcnow()):
@@ -405,11 +400,11 @@ class WatchedEvents:
 
 _LOG = logging.getLogger(__name__)
 _MOST_REMEMBERED: Final = 10_000
-"""Half of what is remembered at all, so that there is room for new ones."""
+"""Half of what ``KnownPosts`` remembers, so that there is room for new posts."""
 
 
 async def remember_posts(desk: DeskAccess, known: KnownPosts) -> None:
-    """Remember the posts that have a case already, so that no change of theirs is lost in what is too much."""
+    """Remember the posts that have a case already, so that their changes do not wait among those of old messages."""
     try:
         posts = await desk.casework.posts(NAME, _MOST_REMEMBERED)
     except AntiphonError as err:
@@ -421,13 +416,13 @@ async def remember_posts(desk: DeskAccess, known: KnownPosts) -> None:
 
 
 class ChangeEvents:
-    """Hears of edits and deletions, and tells ``PostChanges``."""
+    """Passes edits and deletions on to ``PostChanges``."""
 
     def __init__(self, changes: PostChanges) -> None:
         self._changes = changes
 
     def listen(self, client: discord.Client) -> None:
-        """Hear of edits, deletions, and of channels that go away with all their messages."""
+        """Begin to listen to edits, to deletions, and to the ends of channels with all their messages."""
         listen(client, "raw_message_edit", self._edited)
         listen(client, "raw_message_delete", self._deleted)
         listen(client, "raw_bulk_message_delete", self._many_deleted)
@@ -437,8 +432,8 @@ class ChangeEvents:
     async def _edited(self, event: discord.RawMessageUpdateEvent) -> None:
         """An edit by its author; a preview that Discord adds to a link, or a pin, changes no word.
 
-        Without the message-content intent Discord says when a message was edited last, but not what it reads now; so
-        it is where the message has no text of its own, and in a thread that is not known, whose title nobody sees.
+        The text is "" without the message-content intent, where the message has no text of its own, and in a thread
+        that is not known, whose title Discord does not say.
         """
         moment = edited_at(event)
         if event.guild_id is None or moment is None:

@@ -1,7 +1,6 @@
-"""Messages of Discord as flagged posts.
+"""Messages of Discord as flagged posts, with their conversations.
 
-Owns which messages can be flagged at all, and what travels with them. The words stay exactly as Discord has them: the
-post is compared with them again before a reply is sent.
+The words stay exactly as Discord has them: the post is compared with them again before a reply is sent.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ async def conversation_of(message: discord.Message, place: Place, *, reads_messa
     """The conversation of a message. What cannot be read is left out: a post is never refused for it.
 
     Args:
-        reads_messages: whether Discord shows us others' words; without them only the root and the thread's title are.
+        reads_messages: whether Discord shows us others' words; without them only the root and the title are kept.
     """
     if not isinstance(place, Readable):
         return Conversation()
@@ -47,7 +46,7 @@ def _remarks(messages: Iterable[discord.Message]) -> list[Remark]:
 
 
 def _title(message: discord.Message, place: Place) -> list[Remark]:
-    """The title of the thread, which stands before all in it; the first post has it among its own words."""
+    """The title of the thread, as its first remark; none for the first post, which has it among its own words."""
     title = title_of(place)
     if title is None or any(part.kind is PartKind.TITLE for part in words_now(message, place).parts):
         return []
@@ -55,20 +54,20 @@ def _title(message: discord.Message, place: Place) -> list[Remark]:
 
 
 async def _parents(message: discord.Message, place: Readable, *, is_open: bool) -> tuple[list[discord.Message], str]:
-    """What a message answers, and what that answers, the nearest first; and the id of the first, "" for no answer."""
-    found: list[discord.Message] = []
+    """The messages above one in its chain of replies, the nearest first, and the id of the topmost one, or ""."""
+    parents: list[discord.Message] = []
     first = ""
-    while len(found) < MAX_MESSAGES and (parent_id := _answered(message, place)) is not None:
+    while len(parents) < MAX_MESSAGES and (parent_id := _parent_id(message, place)) is not None:
         first = str(parent_id)
         parent = await _parent(message, parent_id, place, is_open=is_open)
         if parent is None:
             break
-        found.append(parent)
+        parents.append(parent)
         message = parent
-    return found, first
+    return parents, first
 
 
-def _answered(message: discord.Message, place: Place) -> int | None:
+def _parent_id(message: discord.Message, place: Place) -> int | None:
     """The id of the message in the same channel that this one answers."""
     reference = message.reference
     if reference is None or reference.type is not discord.MessageReferenceType.reply:
@@ -79,10 +78,10 @@ def _answered(message: discord.Message, place: Place) -> int | None:
 async def _parent(
     message: discord.Message, parent_id: int, place: Readable, *, is_open: bool
 ) -> discord.Message | None:
-    known = message.reference.resolved if message.reference is not None else None
-    if isinstance(known, discord.Message):
-        return known
-    if isinstance(known, discord.DeletedReferencedMessage) or not is_open:
+    parent = message.reference.resolved if message.reference is not None else None
+    if isinstance(parent, discord.Message):
+        return parent
+    if isinstance(parent, discord.DeletedReferencedMessage) or not is_open:
         return None
     try:
         return await place.fetch_message(parent_id)
@@ -139,27 +138,27 @@ async def flagged_post(
 
 
 def private_place(everybody: str, guild: discord.Guild, locale: str) -> NotAllowed:
-    """Why nothing is taken from a place, and the setting that may be wrong."""
+    """The refusal of a private place, with the setting that may be wrong."""
     if everybody:
         role = discord.utils.escape_markdown(everybody_in(guild, everybody).name)
-        said = gettext(
+        reason = gettext(
             "Antiphon takes nothing from channels and threads that the role {role} cannot see.", locale, role=role
         )
-        other = gettext(
+        setting = gettext(
             "If all members have another role, a manager chooses it as everybody's role in /antiphon setup.", locale
         )
     else:
-        said = gettext("Antiphon takes nothing from channels and threads that not everybody can see.", locale)
-        other = gettext(
+        reason = gettext("Antiphon takes nothing from channels and threads that not everybody can see.", locale)
+        setting = gettext(
             "If all members see this one, a manager chooses their role as everybody's role in /antiphon setup.", locale
         )
-    return NotAllowed(said, remedy=" ".join((gettext("Tell the moderators about the message.", locale), other)))
+    return NotAllowed(reason, remedy=" ".join((gettext("Tell the moderators about the message.", locale), setting)))
 
 
 def check_capturable(
     message: discord.Message, guild: discord.Guild, place: Place | None, everybody: str, own_id: int, locale: str
 ) -> Place:
-    """Where a message is, if it can be flagged there.
+    """The place of a message, if it can be flagged there.
 
     Raises:
         NotAllowed: the place is private, we may not answer there, or the author is not a person who can be answered.
@@ -186,7 +185,7 @@ def _closed_to_us(lacking: Sequence[Sentence], locale: str) -> NotAllowed:
 
 
 def check_author(message: discord.Message, own_id: int, locale: str) -> None:
-    """Refuse what no person wrote, or nobody can be told to have written.
+    """Refuse a message whose author is no person, or is not known.
 
     A webhook speaks for many people under one id, so neither could its author be erased on request, nor would the
     limit of one reply for each person hold.
@@ -195,14 +194,14 @@ def check_author(message: discord.Message, own_id: int, locale: str) -> None:
         NotAllowed: it is ours, a bot's, a webhook's or Discord's own.
     """
     if message.author.id == own_id:
-        said = gettext("This message is Antiphon's own.", locale)
+        reason = gettext("This message is Antiphon's own.", locale)
     elif message.webhook_id is not None:
-        said = gettext("This message came through a webhook: nobody can tell which person wrote it.", locale)
+        reason = gettext("This message came through a webhook: nobody can tell which person wrote it.", locale)
     elif message.author.bot or message.is_system():
-        said = gettext("No person wrote this message: bots and system messages are not answered.", locale)
+        reason = gettext("No person wrote this message: bots and system messages are not answered.", locale)
     else:
         return
     raise NotAllowed(
-        said,
+        reason,
         remedy=gettext("Ask a moderator to remove it, or use /counter with its words to get a draft.", locale),
     )

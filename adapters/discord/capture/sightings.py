@@ -1,7 +1,4 @@
-"""Messages of Discord as capture looks at them.
-
-Owns what of a message counts: who wrote it, where, when, and whether everybody can read it there.
-"""
+"""Messages of Discord as capture looks at them: by whom, where and when, and whether everybody can read them there."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Asking Discord about one bot account: whether its token is accepted, and whether it may read messages.
+"""One bot account: whether Discord accepts its token, and whether it may read messages.
 
-Opens no gateway, so that it can be asked while the account is connected elsewhere.
+No gateway is opened, so that Discord can be asked while the account is connected elsewhere.
 """
 
 from __future__ import annotations

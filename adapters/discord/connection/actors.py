@@ -1,8 +1,7 @@
-"""The person whose interaction is being answered, as Discord told of them with it.
+"""The person whose interaction is being answered, with the roles that Discord sent with it.
 
-Owns that memory: of one interaction, in the tasks that answer it, for some seconds. Discord sends a person's roles with
-each interaction, as they are at that moment, so that it need not be asked for them. Must never be used for a send,
-which comes later and reads all rights anew.
+The memory is of one interaction, in the tasks that answer it, for some seconds: Discord sends a person's roles as they
+are at that moment, so it need not be asked for them. It is not for a send, which comes later and reads all rights anew.
 """
 
 from __future__ import annotations
@@ -15,13 +14,13 @@ from typing import Any, Final
 import discord
 
 HOLDS_SECONDS: Final = 15.0
-"""How long a decision may take whose roles were told with its interaction; for a later one Discord is asked again."""
+"""How long the roles of an interaction count; for a later decision Discord is asked again."""
 
 _ACTING: ContextVar[tuple[discord.Member, float] | None] = ContextVar("acting", default=None)
 
 
 def acts(interaction: discord.Interaction[Any], ticks: Callable[[], float] = time.monotonic) -> None:
-    """Remember, for the task that answers this interaction, who acts.
+    """Remember the person who acts, for the task that answers this interaction.
 
     In a server that we do not know, nobody is remembered: the rights of its roles are not known.
     """

@@ -1,9 +1,6 @@
-"""The connection to Discord, and the one place where its parts are put together.
+"""The connection to Discord: its intents, its beginning and end, and ``listen``, by which each part adds its listeners.
 
-Owns the intents that are asked for, how the connection begins and ends, and what each part may reach of the others.
-Does not know commands or cards. Must never log a token, nor what anybody wrote.
-
-Listening to Discord's events beside others: each part of the adapter adds its own listener.
+No log line holds a token, nor what somebody wrote.
 """
 
 from __future__ import annotations
@@ -38,7 +35,7 @@ _LIBRARY_LOGGERS: Final = ("discord.http", "discord.gateway", "discord.client", 
 
 @dataclass(frozen=True, slots=True)
 class DiscordOptions:
-    """What the operator decides.
+    """The settings of the operator.
 
     Attributes:
         reads_messages: ask for the message-content intent, which reactions and watched channels need.
@@ -50,10 +47,10 @@ class DiscordOptions:
 
 
 class AntiphonTree(app_commands.CommandTree["AntiphonClient"]):
-    """The commands; who installs them says how their errors are answered."""
+    """The commands; the part that installs them says how their errors are answered."""
 
     async def interaction_check(self, interaction: discord.Interaction[AntiphonClient], /) -> bool:
-        """Remember who gives a command; whether they may is asked by each one."""
+        """Remember the person who gives a command; each command asks for their rights itself."""
         acts(interaction)
         return True
 
@@ -66,7 +63,7 @@ class AntiphonClient(discord.AutoShardedClient):
     """One bot account.
 
     Args:
-        options: what the operator decides.
+        options: the settings of the operator.
         installers: each is called once with the client, after it logged in and before it connects: where a part adds
             its commands, listeners and components, and brings the commands in step with Discord.
         casework: what people can do with cases.
@@ -190,7 +187,7 @@ def listen(client: discord.Client, event: str, listener: Listener) -> None:
     name = f"on_{event}"
     earlier: Listener | None = getattr(client, name, None)
 
-    async def heard(*details: Any) -> None:
+    async def hear_all(*details: Any) -> None:
         listeners = [listener] if earlier is None else [earlier, listener]
         ends = await asyncio.gather(*(hear(*details) for hear in listeners), return_exceptions=True)
         errors = [end for end in ends if isinstance(end, BaseException)]
@@ -199,4 +196,4 @@ def listen(client: discord.Client, event: str, listener: Listener) -> None:
         if errors:
             raise errors[0]
 
-    setattr(client, name, heard)
+    setattr(client, name, hear_all)

@@ -1,7 +1,7 @@
 """What Discord's answers mean for a send: certainly not, not now, or nobody knows.
 
-Owns the translation of every error of discord.py and aiohttp into ``core.errors``, with a remedy that a moderator or a
-manager can follow. Pure. Must never call certain what is not: whatever it does not know may have arrived.
+Every error of discord.py and aiohttp becomes one of ``core.errors``, with a remedy that a moderator or a manager can
+follow. An error that is not known here leaves it open whether the send arrived.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ _MEANT: Final[dict[int, tuple[Sentence, Sentence]]] = {
     ),
 }
 _CLOSED: Final = frozenset({10004, 40001, 40002, 50001, 50008, 50013, 50024, 50083, 160002})
-"""Of these, what no later attempt mends: somebody must change something first."""
+"""The codes that no later attempt mends: somebody must change something first."""
 
 
 def is_passing(error: BaseException | None) -> bool:
@@ -147,10 +147,10 @@ def _refusal(error: BaseException) -> PlatformUnavailable | None:
         return PlatformUnavailable(
             sentence("Discord does not accept Antiphon's token."), remedy=sentence("Put a new token into the settings.")
         )
-    return _refused(error)
+    return _http_refusal(error)
 
 
-def _refused(error: discord.HTTPException) -> PlatformUnavailable:
+def _http_refusal(error: discord.HTTPException) -> PlatformUnavailable:
     if error.code == _BAD_FORM and "message_reference" in error.text:
         return PlatformUnavailable(
             sentence("The post that the reply answers is gone."), remedy=sentence("Close the case.")

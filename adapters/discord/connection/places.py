@@ -1,7 +1,7 @@
 """Where on Discord a post is, and whether everybody can read it there.
 
-Owns the one rule of what is private: whatever everybody's role cannot see. That is the server's default role, or the
-one that its managers named because newcomers do not have it yet. Where that cannot be told, the answer is private.
+A place is private if everybody's role cannot see it, or if that cannot be told. Everybody's role is the server's
+default role, or the one that its managers named because newcomers do not have it yet.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ async def place_of(guild: discord.Guild, channel_id: int) -> Place | None:
 
     An interaction does not say who may see its channel, so Discord is asked instead.
     """
-    known = guild.get_channel_or_thread(channel_id)
-    if known is not None:
-        return known
+    place = guild.get_channel_or_thread(channel_id)
+    if place is not None:
+        return place
     try:
         return await guild.fetch_channel(channel_id)
     except (discord.NotFound, discord.Forbidden, discord.InvalidData):

@@ -1,7 +1,4 @@
-"""How Discord's messages are named in Antiphon, and how their edits are.
-
-Owns the translation between ``PostRef`` and Discord's numbers. Pure.
-"""
+"""How Discord's messages and their edits are named in Antiphon: ``PostRef`` and revisions from Discord's numbers."""
 
 from __future__ import annotations
 

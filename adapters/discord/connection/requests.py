@@ -1,7 +1,6 @@
-"""What this process asks of Discord over HTTP: watched, counted, and kept within what Discord puts up with.
+"""The HTTP requests of this process to Discord, counted and kept within Discord's limits.
 
-Owns the hook into discord.py's HTTP session (``aiohttp.TraceConfig``), through which every request passes. Does not
-know commands or messages. Must never see or log a request's body.
+They pass through a hook into discord.py's HTTP session (``aiohttp.TraceConfig``), which never sees a request's body.
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ import aiohttp
 import discord
 
 WINDOW_SECONDS: Final = 600.0
-"""In which Discord counts answers of 401, 403 and 429; from 10,000 on it bans the address."""
+"""The time over which Discord counts answers of 401, 403 and 429; from 10,000 on it bans the address."""
 MOST_INVALID: Final = 5000
 FORBIDDEN_IN_A_ROW: Final = 3
 CLOSED_SECONDS: Final = 300.0
-"""How long nothing is asked of a channel that refused us so often."""
+"""How long a channel that refused us ``FORBIDDEN_IN_A_ROW`` times is left alone."""
 
 OLD_MESSAGE: Final = 30046
 """Discord's code for too many edits of messages that are older than an hour; its status is 429."""
@@ -122,7 +121,7 @@ class Requests:
         if _CALL.get() is None:
             return
         if status == 429:
-            raise await _limited(params.response)
+            raise await _rate_limit(params.response)
         if status >= 500:
             await params.response.read()
             raise RequestFailed(status)
@@ -141,7 +140,7 @@ class Requests:
             self._refusals.pop(key, None)
 
     def _check_budget(self) -> None:
-        """Ask nothing more while half of what Discord puts up with is used up."""
+        """Refuse every request while half of the refusals that Discord tolerates are used up."""
         now = self._ticks()
         if len(self._invalid) == MOST_INVALID and now - self._invalid[0] < WINDOW_SECONDS:
             raise discord.RateLimited(WINDOW_SECONDS - (now - self._invalid[0]))
@@ -158,19 +157,19 @@ class Requests:
             del self._refusals[key]
 
 
-async def _limited(response: aiohttp.ClientResponse) -> discord.RateLimited:
+async def _rate_limit(response: aiohttp.ClientResponse) -> discord.RateLimited:
     """What was limited, and how long Discord asks to be left alone."""
     body: Any = None
     with contextlib.suppress(ValueError, aiohttp.ClientError):
         body = await response.json(content_type=None)
-    said = body if isinstance(body, dict) else {}
-    kind = OldMessage if said.get("code") == OLD_MESSAGE else discord.RateLimited
-    return kind(_retry_after(said.get("retry_after"), response))
+    answer = body if isinstance(body, dict) else {}
+    kind = OldMessage if answer.get("code") == OLD_MESSAGE else discord.RateLimited
+    return kind(_retry_after(answer.get("retry_after"), response))
 
 
-def _retry_after(said: object, response: aiohttp.ClientResponse) -> float:
+def _retry_after(value: object, response: aiohttp.ClientResponse) -> float:
     """The seconds that an answer names; 0 where it names none."""
-    seconds = said if isinstance(said, int | float) else response.headers.get("Retry-After", "0")
+    seconds = value if isinstance(value, int | float) else response.headers.get("Retry-After", "0")
     try:
         return max(float(seconds), 0.0)
     except ValueError:

@@ -1,7 +1,7 @@
-"""Telling Discord of our commands, only when they changed: it allows 200 new ones a day in each server.
+"""Our commands at Discord, which is told of them only when they changed: it allows 200 new ones a day in each server.
 
-Owns the comparison, and that they are registered in one scope only, in all servers or in one: where they were before,
-people would see each of them twice. Where the last state is kept is the application's business.
+They are registered in one scope only, in all servers or in one, and taken away where they were before: people would
+see each of them twice.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class CommandMemory(Protocol):
     """A few short texts that outlast the process."""
 
     def get(self, key: str) -> str | None:
-        """What was kept under a key; ``None`` if nothing was."""
+        """The text under a key; ``None`` if there is none."""
         ...
 
     def set(self, key: str, value: str) -> None:
@@ -36,7 +36,7 @@ class CommandMemory(Protocol):
         ...
 
     def known(self) -> Collection[str]:
-        """Under what anything is kept."""
+        """The keys of all texts that are kept."""
         ...
 
     def forget(self, key: str) -> None:
@@ -45,7 +45,7 @@ class CommandMemory(Protocol):
 
 
 def payload_hash(payload: Iterable[dict[str, Any]]) -> str:
-    """The SHA-256 of what Discord is told of commands, whatever their order."""
+    """The SHA-256 of a payload of commands, whatever their order."""
     rows = sorted(json.dumps(command, sort_keys=True, ensure_ascii=True) for command in payload)
     return hashlib.sha256("\n".join(rows).encode()).hexdigest()
 

@@ -1,14 +1,12 @@
-"""The ``/antiphon`` commands.
+"""The ``/antiphon`` commands, and the panels that they open.
 
-Owns their names and what each asks of the governance. Which people Discord shows them to is only a default that an
-administrator can change, so every one asks for the person's rights itself. Every answer is for the person alone.
-
-Handles what a person chooses in a panel on Discord, or sends in one of its forms.
+Discord shows them to certain people by a default that an administrator can change, so every command asks for the
+person's rights itself. Every answer is for the person alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from io import BytesIO
 from typing import Any, Final, TypeAlias
@@ -54,7 +52,7 @@ def field_of(raw: object) -> tuple[str, str] | None:
 
 
 def panel_layout(panel: Panel, guild: discord.Guild) -> ui.LayoutView:
-    """A panel as a message; discord.py keeps nothing of it, since its choices are heard by their custom ids alone."""
+    """A panel as a message; discord.py keeps nothing of it, since its choices are found by their custom ids alone."""
     view = ui.LayoutView(timeout=None)
     for part in _with_notice(panel):
         if isinstance(part, PanelChoice):
@@ -74,26 +72,26 @@ def _with_notice(panel: Panel) -> Iterator[str | PanelChoice]:
 
     A panel is several screens long on a phone, where nobody would see at its top what a list further below did.
     """
-    is_said = not panel.notice
+    has_notice = not panel.notice
     for part in panel.parts:
-        if not is_said and isinstance(part, PanelChoice) and part.field == panel.touched:
+        if not has_notice and isinstance(part, PanelChoice) and part.field == panel.touched:
             yield panel.notice
-            is_said = True
+            has_notice = True
         yield part
-    if not is_said:
+    if not has_notice:
         yield panel.notice
 
 
 def modal_of(form: Form) -> ui.Modal:
-    """A form that is heard by its custom id when it is sent, restart or not."""
+    """A form that is found by its custom id when it is sent, restart or not."""
     modal = ui.Modal(title=form.title[:_TITLE], custom_id=custom_id(form.panel, form.field), timeout=60)
     for field in form.fields:
-        modal.add_item(_typed(field))
+        modal.add_item(_input(field))
     return modal
 
 
 def form_values(data: Any) -> dict[str, str]:
-    """What was typed into a form, by the custom ids of its fields."""
+    """The texts that were typed into a form, by the custom ids of its fields."""
     typed: dict[str, str] = {}
     for row in data.get("components", ()):
         parts = row.get("components") or ([row["component"]] if "component" in row else [])
@@ -107,37 +105,36 @@ def _button(panel: str, button: PanelButton) -> ui.Button[Any]:
 
 
 def _select(panel: str, choice: PanelChoice, guild: discord.Guild) -> ui.Item[Any]:
-    named = custom_id(panel, choice.field)
+    name = custom_id(panel, choice.field)
     if choice.among is ChoiceOf.ROWS:
         options = [
             discord.SelectOption(label=words, value=value, default=value in choice.chosen)
             for value, words in choice.rows
         ]
-        return ui.Select(custom_id=named, options=options, min_values=choice.least, max_values=choice.most)
+        return ui.Select(custom_id=name, options=options, min_values=choice.least, max_values=choice.most)
     if choice.among is ChoiceOf.ROLES:
-        standing = _standing(choice, guild.get_role, discord.SelectDefaultValueType.role)
-        return ui.RoleSelect(custom_id=named, min_values=choice.least, max_values=choice.most, default_values=standing)
-    standing = _standing(choice, guild.get_channel, discord.SelectDefaultValueType.channel)
+        roles = _present(choice, guild.get_role, discord.SelectDefaultValueType.role)
+        return ui.RoleSelect(custom_id=name, min_values=choice.least, max_values=choice.most, default_values=roles)
+    channels = _present(choice, guild.get_channel, discord.SelectDefaultValueType.channel)
     types = [discord.ChannelType.text] if choice.among is ChoiceOf.REVIEW_CHANNELS else _WATCHED
     return ui.ChannelSelect(
-        custom_id=named,
+        custom_id=name,
         channel_types=types,
         min_values=choice.least,
         max_values=choice.most,
-        default_values=standing,
+        default_values=channels,
     )
 
 
-def _standing(
+def _present(
     choice: PanelChoice, find: Callable[[int], object | None], kind: discord.SelectDefaultValueType
 ) -> list[discord.SelectDefaultValue]:
-    """What is chosen now, without what the server no longer has, as many as Discord takes."""
-    ids: Iterable[str] = choice.chosen
-    known = [int(key) for key in ids if key.isdecimal() and find(int(key)) is not None]
-    return [discord.SelectDefaultValue(id=key, type=kind) for key in known[: choice.most]]
+    """The values that are chosen now and that the server still has, as many as Discord takes."""
+    numbers = [int(key) for key in choice.chosen if key.isdecimal() and find(int(key)) is not None]
+    return [discord.SelectDefaultValue(id=number, type=kind) for number in numbers[: choice.most]]
 
 
-def _typed(field: FormField) -> ui.Label[Any]:
+def _input(field: FormField) -> ui.Label[Any]:
     """A field of a form, with its present value."""
     written: ui.TextInput[Any] = ui.TextInput(
         custom_id=field.name,
@@ -150,7 +147,7 @@ def _typed(field: FormField) -> ui.Label[Any]:
 
 
 class PanelActions:
-    """Hears the choices of both panels; ``detector`` is the filter of watched channels."""
+    """Answers the choices in the panels; ``detector`` is the filter of watched channels."""
 
     def __init__(self, client: AntiphonClient, detector: HateDetector | None) -> None:
         self._client = client
@@ -159,13 +156,13 @@ class PanelActions:
     async def hear(self, interaction: Interaction) -> None:
         """Answer an interaction that is one of ours; any other is left alone."""
         data: dict[str, Any] = dict(interaction.data or {})
-        found = field_of(data.get("custom_id"))
-        if found is None:
+        panel_field = field_of(data.get("custom_id"))
+        if panel_field is None:
             return
         acts(interaction)
         values = tuple(str(value) for value in data.get("values", ()))
         try:
-            await self._answer(interaction, Chosen(*found, values, form_values(data)))
+            await self._answer(interaction, Chosen(*panel_field, values, form_values(data)))
         except Exception as err:
             await answer_error(interaction, err)
 
@@ -265,14 +262,14 @@ class Commands:
         """Tell the status of the desk."""
         manager = await self._begin(interaction, OnCommunity.READ_STATISTICS)
         governance = self._client.desk.governance
-        found = await governance.status(NAME, manager.community, manager.person)
+        status = await governance.status(NAME, manager.community, manager.person)
         policy = await governance.policy(NAME, manager.community)
         reads = self._client.options.reads_messages
         watched = self._detector if policy.watched_channels else None
         languages = frozenset[str]() if watched is None else watched.languages
         watch = Watch("" if reads else may_not_read(manager.locale), self._left_out(), languages)
-        wanting = Server(manager.guild, reads).lacking(policy, manager.locale)
-        await answer(interaction, status_text(found, watch, wanting, manager.reader))
+        lacking = Server(manager.guild, reads).lacking(policy, manager.locale)
+        await answer(interaction, status_text(status, watch, lacking, manager.reader))
 
     async def list_cases(self, interaction: Interaction) -> None:
         """List the open cases, oldest first."""
@@ -291,37 +288,37 @@ class Commands:
         manager = await self._begin(interaction, OnCommunity.PAUSE)
         is_new = await self._client.desk.governance.pause(NAME, manager.community, manager.person, note)
         if is_new:
-            said = gettext(
+            sentence = gettext(
                 "Paused: nothing is posted here until a manager resumes with /antiphon resume.", manager.locale
             )
         else:
-            said = gettext("Posting was paused already.", manager.locale)
-        await answer(interaction, said)
+            sentence = gettext("Posting was paused already.", manager.locale)
+        await answer(interaction, sentence)
 
     async def resume(self, interaction: Interaction, note: str) -> None:
         """Allow posting again."""
         manager = await self._begin(interaction, OnCommunity.RESUME)
         is_new = await self._client.desk.governance.resume(NAME, manager.community, manager.person, note)
         if is_new:
-            said = gettext("Posting goes on: what moderators approve is sent.", manager.locale)
+            sentence = gettext("Posting goes on: what moderators approve is sent.", manager.locale)
         else:
-            said = gettext("Posting was not paused here.", manager.locale)
-        await answer(interaction, said)
+            sentence = gettext("Posting was not paused here.", manager.locale)
+        await answer(interaction, sentence)
 
     async def statistics(self, interaction: Interaction, days: int) -> None:
         """Say what happened lately."""
         manager = await self._begin(interaction, OnCommunity.READ_STATISTICS)
-        found = await self._client.desk.governance.statistics(
+        figures = await self._client.desk.governance.statistics(
             NAME, manager.community, manager.person, timedelta(days=days)
         )
-        await answer(interaction, statistics_text(found, days, manager.reader))
+        await answer(interaction, statistics_text(figures, days, manager.reader))
 
     async def lately(self, interaction: Interaction) -> None:
         """Say who decided what lately; the desk asks whether the person may read cases."""
         await defer(interaction)
         manager = await manager_of(self._client, interaction)
-        found = await self._client.desk.governance.lately(NAME, manager.community, manager.person)
-        await answer(interaction, lately_text(found, manager.reader, MAX_CHARACTERS))
+        decisions = await self._client.desk.governance.lately(NAME, manager.community, manager.person)
+        await answer(interaction, lately_text(decisions, manager.reader, MAX_CHARACTERS))
 
     async def export(self, interaction: Interaction, suffix: str) -> None:
         """Hand over the cases as a file."""
@@ -333,8 +330,8 @@ class Commands:
                 remedy=gettext("Ask the person who runs Antiphon for it: antiphon export.", manager.locale),
             )
         file = discord.File(BytesIO(data), filename=f"antiphon-cases.{suffix}")
-        said = gettext("{rows} cases, with a pseudonym in place of every name.", manager.locale, rows=rows)
-        await interaction.followup.send(said, file=file, ephemeral=True)
+        sentence = gettext("{rows} cases, with a pseudonym in place of every name.", manager.locale, rows=rows)
+        await interaction.followup.send(sentence, file=file, ephemeral=True)
 
     async def help(self, interaction: Interaction) -> None:
         """Say what Antiphon does; anybody may know."""

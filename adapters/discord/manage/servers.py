@@ -1,6 +1,6 @@
-"""Who a manager is on Discord, and what only Discord knows about a server: its channels, roles and our rights there.
+"""A manager on Discord, and what only Discord knows about a server: its channels, roles and our rights there.
 
-Owns these questions. Every right is asked again at each use: being shown a command proves nothing.
+Every right is asked for again at each use: somebody to whom a command is shown may lack the right to it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _RIGHTS_OF_FEW: Final = discord.Permissions(
     ban_members=True,
     moderate_members=True,
 )
-"""Who has one of them is not everybody."""
+"""The rights that a role of everybody does not give."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +93,17 @@ class Server:
 
     def lacking(self, policy: CommunityPolicy, locale: str) -> list[str]:
         """What the bot lacks in the channels that the community chose, in sentences; none if all is well."""
-        said = [_lack(self.guild, channel, FOR_REPLIES, locale) for channel in policy.watched_channels]
+        sentences = [_lack(self.guild, channel, FOR_REPLIES, locale) for channel in policy.watched_channels]
         if policy.review_channel:
-            said.insert(0, _lack(self.guild, policy.review_channel, FOR_REVIEW, locale))
+            sentences.insert(0, _lack(self.guild, policy.review_channel, FOR_REVIEW, locale))
         if policy.everybody_role and not self._has_role(policy.everybody_role):
-            said.append(gettext("The role that was everybody's is gone. Choose another with /antiphon setup.", locale))
-        said += [_mute(self.guild, role, policy.review_channel, locale) for role in sorted(set(policy.calls.values()))]
-        return [sentence for sentence in said if sentence]
+            sentences.append(
+                gettext("The role that was everybody's is gone. Choose another with /antiphon setup.", locale)
+            )
+        sentences += [
+            _mute(self.guild, role, policy.review_channel, locale) for role in sorted(set(policy.calls.values()))
+        ]
+        return [sentence for sentence in sentences if sentence]
 
     def unread(self, locale: str) -> str:
         """What does not work without the message-content intent, and who can change it."""
@@ -117,14 +121,14 @@ class Server:
         Raises:
             BadInput: what is wrong with it, and how it is mended.
         """
-        found = self.guild.get_channel(int(channel))
-        seen_by = [] if found is None else seen_by_all(found, policy.everybody_role)
-        if found is not None and seen_by:
+        review = self.guild.get_channel(int(channel))
+        seen_by = [] if review is None else seen_by_all(review, policy.everybody_role)
+        if review is not None and seen_by:
             raise BadInput(
                 gettext(
                     "Everybody can see {channel}: hateful posts and drafts would be shown there.",
                     locale,
-                    channel=found.mention,
+                    channel=review.mention,
                 ),
                 remedy=gettext(
                     "In the channel's settings take View Channel away from {roles}, give it to the moderators and to "
@@ -143,9 +147,9 @@ class Server:
         Raises:
             BadInput: which they are.
         """
-        found = [self.guild.get_channel(int(channel)) for channel in channels]
+        places = [self.guild.get_channel(int(channel)) for channel in channels]
         everybody = policy.everybody_role
-        private = [channel.mention for channel in found if channel is not None and is_private(channel, everybody)]
+        private = [channel.mention for channel in places if channel is not None and is_private(channel, everybody)]
         if private:
             raise BadInput(
                 gettext("Not everybody can see {channels}.", locale, channels=", ".join(private)),
@@ -162,25 +166,25 @@ class Server:
         Raises:
             BadInput: it gives rights, belongs to a bot, or can see the review channel.
         """
-        found = self.guild.get_role(int(role))
-        if found is None:
+        everybody = self.guild.get_role(int(role))
+        if everybody is None:
             raise BadInput(
                 gettext("The server has no such role.", locale),
                 remedy=gettext("Choose the role that all members have but newcomers.", locale),
             )
-        rights = found.permissions & _RIGHTS_OF_FEW
-        if found.managed or rights.value or policy.roles.get(role, Role.VOLUNTEER) is not Role.VOLUNTEER:
+        rights = everybody.permissions & _RIGHTS_OF_FEW
+        if everybody.managed or rights.value or policy.roles.get(role, Role.VOLUNTEER) is not Role.VOLUNTEER:
             raise BadInput(
-                gettext("The role {role} gives rights that not everybody has.", locale, role=found.name),
+                gettext("The role {role} gives rights that not everybody has.", locale, role=everybody.name),
                 remedy=gettext("Choose the role that all members have but newcomers.", locale),
             )
         review = self.guild.get_channel(int(policy.review_channel)) if policy.review_channel.isdecimal() else None
-        if review is not None and review.permissions_for(found).view_channel:
+        if review is not None and review.permissions_for(everybody).view_channel:
             raise BadInput(
                 gettext(
                     "Who has the role {role} can see {channel}, where cases are reviewed.",
                     locale,
-                    role=found.name,
+                    role=everybody.name,
                     channel=review.mention,
                 ),
                 remedy=gettext("Take View Channel away from the role there, or choose another role.", locale),

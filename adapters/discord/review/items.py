@@ -1,10 +1,6 @@
-"""Buttons and selects that work after a restart, and the blocks that cards are built of.
+"""A card or a screen as one message of Discord; its buttons and selects carry their ``Target``, and outlast a restart.
 
-Owns how a component is made and how a press of it is found again. Decides nothing: each press goes to the one answerer
-that was installed on its client.
-
-How a button, a select or a dialog on Discord carries its ``Target``.
-A card as one message of Discord, within Discord's limits.
+Each press goes to the one answerer that was installed on the client.
 """
 
 from __future__ import annotations
@@ -33,13 +29,13 @@ _PATTERN: Final = re.compile(TEMPLATE)
 
 
 def custom_id(target: Target) -> str:
-    """At most 83 of the 100 characters that Discord keeps."""
+    """The custom id of a target: at most 83 of the 100 characters that Discord keeps."""
     parts = ["antiphon", target.act, target.case_id, str(target.version), *([target.extra] if target.extra else [])]
     return ":".join(parts)
 
 
 def target_of(custom_id: str) -> Target | None:
-    """What a custom id says; ``None`` if it is not one of ours."""
+    """The target that a custom id names; ``None`` if it is not one of ours."""
     match = _PATTERN.fullmatch(custom_id)
     if match is None or match["act"] not in list(Act):
         return None
@@ -88,20 +84,20 @@ class CaseItem(ui.DynamicItem[ui.Item[Any]], template=TEMPLATE):
 
 def rows(controls: Sequence[Control], case_id: str, version: int) -> list[ui.ActionRow[Any]]:
     """Buttons, five in a row."""
-    made = [_button(control, case_id, version) for control in controls]
-    return [ui.ActionRow(*made[start : start + _IN_A_ROW]) for start in range(0, len(made), _IN_A_ROW)]
+    buttons = [_button(control, case_id, version) for control in controls]
+    return [ui.ActionRow(*buttons[start : start + _IN_A_ROW]) for start in range(0, len(buttons), _IN_A_ROW)]
 
 
 def _button(control: Control, case_id: str, version: int) -> CaseItem:
-    named = custom_id(control.target(case_id, version))
-    return CaseItem(ui.Button(label=control.label[:_LABEL], style=_STYLES[control.weight], custom_id=named))
+    target = custom_id(control.target(case_id, version))
+    return CaseItem(ui.Button(label=control.label[:_LABEL], style=_STYLES[control.weight], custom_id=target))
 
 
 def _choice(options: Options) -> ui.ActionRow[Any]:
     """A select of one value."""
     rows = [discord.SelectOption(label=shortened(words, _OPTION), value=value) for value, words in options.rows]
-    named, placeholder = custom_id(options.target), options.question[:_PLACEHOLDER]
-    return ui.ActionRow(CaseItem(ui.Select(custom_id=named, placeholder=placeholder, options=rows[:_OPTIONS])))
+    target, placeholder = custom_id(options.target), options.question[:_PLACEHOLDER]
+    return ui.ActionRow(CaseItem(ui.Select(custom_id=target, placeholder=placeholder, options=rows[:_OPTIONS])))
 
 
 def layout(*parts: ui.Item[Any]) -> ui.LayoutView:

@@ -1,6 +1,6 @@
 """Notices on Discord: a role is called in the review channel, an approver is told in a direct message.
 
-Owns whom such a message mentions: the one role or person, and nobody else. Sends with one request under a key.
+A notice mentions the one role or person, and nobody else.
 """
 
 from __future__ import annotations
@@ -74,5 +74,5 @@ class DiscordNotifier:
 
     def _words(self, notice: Notice) -> str:
         guild = self._client.get_guild(int(notice.community))
-        spoken = notice.language or (str(guild.preferred_locale) if guild is not None else "en")
-        return notice_text(notice, reader_of(spoken), "" if guild is None else guild.name)
+        language = notice.language or (str(guild.preferred_locale) if guild is not None else "en")
+        return notice_text(notice, reader_of(language), "" if guild is None else guild.name)

@@ -1,11 +1,7 @@
-"""Letting a client answer the buttons, selects and modals of cards, and hear of cards that somebody deletes.
+"""Presses of the buttons, selects and modals of cards, and cards that somebody deletes: those of open cases come back.
 
-Owns which of Discord's answers says what: it waits three seconds for the first, and every further one is a message of
-its own. What is said is decided in ``adapters.common.decisions``.
-
-``install`` is called once for each client, before it connects.
-
-Messages that somebody deleted in a review channel: the card of an open case comes back.
+Discord waits three seconds for the first answer, and every further one is a message of its own. The words come from
+``adapters.common.decisions``.
 """
 
 from __future__ import annotations
@@ -57,7 +53,8 @@ class DeletedCards:
     def __init__(self, desk: DeskAccess, *, seconds_now: Callable[[], float] = time.monotonic) -> None:
         self._desk = desk
         self._seconds_now = seconds_now
-        self._told: dict[str, deque[float]] = {}
+        self._deletions: dict[str, deque[float]] = {}
+        """When messages were deleted in the last hour, by community."""
 
     async def gone(self, refs: Iterable[PostRef]) -> None:
         """Tell the desk of those of the deleted messages that were in a review channel."""
@@ -73,13 +70,13 @@ class DeletedCards:
             _LOG.warning("The desk could not be told that a card is gone: %s", err.message)
 
     def _has_room(self, community: str) -> bool:
-        told, now = self._told.setdefault(community, deque()), self._seconds_now()
-        while told and told[0] <= now - _WITHIN_SECONDS:
-            told.popleft()
-        if len(told) >= _AT_MOST:
+        times, now = self._deletions.setdefault(community, deque()), self._seconds_now()
+        while times and times[0] <= now - _WITHIN_SECONDS:
+            times.popleft()
+        if len(times) >= _AT_MOST:
             _LOG.warning("So many messages were deleted in the review channel of %s that cards stay gone.", community)
             return False
-        told.append(now)
+        times.append(now)
         return True
 
 
@@ -97,20 +94,20 @@ def modal_of(dialog: Dialog) -> ui.Modal:
 
 def _field(dialog: Dialog) -> ui.TextInput[Any]:
     if dialog.field == TEXT:
-        most, least, begun = MAX_CHARACTERS, None, dialog.text[:MAX_CHARACTERS] or None
+        most, least, text = MAX_CHARACTERS, None, dialog.text[:MAX_CHARACTERS] or None
     else:
-        most, least, begun = _MAX_NOTE, 1, None
+        most, least, text = _MAX_NOTE, 1, None
     return ui.TextInput(
         custom_id=dialog.field,
         style=discord.TextStyle.paragraph,
-        default=begun,
+        default=text,
         min_length=least,
         max_length=most,
     )
 
 
 def fields_of(data: Mapping[str, Any]) -> dict[str, str]:
-    """What was written, by the ids of the fields, in whatever rows or labels they came."""
+    """The texts that were written, by the ids of the fields, in whatever rows or labels they came."""
     return dict(_fields(data.get("components") or ()))
 
 
@@ -147,7 +144,7 @@ class DiscordPress:
 
     @property
     def by(self) -> Person:
-        """Who it was."""
+        """The person who pressed."""
         user = self.interaction.user
         return Person(NAME, str(user.id), user.display_name)
 
@@ -211,7 +208,7 @@ class DiscordPress:
 
     async def say(self, *sentences: str) -> None:
         """Answer with sentences."""
-        await self.answer(_said(*sentences))
+        await self.answer(_screen(*sentences))
 
     async def show(self, card: Card) -> None:
         """Bring the card that was pressed up to date, if it was one. Only with what a reviewer sees of the case."""
@@ -221,25 +218,25 @@ class DiscordPress:
             await self.surface.update(card, place)
 
     async def conclude(self, card: Card, sentence: str, *controls: Control) -> None:
-        """Say what came of it and what can be pressed next, and show the card as it is now."""
+        """Say what the press did and what can be pressed next, and show the card as it is now."""
         screen = Screen((sentence,), controls, card.case_id, card.version)
         is_update = self.interaction.response.type is discord.InteractionResponseType.deferred_message_update
         await (self.replace(screen) if is_update and not self.is_on_card else self.answer(screen))
         await self.show(card)
 
 
-def _said(*sentences: str) -> Screen:
+def _screen(*sentences: str) -> Screen:
     return Screen(("\n".join(sentence for sentence in sentences if sentence),))
 
 
 class CardDeletions:
-    """Hears of deleted messages, one or many."""
+    """Passes deleted messages, one or many, on to ``DeletedCards``."""
 
     def __init__(self, deleted: DeletedCards) -> None:
         self._deleted = deleted
 
     def listen(self, client: discord.Client) -> None:
-        """Hear of them."""
+        """Begin to listen."""
         listen(client, "raw_message_delete", self._one)
         listen(client, "raw_bulk_message_delete", self._many)
 

@@ -1,10 +1,7 @@
-"""Cards in a review channel: shown once for each case, and edited in place.
+"""Cards in a review channel: shown once for each case, and edited in place; and what Discord's refusals mean for them.
 
-Owns the place of a card, and never shows an older version than the one there, nor a word of a case in a channel that
-everybody can see. Writes with the bot's own rights, since the token of an interaction ends after fifteen minutes, and
-pings nobody. Decides nothing.
-
-What Discord's refusals mean for a card that is to be shown.
+A card never goes back to an older version, and no word of a case is shown in a channel that everybody can see. Cards
+are written with the bot's own rights, since the token of an interaction ends after fifteen minutes, and ping nobody.
 """
 
 from __future__ import annotations
@@ -90,7 +87,7 @@ def of_card(err: Exception, client: discord.Client, channel: str) -> PlatformBus
     if isinstance(err, discord.RateLimited):
         return _busy(err.retry_after)
     if isinstance(err, discord.HTTPException) and err.status < 500:
-        return _busy(_AGAIN_SECONDS) if err.status == 429 else _refused(err, client, channel)
+        return _busy(_AGAIN_SECONDS) if err.status == 429 else _refusal(err, client, channel)
     if isinstance(err, RequestFailed | RequestRepeated):
         return _busy(_AGAIN_SECONDS)
     if isinstance(err, discord.DiscordException) and not isinstance(err, discord.HTTPException):
@@ -108,7 +105,7 @@ def _busy(seconds: float) -> PlatformBusy:
     )
 
 
-def _refused(err: discord.HTTPException, client: discord.Client, channel: str) -> PlatformUnavailable:
+def _refusal(err: discord.HTTPException, client: discord.Client, channel: str) -> PlatformUnavailable:
     if isinstance(err, discord.NotFound):
         return channel_gone()
     if isinstance(err, discord.Forbidden):
@@ -125,21 +122,21 @@ def _refused(err: discord.HTTPException, client: discord.Client, channel: str) -
 
 def _missing(client: discord.Client, channel: str) -> list[Sentence]:
     """The permissions that we lack there by what we know of the channel; all that we need where we know nothing."""
-    found = client.get_channel(int(channel))
-    if isinstance(found, discord.abc.GuildChannel | discord.Thread):
-        return lacking_in(found) or list(_needed_in(found).values())
+    place = client.get_channel(int(channel))
+    if isinstance(place, discord.abc.GuildChannel | discord.Thread):
+        return lacking_in(place) or list(_needed_in(place).values())
     return list(_NEEDED.values())
 
 
 def lacking_in(place: Place) -> list[Sentence]:
     """The permissions that we lack in a channel or thread, by what we know of it."""
     granted = place.permissions_for(place.guild.me)
-    return [said for name, said in _needed_in(place).items() if not getattr(granted, name)]
+    return [words for name, words in _needed_in(place).items() if not getattr(granted, name)]
 
 
 def _needed_in(place: Place) -> dict[str, Sentence]:
     other = "send_messages" if isinstance(place, discord.Thread) else "send_messages_in_threads"
-    return {name: said for name, said in _NEEDED.items() if name != other}
+    return {name: words for name, words in _NEEDED.items() if name != other}
 
 
 _TRIES: Final = 2
@@ -161,7 +158,7 @@ class DiscordReviewSurface:
         self._unheard: set[str] = set()
 
     def listen(self) -> None:
-        """Hear when a channel's or a role's rights change, and of servers where nobody heard of that for a while."""
+        """Listen to changes of channels and roles, and to servers whose changes were not heard for a while."""
         listen(self._client, "guild_channel_update", self._channel_changed)
         listen(self._client, "guild_role_update", self._role_changed)
         listen(self._client, "guild_role_delete", self._role_gone)
@@ -193,8 +190,8 @@ class DiscordReviewSurface:
             raise of_card(err, self._client, channel) from err
         reached = min(page) if len(page) == _PAGE else 0
         seen = frozenset(card for card in cards if _id(card.message) >= reached)
-        standing = frozenset(card for card in seen if _id(card.message) in page)
-        return Looked(standing, seen - standing)
+        there = frozenset(card for card in seen if _id(card.message) in page)
+        return Looked(there, seen - there)
 
     async def check(self, community: str, channel: str) -> None:
         """Look whether cards may be shown in a channel; ``core.desk.rules.platforms.ReviewSurface`` says the rest."""
@@ -262,16 +259,18 @@ class DiscordReviewSurface:
         try:
             await self._edit(card, place)
         except FAULTS as err:
-            meant = of_card(err, self._client, place.channel)
-            if not isinstance(meant, PlatformBusy):
-                raise meant from err
+            error = of_card(err, self._client, place.channel)
+            if not isinstance(error, PlatformBusy):
+                raise error from err
 
     async def _check_readers(self, card: Card, channel: str) -> None:
         """Refuse to show a card that has words of a post where everybody can read them, or where nobody knows."""
         if not card.post.text:
             return
-        known, guild = self._client.get_channel(_id(channel)), self._client.get_guild(_id(card.community))
-        place = known if known is not None or guild is None else await place_of(guild, _id(channel))
+        place: object = self._client.get_channel(_id(channel))
+        guild = self._client.get_guild(_id(card.community))
+        if place is None and guild is not None:
+            place = await place_of(guild, _id(channel))
         if place is None and guild is not None:
             raise channel_gone()
         if isinstance(place, Place):
@@ -300,9 +299,9 @@ class DiscordReviewSurface:
 
     async def _edit(self, card: Card, place: PostRef) -> bool:
         """Edit the message; returns whether it is still there."""
-        known = self._shown.of(place.message)
-        async with known.lock:
-            if card.version < known.version:
+        shown = self._shown.of(place.message)
+        async with shown.lock:
+            if card.version < shown.version:
                 return True
             channel = self._client.get_partial_messageable(_id(place.channel))
             message = channel.get_partial_message(_id(place.message))
@@ -313,7 +312,7 @@ class DiscordReviewSurface:
                 if err.code != UNKNOWN_MESSAGE:
                     raise
                 return False
-            known.version = card.version
+            shown.version = card.version
             return True
 
     async def _channel_changed(self, _before: object, after: discord.abc.GuildChannel) -> None:
@@ -344,7 +343,7 @@ class DiscordReviewSurface:
 
 
 def nonce_of(*parts: str) -> str:
-    """The same for the same card in the same place; another one once that card was deleted."""
+    """The key of a send, made of its parts: of a case, its channel, and the card there that was deleted, if any."""
     return base64.b32encode(hashlib.sha256(":".join(parts).encode()).digest()).decode()[:_NONCE_CHARACTERS]
 
 

@@ -1,7 +1,4 @@
-"""What one emoji is, and when two are the same.
-
-Owns that rule, for what managers type and what people react with. Does not know policies.
-"""
+"""What one emoji is, and when two are the same: for the emoji that managers type and people react with."""
 
 from __future__ import annotations
 

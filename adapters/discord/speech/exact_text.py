@@ -1,7 +1,4 @@
-"""Which texts Discord shows exactly as they were sent.
-
-Owns its limit and what it does to white space. Pure.
-"""
+"""Which texts Discord shows exactly as they were sent."""
 
 from __future__ import annotations
 

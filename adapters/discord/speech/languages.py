@@ -1,7 +1,4 @@
-"""Which language a person on Discord is spoken to in, and commands named in it.
-
-Owns what Discord's settings offer. Must never translate what posts and replies say.
-"""
+"""The language in which a person on Discord is spoken to, and the names of commands in it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Words of others as plain words: no markup, no link, no mention, no way out of a spoiler.
 
-Owns how a text is made inert for Discord, and how an exact one is shown. Does not know cards. Must be used for every
-text that is not a sentence of ours: posts, gists, drafts, names, titles.
+Every text that is not a sentence of ours goes through here: posts, gists, drafts, names, titles.
 """
 
 from __future__ import annotations
@@ -52,15 +51,15 @@ class DiscordMarkup:
 
         Characters that turn the direction of what follows, or that nobody sees, are left out, and so are empty lines.
         """
-        found: list[str] = []
+        characters: list[str] = []
         size = 0
         for character in "\n".join(visible_lines(text)):
             escaped = f"\\{character}" if character in _ACTIVE else character
             size += self.units(escaped)
             if limit is not None and size >= limit:
-                return "".join(found).rstrip() + "…"
-            found.append(escaped)
-        return "".join(found)
+                return "".join(characters).rstrip() + "…"
+            characters.append(escaped)
+        return "".join(characters)
 
     def covered(self, text: str, limit: int | None = None) -> str:
         """A text of others in a spoiler; "" where there is nothing to see."""

@@ -1,6 +1,6 @@
 """Answers that only the person who asked can see, errors included.
 
-Owns how Discord is told: an interaction is acknowledged first, and answered then.
+An interaction is acknowledged first, and answered then.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ async def answer(interaction: Interaction, text: str) -> None:
 
 
 async def answer_error(interaction: Interaction, error: BaseException) -> None:
-    """Say what went wrong to the person alone; log the kind of what was not foreseen."""
+    """Tell the person alone what went wrong; an error that was not foreseen is logged by its kind."""
     locale = str(interaction.extras.get(_LANGUAGE) or interaction.locale.value)
     cause = error.original if isinstance(error, app_commands.CommandInvokeError) else error
     if isinstance(cause, AntiphonError):
@@ -56,7 +56,7 @@ async def answer_error(interaction: Interaction, error: BaseException) -> None:
 
 
 async def change_answer(interaction: Interaction, text: str) -> None:
-    """Say something else in place of what was answered; a lost connection is waited for, a refusal logged alone."""
+    """Put another text in place of the answer; a lost connection is waited for, a refusal is only logged."""
     for pause_seconds in (*_PAUSES_SECONDS, None):
         try:
             await interaction.edit_original_response(content=text)

@@ -1,7 +1,7 @@
-"""The words of a message on Discord, each with who wrote it, and what of the message is not read.
+"""The words of a message on Discord, with their authors, and what of the message is not read.
 
-Owns which fields hold words. Of files only short text is fetched. A thread's title goes with its first post: that of a
-forum, or what its owner wrote within a minute after they began it.
+Of files only short text is fetched. A thread's title goes with its first post: that of a forum, or what its owner wrote
+within a minute after they began it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MOST_BYTES: Final = 64 * 1024
 _MOST_FILES: Final = 2
 _FILE_SECONDS: Final = 10.0
 _ENDINGS: Final = (".txt", ".md", ".log")
-_Said: TypeAlias = discord.Message | discord.MessageSnapshot
+_Source: TypeAlias = discord.Message | discord.MessageSnapshot
 
 
 def words_now(message: discord.Message, place: object = None) -> MessageWords:
@@ -32,23 +32,23 @@ def words_now(message: discord.Message, place: object = None) -> MessageWords:
     Args:
         place: where it stands; without it a thread's title is left out.
     """
-    unread = [kind for said in _said(message) for kind in _media(said)]
+    unread = [kind for source in _sources(message) for kind in _media(source)]
     return MessageWords.of(_parts(message, place), unread)
 
 
 async def words_of(message: discord.Message, place: object) -> MessageWords:
     """All words of a message, its text files included; what cannot be fetched counts as not read."""
-    found = words_now(message, place)
-    files = [file for said in _said(message) for file in said.attachments if _is_text(file)]
-    read = [await _read(file) for file in files[:_MOST_FILES]]
-    texts = [Part(PartKind.FILE, text) for text in read if text is not None]
-    others = [each for said in _said(message) for file in said.attachments if (each := _kind(file)) is Unread.FILE]
-    unread = {*found.unread} - {Unread.FILE, Unread.REST} | ({Unread.FILE} if len(others) > len(texts) else set())
-    return MessageWords.of([*_parts(message, place), *texts], unread)
+    words = words_now(message, place)
+    attachments = [file for source in _sources(message) for file in source.attachments]
+    texts = [await _text(file) for file in list(filter(_is_text, attachments))[:_MOST_FILES]]
+    files = [Part(PartKind.FILE, text) for text in texts if text is not None]
+    number = sum(_kind(file) is Unread.FILE for file in attachments)
+    unread = {*words.unread} - {Unread.FILE, Unread.REST} | ({Unread.FILE} if number > len(files) else set())
+    return MessageWords.of([*_parts(message, place), *files], unread)
 
 
 async def with_origin(words: MessageWords, message: discord.Message, place: object, everybody: str) -> MessageWords:
-    """The same with who wrote what is forwarded, where everybody may read the original in the same server."""
+    """The words with the author of a forwarded message, where everybody may read it in the same server."""
     reference = message.reference
     guild = place.guild if isinstance(place, Readable) else None
     if (
@@ -67,15 +67,15 @@ async def with_origin(words: MessageWords, message: discord.Message, place: obje
         return words
     who = original.author
     author = "" if who.bot or original.webhook_id is not None else str(who.id)
-    known = [
+    parts = [
         Part(part.kind, part.text, author, who.display_name) if part.kind is PartKind.FORWARDED else part
         for part in words.parts
     ]
-    return MessageWords(tuple(known), words.unread)
+    return MessageWords(tuple(parts), words.unread)
 
 
 def title_of(place: object) -> Part | None:
-    """The title of a thread or forum post, by who began it."""
+    """The title of a thread or forum post, with the id of the person who began it."""
     if not isinstance(place, discord.Thread) or not place.name.strip():
         return None
     return Part(PartKind.TITLE, place.name, str(place.owner_id or ""))
@@ -90,9 +90,9 @@ def _parts(message: discord.Message, place: object) -> Iterator[Part]:
         yield Part(PartKind.POLL, "\n".join([message.poll.question, *(each.text for each in message.poll.answers)]))
     yield from (Part(PartKind.DESCRIPTION, file.description or "") for file in message.attachments)
     for snapshot in message.message_snapshots:
-        described = (Part(PartKind.DESCRIPTION, file.description or "") for file in snapshot.attachments)
-        said = [Part(PartKind.OWN, snapshot.content), *described, *_quotes(snapshot.embeds)]
-        yield Part(PartKind.FORWARDED, joined_parts(part for part in said if part.text.strip()))
+        descriptions = (Part(PartKind.DESCRIPTION, file.description or "") for file in snapshot.attachments)
+        parts = [Part(PartKind.OWN, snapshot.content), *descriptions, *_quotes(snapshot.embeds)]
+        yield Part(PartKind.FORWARDED, joined_parts(part for part in parts if part.text.strip()))
     yield from _quotes(message.embeds)
 
 
@@ -103,26 +103,27 @@ def _is_first(message: discord.Message, title: Part) -> bool:
 
 
 def _quotes(embeds: Sequence[discord.Embed]) -> Iterator[Part]:
-    """Posts of other places that a link unfolds to; a preview that names nobody who wrote it is none."""
+    """The posts of other places that a link unfolds to; a preview without an author is none."""
     for embed in embeds:
         text = "\n".join(filter(None, (embed.title, embed.description)))
         if embed.author.name and text.strip():
             yield Part(PartKind.QUOTED, text, "", embed.author.name)
 
 
-def _said(message: discord.Message) -> tuple[_Said, ...]:
+def _sources(message: discord.Message) -> tuple[_Source, ...]:
+    """The message, and those that it forwards."""
     return (message, *message.message_snapshots)
 
 
-def _media(said: _Said) -> Iterator[Unread]:
+def _media(source: _Source) -> Iterator[Unread]:
     """What a message, or one that it forwards, holds beside words; a forward that shows nothing is itself not read."""
-    yield from map(_kind, said.attachments)
-    if said.stickers:
+    yield from map(_kind, source.attachments)
+    if source.stickers:
         yield Unread.STICKER
-    if isinstance(said, discord.Message):
-        reference = said.reference
+    if isinstance(source, discord.Message):
+        reference = source.reference
         is_forward = reference is not None and reference.type is discord.MessageReferenceType.forward
-        if is_forward and not said.message_snapshots:
+        if is_forward and not source.message_snapshots:
             yield Unread.FORWARD
 
 
@@ -136,7 +137,7 @@ def _is_text(file: discord.Attachment) -> bool:
     return is_plain and file.size <= MOST_BYTES
 
 
-async def _read(file: discord.Attachment) -> str | None:
+async def _text(file: discord.Attachment) -> str | None:
     """The words of a file; ``None`` where it cannot be fetched, or is no text."""
     try:
         async with asyncio.timeout(_FILE_SECONDS):
