@@ -149,9 +149,9 @@ async def _told(request: web.Request, handler: Handler) -> web.StreamResponse:
 
 def _http_in_words(status: int) -> tuple[str, str]:
     if status == 404:
-        return sentence("There is no such page."), sentence("Go to the queue.")
+        return sentence("There is no such page."), ""
     if status == 405:
-        return sentence("This page cannot be used in this way."), sentence("Go to the queue.")
+        return sentence("This page cannot be used in this way."), ""
     if status == 413:
         return sentence("This is more than Antiphon takes at once."), sentence("Shorten the text.")
     return sentence("Antiphon did not understand the request."), sentence("Go back, and try again.")

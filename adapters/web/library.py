@@ -21,6 +21,7 @@ from adapters.web.site import SECRET, SITE, locale_of, page, see_other
 from adapters.web.speech import reader_for
 from adapters.web.views import source_view
 from core.desk.rules.origins import ReviewOfPrepared
+from core.desk.rules.own_cards import WrongField
 from core.desk.rules.own_library import CommunityCard, PreparedReply
 from core.desk.rules.own_replies import checked_reply
 from core.desk.rules.roles import OnCommunity, may_on_community
@@ -236,8 +237,26 @@ async def _card_form(
         languages=_languages(locale),
         groups=_groups(locale),
         intents=_intents(locale),
+        labels=_labels(locale),
         stereotypes=[(id_, _about(one, reader)) for id_, one in known],
     )
+
+
+def _labels(locale: str) -> dict[str, str]:
+    """What the form of a card calls each field; ``replies`` are those of all kinds together."""
+    return {
+        "id": gettext("A name for the card: small letters, figures and hyphens", locale),
+        "language": gettext("Language", locale),
+        "argument": gettext("The argument, in one sentence", locale),
+        "stereotype": gettext("Against posts that say this", locale),
+        "group": gettext("Whom the post attacks", locale),
+        "gist": gettext("What the posts say; it ends the sentence “It says that …”", locale),
+        "wordings": gettext("Three posts or more that say it, one on each line, without names", locale),
+        "fact": gettext("The id of the fact that carries it, as the page on evidence shows it", locale),
+        "no_fact": gettext("Where there is none", locale),
+        "caution": gettext("What a moderator should know before they use it", locale),
+        "replies": gettext("Replies, one on each line; one at least in all", locale),
+    }
 
 
 def _about(one: Stereotype, reader: Reader) -> str:
@@ -297,7 +316,17 @@ async def propose_card(request: web.Request) -> web.Response:
 
 def _in_words(err: AntiphonError, request: web.Request) -> str:
     locale = locale_of(request)
-    return f"{translated(err.message, locale)} {translated(err.remedy, locale)}".strip()
+    said = _wrong_field(err, locale) if isinstance(err, WrongField) else translated(err.message, locale)
+    return f"{said} {translated(err.remedy, locale)}".strip()
+
+
+def _wrong_field(err: WrongField, locale: str) -> str:
+    """The field as the form calls it; one reply among several is named by its kind."""
+    labels = _labels(locale) | dict(_intents(locale))
+    label = next((labels[part] for part in reversed(err.field) if part in labels), None)
+    if label is None:
+        return translated(err.message, locale)
+    return gettext("The field “{field}” cannot stay as it is.", locale, field=label)
 
 
 async def _tell(request: web.Request, done: str) -> None:

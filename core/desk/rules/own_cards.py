@@ -41,6 +41,14 @@ _Group = Annotated[TargetGroup, Field(strict=False)]
 _Intent = Annotated[Intent, Field(strict=False)]
 
 
+class WrongField(BadInput):
+    """A field of a card that cannot be as it is: ``field`` is its place, such as ``("own_stereotype", "gist")``."""
+
+    def __init__(self, message: str, *, remedy: str, field: tuple[str, ...]) -> None:
+        super().__init__(message, remedy=remedy)
+        self.field = field
+
+
 class _Form(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -158,9 +166,10 @@ def _formed(validate: Callable[[object], T], given: object, name: str) -> T:
         return validate(given)
     except ValidationError as err:
         first = err.errors(include_url=False, include_input=False)[0]
-        where = ".".join(map(str, first["loc"]))
+        field = tuple(map(str, first["loc"]))
+        said = f"{name}: {'.'.join(field) or 'its form'} is not allowed."
         # Not `from err`: pydantic's message quotes what was typed.
-        raise BadInput(f"{name}: {where or 'its form'} is not allowed.", remedy=need_in_words(dict(first))) from None
+        raise WrongField(said, remedy=need_in_words(dict(first)), field=field) from None
 
 
 def _checked(card: WrittenCard, facts: Collection[str]) -> WrittenCard:

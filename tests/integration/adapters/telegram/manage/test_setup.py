@@ -156,6 +156,18 @@ async def test_words_are_typed_as_an_answer_also_after_a_restart(town: PanelTown
     assert "Saved." in town.text(town.owner)
 
 
+async def test_forbidden_words_are_typed_one_on_a_line(town: PanelTown) -> None:
+    """Beside the keywords, which they leave as they are; the panel counts them and shows none."""
+    town.governance.policies[str(town.group)] = CommunityPolicy(keywords=("vermin",))
+    await town.command(town.owner, "targets")
+    await town.press(town.owner, "Forbidden words…")
+    await town.answer(town.owner, "scrubwort\n\n scrubwort \nother words")
+    assert (_policy(town).forbidden, _policy(town).keywords) == (("scrubwort", "other words"), ("vermin",))
+    await town.command(town.owner, "targets")
+    assert "Forbidden words: 2" in town.text(town.owner)
+    assert "scrubwort" not in town.text(town.owner)
+
+
 async def test_a_hyphen_empties_a_field(town: PanelTown) -> None:
     """Telegram sends no empty messages."""
     town.governance.policies[str(town.group)] = CommunityPolicy(reaction="👎")
