@@ -29,7 +29,7 @@ from core.engine.ports import Message
 from core.engine.readers.networks import Readers
 from core.engine.readers.probe import Probe, adapter_for
 from core.engine.scoring.rewards import Scorers
-from core.engine.servers.chat import OnCall, tell_nobody
+from core.engine.servers.calls import OnCall, tell_nobody
 from core.engine.servers.protocol import ChatProtocol, NoModel
 from core.engine.wording.language import detect, name_of
 from core.errors import IndexUnavailable, ModelUnavailable, ScorerUnavailable, StoreUnavailable

@@ -18,7 +18,7 @@ from bot.serve.endpoint import answering
 from bot.serve.status import Status
 from bot.settings.settings import Settings
 from core.desk.runtime import logs, metrics
-from core.engine.servers.chat import Call, OnCall
+from core.engine.servers.calls import Call, OnCall
 from core.engine.servers.errors import Trouble
 
 _LOG = logging.getLogger(__name__)

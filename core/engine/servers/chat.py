@@ -12,7 +12,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
@@ -23,37 +23,10 @@ import stamina
 
 from core.engine.ports import Answer
 from core.engine.servers.abilities import CONTROLS, Abilities, Refusal, refusal_of
+from core.engine.servers.calls import Call, OnCall, tell_nobody
 from core.engine.servers.errors import ServerFault, ServerFaults, Trouble
 from core.engine.servers.health import check_model
 from core.engine.servers.protocol import ChatProtocol, Reply, Request, joined_answer, reply_of
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """One call that was sent to a server.
-
-    Attributes:
-        server: its address, as it is configured.
-        seconds: from the sending to the answer, or to the failure.
-        prompt_tokens: as the server counts them; 0 where there was no answer.
-        answer_tokens: those of all answers to the call.
-        failed: what was wrong; ``None`` where there was an answer.
-    """
-
-    server: str
-    seconds: float
-    prompt_tokens: int = 0
-    answer_tokens: int = 0
-    failed: Trouble | None = None
-
-
-OnCall = Callable[[Call], None]
-"""Called after each call; must not block or raise."""
-
-
-def tell_nobody(_: Call) -> None:
-    """Count no call."""
-
 
 # In its own way stamina would tell each retry to standard output; what fails in the end is told by its error.
 stamina.instrumentation.set_on_retry_hooks([])

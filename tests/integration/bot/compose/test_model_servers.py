@@ -12,7 +12,7 @@ from bot.compose.voices import server_states
 from bot.settings.settings import JudgeSettings, LlmSettings, Settings
 from core.engine.ports import Generation, Message
 from core.engine.servers import health
-from core.engine.servers.chat import Call
+from core.engine.servers.calls import Call
 from core.engine.servers.errors import Trouble
 from tests.fakes.machine.model_server import MODEL, Silence, StandIn
 

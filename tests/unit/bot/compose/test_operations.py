@@ -8,7 +8,7 @@ from pydantic import SecretStr
 from bot.compose.operations import counted
 from bot.settings.settings import JudgeSettings, LlmSettings, Settings
 from core.desk.runtime import metrics
-from core.engine.servers.chat import Call
+from core.engine.servers.calls import Call
 from core.engine.servers.errors import Trouble
 
 WRITER, JUDGE = "https://gpu.example:8000/v1", "http://judge.example/v1"

@@ -7,7 +7,8 @@ import asyncio
 import pytest
 
 from core.engine.ports import Generation
-from core.engine.servers.chat import Call, ChatModel
+from core.engine.servers.calls import Call
+from core.engine.servers.chat import ChatModel
 from core.engine.servers.errors import Trouble
 from core.errors import ModelUnavailable
 from tests.fakes.engine.servers.alike import ASK, POST, AlikeServer, first_token, refusal, token
