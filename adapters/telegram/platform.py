@@ -1,8 +1,7 @@
 """Telegram as a place to talk: our replies, posted once and taken away again.
 
-Owns the requests that put our words under a post and remove them. Implements
-``core.desk.rules.platforms.ChatPlatform``. Must never repeat a send: Telegram knows no keys, and shows no bot what
-stands in a chat, so nobody but a person can tell how a send without an answer ended.
+A send is never repeated. Telegram has no keys for sends, and shows no bot which messages a chat holds, so only a person
+can tell how a send without an answer ended.
 """
 
 from __future__ import annotations
@@ -187,8 +186,8 @@ def _tell_why(err: BaseException) -> NoReturn:
             sentence("This message is not Antiphon's."), remedy=sentence("Delete it as a moderator.")
         ) from err
     if isinstance(of_send(err), AmbiguousSend):
-        found = of_question(err)
-        raise PlatformBusy(found.message, remedy=found.remedy) from err
+        meaning = of_question(err)
+        raise PlatformBusy(meaning.message, remedy=meaning.remedy) from err
     raise of_send(err) from err
 
 

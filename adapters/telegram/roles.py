@@ -1,8 +1,7 @@
 """Who may do what in a Telegram group, as Telegram says at that moment.
 
-Owns the translation of a group's administrators, and of the people whom its managers chose, into Antiphon's roles; a
-``core.desk.rules.platforms.RoleSource``. Must never answer from an older memory: a right that was taken away ends at
-once. An anonymous person has no role.
+The roles come from a group's administrators, and from the people whom its managers chose. They are asked for each time:
+a right that was taken away ends at once. An anonymous person has no role.
 """
 
 from __future__ import annotations
@@ -77,15 +76,15 @@ def may_speak(member: ChatMember) -> bool:
 
 def roles_of(member: ChatMember, policy: CommunityPolicy) -> frozenset[Role]:
     """By ownership, by rights, and by the community's choice."""
-    found = {policy.roles[str(member.user.id)]} if str(member.user.id) in policy.roles else set[Role]()
+    roles = {policy.roles[str(member.user.id)]} if str(member.user.id) in policy.roles else set[Role]()
     if member.status == ChatMember.OWNER:
-        found |= {Role.ADMIN, Role.MANAGER}
+        roles |= {Role.ADMIN, Role.MANAGER}
     if isinstance(member, ChatMemberAdministrator):
         if member.can_change_info or member.can_promote_members:
-            found.add(Role.MANAGER)
+            roles.add(Role.MANAGER)
         if member.can_delete_messages or member.can_restrict_members:
-            found.add(Role.MODERATOR)
-    return frozenset(found)
+            roles.add(Role.MODERATOR)
+    return frozenset(roles)
 
 
 def administers(member: ChatMember) -> bool:

@@ -1,7 +1,7 @@
 """``/counter`` in a group, as an answer to the post; visible to the group or, where Telegram offers it, ephemeral.
 
-Owns the command. A visible one is deleted first, where Antiphon may: it tells who flags. Nobody is answered in the
-group but ephemerally. Telegram hands over the answered message with the command, words included, also in privacy mode.
+A visible command is deleted first, where Antiphon may, since it tells who flags. A person is answered in the group only
+ephemerally. Telegram hands over the answered message with the command, words included, also in privacy mode.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ def command_words(message: telegram.Message, own_name: str) -> str | None:
         own_name: our account's name, without the @.
     """
     is_command = any(entity.type == MessageEntity.BOT_COMMAND and entity.offset == 0 for entity in message.entities)
-    found = _FORM.fullmatch(message.text or "") if is_command else None
-    if found is None or (found["bot"] or own_name).lower() != own_name.lower():
+    match = _FORM.fullmatch(message.text or "") if is_command else None
+    if match is None or (match["bot"] or own_name).lower() != own_name.lower():
         return None
-    return (found["words"] or "").strip()
+    return (match["words"] or "").strip()
 
 
 def answer_to(client: TelegramClient, heard: Heard, message: telegram.Message) -> TelegramAnswer:
@@ -91,12 +91,12 @@ class CounterCommand:
         locale = (message.from_user.language_code if message.from_user is not None else None) or ""
         post = answered_by(message)
         if post is not None:
-            asked = Asked(by, f"/{COMMAND}", answer, locale, wish_in(words), heard.is_late)
-            await self._flaggers.about_message(asked, post)
+            request = Asked(by, f"/{COMMAND}", answer, locale, wish_in(words), heard.is_late)
+            await self._flaggers.about_message(request, post)
         elif words and by.user:
-            asked = Asked(by, "words from elsewhere", answer, locale, is_late=heard.is_late)
+            request = Asked(by, "words from elsewhere", answer, locale, is_late=heard.is_late)
             typed = MessageWords.of([Part(PartKind.OWN, words)])
-            await self._flaggers.about_words(asked, message.chat, typed, f"words-{heard.update.update_id}")
+            await self._flaggers.about_words(request, message.chat, typed, f"words-{heard.update.update_id}")
         else:
             await answered(answer, _refused(answer))
 

@@ -1,7 +1,4 @@
-"""How the parts of capture are put together on one client.
-
-Posts nothing and decides nothing.
-"""
+"""How the parts of capture are put together on one client."""
 
 from __future__ import annotations
 
@@ -159,11 +156,11 @@ class WatchedEvents:
     async def _find(
         self, chat: telegram.Chat, message: int, policy: CommunityPolicy, *, is_late: bool
     ) -> SeenMessage | None:
-        found = self._recent.find(chat.id, message)
-        if found is None:
+        original = self._recent.find(chat.id, message)
+        if original is None:
             self._watching.seen.unreadable += 1
             return None
-        return SeenMessage(self._recent.with_words(found), policy, self._recent, is_late)
+        return SeenMessage(self._recent.with_words(original), policy, self._recent, is_late)
 
     async def _take_off(self, chat: int, message: int, user: int) -> None:
         """Remove a reaction, which shows who flags; without the right to delete messages it stays."""
@@ -207,16 +204,16 @@ class Capture:
     """All that takes posts in from one client; ``close`` ends its work."""
 
     def __init__(self, client: TelegramClient, detector: HateDetector | None) -> None:
-        known, recent = KnownPosts(_soon()), RecentMessages()
+        known_posts, recent = KnownPosts(_soon()), RecentMessages()
         self.following = Following(client.desk, lambda: datetime.now(UTC))
-        self.watching = Watching(client.desk, known, client.own_id, detector, most_waiting=_MOST_WAITING)
-        self.changes = PostChanges(client.desk, known)
-        flaggers = Flaggers(client, Asking(client.desk, known, self.following), recent)
+        self.watching = Watching(client.desk, known_posts, client.own_id, detector, most_waiting=_MOST_WAITING)
+        self.changes = PostChanges(client.desk, known_posts)
+        flaggers = Flaggers(client, Asking(client.desk, known_posts, self.following), recent)
         posts = PrivatePosts(client, flaggers, KnownGroups(client, flaggers), recent)
         client.listen("message", CounterCommand(client, flaggers).hear)
         client.listen("message", posts.hear)
         client.listen("callback_query", posts.choose)
-        WatchedEvents(client, self.watching, self.changes, known, recent).listen()
+        WatchedEvents(client, self.watching, self.changes, known_posts, recent).listen()
 
     @property
     def left_out(self) -> int:

@@ -1,9 +1,4 @@
-"""Who asks, and what comes of it: how a person's wish becomes a flag, whatever way it came.
-
-Owns whether somebody may flag in a group, and what they are told where something is refused.
-
-The groups in which somebody may flag, to be asked which one words belong to.
-"""
+"""Who may flag in a group, in which groups a person may flag, and how a person's wish becomes a flag."""
 
 from __future__ import annotations
 
@@ -65,21 +60,21 @@ class Flaggers:
         self._asking = asking
         self._recent = recent
 
-    async def about_message(self, asked: Asked, message: telegram.Message) -> None:
+    async def about_message(self, request: Asked, message: telegram.Message) -> None:
         """Flag a message of a group.
 
         Raises:
             StoreUnavailable: the database does not answer; nothing was said, and it is to be asked again.
         """
-        await answered(asked.answer, self._flag_message(asked, message))
+        await answered(request.answer, self._flag_message(request, message))
 
-    async def about_words(self, asked: Asked, chat: AnyChat, words: MessageWords, number: str) -> None:
+    async def about_words(self, request: Asked, chat: AnyChat, words: MessageWords, number: str) -> None:
         """Flag words that are no message of the group; raises as ``about_message``.
 
         Args:
             number: names the words, the same if the same update is handled again.
         """
-        await answered(asked.answer, self._flag_words(asked, chat, words, number))
+        await answered(request.answer, self._flag_words(request, chat, words, number))
 
     async def may_flag(self, chat: int, by: Person) -> bool:
         """Whether somebody may ask for drafts in a group; raises as ``Governance.require``."""
@@ -89,38 +84,38 @@ class Flaggers:
             return False
         return True
 
-    async def _flag_message(self, asked: Asked, message: telegram.Message) -> None:
-        policy = await self._policy(asked, message.chat)
+    async def _flag_message(self, request: Asked, message: telegram.Message) -> None:
+        policy = await self._policy(request, message.chat)
         message = self._recent.with_words(message)
-        check_capturable(message, policy, self._client.own_id(), asked.answer.reader.locale)
-        is_member, gets_drafts = False, bool(asked.by.user)
-        if gets_drafts and not await may_have_drafts(self._client.desk, str(message.chat.id), asked.by, policy):
+        check_capturable(message, policy, self._client.own_id(), request.answer.reader.locale)
+        is_member, gets_drafts = False, bool(request.by.user)
+        if gets_drafts and not await may_have_drafts(self._client.desk, str(message.chat.id), request.by, policy):
             is_member, gets_drafts = True, False
         priority = Priority.ASKED if gets_drafts else Priority.FLAGGED
-        seen = SeenMessage(message, policy, self._recent, asked.is_late)
-        how = asked.how if asked.by.user else ANONYMOUS
-        post = await seen.post(Flag(asked.by.user, how, priority, asked.wish if gets_drafts else Wish()))
+        seen = SeenMessage(message, policy, self._recent, request.is_late)
+        how = request.how if request.by.user else ANONYMOUS
+        post = await seen.post(Flag(request.by.user, how, priority, request.wish if gets_drafts else Wish()))
         await self._asking.take_in(
-            post, message.date, asked.by, asked.answer, wants_drafts=gets_drafts, is_member=is_member
+            post, message.date, request.by, request.answer, wants_drafts=gets_drafts, is_member=is_member
         )
 
-    async def _flag_words(self, asked: Asked, chat: AnyChat, words: MessageWords, number: str) -> None:
-        policy = await self._policy(asked, chat)
-        check_group(chat, policy, asked.answer.reader.locale)
-        await self._client.desk.governance.require(NAME, str(chat.id), asked.by, OnCase.FLAG)
+    async def _flag_words(self, request: Asked, chat: AnyChat, words: MessageWords, number: str) -> None:
+        policy = await self._policy(request, chat)
+        check_group(chat, policy, request.answer.reader.locale)
+        await self._client.desk.governance.require(NAME, str(chat.id), request.by, OnCase.FLAG)
         ref = PostRef(NAME, str(chat.id), channel_of(chat.id), number)
-        flag = Flag(asked.by.user, asked.how, Priority.ASKED, asked.wish)
+        flag = Flag(request.by.user, request.how, Priority.ASKED, request.wish)
         post = post_from_elsewhere(ref, words.text, flag, words)
-        post = replace(post, is_late=asked.is_late)
-        await self._asking.take_in(post, asked.answer.asked_at, asked.by, asked.answer, wants_drafts=True)
+        post = replace(post, is_late=request.is_late)
+        await self._asking.take_in(post, request.answer.asked_at, request.by, request.answer, wants_drafts=True)
 
-    async def _policy(self, asked: Asked, chat: AnyChat) -> CommunityPolicy:
+    async def _policy(self, request: Asked, chat: AnyChat) -> CommunityPolicy:
         """The policy of a group as it is now; the answer speaks the language that the person and it agree on."""
         policy = await self._client.desk.governance.policy(NAME, str(chat.id))
-        asked.answer.speak(language_for(asked.locale, policy.language))
-        if asked.is_late:
-            asked.answer.preface = gettext(
-                "Antiphon was away when you asked, and takes it up now.", asked.answer.reader.locale
+        request.answer.speak(language_for(request.locale, policy.language))
+        if request.is_late:
+            request.answer.preface = gettext(
+                "Antiphon was away when you asked, and takes it up now.", request.answer.reader.locale
             )
         return policy
 
@@ -151,9 +146,9 @@ class KnownGroups:
             StoreUnavailable: the database does not answer.
         """
         named = await self._client.desk.governance.communities(NAME)
-        known = [int(name) for name in named if name.removeprefix("-").isdecimal()]
-        found = await asyncio.gather(*(self._if_allowed(chat, person) for chat in known[:_MOST_ASKED]))
-        return [group for group in found if group is not None]
+        chats = [int(name) for name in named if name.removeprefix("-").isdecimal()]
+        groups = await asyncio.gather(*(self._if_allowed(chat, person) for chat in chats[:_MOST_ASKED]))
+        return [group for group in groups if group is not None]
 
     async def title_of(self, chat: int) -> str | None:
         """What a group is called; ``None`` where Antiphon is no longer in it, or Telegram does not answer."""

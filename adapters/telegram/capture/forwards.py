@@ -1,8 +1,8 @@
 """Posts that somebody forwards to Antiphon in their private chat with it, and words that they type behind ``/counter``.
 
-Owns how a forwarded post is found again. Telegram says who wrote it and when, but not where: a message that was heard
-lately in a group is recognised, any other is taken as words from elsewhere, to which nothing can be posted. Must take
-nothing else from a private chat: what is neither forwarded nor behind the command is not looked at.
+Telegram says who wrote a forwarded post and when, but not where. A message that was heard lately in a group is
+recognised; any other is taken as words from elsewhere, to which nothing can be posted. Other messages of a private chat
+are not looked at.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ class PrivatePosts:
         if self._typed(message) is None and message.forward_origin is None:
             return False
         answer = answer_to(self._client, heard, message)
-        asked = Asked(person_of(user), _ELSEWHERE, answer, user.language_code or "", is_late=heard.is_late)
-        await answered(answer, self._take_in(asked, message))
+        request = Asked(person_of(user), _ELSEWHERE, answer, user.language_code or "", is_late=heard.is_late)
+        await answered(answer, self._take_in(request, message))
         return True
 
     async def choose(self, heard: Heard) -> bool:
@@ -73,43 +73,45 @@ class PrivatePosts:
             heard.received_at,
             shown=shown.message_id,
         )
-        asked = Asked(person_of(query.from_user), _ELSEWHERE, answer, locale, is_late=heard.is_late)
-        await answered(answer, self._chosen(asked, (query.data or "").removeprefix(CHOICE), shown.reply_to_message))
+        request = Asked(person_of(query.from_user), _ELSEWHERE, answer, locale, is_late=heard.is_late)
+        await answered(answer, self._chosen(request, (query.data or "").removeprefix(CHOICE), shown.reply_to_message))
         return True
 
-    async def _take_in(self, asked: Asked, message: telegram.Message) -> None:
-        words = self._words(message, asked.answer.reader.locale)
+    async def _take_in(self, request: Asked, message: telegram.Message) -> None:
+        words = self._words(message, request.answer.reader.locale)
         for post in self._recent.forwarded(message):
-            if await self._flaggers.may_flag(post.chat.id, asked.by):
-                there = Asked(asked.by, _FORWARDED, asked.answer, asked.locale, is_late=asked.is_late)
+            if await self._flaggers.may_flag(post.chat.id, request.by):
+                there = Asked(request.by, _FORWARDED, request.answer, request.locale, is_late=request.is_late)
                 return await self._flaggers.about_message(there, post)
-        groups = await self._groups.of(asked.by)
+        groups = await self._groups.of(request.by)
         if not groups:
-            raise _nowhere(asked.answer.reader.locale)
+            raise _nowhere(request.answer.reader.locale)
         if len(groups) > 1:
-            return await self._ask(asked, message, groups[:_MOST_BUTTONS])
-        return await self._as_words(asked, groups[0], message, words)
+            return await self._ask(request, message, groups[:_MOST_BUTTONS])
+        return await self._as_words(request, groups[0], message, words)
 
-    async def _chosen(self, asked: Asked, chat: str, message: telegram.Message | None) -> None:
+    async def _chosen(self, request: Asked, chat: str, message: telegram.Message | None) -> None:
         title = await self._groups.title_of(int(chat)) if chat.removeprefix("-").isdecimal() else None
         if message is None or title is None:
             raise BadInput(
-                gettext("The message with these words is gone.", asked.answer.reader.locale),
-                remedy=gettext("Forward the post again.", asked.answer.reader.locale),
+                gettext("The message with these words is gone.", request.answer.reader.locale),
+                remedy=gettext("Forward the post again.", request.answer.reader.locale),
             )
-        words = self._words(message, asked.answer.reader.locale)
-        await self._as_words(asked, KnownGroup(int(chat), title), message, words)
+        words = self._words(message, request.answer.reader.locale)
+        await self._as_words(request, KnownGroup(int(chat), title), message, words)
 
-    async def _as_words(self, asked: Asked, group: KnownGroup, message: telegram.Message, words: MessageWords) -> None:
+    async def _as_words(
+        self, request: Asked, group: KnownGroup, message: telegram.Message, words: MessageWords
+    ) -> None:
         """Flag words for a group; two presses, or an update that is handled again, name the same words."""
         try:
             chat = await self._client.bot.get_chat(group.id)
         except FAULTS as err:
             raise of_question(err) from err
         number = f"words-{message.chat.id}-{message.message_id}"
-        await self._flaggers.about_words(asked, chat, words, number)
+        await self._flaggers.about_words(request, chat, words, number)
 
-    async def _ask(self, asked: Asked, message: telegram.Message, groups: list[KnownGroup]) -> None:
+    async def _ask(self, request: Asked, message: telegram.Message, groups: list[KnownGroup]) -> None:
         """Ask which group the words are for, below the message with the words; in the private chat alone."""
         rows = [
             [InlineKeyboardButton(group.title[:_LABEL] or str(group.id), callback_data=f"{CHOICE}{group.id}")]
@@ -117,8 +119,8 @@ class PrivatePosts:
         ]
         try:
             await self._client.bot.send_message(
-                int(asked.by.user),
-                gettext("For which group should Antiphon draft a reply to this?", asked.answer.reader.locale),
+                int(request.by.user),
+                gettext("For which group should Antiphon draft a reply to this?", request.answer.reader.locale),
                 reply_markup=InlineKeyboardMarkup(rows),
                 reply_parameters=ReplyParameters(message.message_id, allow_sending_without_reply=False),
                 link_preview_options=LinkPreviewOptions(is_disabled=True),

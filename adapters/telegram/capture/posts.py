@@ -1,8 +1,8 @@
 """Which messages of Telegram may become cases, and which words one holds, by whom.
 
-Owns what is private: everything but the groups that everybody can find by a public name, and those whose managers chose
-a place for review. In such a group every member reads every post, as in a server of another platform. Private chats,
-channels and the private messages to a channel are never taken from.
+Everything is private but the groups that everybody can find by a public name, and those whose managers chose a place
+for review. In such a group every member reads every post, as in a server of another platform. Posts are never taken
+from private chats, channels and the private messages to a channel.
 """
 
 from __future__ import annotations

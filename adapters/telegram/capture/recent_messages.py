@@ -1,9 +1,7 @@
 """The latest messages of the groups where Antiphon may read them, in memory and for an hour.
 
-Telegram lets no bot fetch a message, so what a reaction or a forwarded post points at, and the conversation around a
-post, can only be found among what was heard. Owns that bounded memory. Must never write it anywhere.
-
-The conversation around a flagged message on Telegram, as far as it was heard.
+Telegram lets no bot fetch a message. The post that a reaction or a forwarded message points at, and the conversation
+around a post, can therefore only be found among the messages that were heard. They are never written anywhere.
 """
 
 from __future__ import annotations
@@ -55,8 +53,8 @@ class RecentMessages:
     def find(self, chat: int, message: int) -> telegram.Message | None:
         """A message, if it is remembered."""
         self._forget_old()
-        _, found = self._messages.get((chat, message), (0.0, None))
-        return found
+        _, remembered = self._messages.get((chat, message), (0.0, None))
+        return remembered
 
     def with_words(self, message: telegram.Message) -> telegram.Message:
         """The message that holds the words which apps show below a picture: of an album, the one with the caption."""
@@ -75,14 +73,14 @@ class RecentMessages:
     def before(self, message: telegram.Message, most: int) -> list[telegram.Message]:
         """What was written before a message in its chat and topic, the latest first."""
         self._forget_old()
-        found = [
+        messages = [
             earlier
             for _, earlier in self._messages.values()
             if earlier.chat.id == message.chat.id
             and topic_of(earlier) == topic_of(message)
             and earlier.message_id < message.message_id
         ]
-        return sorted(found, key=lambda earlier: earlier.message_id, reverse=True)[:most]
+        return sorted(messages, key=lambda earlier: earlier.message_id, reverse=True)[:most]
 
     def forwarded(self, message: telegram.Message) -> list[telegram.Message]:
         """The messages that a forwarded one may be: Telegram says who wrote it when, and not where."""
@@ -145,15 +143,15 @@ def conversation_of(message: telegram.Message, recent: RecentMessages) -> Conver
 
 def _parents(message: telegram.Message, recent: RecentMessages) -> tuple[list[telegram.Message], bool]:
     """What a message answers, and what that answers, the nearest first; and whether all are below a channel's post."""
-    found: list[telegram.Message] = []
+    parents: list[telegram.Message] = []
     parent = answered_by(recent.find(message.chat.id, message.message_id) or message) or answered_by(message)
-    while parent is not None and len(found) < MAX_MESSAGES:
+    while parent is not None and len(parents) < MAX_MESSAGES:
         if parent.is_automatic_forward:
-            return found, True
-        found.append(parent)
-        known = recent.find(parent.chat.id, parent.message_id)
-        parent = None if known is None else answered_by(known)
-    return found, False
+            return parents, True
+        parents.append(parent)
+        heard = recent.find(parent.chat.id, parent.message_id)
+        parent = None if heard is None else answered_by(heard)
+    return parents, False
 
 
 def _title(message: telegram.Message) -> list[Remark]:

@@ -1,7 +1,4 @@
-"""Messages of Telegram as capture looks at them.
-
-Owns what is kept of a message that becomes a case.
-"""
+"""Messages of Telegram as capture looks at them, and what is kept of one that becomes a case."""
 
 from __future__ import annotations
 

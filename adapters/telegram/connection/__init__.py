@@ -1,1 +1,1 @@
-"""The way to Telegram and back: requests, updates, names. Knows no command and no card."""
+"""The way to Telegram and back: requests, updates, names."""

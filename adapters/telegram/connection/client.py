@@ -1,7 +1,6 @@
 """One bot account of Telegram: how it is asked, and who hears its updates.
 
-Owns the requests' time limits and the chain of listeners. Does not fetch updates (``updates``), and does not know
-commands or cards. Must never log a token, nor what anybody wrote.
+It never logs a token, nor what anybody wrote.
 """
 
 from __future__ import annotations
@@ -64,10 +63,10 @@ class SharedLanguages:
         return min(counted, key=lambda spoken: (-counted[spoken], spoken), default=None)
 
 
-def _keep_latest(found: OrderedDict[int, _Kept], newest: int, most: int) -> None:
-    found.move_to_end(newest)
-    if len(found) > most:
-        found.popitem(last=False)
+def _keep_latest(latest: OrderedDict[int, _Kept], newest: int, most: int) -> None:
+    latest.move_to_end(newest)
+    if len(latest) > most:
+        latest.popitem(last=False)
 
 
 _LOG = logging.getLogger(__name__)
@@ -138,9 +137,9 @@ class _Bot(ExtBot[int]):
 
     async def raw_updates(self, offset: int | None, kinds: Sequence[str], seconds: int) -> list[dict[str, Any]]:
         """Ask for updates; raises ``TelegramError``."""
-        asked = {"offset": offset, "timeout": seconds, "allowed_updates": list(kinds)}
-        found: list[dict[str, Any]] = await self._post("getUpdates", asked)
-        return found
+        query = {"offset": offset, "timeout": seconds, "allowed_updates": list(kinds)}
+        updates: list[dict[str, Any]] = await self._post("getUpdates", query)
+        return updates
 
 
 class TelegramClient:

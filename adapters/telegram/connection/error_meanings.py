@@ -1,7 +1,7 @@
 """What Telegram's answers mean for a send: certainly not, not now, or nobody knows.
 
-Owns the translation of every error of python-telegram-bot into ``core.errors``, with a remedy that a moderator or a
-manager can follow. Pure. Must never call certain what is not: whatever it does not know may have arrived.
+Every error of python-telegram-bot becomes one of ``core.errors``, with a remedy that a moderator or a manager can
+follow. An error that is not known counts as uncertain: the message may have arrived.
 """
 
 from __future__ import annotations
@@ -73,9 +73,10 @@ def description_of(error: BaseException | None) -> str:
 
 def is_message_gone(error: BaseException | None) -> bool:
     """Whether Telegram says that the message to change or to delete is not there."""
-    said = description_of(error)
+    description = description_of(error)
     return isinstance(error, BadRequest) and any(
-        words in said for words in ("message to edit not found", "message to delete not found", "message_id_invalid")
+        words in description
+        for words in ("message to edit not found", "message to delete not found", "message_id_invalid")
     )
 
 
@@ -160,9 +161,9 @@ def _refusal(error: BaseException) -> PlatformUnavailable | None:
 
 
 def _refused(error: BadRequest) -> PlatformUnavailable:
-    said = description_of(error)
+    description = description_of(error)
     for words, message, remedy in _MEANT:
-        if words in said:
+        if words in description:
             return PlatformUnavailable(message, remedy=remedy)
     return PlatformUnavailable(
         sentence("Telegram refused the request."), remedy=sentence("Reply by hand, or close the case.")

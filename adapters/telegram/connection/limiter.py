@@ -1,8 +1,8 @@
 """How fast we may ask Telegram: in all, in each chat, and not at all where it asked for a pause.
 
-Owns those limits and the order of what waits: what can be shown later leaves room for what a person waits for. A
-request is made once: what Telegram refuses for its number is told to the caller, who decides when it is tried again.
-One chat's pause holds up no other chat.
+Messages that can be shown later leave room for those that a person waits for. A request is made once: where Telegram
+refuses it because there were too many, the caller is told and decides when it is tried again. One chat's pause holds up
+no other chat.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""How Telegram's messages are named in Antiphon, and how their edits are.
-
-Owns the translation between ``PostRef`` and Telegram's numbers. Pure.
-"""
+"""How Telegram's messages, and their edits, are named in Antiphon: ``PostRef`` and Telegram's numbers."""
 
 from __future__ import annotations
 

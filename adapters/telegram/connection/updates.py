@@ -1,9 +1,6 @@
 """Asking Telegram for updates: it is told that they arrived only after they are committed.
 
-Owns that order, and how long a fault of Telegram is borne. The library's own updater confirms updates before they are
-handled, and a crash would lose them.
-
-What is known of an update before anybody hears it: its kind, its place in line, and how old it is.
+The library's own updater confirms updates before they are handled, and a crash would lose them.
 """
 
 from __future__ import annotations
@@ -152,8 +149,8 @@ class TelegramHearing:
 
     def delivery(self, waiting: WaitingUpdate) -> Delivery:
         """An update, ready to be heard; raises whatever the library does where it cannot read one."""
-        said = heard(waiting, self._client)
-        return Delivery(partial(self._client.hear, said), said.unfinished)
+        update = heard(waiting, self._client)
+        return Delivery(partial(self._client.hear, update), update.unfinished)
 
 
 _FINAL: Final = (Conflict, InvalidToken, Forbidden)

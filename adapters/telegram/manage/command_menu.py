@@ -1,6 +1,6 @@
 """Telling Telegram of our commands, only where what it shows is not what is wanted.
 
-Owns the lists: for each kind of chat, and each of our languages. What was told last is asked of Telegram itself.
+There is a list for each kind of chat and each of our languages. Telegram itself is asked what it was told last.
 """
 
 from __future__ import annotations
@@ -44,26 +44,26 @@ async def tell_commands(client: TelegramClient) -> int:
     Raises:
         PlatformUnavailable: Telegram refused them, or cannot be reached.
     """
-    told = 0
+    lists = 0
     try:
         for kind in _LISTS:
             for language in LANGUAGES:
-                told += await _tell(client, BotCommandScope(kind), language)
+                lists += await _tell(client, BotCommandScope(kind), language)
     except FAULTS as err:
         raise PlatformUnavailable(
             f"Telegram did not take the commands ({type(err).__name__}).",
             remedy="Start Antiphon again later; until then the commands stay as they were.",
         ) from err
-    if told:
+    if lists:
         _LOG.info("Telegram was told of the commands.")
-    return told
+    return lists
 
 
 async def _tell(client: TelegramClient, scope: BotCommandScope, language: str) -> bool:
     code = None if language == _DEFAULT else language
     wanted = commands_for(scope, language)
     standing = await client.bot.get_my_commands(scope, code)
-    if [one.to_dict() for one in standing] == [one.to_dict() for one in wanted]:
+    if [command.to_dict() for command in standing] == [command.to_dict() for command in wanted]:
         return False
     await client.bot.set_my_commands(wanted, scope, code)
     return True

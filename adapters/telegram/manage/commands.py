@@ -1,6 +1,6 @@
-"""The commands of managers: answered in their private chat; in a group they only lead there.
+"""The commands of managers: answered in their private chat. In a group they only lead there.
 
-Owns their names, and which group a command is about. Nothing is said in a group but ephemerally.
+In a group a person is answered only ephemerally.
 """
 
 from __future__ import annotations
@@ -74,9 +74,9 @@ class ManagerCommands:
     async def hear(self, heard: Heard) -> bool:
         """Answer one of our commands; any other message is left alone."""
         message = heard.update.message
-        if message is None or (found := _command(message, self._client.bot.username)) is None:
+        if message is None or (command := _command(message, self._client.bot.username)) is None:
             return False
-        name, words = found
+        name, words = command
         if message.chat.type == ChatType.PRIVATE and message.from_user is not None:
             await self._in_private(message.from_user, name, words)
         elif message.chat.type in _GROUPS:
@@ -133,17 +133,20 @@ class ManagerCommands:
 
     async def _pick(self, chat: PrivateChat, name: str, number: str) -> None:
         """Do what was asked in the only group that the person manages, or let them pick one; ``number`` of a case."""
-        found = await self._managed(chat)
-        if len(found) == 1:
-            await self._show(chat, name, found[0].community, number)
+        managers = await self._managed(chat)
+        if len(managers) == 1:
+            await self._show(chat, name, managers[0].community, number)
             return
         locale = chat.locale
-        if not found:
+        if not managers:
             raise NotAllowed(
                 gettext("Antiphon knows no group that you manage.", locale),
                 remedy=gettext("Add it to your group, and write /setup there.", locale),
             )
-        rows = [(one.chat.title or one.community, press_data(one.community, name, number or "again")) for one in found]
+        rows = [
+            (manager.chat.title or manager.community, press_data(manager.community, name, number or "again"))
+            for manager in managers
+        ]
         await chat.put(PanelMessage(gettext("Which group?", locale), buttons(rows)))
 
     async def _show(self, chat: PrivateChat, name: str, community: str, number: str = "") -> None:
@@ -155,9 +158,9 @@ class ManagerCommands:
 
     async def _managed(self, chat: PrivateChat) -> list[GroupManager]:
         """The groups in which Telegram says now that the person manages, or has a role by the community's choice."""
-        known = (await self._client.desk.governance.communities(NAME))[-_MOST_ASKED:]
-        asked = await asyncio.gather(*(self._if_manages(chat.user, community) for community in known))
-        return [manager for manager in asked if manager is not None]
+        communities = (await self._client.desk.governance.communities(NAME))[-_MOST_ASKED:]
+        managers = await asyncio.gather(*(self._if_manages(chat.user, community) for community in communities))
+        return [manager for manager in managers if manager is not None]
 
     async def _if_manages(self, user: telegram.User, community: str) -> GroupManager | None:
         try:
@@ -175,8 +178,8 @@ class ManagerCommands:
 def _command(message: telegram.Message, own_name: str) -> tuple[str, str] | None:
     """A command's name and the words behind it; ``None`` where it is not one of ours."""
     is_command = any(entity.type == MessageEntity.BOT_COMMAND and entity.offset == 0 for entity in message.entities)
-    found = _FORM.fullmatch(message.text or "") if is_command else None
-    if found is None or (found["bot"] or own_name).lower() != own_name.lower():
+    match = _FORM.fullmatch(message.text or "") if is_command else None
+    if match is None or (match["bot"] or own_name).lower() != own_name.lower():
         return None
-    name = found["name"].lower()
-    return (name, (found["words"] or "").strip()) if name in _COMMANDS else None
+    name = match["name"].lower()
+    return (name, (match["words"] or "").strip()) if name in _COMMANDS else None

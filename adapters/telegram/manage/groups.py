@@ -1,6 +1,6 @@
 """Who a manager is on Telegram, and what only Telegram knows about a group: its administrators and our rights there.
 
-Owns these questions. Every right is asked again at each use: being shown a command proves nothing.
+Every right is asked again at each use: being shown a command proves nothing.
 """
 
 from __future__ import annotations
@@ -87,13 +87,13 @@ class Group:
 
     def lacking(self, policy: CommunityPolicy, locale: str) -> list[str]:
         """What the bot lacks in the group and in the review chat, in sentences; none if all is well."""
-        said = []
+        sentences = []
         if not may_speak(self.own):
-            said.append(gettext("The bot may not write in the group.", locale))
+            sentences.append(gettext("The bot may not write in the group.", locale))
         trouble = self.troubles.get(policy.review_channel)
         if trouble is not None:
-            said.append(f"{translated(trouble.message, locale)} {translated(trouble.remedy, locale)}")
-        return said
+            sentences.append(f"{translated(trouble.message, locale)} {translated(trouble.remedy, locale)}")
+        return sentences
 
     def unread(self, locale: str) -> str:
         """What does not work without the right to read along, and who can change it."""
@@ -175,10 +175,10 @@ async def group_of(client: TelegramClient, manager: GroupManager, review: str, *
     """
     try:
         own = await client.bot.get_chat_member(manager.chat.id, int(client.own_id()))
-        found = await client.bot.get_chat_administrators(manager.chat.id)
+        administrators = await client.bot.get_chat_administrators(manager.chat.id)
     except FAULTS as err:
         raise of_question(err) from err
-    names = {str(one.user.id): one.user.full_name for one in found if not one.user.is_bot}
+    names = {str(member.user.id): member.user.full_name for member in administrators if not member.user.is_bot}
     titles, troubles = dict[str, str](), dict[str, PlatformUnavailable]()
     for channel in filter(None, dict.fromkeys((review, *places))):
         try:

@@ -1,8 +1,7 @@
 """The panels as messages of Telegram: a text, and a keyboard below it.
 
-Owns how a choice is offered: its own page, a button for each value, with a tick on those that are set.
-
-How a button of a panel, and a question of ours, say whose they are, in the 64 bytes that Telegram keeps.
+A choice has its own page, with a button for each value and a tick on those that are set. A button and a question say
+whose panel they belong to in the 64 bytes that Telegram keeps.
 """
 
 from __future__ import annotations
@@ -49,8 +48,8 @@ def press_data(community: str, panel: str, field: str, value: str = "") -> str:
 
 def pressed(data: str) -> PanelPress | None:
     """What data of ours says; ``None`` for any other."""
-    found = _FORM.fullmatch(data)
-    return None if found is None else PanelPress(f"-{int(found[1], 36)}", found[2], found[3], found[4])
+    match = _FORM.fullmatch(data)
+    return None if match is None else PanelPress(f"-{int(match[1], 36)}", match[2], match[3], match[4])
 
 
 def _base36(number: int) -> str:
@@ -129,20 +128,22 @@ def choice_message(
 
 def form_message(form: Form, field: str, community: str, reader: Reader) -> PanelMessage:
     """The fields of a form that has several, to be typed one by one; ``field`` is the button's that opened it."""
-    rows = [[_button(_numbered(form, one), press_data(community, form.panel, field, one.name))] for one in form.fields]
+    rows = [
+        [_button(_numbered(form, each), press_data(community, form.panel, field, each.name))] for each in form.fields
+    ]
     rows.append([_button(gettext("Back", reader.locale), press_data(community, form.panel, "again"))])
     return PanelMessage(reader.markup.heading(reader.markup.inert(form.title)), _keyboard(rows))
 
 
-def question(one: FormField, data: str, reader: Reader, bot: str) -> PanelMessage:
+def question(field: FormField, data: str, reader: Reader, bot: str) -> PanelMessage:
     """A question whose answer sets one field; its link at the beginning says which."""
     locale = reader.locale
-    title = f'<a href="https://t.me/{bot}?start={data}">{reader.markup.inert(one.label)}</a>'
-    lines = [title, reader.markup.inert(one.description)]
-    if one.value:
-        lines.append(f"<pre>{html.escape(one.value[:_SHOWN_VALUE])}</pre>")
+    title = f'<a href="https://t.me/{bot}?start={data}">{reader.markup.inert(field.label)}</a>'
+    lines = [title, reader.markup.inert(field.description)]
+    if field.value:
+        lines.append(f"<pre>{html.escape(field.value[:_SHOWN_VALUE])}</pre>")
     lines.append(gettext("Answer this message with the text.", locale))
-    if not one.is_needed:
+    if not field.is_needed:
         lines.append(gettext("A single - empties it.", locale))
     return PanelMessage("\n".join(line for line in lines if line))
 
@@ -157,8 +158,8 @@ def values_of(choice: PanelChoice, group: Group, locale: str) -> list[tuple[str,
     if choice.among is ChoiceOf.REVIEW_CHANNELS:
         return [(value, _place(value, group)) for value in choice.chosen]
     if choice.field in ("moderators", "managers", "volunteers"):
-        known = group.administrators
-        return list((known | {value: value for value in choice.chosen if value not in known}).items())
+        names = group.administrators
+        return list((names | {value: value for value in choice.chosen if value not in names}).items())
     return [(IN_REVIEW, gettext("Everybody in the review chat", locale))]
 
 
@@ -170,7 +171,7 @@ def value_by(token: str, choice: PanelChoice, group: Group, locale: str) -> str 
 def toggled(choice: PanelChoice, value: str) -> tuple[str, ...]:
     """What is chosen after a press: one value in place of another, or more or fewer of several."""
     if value in choice.chosen:
-        rest = tuple(one for one in choice.chosen if one != value)
+        rest = tuple(each for each in choice.chosen if each != value)
         return rest if len(rest) >= choice.least else choice.chosen
     return (*choice.chosen, value) if choice.most > 1 else (value,)
 
@@ -196,9 +197,9 @@ def _label(title: str) -> str:
     return f"{words[:_LABEL]}…"
 
 
-def _numbered(form: Form, one: FormField) -> str:
-    same = [field for field in form.fields if field.label == one.label]
-    return one.label if len(same) == 1 else f"{one.label} {same.index(one) + 1}"
+def _numbered(form: Form, field: FormField) -> str:
+    same = [each for each in form.fields if each.label == field.label]
+    return field.label if len(same) == 1 else f"{field.label} {same.index(field) + 1}"
 
 
 def _button(label: str, data: str, *, is_first: bool = False) -> InlineKeyboardButton:

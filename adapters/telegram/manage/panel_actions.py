@@ -1,6 +1,6 @@
 """Handles what a person presses in a panel in their private chat, or answers to a question of ours.
 
-Owns how Telegram is answered. What a choice does is decided in ``adapters.common.manage.choices``.
+``adapters.common.manage.choices`` decides what a choice does.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ class PanelActions:
     async def hear_press(self, heard: Heard) -> bool:
         """Answer a press on one of our buttons; any other is left alone."""
         query = heard.update.callback_query
-        found = pressed(query.data or "") if query is not None else None
-        if query is None or found is None:
+        press = pressed(query.data or "") if query is not None else None
+        if query is None or press is None:
             return False
         await self._settle(query)
         message = query.message
@@ -67,7 +67,7 @@ class PanelActions:
             return True
         chat = PrivateChat(self._client, query.from_user, message.message_id)
         try:
-            await self._press(chat, found)
+            await self._press(chat, press)
         except Exception as err:
             await chat.refuse(err)
         return True
@@ -75,12 +75,12 @@ class PanelActions:
     async def hear_answer(self, heard: Heard) -> bool:
         """Take what a person typed as the answer to a question of ours; any other message is left alone."""
         message = heard.update.message
-        found = None if message is None else asked_by(message, int(self._client.own_id()))
-        if message is None or message.from_user is None or found is None or message.chat.type != ChatType.PRIVATE:
+        press = None if message is None else asked_by(message, int(self._client.own_id()))
+        if message is None or message.from_user is None or press is None or message.chat.type != ChatType.PRIVATE:
             return False
         chat = PrivateChat(self._client, message.from_user)
         try:
-            await self._typed(chat, found, message.text or "")
+            await self._typed(chat, press, message.text or "")
         except Exception as err:
             await chat.refuse(err)
         return True
@@ -149,12 +149,12 @@ class PanelActions:
     async def _ask(self, chat: PrivateChat, manager: GroupManager, press: PanelPress) -> None:
         """Ask for the only field of a form, or for the one that was chosen; else offer its fields."""
         form = await self._choosing.form(manager, Chosen(press.panel, press.field), await self._group(manager))
-        found = form.fields[0] if len(form.fields) == 1 else _field(form.fields, press.token)
-        if found is None:
+        field = form.fields[0] if len(form.fields) == 1 else _field(form.fields, press.token)
+        if field is None:
             await chat.put(form_message(form, press.field, manager.community, manager.reader))
             return
-        data = press_data(manager.community, press.panel, press.field, found.name)
-        await chat.ask(question(found, data, manager.reader, self._client.bot.username))
+        data = press_data(manager.community, press.panel, press.field, field.name)
+        await chat.ask(question(field, data, manager.reader, self._client.bot.username))
 
     async def _typed(self, chat: PrivateChat, press: PanelPress, text: str) -> None:
         """Set the field that was asked for; the form's others keep what they have."""
@@ -171,7 +171,7 @@ class PanelActions:
                 gettext("This is too long.", manager.locale),
                 remedy=gettext("Use at most {most} characters.", manager.locale, most=field.limit),
             )
-        typed = {one.name: one.value for one in form.fields} | {field.name: words}
+        typed = {each.name: each.value for each in form.fields} | {field.name: words}
         await self._choose(chat, manager, Chosen(form.panel, form.field, (), typed))
 
     async def _group(self, manager: GroupManager, *places: str) -> Group:
@@ -190,10 +190,10 @@ class PanelActions:
 
 def asked_by(message: telegram.Message, own_id: int) -> PanelPress | None:
     """What the message asks for that this one answers; ``None`` if that is no question of a panel of ours."""
-    asked = message.reply_to_message
-    if asked is None or asked.from_user is None or asked.from_user.id != own_id or not asked.entities:
+    prompt = message.reply_to_message
+    if prompt is None or prompt.from_user is None or prompt.from_user.id != own_id or not prompt.entities:
         return None
-    first = asked.entities[0]
+    first = prompt.entities[0]
     if first.type != MessageEntityType.TEXT_LINK or first.offset != 0 or not first.url:
         return None
     address = urlsplit(first.url)
@@ -205,4 +205,4 @@ def _choice(panel: Panel, field: str) -> PanelChoice | None:
 
 
 def _field(fields: tuple[FormField, ...], token: str) -> FormField | None:
-    return next((one for one in fields if token_of(one.name) == token), None)
+    return next((field for field in fields if token_of(field.name) == token), None)

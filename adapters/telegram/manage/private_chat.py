@@ -1,7 +1,4 @@
-"""One person's private chat with the bot: where panels, reports and refusals are shown.
-
-Owns how they are written there. Must never write anywhere else.
-"""
+"""One person's private chat with the bot: where panels, reports and refusals are shown, and nowhere else."""
 
 from __future__ import annotations
 
@@ -66,12 +63,12 @@ class PrivateChat:
         if isinstance(err, TelegramError):
             err = of_question(err)
         if isinstance(err, AntiphonError):
-            said = MARKUP.inert(explain(err, self.locale, _ERROR))
+            text = MARKUP.inert(explain(err, self.locale, _ERROR))
         else:
             log_failure("a panel on Telegram", err)
-            said = unforeseen(self.locale)
+            text = unforeseen(self.locale)
         try:
-            await PrivateChat(self.client, self.user).put(PanelMessage(said))
+            await PrivateChat(self.client, self.user).put(PanelMessage(text))
         except FAULTS as fault:
             _LOG.info("A person could not be told in private: %s.", type(fault).__name__)
 

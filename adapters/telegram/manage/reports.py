@@ -1,6 +1,6 @@
 """The reports and switches of a group, in a manager's private chat: status, figures, cases, pause, export, decisions.
 
-Owns what each asks of the governance. Every one asks for the person's rights itself.
+Each of them asks for the person's rights itself.
 """
 
 from __future__ import annotations
@@ -73,29 +73,32 @@ class Reports:
     async def _status(self, _chat: PrivateChat, manager: GroupManager, _field: str) -> PanelMessage:
         await require(self._client.desk, manager, OnCommunity.READ_STATISTICS)
         governance = self._client.desk.governance
-        found = await governance.status(NAME, manager.community, manager.person)
+        status = await governance.status(NAME, manager.community, manager.person)
         policy = await governance.policy(NAME, manager.community)
         group = await group_of(self._client, manager, policy.review_channel)
         watched = self._detector if policy.watched_channels else None
         unread = group.unread(manager.locale) if policy.watched_channels or policy.reaction else ""
         watch = Watch(unread, self._left_out(), frozenset() if watched is None else watched.languages)
-        return PanelMessage(status_text(found, watch, group.lacking(policy, manager.locale), manager.reader))
+        return PanelMessage(status_text(status, watch, group.lacking(policy, manager.locale), manager.reader))
 
     async def _statistics(self, _chat: PrivateChat, manager: GroupManager, field: str) -> PanelMessage:
         days = int(field if field in _DAYS else _DAYS[0])
         since = timedelta(days=days)
-        found = await self._client.desk.governance.statistics(NAME, manager.community, manager.person, since)
+        statistics = await self._client.desk.governance.statistics(NAME, manager.community, manager.person, since)
         others = [
-            (gettext("The last {days} days", manager.locale, days=one), press_data(manager.community, "stats", one))
-            for one in _DAYS
-            if one != str(days)
+            (
+                gettext("The last {days} days", manager.locale, days=number),
+                press_data(manager.community, "stats", number),
+            )
+            for number in _DAYS
+            if number != str(days)
         ]
-        return PanelMessage(statistics_text(found, days, manager.reader), buttons(others))
+        return PanelMessage(statistics_text(statistics, days, manager.reader), buttons(others))
 
     async def _cases(self, _chat: PrivateChat, manager: GroupManager, field: str) -> PanelMessage:
-        found = await self._client.desk.casework.open_cases(NAME, manager.community, manager.person, page_of(field))
-        panel = cases_panel(found, manager.reader)
-        others = [(one.label, press_data(manager.community, "cases", one.field)) for one in panel.buttons]
+        cases = await self._client.desk.casework.open_cases(NAME, manager.community, manager.person, page_of(field))
+        panel = cases_panel(cases, manager.reader)
+        others = [(button.label, press_data(manager.community, "cases", button.field)) for button in panel.buttons]
         return PanelMessage("\n".join(part for part in panel.parts if isinstance(part, str)), buttons(others))
 
     async def _case(self, _chat: PrivateChat, manager: GroupManager, field: str) -> PanelMessage:
@@ -113,11 +116,11 @@ class Reports:
     async def _pause(self, _chat: PrivateChat, manager: GroupManager, _field: str) -> PanelMessage:
         is_new = await self._client.desk.governance.pause(NAME, manager.community, manager.person)
         if is_new:
-            said = gettext("Paused: nothing is posted in this group until a manager resumes.", manager.locale)
+            text = gettext("Paused: nothing is posted in this group until a manager resumes.", manager.locale)
         else:
-            said = gettext("Posting was paused already.", manager.locale)
+            text = gettext("Posting was paused already.", manager.locale)
         label = gettext("Resume", manager.locale)
-        return PanelMessage(said, buttons([(label, press_data(manager.community, "resume", "again"))]))
+        return PanelMessage(text, buttons([(label, press_data(manager.community, "resume", "again"))]))
 
     async def _resume(self, _chat: PrivateChat, manager: GroupManager, _field: str) -> PanelMessage:
         is_new = await self._client.desk.governance.resume(NAME, manager.community, manager.person)
@@ -126,13 +129,13 @@ class Reports:
         return PanelMessage(gettext("Posting was not paused here.", manager.locale))
 
     async def _lately(self, _chat: PrivateChat, manager: GroupManager, _field: str) -> PanelMessage:
-        found = await self._client.desk.governance.lately(NAME, manager.community, manager.person)
-        return PanelMessage(lately_text(found, manager.reader, MAX_CHARACTERS))
+        decisions = await self._client.desk.governance.lately(NAME, manager.community, manager.person)
+        return PanelMessage(lately_text(decisions, manager.reader, MAX_CHARACTERS))
 
     async def _export(self, chat: PrivateChat, manager: GroupManager, field: str) -> PanelMessage:
         locale = manager.locale
         await require(self._client.desk, manager, OnCommunity.EXPORT)
-        offered = [(words, press_data(manager.community, "export", one)) for one, words in _SUFFIXES.items()]
+        offered = [(words, press_data(manager.community, "export", suffix)) for suffix, words in _SUFFIXES.items()]
         if field in _SUFFIXES:
             rows, data = await exported(self._client.desk.governance, NAME, manager.community, manager.person, field)
             if len(data) > _MOST_BYTES:
@@ -140,6 +143,6 @@ class Reports:
                     gettext("The file is larger than Telegram takes.", locale),
                     remedy=gettext("Ask the person who runs Antiphon for it: antiphon export.", locale),
                 )
-            said = gettext("{rows} cases, with a pseudonym in place of every name.", locale, rows=rows)
-            await chat.send(data, f"antiphon-cases.{field}", said)
+            text = gettext("{rows} cases, with a pseudonym in place of every name.", locale, rows=rows)
+            await chat.send(data, f"antiphon-cases.{field}", text)
         return PanelMessage(gettext("The cases as a file, without names", locale), buttons(offered))

@@ -1,7 +1,7 @@
 """Groups that become supergroups, which have another id: what was set up for them is kept.
 
-Owns when Telegram is believed: by its own note in one of the two chats, which nobody can write, and by its refusal of a
-call about the old one.
+Telegram is believed where it says so in its own note in one of the two chats, which nobody else can write, or where it
+refuses a call about the old chat.
 """
 
 from __future__ import annotations

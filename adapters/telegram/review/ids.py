@@ -1,7 +1,7 @@
 """How a button or a prompt on Telegram carries its ``Target``, and whose answer it stands in.
 
-Owns the form of callback data, of which Telegram keeps 64 bytes. The letters of the acts stay what they are: messages
-that were sent long ago have them.
+Telegram keeps 64 bytes of callback data. The letters of the acts must not change: messages that were sent long ago have
+them.
 """
 
 from __future__ import annotations

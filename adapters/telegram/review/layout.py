@@ -1,6 +1,6 @@
 """A card, and an answer to one person, as one message of Telegram within its limits.
 
-Owns where their parts are placed. ``adapters.common.cards`` holds what they say.
+``adapters.common.cards`` holds what they say; here is where each part is placed.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def _rows(buttons: Sequence[InlineKeyboardButton]) -> list[list[InlineKeyboardBu
     rows: list[list[InlineKeyboardButton]] = []
     for button in buttons:
         row = rows[-1] if rows else []
-        length = sum(len(one.text) for one in row) + len(button.text)
+        length = sum(len(each.text) for each in row) + len(button.text)
         if row and len(row) < _IN_A_ROW and length <= _ROW:
             row.append(button)
         else:

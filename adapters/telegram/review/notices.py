@@ -1,8 +1,7 @@
 """Notices on Telegram: moderators are called in the review chat, one person is told in their private chat.
 
-Owns whom such a message mentions: nobody where many are called, since Telegram has no roles and the message itself
-notifies all of the chat; one person where they cannot be written to. Must never name anybody where others than
-moderators read.
+A call to many mentions nobody, since Telegram has no roles and the message itself notifies all of the chat. A person
+who cannot be written to is mentioned in the review chat. Nobody is named where people other than moderators read.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Where cards may be shown: a private group of moderators, a topic in it, or one person's private chat.
 
-Owns what is known of these chats, for a minute at most. Fails closed: where Telegram does not say what a chat is,
-nothing of a case is written there.
+What Telegram says of a chat is remembered for a minute at most. Where it does not say what a chat is, nothing of a case
+is written there.
 """
 
 from __future__ import annotations
@@ -81,8 +81,8 @@ class ReviewPlaces:
             PlatformBusy: Telegram does not say what it is.
         """
         place = self.require_known_closed(community, channel)
-        known = self._open.get(place.chat)
-        if known is None or self._seconds_now() >= known[0]:
+        remembered = self._open.get(place.chat)
+        if remembered is None or self._seconds_now() >= remembered[0]:
             if len(self._open) >= _MOST_KEPT:
                 self._open.clear()
             self._open[place.chat] = (self._seconds_now() + _KEPT_SECONDS, await self._is_open(place.chat))

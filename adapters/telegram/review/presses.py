@@ -1,9 +1,7 @@
-"""Letting a client answer the buttons of cards and the messages that answer prompts, in the moderators' chat.
+"""Answers the buttons of cards and the messages that answer prompts, in the moderators' chat.
 
-Owns which of Telegram's answers says what. Says nothing but a notice of Telegram's own before it is known that only
-moderators can read along. What is said is decided in ``adapters.common.decisions``.
-
-``install`` is called once for each client, before it hears updates.
+Until it is known that only moderators can read along, only a notice of Telegram's own is shown.
+``adapters.common.decisions`` decides what is said. ``install`` is called once for each client, before it hears updates.
 """
 
 from __future__ import annotations
@@ -60,20 +58,20 @@ def prompt(dialog: Dialog, username: str, person: int, name: str, locale: str) -
     """
     data = carried_data(dialog.target, person)
     title = f'<a href="https://{_HOST}/{username}?start={data}">{MARKUP.inert(dialog.title, _TITLE)}</a>'
-    asked = gettext("Answer this message with the text.", locale)
+    request = gettext("Answer this message with the text.", locale)
     called = f'<a href="tg://user?id={person}">{MARKUP.inert(name, _NAME)}</a>'
     block = MARKUP.exact(dialog.text) if dialog.text else ""
     files = (TextFile("draft.txt", dialog.text),) if block is None else ()
-    text = "\n".join(part for part in (title, f"{called}: {asked}", block) if part)
+    text = "\n".join(part for part in (title, f"{called}: {request}", block) if part)
     return Written(text, files=files), ForceReply(selective=True, input_field_placeholder=dialog.label[:_PLACEHOLDER])
 
 
 def prompted(message: telegram.Message, own_id: int) -> Carried | None:
     """What the message asks for that this one answers; ``None`` if that is no prompt of ours."""
-    asked = message.reply_to_message
-    if asked is None or asked.from_user is None or asked.from_user.id != own_id or not asked.entities:
+    prompt = message.reply_to_message
+    if prompt is None or prompt.from_user is None or prompt.from_user.id != own_id or not prompt.entities:
         return None
-    first = asked.entities[0]
+    first = prompt.entities[0]
     if first.type != MessageEntityType.TEXT_LINK or first.offset != 0 or not first.url:
         return None
     address = urlsplit(first.url)
@@ -245,8 +243,8 @@ class Review:
         words = PrivateWords(self._client, _pressed_spot(query, query.message, heard), self._whispering)
         if carried.owner is not None and carried.owner != query.from_user.id:
             locale = query.from_user.language_code
-            said = gettext("This answer is for another person. Press a button of the card.", locale)
-            await words.warn(said)
+            notice = gettext("This answer is for another person. Press a button of the card.", locale)
+            await words.warn(notice)
             return True
         press = self._press(words, query.from_user, carried.target, is_on_card=carried.owner is None)
         await answered(press, PRESSED[carried.target.act])
@@ -262,8 +260,8 @@ class Review:
         words = PrivateWords(self._client, _written_spot(message), self._whispering)
         user = message.from_user
         if user is None or user.id != carried.owner:
-            said = gettext("Only the person whom it asks can answer this, under their own name.", _language(user))
-            await self._tell_others(words, said)
+            notice = gettext("Only the person whom it asks can answer this, under their own name.", _language(user))
+            await self._tell_others(words, notice)
         elif not message.text:
             await self._tell_others(words, gettext("Answer with a text.", _language(user)))
         else:
@@ -294,7 +292,7 @@ class Review:
             with suppress(*FAULTS):
                 await self._client.bot.delete_message(message.chat.id, message.reply_to_message.message_id)
 
-    async def _tell_others(self, words: PrivateWords, said: str) -> None:
+    async def _tell_others(self, words: PrivateWords, text: str) -> None:
         """Say something that names nobody; nothing where others than moderators could read it."""
         channel = channel_of(words.spot.chat, words.spot.topic)
         try:
@@ -302,7 +300,7 @@ class Review:
         except PlatformUnavailable as err:
             _LOG.warning("An answer to a prompt was not answered: %s", err.message)
         else:
-            await words.write(Written(said))
+            await words.write(Written(text))
 
     def _press(self, words: PrivateWords, user: telegram.User, target: Target, *, is_on_card: bool) -> TelegramPress:
         return TelegramPress(self._client, self._surface, words, target, is_on_card, user.language_code)

@@ -1,8 +1,8 @@
 """What one person is told in a review chat: a notice of the app's own, an ephemeral message, or an open answer.
 
-Owns which of them is used. Must be used only where everybody who can read along is a moderator: a server that offers no
-ephemeral messages shows the answer to all of the chat. A press is answered last: until a message is known to be sent,
-the notice over the chat is kept to say that none could be.
+Everybody who can read along must be a moderator: a server that offers no ephemeral messages shows the answer to all of
+the chat. A press is answered last: until a message is known to be sent, the notice over the chat is kept to say that
+none could be.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What Telegram's refusals mean for a card that is to be shown, and for who pressed a button of one.
+"""What Telegram's refusals mean for a card that is to be shown, and for the person who pressed a button of one.
 
-Owns the translation into ``core.errors``, with a remedy that a community's manager can follow.
+Each becomes one of ``core.errors``, with a remedy that a community's manager can follow.
 """
 
 from __future__ import annotations

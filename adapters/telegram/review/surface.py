@@ -1,11 +1,12 @@
 """Cards in a review chat: shown once for each case, and edited in place.
 
-Owns the place of a card, and never shows an older version than the one there, nor a word of a case in a chat that
-others than moderators can read. Mentions nobody. Decides nothing. A card waits where a person waits for an answer.
+A card never goes back to an older version, never shows a word of a case in a chat that people other than moderators can
+read, mentions nobody, and waits where a person waits for an answer.
 
-Telegram knows no keys and lets no bot read what stands in a chat. So two calls for one case without ``shown`` are one
-card as long as this process remembers the first; a process that ends between showing a card and storing its place, and
-an answer that was lost, may leave a second one. Both do the same, and a decision on one makes the other outdated.
+Telegram has no keys for sends and lets no bot read the messages of a chat. So two calls for one case without ``shown``
+are one card as long as this process remembers the first. A process that ends between showing a card and storing its
+place, and an answer that was lost, may leave a second one. Both do the same, and a decision on one makes the other
+outdated.
 """
 
 from __future__ import annotations
@@ -73,8 +74,8 @@ class TelegramReviewSurface:
     def unheard(self) -> frozenset[str]:
         """Every community with a review chat, once an hour: Telegram tells no bot of deleted messages."""
         now = self._seconds_now()
-        known = {community for communities in self._communities.values() for community in communities}
-        due = {one for one in known if now >= self._looked.get(one, 0.0)}
+        all_communities = {community for communities in self._communities.values() for community in communities}
+        due = {each for each in all_communities if now >= self._looked.get(each, 0.0)}
         self._looked |= dict.fromkeys(due, now + _LOOK_SECONDS)
         return frozenset(due)
 
@@ -172,12 +173,12 @@ class TelegramReviewSurface:
 
         A new card lacks its words until then, so it has the room that is kept for what a person waits for.
         """
-        known = self._shown.of(f"{place.channel} {place.message}")
-        async with known.lock:
-            if card.version < known.version:
+        shown = self._shown.of(f"{place.channel} {place.message}")
+        async with shown.lock:
+            if card.version < shown.version:
                 return True
             written, numbers = card_message(card, self._language_of(card, place.channel)), numbers_of(place)
-            is_progress = card.is_progress and known.is_progress
+            is_progress = card.is_progress and shown.is_progress
             try:
                 await self._client.bot.edit_message_text(
                     written.text,
@@ -193,7 +194,7 @@ class TelegramReviewSurface:
                     return False
                 if not is_unchanged(err):
                     raise of_card(err, is_progress=is_progress) from err
-            known.version, known.is_progress = card.version, card.is_progress
+            shown.version, shown.is_progress = card.version, card.is_progress
             return True
 
     async def _remove(self, place: PostRef) -> None:

@@ -1,8 +1,4 @@
-"""Ephemeral commands: what one person in a group wrote for Antiphon alone.
-
-Owns how such a message is told from others, and what names it. Must never name one by its number in the chat, which is
-0 for all of them.
-"""
+"""Ephemeral commands: what one person in a group wrote for Antiphon alone. Their number in the chat is always 0."""
 
 from __future__ import annotations
 

@@ -1,10 +1,8 @@
 """Which texts Telegram shows exactly as they were sent.
 
-Owns its limit, and what its servers do to a text before they show it. Pure.
-
-What they change is read from ``clean_input_string`` of TDLib (td/telegram/misc.cpp), which the Bot API server is built
-on: carriage returns, the separators and direction marks from U+2028 to U+202E and three combining lines are left out,
-other control characters become spaces, rows of direction marks are changed, and both ends lose their white space.
+The changes are read from ``clean_input_string`` of TDLib (td/telegram/misc.cpp), which the Bot API server is built on:
+carriage returns, the separators and direction marks from U+2028 to U+202E and three combining lines are left out, other
+control characters become spaces, rows of direction marks are changed, and both ends lose their white space.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Which language a person on Telegram is spoken to in.
-
-Owns what Telegram's settings offer. Must never translate what posts and replies say.
-"""
+"""Which language a person on Telegram is spoken to in. Posts and replies are never translated."""
 
 from __future__ import annotations
 

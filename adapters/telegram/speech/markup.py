@@ -1,7 +1,6 @@
 """Words of others as plain words: no markup, no link, no mention, no command, no way out of a cover.
 
-Owns how a text is made inert for Telegram, and how an exact one is shown. Does not know cards. Must be used for every
-text that is not a sentence of ours: posts, gists, drafts, names, titles.
+Every text that is not a sentence of ours goes through here: posts, gists, drafts, names, titles.
 
 The form is Telegram's HTML. Telegram's servers look for mentions, commands, hashtags, addresses and numbers in plain
 words by themselves (``find_entities`` of TDLib's td/telegram/MessageEntity.cpp), which no parse mode turns off. A word
@@ -63,7 +62,7 @@ class TelegramMarkup:
 
         Characters that turn the direction of what follows, or that nobody sees, are left out, and so are empty lines.
         """
-        found: list[str] = []
+        pieces: list[str] = []
         size = digits = 0
         may_go_on = False
         for character in "\n".join(visible_lines(text)):
@@ -72,10 +71,10 @@ class TelegramMarkup:
             ends = is_fifth or (may_go_on and not character.isspace())
             size += exact_text.units(character) + ends
             if limit is not None and size >= limit:
-                return "".join(found).rstrip() + "…"
-            found.append((BREAK if ends else "") + _ESCAPED.get(character, character))
+                return "".join(pieces).rstrip() + "…"
+            pieces.append((BREAK if ends else "") + _ESCAPED.get(character, character))
             may_go_on = character in _SIGNS
-        return "".join(found)
+        return "".join(pieces)
 
     def covered(self, text: str, limit: int | None = None) -> str:
         """A text of others in a spoiler; "" where there is nothing to see."""
@@ -133,8 +132,8 @@ def reader_of(locale: str) -> Reader:
 
 
 def _moment(moment: datetime, form: str) -> str:
-    said = moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    return f'<tg-time unix="{int(moment.timestamp())}" format="{form}">{said}</tg-time>'
+    text = moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    return f'<tg-time unix="{int(moment.timestamp())}" format="{form}">{text}</tg-time>'
 
 
 def _escaped(text: str) -> str:

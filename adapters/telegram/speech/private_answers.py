@@ -1,7 +1,7 @@
 """Answers that only the person who asked can see, errors included.
 
-Owns where they are said: ephemerally in the group where the person asked so, else in their private chat with the bot,
-else nowhere. Must never say anything in a group that others could read: an answer that cannot be private is not given.
+They are given ephemerally in the group where the person asked so, else in the person's private chat with the bot. An
+answer that cannot be private is not given.
 """
 
 from __future__ import annotations
@@ -168,11 +168,11 @@ class TelegramAnswer:
     async def _change_shown(self, text: str) -> bool:
         return await self._changed("editMessageText", chat_id=self._to, message_id=self._shown, text=text)
 
-    async def _changed(self, method: str, **asked: Any) -> bool:
+    async def _changed(self, method: str, **fields: Any) -> bool:
         """Change an answer; a lost connection is waited for. Whether it shows the new text, or may show it."""
         for pause_seconds in (*_PAUSES_SECONDS, None):
             try:
-                await self._edit(method, asked)
+                await self._edit(method, fields)
             except (BadRequest, Forbidden) as err:
                 if not is_unchanged(err) and not is_message_gone(err):
                     _LOG.warning("An answer could not be changed: %s.", type(err).__name__)
@@ -186,14 +186,14 @@ class TelegramAnswer:
                 return True
         return True
 
-    async def _edit(self, method: str, asked: dict[str, Any]) -> None:
+    async def _edit(self, method: str, fields: dict[str, Any]) -> None:
         if method == "editMessageText":
             await self._client.bot.edit_message_text(
-                **asked, parse_mode=ParseMode.HTML, link_preview_options=_NO_PREVIEW
+                **fields, parse_mode=ParseMode.HTML, link_preview_options=_NO_PREVIEW
             )
         else:
             preview = {"is_disabled": True}
-            await self._client.call(method, **asked, parse_mode=ParseMode.HTML, link_preview_options=preview)
+            await self._client.call(method, **fields, parse_mode=ParseMode.HTML, link_preview_options=preview)
 
     async def _write(self, text: str) -> bool:
         """Write into the person's private chat, if they ever opened one; whether that is known to be done."""
