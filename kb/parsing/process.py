@@ -164,7 +164,4 @@ async def parse(fetched: Fetched, limits: ParsingLimits = _USUAL, *, language: s
         DocumentRefused: its kind cannot be read, or it is damaged, a trap, or beyond the limits; the message says
             which. No other error is raised, whatever the file does.
     """
-    # Imported here, since the process that reads imports this package without asyncio.
-    pass
-
     return await read_apart(fetched, limits, language=language)

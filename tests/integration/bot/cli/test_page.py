@@ -6,7 +6,7 @@ import pytest
 
 from adapters.sample.community import SampleCommunity
 from adapters.sample.posts import SAMPLE_FLAGS
-from bot.cli.start import SampleTown
+from bot.cli.sample_town import SampleTown
 from bot.compose.application import admit
 from bot.compose.desk import build_casework, build_desk
 from core.desk.database.connection import Database
