@@ -1,7 +1,6 @@
 """The nouns of the library: what a source lists, what is fetched, the text of its pages, and paragraphs of it.
 
-Owns their form. A paragraph is a span of a page, and its words are never changed, so that a quote can be shown in its
-place.
+A paragraph is a span of a page, and its words are never changed, so that a quote can be shown in its place.
 """
 
 from __future__ import annotations

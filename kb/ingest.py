@@ -1,8 +1,7 @@
 """From a source's listings to paragraphs in the library: fetch, read, cut, keep; resumable after a kill at any moment.
 
-Owns the order of the steps and what becomes of each document. The build takes one document after the other, in the
-order of the listings, and keeps each whole or not at all. So a build that was killed and resumed has the same result,
-with the same numbers, as one that was not.
+The build takes one document after the other, in the order of the listings, and keeps each whole or not at all. So a
+build that was killed and resumed has the same result, with the same numbers, as one that was not.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """From queries and a claim to the few passages that bear on them; implements ``core.engine.ports.EvidenceSource``.
 
-Owns which passages of all collections are kept. It must never change the words of a passage.
-
 Coarse to fine, as in the RAG paper (section 3) and F2RL (evidence retrieval): BM25 and dense vectors find many
-candidates for each query; they are fused by reciprocal rank and reranked to the claim; three at most are kept.
+candidates for each query; they are fused by reciprocal rank and reranked to the claim; three at most are kept. The
+words of a passage are never changed.
 """
 
 from __future__ import annotations

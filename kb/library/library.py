@@ -1,8 +1,8 @@
 """The library: every document with its revisions, the text of their pages, and the place of every paragraph.
 
-Owns what is kept and what is served, and the files as they came. A new or changed document waits in quarantine until a
-person accepts it, and the revision before it is served until then. Documents of a trusted source need no acceptance
-(``kb.ingest``). A paragraph's words are cut from its page and checked against their hash each time they are read.
+A new or changed document waits in quarantine until a person accepts it, and the revision before it is served until
+then. Documents of a trusted source need no acceptance (``kb.ingest``). The files are kept as they came. A paragraph's
+words are cut from its page and checked against their hash each time they are read.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What the library returns: revisions, paragraphs, and how they are read from its rows.
-
-Owns the states of a revision and how far a source is trusted.
-"""
+"""What the library returns: revisions and paragraphs, read from its rows."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
-"""The library's one connection, and its transactions.
+"""The SQLite file of the library: its tables, its one connection, and its transactions.
 
-Owns the access to the database: one thread at a time, and every write is whole or not made at all.
-
-Who may read a library: its owner alone, since it holds documents that people did not publish.
-The tables of the library, and the opening of its SQLite file.
+One thread at a time uses the connection, and every write is whole or not made at all. Only the owner of the file may
+read it, since a library holds documents that people did not publish.
 """
 
 from __future__ import annotations

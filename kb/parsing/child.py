@@ -1,8 +1,8 @@
 """The process that reads one document, answers, and ends.
 
-Owns the order: first give up all rights that are not needed (``kb.parsing.sandbox``), then read the first byte of
-the document. The document comes from standard input; the answer, or the reason why there is none, goes to standard
-output as one JSON object.
+The process first gives up all rights that it does not need (``kb.parsing.sandbox``), and only then reads the first
+byte of the document. The document comes from standard input; the answer, or the reason why there is none, goes to
+standard output as one JSON object.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Cleans the text of pages, once, before any offset into it is taken.
 
-Owns what is removed and joined: invisible characters, letters of other alphabets inside words, raised marks of notes
-(``raised``), lines that repeat at the head or foot of pages, page numbers, hyphens at line ends, line breaks inside
-paragraphs. A letter that a file gives without saying which it is becomes ``UNREADABLE``, never nothing.
+The cleaning removes invisible characters, letters of other alphabets inside words, raised marks of notes
+(``kb.parsing.raised_marks``), lines that repeat at the head or foot of pages, and page numbers. It joins words that are
+hyphenated at line ends, and lines inside paragraphs. A letter that a file gives without saying which it is becomes
+``UNREADABLE``, never nothing.
 
 Characters are folded to NFKC except superscripts, subscripts and fractions: "2019¹" must not become "20191", nor "2½"
 "21/2".

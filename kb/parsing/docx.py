@@ -1,7 +1,7 @@
 """The text of a Word document (Office Open XML, ECMA-376) that people see.
 
-Owns the reading of the document, its styles and its notes as streams: no tree is built, no document type and so
-no entity is accepted (defusedxml), and the archive is measured before anything is unpacked.
+The document, its styles and its notes are read as streams: no tree is built, no document type and so no entity is
+accepted (defusedxml), and the archive is measured before anything is unpacked.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The kind of a file, and its characters: by the content, and by the declared media type only where that is needed.
-
-Owns recognition and decoding; must never open what it recognises.
-"""
+"""The kind of a file, and its characters: by the content, and by the declared media type only where that is needed."""
 
 from __future__ import annotations
 

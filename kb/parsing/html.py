@@ -1,10 +1,8 @@
 """The text of a web page that people see, without scripts, styles, hidden text and menus.
 
-Owns the walk over the tree that Lexbor (selectolax) makes. Hidden text can only be recognised in the tree, with its
-styles. So the main text is chosen here too, not by a library afterwards. What a reader opens by a click is text of the
-page: a closed ``details``, a panel below a button, a tab. A note says how much that is.
-
-Whether a style hides a text from people who look at it.
+Hidden text can only be recognised in the tree that Lexbor (selectolax) makes, with its styles. So the main text is
+chosen here too, not by a library afterwards. What a person opens by a click is text of the page: a closed ``details``,
+a panel below a button, a tab. A note says how much that is.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Pages that are pictures, read by Tesseract where it is installed.
 
-Owns the call of the ``tesseract`` program. It reads the picture from standard input and writes the text to standard
-output, so that it needs no file. The limits and locks of the calling process apply to it too.
+The ``tesseract`` program reads the picture from standard input and writes the text to standard output, so that it needs
+no file. The limits and locks of the calling process apply to it too.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Where the paragraphs of a document's pages begin and end.
 
-Owns what counts as a paragraph: whole blocks of about 60 to 180 words of one page, with the heading above them. The
+A paragraph is made of whole blocks of one page, about 60 to 180 words, with the heading above them. The
 embedding models read about 200 words; the RAG paper (section 3.1) retrieves by paragraph too. Tables of contents,
 references, rows of figures, headings with nothing below, sentences with letters that could not be read, and sentences
 that a page break divides are left out, since half a sentence may say the opposite. A paragraph never reaches over such

@@ -1,11 +1,10 @@
 """The text of a PDF file that people see, page by page, by PDFium.
 
-Owns what is text, what is hidden and what is a scan. Text is hidden if it has no ink (render modes 3 and 7), has no
-opacity, is white on white, is lower than two points, or is outside of the page. A scan often has its own OCR as text
-without ink. It is not used: nobody sees it, so it may say anything; the picture is read instead. Text that something
-covers, or on a layer that is switched off, is not recognised as hidden. Scripts in a file are never run.
-
-Lines out of the words of a page: raised marks stay with what they stand at, and columns are read one by one.
+Text is hidden if it has no ink (render modes 3 and 7), has no opacity, is white on white, is lower than two points, or
+is outside of the page. A scan often has its own OCR as text without ink. It is not used: nobody sees it, so it may say
+anything; the picture is read instead. Text that something covers, or on a layer that is switched off, is not recognised
+as hidden. Scripts in a file are never run. Raised marks stay with the word they stand at, and columns are read one by
+one.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The text of a file of plain text or Markdown.
 
-Owns the marks of notes as writers of Markdown type them. The rest of Markdown becomes HTML, which its reader reads.
+Marks of notes are read as writers of Markdown type them. The rest of Markdown becomes HTML (``kb.parsing.html``).
 """
 
 from __future__ import annotations

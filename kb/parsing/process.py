@@ -1,9 +1,7 @@
 """The process that reads a document, seen from outside: it is started, fed, read from, and always ended.
 
-Owns the time limit, the limit on the length of the answer, and the words for each way the process can end. It must
-never look into a document itself.
-
-From a file's bytes to pages of clean text, and paragraphs as spans of pages.
+The time and the length of the answer are limited, and each way in which the process can end has its own words. Nothing
+here looks into a document: a hostile file meets only the locked process (``kb.parsing.child``).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Raised marks of notes, told from exponents, ordinals and fractions, and taken out of the text.
 
-Owns what becomes of text that stands above the line. Readers know it by position, size or markup, and put it between
-``ON`` and ``OFF``. A mark that stayed where it is would become part of the figure before it: "34¹²" would read 3412.
+The readers of files know raised text by position, size or markup, and put it between ``ON`` and ``OFF``. A mark that
+stayed where it is would become part of the figure before it: "34¹²" would read 3412.
 What cannot be told apart keeps an ``UNREADABLE``, with which no figure counts.
 """
 

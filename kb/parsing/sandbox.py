@@ -1,6 +1,6 @@
 """What a process gives up before it reads a document that may be hostile.
 
-Owns the limits and the locks of the reading process. The operating system enforces them, not Python:
+The operating system enforces the limits and the locks, not Python:
 
 - resource limits (every Unix): memory, processor time, no file longer than 0 bytes, few open files, no core dump.
 - seccomp (Linux on x86-64 and ARM64, containers included): no sockets of any kind; no access to other processes; no way

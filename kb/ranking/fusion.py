@@ -1,7 +1,7 @@
 """How each part of the knowledge base fuses its rankings, and which passages of all parts are kept.
 
-Owns the fusion of rankings, the bonus for a passage about the right group, and what counts as a repetition. It knows
-neither facts nor documents: their parts of a search do.
+A passage about the right group gets a bonus, and a passage that repeats another is left out. Facts and documents are
+unknown here: their parts of a search know them.
 """
 
 from __future__ import annotations

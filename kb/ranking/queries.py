@@ -1,7 +1,6 @@
 """What is asked of the knowledge base, in words that it understands.
 
-Owns which of the queries the embedding model can read, and what replaces the others: their gloss in English, where
-there is one.
+A query that the embedding model cannot read is replaced by its gloss in English, where there is one.
 """
 
 from __future__ import annotations

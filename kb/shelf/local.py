@@ -1,12 +1,9 @@
 """The library's own index, in its SQLite file: words by FTS5 (BM25), vectors by faiss.
 
-Owns how the index follows the library, and when paragraphs are embedded. It must never find a paragraph that is not
-served, and never mix the vectors of two models.
-
-Ingestion needs no model: a paragraph can be found by its words as soon as ``follow`` is done. Vectors are made when
-they are first wanted, and kept. ``embed`` makes all of them, which may take hours, and continues where it was killed.
-
-The nearest vectors, by faiss: compared one by one while there are few, through an inverted file for more.
+A paragraph that is not served is never found, and the vectors of two models are never mixed. Ingestion needs no model:
+a paragraph can be found by its words as soon as ``follow`` is done. Vectors are made when they are first wanted, and
+kept. ``embed`` makes all of them, which may take hours, and continues where it was killed. Vectors are compared one by
+one while there are few, through an inverted file for more.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The library on a Qdrant server, for collections that are too large for one machine; a ``Shelf`` like the local one.
 
-Owns the form of the points. A point holds its passage and the hash of it, so that a machine that searches needs no
+A point holds its passage and the hash of it, so that a machine that searches needs no
 library of its own. Words are sparse vectors with the weights of BM25; the server adds how rare a word is.
 """
 

@@ -1,7 +1,7 @@
 """The library's part of a search: paragraphs of accepted documents that bear on the claim.
 
-Owns how paragraphs are reranked to the claim. The words of a passage are exactly its stored span, which is checked
-against its hash when it is read; a passage carries its place in the document.
+The words of a passage are exactly its stored span, which is checked against its hash when it is read; a passage carries
+its place in the document.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Which addresses a source may lead to: public ones, and this machine only if the source itself is on it.
 
-Owns that rule for written addresses and for those that a name resolves to. So neither a listing nor a redirect can make
-Antiphon call a machine that only its own network can reach. Also owns how a redirect is read.
+The rule holds for written addresses and for those that a name resolves to. So neither a listing nor a redirect can make
+Antiphon call a machine that only its own network can reach.
 """
 
 from __future__ import annotations

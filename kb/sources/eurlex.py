@@ -1,7 +1,7 @@
 """EUR-Lex, through CELLAR, the repository of the Publications Office: its SPARQL endpoint and its documents.
 
-Owns the query that finds works by the words of their English titles and subjects, and the formats in which a document
-is requested. It does not request the pages of eur-lex.europa.eu, which are for people.
+The query finds works by the words of their English titles and subjects. The pages of eur-lex.europa.eu are for people
+and are not requested.
 """
 
 from __future__ import annotations

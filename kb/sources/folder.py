@@ -1,11 +1,9 @@
 """A folder of files as a source, for documents that an organisation or a community has itself.
 
-Owns which files are taken, the descriptions beside them, and the errors in both. A file ``x.pdf`` may have a sidecar
-``x.pdf.toml``; each line of a ``.jsonl`` file is a document with the same fields and its ``text``. A document with a
-defect is listed too, and refused with the defect when it is fetched, so that a person is told. Title and publisher
-that nobody wrote down are left empty: then the file itself is asked (``kb.ingest``).
-
-What people say about a document of theirs, beside its file or on its line.
+A file ``x.pdf`` may have a sidecar ``x.pdf.toml``, in which people describe it; each line of a ``.jsonl`` file is a
+document with the same fields and its ``text``. A document with a defect is listed too, and refused with the defect when
+it is fetched, so that a person is told. Title and publisher that nobody wrote down are left empty: then the file itself
+is asked (``kb.ingest``).
 """
 
 from __future__ import annotations

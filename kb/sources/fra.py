@@ -1,6 +1,6 @@
 """The publications of the European Union Agency for Fundamental Rights, through the pages of its web site.
 
-Owns how those pages are read: by the form of the addresses that they link to, which changes less often than the layout.
+The pages are read by the form of the addresses that they link to, which changes less often than the layout.
 """
 
 from __future__ import annotations

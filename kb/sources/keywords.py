@@ -1,7 +1,7 @@
 """What the sources are searched for: keywords by target group, and which group a keyword or a title belongs to.
 
-Owns the reading of ``keywords.toml``: the lists of Appendix A of the RAG paper, and ours for the group "other". A
-keyword is lower case; one with " & " asks for both of its sides.
+``keywords.toml`` holds the lists of Appendix A of the RAG paper, and ours for the group "other". A keyword is lower
+case; one with " & " asks for both of its sides.
 """
 
 from __future__ import annotations

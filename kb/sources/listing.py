@@ -1,6 +1,6 @@
 """The keys of listings: what one listing of a source asks for, as a string that a build can store and use again.
 
-Owns their form: the query of a URL, so that a key tells a person what it asks for.
+A key has the form of a URL's query, so that it tells a person what it asks for.
 """
 
 from __future__ import annotations

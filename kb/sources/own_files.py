@@ -1,6 +1,6 @@
 """Files that a person adds by themselves: they are copied, with what is said about them, into the library's own folder.
 
-Owns that folder: the names in it, and that nothing in it is changed before all that is said has been checked.
+Nothing in that folder is changed before all that a person says about the file has been checked.
 """
 
 from __future__ import annotations

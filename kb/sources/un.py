@@ -1,8 +1,7 @@
 """The United Nations Digital Library, through its search interface (Invenio, ``of=xm``).
 
-Owns the crossing of keywords, collections and years (RAG paper, section 3), and what a record of its catalogue says
-about a document. The Library's terms of use allow automated downloads only with its approval, so the operator of
-Antiphon has to declare that they have it.
+The search crosses keywords, collections and years (RAG paper, section 3). The Library's terms of use allow automated
+downloads only with its approval, so the operator of Antiphon has to declare that they have it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Asks web sites for pages and files, politely.
 
-Owns how often and how much Antiphon asks: only what robots.txt allows, one request at a time for each host with a pause
-in between, under a name with a contact, with a few tries and a limit on the size of an answer. It does not know what
-the answers mean.
+Antiphon asks only for what robots.txt allows, one request at a time for each host with a pause in between, under a name
+with a contact, with a few tries and a limit on the size of an answer.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The starter facts in a search: those that bear on the claim, and the norms that hold whatever a post says.
 
-Owns how facts are reranked to the claim (F2RL, section 3.2) and when they are too old. Closeness to a fact is the best
-over its text and the stereotypes that it answers.
+Facts are reranked to the claim (F2RL, section 3.2). Closeness to a fact is the best over its text and the stereotypes
+that it answers.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The facts that ship with Antiphon, each with its source.
 
-Owns the form of ``facts.jsonl`` and refuses every other form. It must never mend a fact or invent a field.
+A row of ``facts.jsonl`` that has another form is refused, never mended.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The stereotypes for which Antiphon ships no good fact, and what to do instead.
 
-Owns the form of ``gaps.jsonl`` and which gap a post falls into. It must never report a gap where a fact answers the
-post better, and never mend a row.
+A gap is never reported where a fact answers the post better. A row of ``gaps.jsonl`` that has another form is refused,
+never mended.
 """
 
 from __future__ import annotations

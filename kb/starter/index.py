@@ -1,7 +1,4 @@
-"""Where facts are looked up: BM25 in memory, dense vectors kept in the cache.
-
-Owns the two rankings of one set of facts. It does not know posts or claims.
-"""
+"""Where facts are looked up: BM25 in memory, dense vectors kept in the cache."""
 
 from __future__ import annotations
 

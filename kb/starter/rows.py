@@ -1,6 +1,6 @@
 """The files of rows that ship with Antiphon: one JSON object a line, each checked against its form.
 
-Owns how such a file is read and how its errors are named. It must never mend a row.
+A row with a defect is refused, with its line and field; it is never mended.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Vectors of texts that ship with Antiphon, kept in the cache.
 
-Owns the files that hold them. A damaged file is made again. If a file cannot be written, the vectors are made at each
-start.
+A damaged file is made again. If a file cannot be written, the vectors are made at each start.
 """
 
 from __future__ import annotations
