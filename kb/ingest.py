@@ -141,7 +141,7 @@ class Ingest:
             built.refused.append(Refusal(listed.id, str(err)))
             return DocumentOutcome.REFUSED
         state = State.ACCEPTED if self._is_trusted(listed, parsed) else State.QUARANTINED
-        is_served = any(one.state is State.ACCEPTED for one in before)
+        is_served = any(revision.state is State.ACCEPTED for revision in before)
         newest = None if is_served and state is State.QUARANTINED else parsed
         await asyncio.to_thread(self._note, listed, before, newest)
         await asyncio.to_thread(self.library.add, listed.id, fetched, parsed, spans, state)
@@ -168,7 +168,7 @@ class Ingest:
         """What is known from the file of the revision that is served, or of the newest one."""
         if not before:
             return Says()
-        return next((one for one in before if one.state is State.ACCEPTED), before[0]).says
+        return next((revision for revision in before if revision.state is State.ACCEPTED), before[0]).says
 
     def _refuse(self, listed: Listed, before: Sequence[Revision], reason: str) -> None:
         if not before:

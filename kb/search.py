@@ -17,7 +17,7 @@ from core.engine.ports import Embedder, EvidenceQuery, Found, Reranker
 from core.errors import IndexUnavailable, ScorerUnavailable
 from core.i18n.sentences import Sentence, sentence
 from kb.ranking.fusion import Norms, Part, Ranked, distinct
-from kb.ranking.queries import Asked, LanguageOf, asked
+from kb.ranking.queries import LanguageOf, PreparedQuery, prepared_query
 from kb.starter.fact_search import FactSearch
 from kb.starter.facts import STARTER_FACTS, load_facts
 from kb.starter.gaps import STARTER_GAPS, Gaps, Instead, load_gaps
@@ -30,7 +30,7 @@ _RERANKED = 20  # a cross-encoder reads some 20 pairs a second on two cores
 _LEAST_RELEVANCE = 0.5  # a cross-encoder's score for a passage that may or may not bear on the claim
 
 
-_SAID = {
+_GAP_NOTES = {
     Instead.EMPATHY: sentence("evidence: no fact answers this, empathy does ({why})"),
     Instead.QUESTION: sentence("evidence: no fact answers this, a question may ({why})"),
     Instead.NORM: sentence("evidence: no fact answers this, a norm does ({why})"),
@@ -89,63 +89,70 @@ class HybridSearch:
         Raises:
             IndexUnavailable: the part with the norms, or its embedding model, cannot be used.
         """
-        wanted = asked(query, self._embedder.languages, self._language_of)
-        if wanted.is_empty:
+        prepared = prepared_query(query, self._embedder.languages, self._language_of)
+        if prepared.is_empty:
             return Found()
-        found, notes = await asyncio.to_thread(self._ranked, wanted, query)
-        if self._reranker and (wanted.known or wanted.claim):
-            found, unranked = await self._reranked(found, wanted, self._reranker, is_offered=query.is_offered)
+        passages, notes = await asyncio.to_thread(self._ranked, prepared, query)
+        if self._reranker and (prepared.known or prepared.claim):
+            passages, unranked = await self._reranked(passages, prepared, self._reranker, is_offered=query.is_offered)
             notes += unranked
-        first = await asyncio.to_thread(self._norms.chosen, wanted, query) if query.named else []
-        each = (query.limit // 2, _EACH_DOCUMENT) if query.is_offered else (_EACH_SOURCE, 1)
-        kept = distinct(_joined(first, found), query.limit, *each)
-        if not kept and not wanted.known and wanted.claim is None:
+        first = await asyncio.to_thread(self._norms.chosen, prepared, query) if query.named else []
+        most_each = (query.limit // 2, _EACH_DOCUMENT) if query.is_offered else (_EACH_SOURCE, 1)
+        best = distinct(_joined(first, passages), query.limit, *most_each)
+        if not best and not prepared.known and prepared.claim is None:
             norms = await asyncio.to_thread(self._norms.norms, query.target_group)
-            kept = distinct(norms, query.limit, *each)
-        return Found(tuple(one.evidence for one in kept), tuple(notes))
+            best = distinct(norms, query.limit, *most_each)
+        return Found(tuple(passage.evidence for passage in best), tuple(notes))
 
-    def _ranked(self, wanted: Asked, query: EvidenceQuery) -> tuple[list[Ranked], list[str]]:
-        gap = self._gaps.nearest(wanted.known[0], query.target_group) if self._gaps and wanted.known else None
+    def _ranked(self, prepared: PreparedQuery, query: EvidenceQuery) -> tuple[list[Ranked], list[str]]:
+        gap = self._gaps.nearest(prepared.known[0], query.target_group) if self._gaps and prepared.known else None
         norms = self._norms.named(gap.norms) if gap else []
         notes: list[str] = []
         if gap and not query.is_offered:
-            found, notes = norms, [Sentence(_SAID[gap.instead].template, {"why": Sentence(gap.why)})]
+            passages, notes = norms, [Sentence(_GAP_NOTES[gap.instead].template, {"why": Sentence(gap.why)})]
         else:
-            found = self._norms.ranked(wanted, query)
-            known = {one.evidence.id for one in found}
-            found += [one for one in norms if one.evidence.id not in known]
+            passages = self._norms.ranked(prepared, query)
+            ids = {passage.evidence.id for passage in passages}
+            passages += [norm for norm in norms if norm.evidence.id not in ids]
         for part in self._parts:
             try:
-                found += part.ranked(wanted, query)
+                passages += part.ranked(prepared, query)
             except IndexUnavailable as err:
                 notes.append(sentence("evidence: a part of the knowledge base was left out ({why})", why=err.said))
-        return found, notes
+        return passages, notes
 
     async def _reranked(
-        self, found: Sequence[Ranked], wanted: Asked, reranker: Reranker, *, is_offered: bool
+        self, passages: Sequence[Ranked], prepared: PreparedQuery, reranker: Reranker, *, is_offered: bool
     ) -> tuple[list[Ranked], list[str]]:
         """The best candidates in its order, without those beside the point, unless somebody chooses among them."""
-        best = sorted(found, key=lambda one: -one.order)[:_RERANKED]
-        claim = wanted.claim or wanted.known[0]
+        best = sorted(passages, key=lambda passage: -passage.order)[:_RERANKED]
+        claim = prepared.claim or prepared.known[0]
         try:
-            relevance = await reranker.relevance([(claim, one.evidence.text) for one in best])
+            relevance = await reranker.relevance([(claim, passage.evidence.text) for passage in best])
         except ScorerUnavailable as err:
             note = sentence(
                 "evidence: the reranker could not be used ({why}); the passages are ordered by closeness",
                 why=err.message,
             )
-            return list(found), [note]
+            return list(passages), [note]
         return [
-            replace(one, order=share, evidence=replace(one.evidence, scores={**one.evidence.scores, "claim": share}))
-            for one, share in zip(best, (round(share, 4) for share in relevance), strict=True)
+            replace(
+                passage,
+                order=share,
+                evidence=replace(passage.evidence, scores={**passage.evidence.scores, "claim": share}),
+            )
+            for passage, share in zip(best, (round(share, 4) for share in relevance), strict=True)
             if share >= _LEAST_RELEVANCE or is_offered
         ], []
 
 
 def _joined(first: Sequence[Ranked], others: Sequence[Ranked]) -> list[Ranked]:
     """The passages that were named, before all others."""
-    known = {one.evidence.id for one in first}
-    return [*(replace(one, order=one.order + 10) for one in first), *(o for o in others if o.evidence.id not in known)]
+    ids = {passage.evidence.id for passage in first}
+    return [
+        *(replace(passage, order=passage.order + 10) for passage in first),
+        *(passage for passage in others if passage.evidence.id not in ids),
+    ]
 
 
 @dataclass(frozen=True)
@@ -154,7 +161,7 @@ class LeftOut:
 
     reason: IndexUnavailable
 
-    def ranked(self, wanted: Asked, query: EvidenceQuery) -> list[Ranked]:
+    def ranked(self, prepared: PreparedQuery, query: EvidenceQuery) -> list[Ranked]:
         """Find nothing. Raises ``IndexUnavailable`` with the reason."""
         raise self.reason
 

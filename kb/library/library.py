@@ -33,8 +33,8 @@ def changes(library: Library, document: str) -> list[str]:
     For a new document every paragraph is added. If no revision waits, there are no changes.
     """
     revisions = library.revisions(document)
-    waiting = next((one for one in revisions if one.state is State.QUARANTINED), None)
-    served = next((one for one in revisions if one.state is State.ACCEPTED), None)
+    waiting = next((revision for revision in revisions if revision.state is State.QUARANTINED), None)
+    served = next((revision for revision in revisions if revision.state is State.ACCEPTED), None)
     if waiting is None:
         return []
     before = library.texts(served.revision) if served else []
@@ -87,25 +87,25 @@ class Folders:
 
         A folder that was moved or renamed takes the name that it had: it is known by a document that it still holds.
         """
-        known = self._known()
-        for name, path in known.items():
+        paths = self._paths()
+        for name, path in paths.items():
             if path == str(folder):
                 return name
-        for name in _free(known):
+        for name in _free(paths):
             documents = self._documents(name)
-            if not documents and name not in known:
-                return self._named(name, folder)
+            if not documents and name not in paths:
+                return self._store_name(name, folder)
             for listed, hashes in documents:
                 if await holds(listed, hashes):
-                    return self._named(name, folder)
-        return self._named(_new_name(folder, known), folder)
+                    return self._store_name(name, folder)
+        return self._store_name(_new_name(folder, paths), folder)
 
     def path_of(self, document: str) -> Path | None:
         """The folder that a document was taken from; ``None`` where it came from elsewhere, or nobody noted it."""
-        path = self._known().get(document.partition(":")[0])
+        path = self._paths().get(document.partition(":")[0])
         return Path(path) if path else None
 
-    def _known(self) -> dict[str, str]:
+    def _paths(self) -> dict[str, str]:
         with self._store.reading() as database:
             return {row[0]: row[1] for row in database.execute("SELECT name, path FROM folders ORDER BY name")}
 
@@ -118,23 +118,23 @@ class Folders:
             ).fetchall()
         return [(listed_in(row), frozenset(row["hashes"].split(","))) for row in rows]
 
-    def _named(self, name: str, folder: Path) -> str:
+    def _store_name(self, name: str, folder: Path) -> str:
         with self._store.writing() as database:
             database.execute("INSERT OR REPLACE INTO folders VALUES (?, ?)", (name, str(folder)))
         return name
 
 
-def _free(known: dict[str, str]) -> list[str]:
+def _free(paths: dict[str, str]) -> list[str]:
     """The names whose folders are no longer there, and the first one where nobody has it."""
-    gone = [name for name, path in known.items() if not Path(path).is_dir()]
-    return gone if FIRST in known else [FIRST, *gone]
+    gone = [name for name, path in paths.items() if not Path(path).is_dir()]
+    return gone if FIRST in paths else [FIRST, *gone]
 
 
-def _new_name(folder: Path, known: dict[str, str]) -> str:
+def _new_name(folder: Path, paths: dict[str, str]) -> str:
     letters = unicodedata.normalize("NFKD", folder.name).encode("ascii", "ignore").decode().lower()
     word = re.sub(r"[^a-z0-9]+", "-", letters).strip("-")[:40] or "files"
     name, number = f"{FIRST}/{word}", 1
-    while name in known:
+    while name in paths:
         number += 1
         name = f"{FIRST}/{word}-{number}"
     return name
@@ -188,12 +188,12 @@ class Library:
     def is_settled(self, document: str) -> bool:
         """Whether a document was fetched or refused before, so that a build need not ask for it again."""
         with self.store.reading() as database:
-            found = database.execute(
+            row = database.execute(
                 "SELECT refused IS NOT NULL OR EXISTS (SELECT 1 FROM revisions WHERE document = id)"
                 " FROM documents WHERE id = ?",
                 (document,),
             ).fetchone()
-        return bool(found and found[0])
+        return bool(row and row[0])
 
     def refuse(self, document: str, reason: str | None) -> None:
         """Note why a document cannot be used, or with ``None`` that it can be used again."""
@@ -377,11 +377,11 @@ class Library:
         Raises:
             IndexUnavailable: the words of one are not those that were stored.
         """
-        found: dict[int, Paragraph] = {}
-        wanted = list(dict.fromkeys(ids))
-        for first in range(0, len(wanted), _AT_ONCE):
-            some = wanted[first : first + _AT_ONCE]
-            marks = ",".join("?" * len(some))
+        paragraphs: dict[int, Paragraph] = {}
+        distinct = list(dict.fromkeys(ids))
+        for first in range(0, len(distinct), _AT_ONCE):
+            chunk = distinct[first : first + _AT_ONCE]
+            marks = ",".join("?" * len(chunk))
             with self.store.reading() as database:
                 rows = database.execute(
                     "SELECT d.*, p.id AS paragraph, p.page AS at_page, p.start, p.stop, p.sha256,"  # nosec B608 # noqa: S608 - marks
@@ -392,7 +392,7 @@ class Library:
                     " JOIN pages t ON t.revision = r.revision AND t.number = p.page"
                     " LEFT JOIN trust u ON u.source = d.source"
                     f" WHERE r.state = 'accepted' AND p.id IN ({marks})",
-                    some,
+                    chunk,
                 ).fetchall()
             for row in rows:
                 if _hash(row["words"]) != row["sha256"]:
@@ -400,11 +400,11 @@ class Library:
                         sentence("A paragraph of {document} is not what was stored.", document=row["id"]),
                         remedy=sentence("Run `{command}`.", command="antiphon kb verify"),
                     )
-                found[row["paragraph"]] = Paragraph(
+                paragraphs[row["paragraph"]] = Paragraph(
                     row["paragraph"], listed_in(row), row["at_page"], row["start"], row["stop"], row["words"],
                     Trust(row["level"]), row["label"],
                 )  # fmt: skip
-        return found
+        return paragraphs
 
     def texts(self, revision: int) -> list[str]:
         """The paragraphs of a revision in their order, accepted or not."""
@@ -419,23 +419,23 @@ class Library:
     def counts(self) -> dict[str, dict[str, int]]:
         """For each source: documents, refused ones, revisions by state, and paragraphs that are served."""
         with self.store.reading() as database:
-            counted: dict[str, dict[str, int]] = {}
+            counts: dict[str, dict[str, int]] = {}
             for source, documents, refused in database.execute(
                 "SELECT source, COUNT(*), COUNT(refused) FROM documents GROUP BY source ORDER BY source"
             ):
                 states = {state.value: 0 for state in State}
-                counted[source] = {"documents": documents, "refused": refused, **states, "paragraphs": 0}
+                counts[source] = {"documents": documents, "refused": refused, **states, "paragraphs": 0}
             for source, state, number in database.execute(
                 "SELECT d.source, r.state, COUNT(*) FROM revisions r"
                 " JOIN documents d ON d.id = r.document GROUP BY d.source, r.state"
             ):
-                counted[source][state] = number
+                counts[source][state] = number
             for source, number in database.execute(
                 "SELECT d.source, COUNT(*) FROM paragraphs p JOIN revisions r USING (revision)"
                 " JOIN documents d ON d.id = r.document WHERE r.state = 'accepted' GROUP BY d.source"
             ):
-                counted[source]["paragraphs"] = number
-        return counted
+                counts[source]["paragraphs"] = number
+        return counts
 
     def faults(self) -> list[str]:
         """What is wrong with the library, by the database's own check and the hashes of all spans and files."""

@@ -19,7 +19,7 @@ from core.i18n.sentences import sentence
 
 def make_private(folder: Path) -> None:
     """Make a folder and the parents that it lacks, for their owner alone. Raises ``OSError``."""
-    for missing in [one for one in reversed(folder.parents) if not one.exists()]:
+    for missing in [parent for parent in reversed(folder.parents) if not parent.exists()]:
         missing.mkdir(mode=0o700, exist_ok=True)
     folder.mkdir(mode=0o700, exist_ok=True)
 
@@ -159,8 +159,8 @@ def connect(folder: Path) -> sqlite3.Connection:
 def _create_or_check(connection: sqlite3.Connection, folder: Path) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
-        (found,) = connection.execute("PRAGMA user_version").fetchone()
-        if found == 0:
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if version == 0:
             for statement in (*filter(str.strip, _TABLES.split(";\n")), *_INDEX, *WORDS):
                 connection.execute(statement)
             connection.execute(f"PRAGMA user_version = {VERSION}")
@@ -168,10 +168,10 @@ def _create_or_check(connection: sqlite3.Connection, folder: Path) -> None:
     except BaseException:
         connection.execute("ROLLBACK")
         raise
-    if found not in (0, VERSION):
+    if version not in (0, VERSION):
         connection.close()
         raise IndexUnavailable(
-            f"The library in {folder} has the form {found}; this Antiphon reads form {VERSION}.",
+            f"The library in {folder} has the form {version}; this Antiphon reads form {VERSION}.",
             remedy="Install the Antiphon that made it, or name another folder in [kb] folder.",
         )
 

@@ -28,14 +28,14 @@ def main(root: str, request: str) -> None:
         root: the folder that holds ``core`` and ``kb``.
         request: a JSON object with ``media_type``, ``language`` and ``limits``.
     """
-    asked = json.loads(request)
-    limits = ParsingLimits(**asked["limits"])
+    order = json.loads(request)
+    limits = ParsingLimits(**order["limits"])
     deadline = monotonic() + limits.seconds
     answer_to = os.dup(sys.stdout.fileno())
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a library prints is not part of the answer
     readable = [str(Path(root) / "core"), str(Path(root) / "kb"), os.environ.get("TESSDATA_PREFIX", "")]
     missing = sandbox.enter(limits, readable=filter(None, readable), programs=ocr.program() is not None)
-    answer = _answer(asked["media_type"], asked["language"], limits, deadline) | {"missing": missing}
+    answer = _answer(order["media_type"], order["language"], limits, deadline) | {"missing": missing}
     with os.fdopen(answer_to, "wb") as out:
         out.write(json.dumps(answer, ensure_ascii=False).encode("utf-8", errors="replace"))
 

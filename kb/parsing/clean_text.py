@@ -43,9 +43,9 @@ _NO_AUTHOR = re.compile(
 _YEAR = re.compile(r"(?<!\d)(1[89]\d\d|20\d\d)(?=$|\D|\d{2}(?:$|\D)|\d{4})")
 
 
-def title_in(given: str) -> str | None:
+def title_in(text: str) -> str | None:
     """A title as a file's description gives it; ``None`` where a program wrote it, or it is too long for a title."""
-    title = _PROGRAM_TITLE.sub("", given).strip()
+    title = _PROGRAM_TITLE.sub("", text).strip()
     return None if _NO_TITLE.fullmatch(title) or not _is_name(title) else title
 
 
@@ -61,15 +61,15 @@ def heading_in(pages: Sequence[str]) -> str | None:
     return None
 
 
-def author_in(given: str) -> str | None:
+def author_in(text: str) -> str | None:
     """An author as a file's description gives it; ``None`` where a program or a computer's user stands there."""
-    return None if _NO_AUTHOR.fullmatch(given) or not _is_name(given) else given
+    return None if _NO_AUTHOR.fullmatch(text) or not _is_name(text) else text
 
 
 def year_in(dated: str) -> int | None:
     """The year of a date in any of the usual forms: ``D:20230401``, ``2023-04-01T10:00:00Z``, ``1 April 2023``."""
-    found = _YEAR.search(dated[:100])
-    return int(found[1]) if found else None
+    match = _YEAR.search(dated[:100])
+    return int(match[1]) if match else None
 
 
 def _is_name(text: str) -> bool:
@@ -120,11 +120,11 @@ _OF_NUMBERS = frozenset(
 _LIKE = r"[\ue000-\uf8ff\U000f0000-\U000ffffd\U00100000-\U0010fffd\ufffd]"
 _LETTER_LIKE = re.compile(_LIKE)
 _CONTROL = re.compile(r"(?<=\w)[\x00-\x08\x10-\x1f\x7f]+(?=\w)")
-_TOLD = {"\uf001": "fi", "\uf002": "fl"} | {
+_PRIVATE = {"\uf001": "fi", "\uf002": "fl"} | {
     **{chr(0xF730 + digit): str(digit) for digit in range(10)},
     **{chr(0xF761 + place): chr(ord("A") + place) for place in range(26)},
 }
-_TOLD |= {
+_PRIVATE |= {
     chr(code): bytes([code]).decode("cp1252")
     for code in range(0x80, 0xA0)
     if code not in (0x81, 0x85, 0x8D, 0x8F, 0x90, 0x9D)
@@ -206,21 +206,21 @@ def _with_unreadable(pages: Sequence[str]) -> tuple[list[str], int]:
     """
     count = 0
 
-    def marked(found: re.Match[str]) -> str:
+    def marked(match: re.Match[str]) -> str:
         nonlocal count
-        count += not _UNCLEAR.fullmatch(found.group())
-        return _LETTER_LIKE.sub(UNREADABLE, found.group())
+        count += not _UNCLEAR.fullmatch(match.group())
+        return _LETTER_LIKE.sub(UNREADABLE, match.group())
 
     texts = []
     for page in pages:
-        page = _CONTROL.sub(UNREADABLE, page.translate(_TOLD_TABLE))
+        page = _CONTROL.sub(UNREADABLE, page.translate(_PRIVATE_TABLE))
         if _LETTER_LIKE.search(page):
             page = _UNTOLD_WORD.sub(marked, _SYMBOL.sub(" ", page))
         texts.append(page)
     return texts, count
 
 
-_TOLD_TABLE = str.maketrans(_TOLD)
+_PRIVATE_TABLE = str.maketrans(_PRIVATE)
 
 
 def _without_unseen(pages: Sequence[str]) -> tuple[list[str], int]:
@@ -228,9 +228,9 @@ def _without_unseen(pages: Sequence[str]) -> tuple[list[str], int]:
 
     Soft hyphens, joiners and byte order marks are not counted: ordinary documents hold them.
     """
-    seen = set().union(*pages)
-    unseen = {character for character in seen if character not in "\n\t" and is_unseen(character)}
-    table = {ord(character): _folded(character) for character in seen - unseen if ord(character) > 126}
+    characters = set().union(*pages)
+    unseen = {character for character in characters if character not in "\n\t" and is_unseen(character)}
+    table = {ord(character): _folded(character) for character in characters - unseen if ord(character) > 126}
     table |= {ord(character): "" for character in unseen}
     counted = unseen - {"\u00ad", "\u200c", "\u200d", "\ufeff"}
     count = sum(page.count(character) for page in pages for character in counted)
@@ -254,12 +254,12 @@ def _without_running_lines(pages: Sequence[Sequence[str]]) -> tuple[list[list[st
     )
     most = max(_LEAST_PAGES, _LEAST_SHARE * len(pages))
     running = {key for key, count in on_pages.items() if count >= most}
-    kept, repeated = [], 0
+    texts, repeated = [], 0
     for page, own in zip(pages, rows, strict=True):
         dropped = _dropped(page, own, running, has_numbers=len(pages) > 1)
         repeated += sum(_key(page[row]) in running for row in dropped)
-        kept.append([line for row, line in enumerate(page) if row not in dropped])
-    return kept, repeated
+        texts.append([line for row, line in enumerate(page) if row not in dropped])
+    return texts, repeated
 
 
 def _dropped(page: Sequence[str], rows: Sequence[int], running: set[str], *, has_numbers: bool) -> set[int]:
@@ -288,9 +288,9 @@ def _dehyphenated(pages: Sequence[str]) -> list[str]:
     if not any(_HYPHEN_BREAK.search(page) for page in pages):
         return pages
     whole = [_HYPHEN_BREAK.sub(" ", page).casefold() for page in pages]
-    compounds = set(_found(_HYPHENATED, whole))
+    compounds = set(_matches(_HYPHENATED, whole))
     is_english = sum(len(_ENGLISH.findall(page)) for page in whole) > sum(map(len, whole)) / _LETTERS_EACH
-    known = set(_found(_WORD, whole))
+    all_words = set(_matches(_WORD, whole))
     words = _english_words() if is_english else frozenset[str]()
 
     def joined(match: re.Match[str]) -> str:
@@ -299,13 +299,13 @@ def _dehyphenated(pages: Sequence[str]) -> list[str]:
         before = match.string[max(0, match.start() - _LONGEST_ADDRESS) : match.start()]
         if _ADDRESS.search(before):
             return f"{first}-{second}"
-        if left + right not in known and (
+        if left + right not in all_words and (
             f"{left}-{right}" in compounds
             or (left in _ALWAYS and left + right not in words)
             or (is_english and _is_compound(left, right, words))
             or (len(first) > 1 and first.isupper() and not second.isupper())
             or (second[0].isupper() and not first.isupper())
-            or (left in known and right in known and len(left) > 2)
+            or (left in all_words and right in all_words and len(left) > 2)
         ):
             return f"{first}-{second}"
         return first + second
@@ -336,12 +336,12 @@ def _is_compound(left: str, right: str, words: frozenset[str]) -> bool:
     )
 
 
-def _unbroken(found: re.Match[str]) -> str:
+def _unbroken(match: re.Match[str]) -> str:
     """The hyphen or dash of a range or a name with a number, without the line's end behind it."""
-    return found[1] or found[2] or found[3]
+    return match[1] or match[2] or match[3]
 
 
-def _found(pattern: re.Pattern[str], pages: Iterable[str]) -> Iterable[str]:
+def _matches(pattern: re.Pattern[str], pages: Iterable[str]) -> Iterable[str]:
     return (match.group() for page in pages for match in pattern.finditer(page))
 
 

@@ -115,13 +115,13 @@ def read(data: bytes, limits: ParsingLimits) -> Raw:
             for name in _NOTES:
                 if name in archive.namelist():
                     notes.read(archive, name)
-            said = _description(archive)
-            below = _numbered(reader.references, notes.notes)
+            properties = _description(archive)
+            below = _numbered_notes(reader.references, notes.notes)
             raw = Raw(
                 ["\n".join([*reader.lines, *below])],
-                title=said.get("title"),
-                author=said.get("creator"),
-                dated=said.get("created") or said.get("modified"),
+                title=properties.get("title"),
+                author=properties.get("creator"),
+                dated=properties.get("created") or properties.get("modified"),
                 hidden=reader.hidden + notes.hidden,
                 notes=[_NOTES_AT_END] if below else [],
             )
@@ -136,7 +136,7 @@ def read(data: bytes, limits: ParsingLimits) -> Raw:
         raise DocumentRefused("It is a damaged archive.", remedy=_REMEDY) from err
 
 
-def _numbered(references: Sequence[tuple[str, str]], notes: dict[tuple[str, str], list[str]]) -> list[str]:
+def _numbered_notes(references: Sequence[tuple[str, str]], notes: dict[tuple[str, str], list[str]]) -> list[str]:
     """The notes that the text refers to, in its order and with the numbers that Word shows; no others are seen."""
     lines, counts = list[str](), Counter[str]()
     for kind, name in dict.fromkeys(references):
@@ -155,7 +155,7 @@ def _archive(data: bytes, limits: ParsingLimits) -> zipfile.ZipFile:
     members = archive.infolist()
     names = {member.filename for member in members}
     if "word/document.xml" not in names:
-        what = next((what for name, what in _OTHERS.items() if name in names), "a zip archive")
+        what = next((kind for name, kind in _OTHERS.items() if name in names), "a zip archive")
         raise DocumentRefused(f"It is {what}, which cannot be read.", remedy=READABLE)
     if any(member.flag_bits & 1 for member in members):
         raise DocumentRefused("The document has a password.", remedy="Save it without one.")
@@ -236,8 +236,8 @@ class _Reader:
             row.is_hidden = _attribute(element, "val") not in _OFF
         elif tag == "specVanish" and tags[-4:-1] == _MARK_OF_PARAGRAPH and self._paragraphs:
             self._paragraphs[-1].goes_on = True
-        elif said := _said(tag, element):
-            self._apply(tags[-3:-1], said)
+        elif look := _look_of(tag, element):
+            self._apply(tags[-3:-1], look)
 
     def _end(self, tag: str, tags: list[str], element: Element) -> None:
         if tag == "p" and self._paragraphs:
@@ -259,15 +259,15 @@ class _Reader:
         elif tag in _MATH_SIGNS and self._paragraphs:
             self._take(_MATH_SIGNS[tag])
         elif tag == "m:t" and self._paragraphs:
-            inside = next((one for one in reversed(tags) if one in ("m:sup", "m:sub", "m:e")), "")
+            inside = next((open_tag for open_tag in reversed(tags) if open_tag in ("m:sup", "m:sub", "m:e")), "")
             raised = {"m:sup": powered, "m:sub": lowered}.get(inside, str)
             self._take(raised(element.text or ""))
         elif tag == "sym" and self._paragraphs:
             self._take(_symbol(_attribute(element, "font"), _attribute(element, "char")))
         elif self._paragraphs and tags[-2] == "r":
-            shown = {"t": element.text or "", "tab": " ", "ptab": " ", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
-            if tag in shown:
-                self._take(shown[tag])
+            texts = {"t": element.text or "", "tab": " ", "ptab": " ", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
+            if tag in texts:
+                self._take(texts[tag])
 
     @property
     def _row(self) -> _Row | None:
@@ -315,14 +315,14 @@ class _Reader:
             return
         join_row(self.lines, row.start, len(row.looks))
 
-    def _apply(self, inside: list[str], said: Look) -> None:
+    def _apply(self, inside: list[str], look: Look) -> None:
         """Apply a property to the element around it: a run, a paragraph's shade, a cell's shade."""
         if inside in (["r", "rPr"], ["m:r", "rPr"]) and self._runs:
-            self._runs[-1] |= said
+            self._runs[-1] |= look
         elif inside == ["p", "pPr"] and self._paragraphs:
-            self._paragraphs[-1].look |= said
+            self._paragraphs[-1].look |= look
         elif inside == ["tc", "tcPr"] and (row := self._row) and row.looks:
-            row.looks[-1] |= said
+            row.looks[-1] |= look
 
     def _apply_style(self, tags: list[str], name: str) -> None:
         style = self._styles.get(name, {})
@@ -373,8 +373,8 @@ def _symbol(font: str, code: str) -> str:
         number = int(code, 16)
     except ValueError:
         return UNREADABLE
-    known = _SYMBOLS.get(number & 0xFF) if font == "Symbol" else None
-    return known or (chr(number) if 32 <= number < 0xD800 or 0xE000 <= number < 0x10000 else UNREADABLE)
+    character = _SYMBOLS.get(number & 0xFF) if font == "Symbol" else None
+    return character or (chr(number) if 32 <= number < 0xD800 or 0xE000 <= number < 0x10000 else UNREADABLE)
 
 
 def _is_noteref(field: str) -> bool:
@@ -386,7 +386,7 @@ def _attribute(element: Element, name: str) -> str:
     return next((element.get(namespace + name, "") for namespace in _WORD if namespace + name in element.attrib), "")
 
 
-def _said(tag: str, element: Element) -> Look:
+def _look_of(tag: str, element: Element) -> Look:
     """What one property says about how text looks."""
     value = _attribute(element, "val")
     match tag:
@@ -443,10 +443,10 @@ def _styles(archive: zipfile.ZipFile) -> dict[str, Look]:
                 looks[name].setdefault("raised", True)
         elif tags[-1] == "tblStylePr":
             part = _attribute(element, "type")
-        elif (name or "docDefaults" in tags) and (said := _said(tags[-1], element)):
+        elif (name or "docDefaults" in tags) and (look := _look_of(tags[-1], element)):
             if "tblStylePr" not in tags:
-                looks[name] |= said
-            elif part == "firstRow" and said.get("shaded"):
+                looks[name] |= look
+            elif part == "firstRow" and look.get("shaded"):
                 looks[name]["head"] = True
     return {name: _inherited(name, looks, below) for name in looks}
 
@@ -465,8 +465,8 @@ def _description(archive: zipfile.ZipFile) -> dict[str, str]:
     """What the core properties say: title, creator, created, modified."""
     if "docProps/core.xml" not in archive.namelist():
         return {}
-    said: dict[str, str] = {}
+    properties: dict[str, str] = {}
     for tags, element, starts in _events(archive, "docProps/core.xml"):
         if not starts and tags[-1].startswith(_DUBLIN_CORE):
-            said.setdefault(tags[-1].rpartition("}")[2], element.text or "")
-    return said
+            properties.setdefault(tags[-1].rpartition("}")[2], element.text or "")
+    return properties

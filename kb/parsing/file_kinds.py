@@ -69,9 +69,9 @@ def kind_of(data: bytes, media_type: str) -> FileKind:
         return FileKind.PDF
     if data.startswith((b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")):
         return FileKind.DOCX
-    for start, what in _REFUSED.items():
+    for start, kind in _REFUSED.items():
         if data.startswith(start):
-            raise DocumentRefused(f"It is {what}, which cannot be read.", remedy=READABLE)
+            raise DocumentRefused(f"It is {kind}, which cannot be read.", remedy=READABLE)
     return _kind_of_text(data, media_type.partition(";")[0].strip().casefold())
 
 
@@ -100,9 +100,9 @@ def decoded(data: bytes, media_type: str, *, is_part: bool = False) -> str:
         if data.startswith(mark):
             return data.decode(encoding, errors="replace").removeprefix("\ufeff")
     text: str | None = _as(data, "utf-8", is_part=is_part)
-    if text is None and (name := _declared(data, media_type)):
+    if text is None and (name := _declared_encoding(data, media_type)):
         text = _as(data, name, is_part=is_part)
-    if text is None and (name := _guessed(data[:_SAMPLE])):
+    if text is None and (name := _guessed_encoding(data[:_SAMPLE])):
         text = data.decode(name, errors="replace")
     if text is None:
         raise DocumentRefused("Its characters are in no known encoding.", remedy="Save it as UTF-8.")
@@ -116,12 +116,12 @@ def _as(data: bytes, name: str, *, is_part: bool) -> str | None:
         return None
 
 
-def _declared(data: bytes, media_type: str) -> str | None:
-    found = _CHARSET.search(media_type) or _CHARSET.search(data[:_HEAD].decode("latin-1"))
-    if not found:
+def _declared_encoding(data: bytes, media_type: str) -> str | None:
+    match = _CHARSET.search(media_type) or _CHARSET.search(data[:_HEAD].decode("latin-1"))
+    if not match:
         return None
     try:
-        name = codecs.lookup(found[1]).name
+        name = codecs.lookup(match[1]).name
     except LookupError:
         return None
     if name == "iso8859-1":  # what browsers take it for: no page has control characters of the upper half
@@ -129,7 +129,7 @@ def _declared(data: bytes, media_type: str) -> str | None:
     return name if _DECLARABLE.fullmatch(name) else None
 
 
-def _guessed(sample: bytes) -> str | None:
+def _guessed_encoding(sample: bytes) -> str | None:
     from charset_normalizer import from_bytes  # imported here: hardly any file needs it, and it costs 20 ms
 
     matches = from_bytes(sample, cp_isolation=[_WESTERN, *_OTHER_ENCODINGS])

@@ -76,8 +76,8 @@ def _raw(data: bytes, media_type: str, *, language: str | None, limits: ParsingL
 
 
 def _cut(pages: list[str], most: int) -> tuple[list[str], bool]:
-    kept, left = [], most
+    texts, room = [], most
     for page in pages:
-        kept.append(page[: max(left, 0)])
-        left -= len(page)
-    return kept, left < 0
+        texts.append(page[: max(room, 0)])
+        room -= len(page)
+    return texts, room < 0

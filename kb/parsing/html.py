@@ -38,18 +38,18 @@ _NO_COLOUR = frozenset({"", "none", "transparent", "inherit", "initial", "unset"
 
 def declarations(style: str) -> Declarations:
     """What a style says, property to value, both in lower case."""
-    found: Declarations = {}
+    properties: Declarations = {}
     for part in style.split(";"):
         name, colon, value = part.partition(":")
         if colon:
-            found[name.strip().casefold()] = value.replace("!important", "").strip().casefold()
-    return found
+            properties[name.strip().casefold()] = value.replace("!important", "").strip().casefold()
+    return properties
 
 
 def rules(sheet: str) -> Iterator[tuple[str, Declarations]]:
     """The plain rules of a style sheet, as selector and declarations, at most 2,000; none from inside an @ rule."""
     text = _COMMENT.sub(" ", sheet)
-    start = body = depth = found = 0
+    start = body = depth = count = 0
     for brace in _BRACE.finditer(text):
         if brace.group() == "{":
             depth += 1
@@ -59,10 +59,10 @@ def rules(sheet: str) -> Iterator[tuple[str, Declarations]]:
         if depth == 0:
             selector = text[start : body - 1].rpartition(";")[2].strip()
             if selector and not selector.startswith("@"):
-                found += 1
+                count += 1
                 yield selector, declarations(text[body : brace.start()])
             start = brace.end()
-        if found >= _MOST_RULES:
+        if count >= _MOST_RULES:
             return
 
 
@@ -88,8 +88,8 @@ def hides(style: Declarations) -> bool:
 
 
 def _is_scaled_away(transform: str) -> bool:
-    for name, given in _SCALED.findall(transform):
-        sizes = [size.strip() for size in given.split(",")]
+    for name, arguments in _SCALED.findall(transform):
+        sizes = [size.strip() for size in arguments.split(",")]
         if any(_ZERO.fullmatch(size) for size in (sizes[::3] if name == "matrix" else sizes[:2])):
             return True
     return False
@@ -149,8 +149,8 @@ def colour(value: str) -> tuple[int, ...] | None:
         return None
     if value.startswith("#"):
         return _from_digits(value[1:].split()[0] if value[1:].split() else "")
-    if found := _CHANNELS.search(value):
-        numbers = [_number(part) for part in re.split(r"[,\s/]+", found[1].strip()) if part]
+    if match := _CHANNELS.search(value):
+        numbers = [_number(part) for part in re.split(r"[,\s/]+", match[1].strip()) if part]
         if len(numbers) > 3 and numbers[3] == 0:
             return ()
         return tuple(min(255, round(number)) for number in numbers[:3]) if len(numbers) >= 3 else None
@@ -181,13 +181,13 @@ def _from_digits(digits: str) -> tuple[int, ...] | None:
 
 
 def _number(text: str) -> float:
-    found = _LENGTH.match(text)
-    return float(found[1]) * (2.55 if found[2] == "%" else 1.0) if found else 255.0
+    match = _LENGTH.match(text)
+    return float(match[1]) * (2.55 if match[2] == "%" else 1.0) if match else 255.0
 
 
 def _points(length: str | None) -> float | None:
-    found = _LENGTH.fullmatch(length or "")
-    return float(found[1]) * _POINTS[found[2]] if found and found[2] in _POINTS else None
+    match = _LENGTH.fullmatch(length or "")
+    return float(match[1]) * _POINTS[match[2]] if match and match[2] in _POINTS else None
 
 
 def _is_tiny(length: str | None) -> bool:
@@ -313,17 +313,17 @@ def read(data: bytes, media_type: str) -> Raw:
     if tree.body is None:
         return Raw([""])
     sheet = _sheet(tree)
-    whole = _gathered(tree.body, sheet)
+    whole = _visible_text(tree.body, sheet)
     text = whole
     for main in tree.css("main, [role=main], article")[:1]:
-        inner = _gathered(main, sheet)
+        inner = _visible_text(main, sheet)
         if inner.length >= max(_LEAST_MAIN, whole.length // 4):
             text = inner
     return Raw(
         ["\n".join(text.blocks)],
         title=_title(tree),
-        author=_said(tree, _PUBLISHERS),
-        dated=_said(tree, _DATES),
+        author=_meta_text(tree, _PUBLISHERS),
+        dated=_meta_text(tree, _DATES),
         hidden=whole.hidden,
         notes=[
             *([f"Text that a reader opens by a click was read: {whole.opened:,} characters."] if whole.opened else []),
@@ -335,58 +335,58 @@ def read(data: bytes, media_type: str) -> Raw:
 def _title(tree: LexborHTMLParser) -> str | None:
     """What the page calls itself, or its first heading."""
     for name in ("title", "h1"):
-        found = tree.css_first(name)
-        if found is not None and (text := found.text(deep=name != "title").strip()):
+        node = tree.css_first(name)
+        if node is not None and (text := node.text(deep=name != "title").strip()):
             return text
     return None
 
 
-def _said(tree: LexborHTMLParser, names: Sequence[str]) -> str | None:
+def _meta_text(tree: LexborHTMLParser, names: Sequence[str]) -> str | None:
     """What the page's description says under the first of these names that it has."""
-    said: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for node in tree.css("meta[content]")[:_MOST_META]:
-        given = node.attributes
-        name = (given.get("name") or given.get("property") or given.get("itemprop") or "").casefold()
-        said.setdefault(name, (given.get("content") or "").strip())
-    found = next((said[name] for name in names if said.get(name)), None)
-    if found is None and names is _DATES and (time := tree.css_first("time[datetime]")) is not None:
+        attributes = node.attributes
+        name = (attributes.get("name") or attributes.get("property") or attributes.get("itemprop") or "").casefold()
+        texts.setdefault(name, (attributes.get("content") or "").strip())
+    text = next((texts[name] for name in names if texts.get(name)), None)
+    if text is None and names is _DATES and (time := tree.css_first("time[datetime]")) is not None:
         return time.attributes.get("datetime")
-    return found
+    return text
 
 
 def _sheet(tree: LexborHTMLParser) -> _Sheet:
-    sheet = _Sheet(panels=_opened_by_click(tree))
+    sheet = _Sheet(panels=_panel_ids(tree))
     for style in tree.css("style"):
-        for selector, said in rules(style.text(deep=True)):
+        for selector, style_rule in rules(style.text(deep=True)):
             ids = _ids(tree, selector)
-            if folds(said):
+            if folds(style_rule):
                 sheet.folded |= ids
-            if hides(said):
+            if hides(style_rule):
                 sheet.hidden |= ids
-            if strikes(said):
+            if strikes(style_rule):
                 sheet.struck |= ids
-            if raises(said):
+            if raises(style_rule):
                 sheet.raised |= ids
-            if lowers(said):
+            if lowers(style_rule):
                 sheet.lowered |= ids
-            if is_white(said):
+            if is_white(style_rule):
                 sheet.white |= ids
-            if has_background(said):
+            if has_background(style_rule):
                 sheet.coloured |= ids
     return sheet
 
 
-def _opened_by_click(tree: LexborHTMLParser) -> set[str]:
+def _panel_ids(tree: LexborHTMLParser) -> set[str]:
     """The ids that buttons, tabs and labels name; a plain link leads to a place, and opens nothing."""
-    found = set[str]()
+    ids = set[str]()
     for node in tree.css(_OPENERS)[:_MOST_OPENERS]:
-        given = node.attributes
+        attributes = node.attributes
         is_plain = node.tag == "a" and not any(
-            name in given for name in ("role", "data-toggle", "data-bs-toggle", "aria-controls", "aria-expanded")
+            name in attributes for name in ("role", "data-toggle", "data-bs-toggle", "aria-controls", "aria-expanded")
         )
         for name in _OPENED_BY if not is_plain else ():
-            found |= {name.lstrip("#") for name in (given.get(name) or "").split()}
-    return found
+            ids |= {name.lstrip("#") for name in (attributes.get(name) or "").split()}
+    return ids
 
 
 def _ids(tree: LexborHTMLParser, selector: str) -> set[int]:
@@ -398,7 +398,7 @@ def _ids(tree: LexborHTMLParser, selector: str) -> set[int]:
         return set()
 
 
-def _gathered(root: LexborNode, sheet: _Sheet) -> _Text:
+def _visible_text(root: LexborNode, sheet: _Sheet) -> _Text:
     """The text below an element. Walks without recursion: a page may nest deeper than Python's stack."""
     text = _Text()
     left_out: tuple[int, bool] | None = None  # the element whose text is left out, and whether it hides text
@@ -493,22 +493,24 @@ def _is_furniture(node: LexborNode, tag: str, root: LexborNode) -> bool:
         return True
     if tag in ("body", "main", "article", "html") or node.mem_id == root.mem_id:
         return False
-    given = node.attributes
-    names = f"{given.get('class') or ''} {given.get('id') or ''}".split()
-    return (given.get("role") or "") in _FURNITURE_ROLES or any(_FURNITURE_NAMES.fullmatch(name) for name in names[:20])
+    attributes = node.attributes
+    names = f"{attributes.get('class') or ''} {attributes.get('id') or ''}".split()
+    return (attributes.get("role") or "") in _FURNITURE_ROLES or any(
+        _FURNITURE_NAMES.fullmatch(name) for name in names[:20]
+    )
 
 
 def _height(node: LexborNode, sheet: _Sheet) -> str:
     """``ON`` where an element raises its text, ``OFF`` where it lowers it, ``_LINKED`` where it links to a note."""
-    given, tag = node.attributes, node.tag or ""
-    style = declarations((given.get("style") or "")[:2000])
+    attributes, tag = node.attributes, node.tag or ""
+    style = declarations((attributes.get("style") or "")[:2000])
     if tag == "sub" or lowers(style) or node.mem_id in sheet.lowered:
         return OFF
-    if tag == "sup" or raises(style) or node.mem_id in sheet.raised or (given.get("role") or "") in _NOTE_ROLES:
+    if tag == "sup" or raises(style) or node.mem_id in sheet.raised or (attributes.get("role") or "") in _NOTE_ROLES:
         return ON
-    if tag in _INLINE and any(_MARK_CLASS.fullmatch(name) for name in (given.get("class") or "").split()[:20]):
+    if tag in _INLINE and any(_MARK_CLASS.fullmatch(name) for name in (attributes.get("class") or "").split()[:20]):
         return ON if len(node.text(deep=True) or "") <= _LONGEST_MARK else ""
-    page, sign, place = (given.get("href") or "").partition("#") if tag == "a" else ("", "", "")
+    page, sign, place = (attributes.get("href") or "").partition("#") if tag == "a" else ("", "", "")
     if not sign:
         return ""
     text, names_note = node.text(deep=True) or "", bool(_NOTE.fullmatch(place))
@@ -519,24 +521,24 @@ def _height(node: LexborNode, sheet: _Sheet) -> str:
 
 def _is_folded(node: LexborNode, sheet: _Sheet) -> bool:
     """Whether an element is shut until a reader opens it by a click."""
-    given = node.attributes
+    attributes = node.attributes
     if node.tag == "details":
-        return "open" not in given
+        return "open" not in attributes
     is_shut = (
-        "hidden" in given
-        or (given.get("aria-hidden") or "").casefold() == "true"
+        "hidden" in attributes
+        or (attributes.get("aria-hidden") or "").casefold() == "true"
         or node.mem_id in sheet.folded
-        or folds(declarations((given.get("style") or "")[:2000]))
+        or folds(declarations((attributes.get("style") or "")[:2000]))
     )
     return is_shut and _is_panel(node, sheet)
 
 
 def _is_panel(node: LexborNode, sheet: _Sheet) -> bool:
     """Whether something on the page opens an element: it is a tab's, is named by a button, or follows one."""
-    given = node.attributes
-    if given.get("role") == "tabpanel" or (given.get("id") or "") in sheet.panels - {""}:
+    attributes = node.attributes
+    if attributes.get("role") == "tabpanel" or (attributes.get("id") or "") in sheet.panels - {""}:
         return True
-    if (given.get("hidden") or "").casefold() == "until-found":
+    if (attributes.get("hidden") or "").casefold() == "until-found":
         return True
     before = _element_before(node)
     if before is None:
@@ -546,8 +548,8 @@ def _is_panel(node: LexborNode, sheet: _Sheet) -> bool:
         box = _element_before(before)
         return box is not None and box.tag == "input" and box.attributes.get("type") in ("checkbox", "radio")
     return any(
-        one.tag in _OPENER_TAGS or "aria-expanded" in one.attributes or one.attributes.get("role") == "button"
-        for one in openers
+        opener.tag in _OPENER_TAGS or "aria-expanded" in opener.attributes or opener.attributes.get("role") == "button"
+        for opener in openers
     )
 
 
@@ -559,15 +561,15 @@ def _element_before(node: LexborNode) -> LexborNode | None:
 
 
 def _is_hidden(node: LexborNode, style: Declarations, sheet: _Sheet) -> bool:
-    given = node.attributes
+    attributes = node.attributes
     if _is_folded(node, sheet):
         return hides({name: value for name, value in style.items() if not folds({name: value})})
     return (
-        "hidden" in given
-        or (given.get("aria-hidden") or "").casefold() == "true"
+        "hidden" in attributes
+        or (attributes.get("aria-hidden") or "").casefold() == "true"
         or node.mem_id in sheet.hidden
         or hides(style)
-        or (node.tag == "font" and given.get("size") == "0")
+        or (node.tag == "font" and attributes.get("size") == "0")
     )
 
 

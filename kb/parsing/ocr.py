@@ -33,9 +33,9 @@ class Tesseract:
     def __init__(self, path: str, language: str | None) -> None:
         self._path = path
         listed = self._run(["--list-langs"], b"", seconds=10.0).split()
-        wanted = _CODES.get(language or "en")
-        self.is_as_wanted = wanted in listed
-        self.language = wanted if wanted and self.is_as_wanted else "eng"
+        code = _CODES.get(language or "en")
+        self.is_as_wanted = code in listed
+        self.language = code if code and self.is_as_wanted else "eng"
 
     def read(self, picture: bytes, dots_per_inch: int, *, seconds: float) -> str:
         """The text of a picture (PGM), or nothing where the program fails or takes longer.
@@ -46,11 +46,11 @@ class Tesseract:
         options = ["-", "-", "-l", self.language, "--dpi", str(dots_per_inch)]
         return self._run(options, picture, seconds=seconds)
 
-    def _run(self, options: Sequence[str], given: bytes, *, seconds: float) -> str:
+    def _run(self, options: Sequence[str], data: bytes, *, seconds: float) -> str:
         try:
-            done = subprocess.run(  # nosec B603 # noqa: S603 - the program that was found, with options made here
-                [self._path, *options], input=given, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=seconds
+            process = subprocess.run(  # nosec B603 # noqa: S603 - the program that was found, with options made here
+                [self._path, *options], input=data, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=seconds
             )
         except (subprocess.TimeoutExpired, OSError):
             return ""
-        return done.stdout[:_MOST_BYTES].decode("utf-8", errors="replace") if done.returncode == 0 else ""
+        return process.stdout[:_MOST_BYTES].decode("utf-8", errors="replace") if process.returncode == 0 else ""

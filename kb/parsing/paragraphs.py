@@ -100,9 +100,9 @@ class _Sorter:
     """Tells prose from headings and from what is left out; a list goes on over pages until prose comes."""
 
     def __init__(self, language: str | None) -> None:
-        known = list(_CONTENTS) if language is None else ["en", language]
-        self._contents = {name for code in known for name in _CONTENTS.get(code, ())}
-        self._references = {name for code in known for name in _REFERENCES.get(code, ())}
+        languages = list(_CONTENTS) if language is None else ["en", language]
+        self._contents = {name for code in languages for name in _CONTENTS.get(code, ())}
+        self._references = {name for code in languages for name in _REFERENCES.get(code, ())}
         self._in_contents = self._in_references = False
 
     def sort(self, page: Page) -> list[_Block]:
@@ -140,12 +140,12 @@ class _Sorter:
 
 def _is_row(text: str) -> bool:
     """Whether a line is an entry of a table of contents, a row of figures, a rule, or not made of words."""
-    shown = "".join(text.split())
+    characters = "".join(text.split())
     tokens = text.split()
-    letters = sum(character.isalpha() for character in shown)
+    letters = sum(character.isalpha() for character in characters)
     figures = sum(any(character.isdigit() for character in token) for token in tokens)
     ends_in_cells = len(tokens) > 2 and all(_CELL.fullmatch(token) for token in tokens[-2:])
-    is_figures = letters < len(shown) / 2 or figures > len(tokens) / 2 or ends_in_cells
+    is_figures = letters < len(characters) / 2 or figures > len(tokens) / 2 or ends_in_cells
     return is_figures or bool(_LEADERS.search(text[-_SEARCHED:])) or max(map(len, tokens)) > _LONGEST_WORD
 
 

@@ -169,12 +169,12 @@ def in_order(lines: list[Line]) -> tuple[list[Line], bool]:
     rows = _rows(lines)
     if len(rows) > _MOST_ROWS:
         return lines, False
-    done: list[Line] = []
+    ordered: list[Line] = []
     was_changed, at = False, 0
     while at < len(rows):
         end, gutter = _block(rows, at)
         if gutter is None:
-            done += rows[at]
+            ordered += rows[at]
             at += 1
             continue
         middle = sum(gutter) / 2
@@ -184,9 +184,9 @@ def in_order(lines: list[Line]) -> tuple[list[Line], bool]:
                 for row in rows[at:end]
                 if (part := _part([word for line in row for word in line.words if (word.left < middle) is is_left]))
             ]
-            done += in_order(parts)[0]
+            ordered += in_order(parts)[0]
         was_changed, at = True, end
-    return done, was_changed
+    return ordered, was_changed
 
 
 _Row = list[Line]
@@ -309,7 +309,7 @@ def read(data: bytes, limits: ParsingLimits, *, language: str | None, deadline: 
     Raises:
         DocumentRefused: the file has a password, is damaged, or has no page.
     """
-    document = _opened(data)
+    document = _document(data)
     count = len(document)
     if count < 1:
         raise DocumentRefused("It is a PDF file without a page.", remedy="Fetch it again.")
@@ -347,7 +347,7 @@ def read(data: bytes, limits: ParsingLimits, *, language: str | None, deadline: 
     return raw
 
 
-def _opened(data: bytes) -> pdfium.PdfDocument:
+def _document(data: bytes) -> pdfium.PdfDocument:
     try:
         return pdfium.PdfDocument(data)
     except pdfium.PdfiumError as err:
@@ -544,20 +544,20 @@ def _read_scans(
         raw.notes.append(f"{_pages(len(scans))} scanned and not read: {ocr.INSTALL}.")
         return
     tesseract = ocr.Tesseract(path, language)
-    done = 0
+    count = 0
     for number in scans[: limits.ocr_pages]:
         seconds = min(_OCR_SECONDS, deadline - _SPARE_SECONDS - monotonic())
         if seconds <= 0:
             break
         picture, dots_per_inch = _picture(document, number, limits.pixels)
         raw.pages[number] = tesseract.read(picture, dots_per_inch, seconds=seconds)
-        done += 1
-    if done:
-        raw.notes.append(f"{_pages(done)} scanned and read by OCR; letters may be wrong.")
-    if done and not tesseract.is_as_wanted:
+        count += 1
+    if count:
+        raw.notes.append(f"{_pages(count)} scanned and read by OCR; letters may be wrong.")
+    if count and not tesseract.is_as_wanted:
         raw.notes.append(f"OCR has no data for the language {language} here and read as English.")
-    if done < len(scans):
-        raw.notes.append(f"{_pages(len(scans) - done)} scanned and not read: the limit of OCR was reached.")
+    if count < len(scans):
+        raw.notes.append(f"{_pages(len(scans) - count)} scanned and not read: the limit of OCR was reached.")
 
 
 def _pages(count: int) -> str:

@@ -31,8 +31,8 @@ def read(data: bytes, media_type: str) -> Raw:
     text = decoded(data, media_type).translate(_NO_SIGNS)
     text = _NOTE_MARK.sub(rf"{ON}[\1]{OFF}", _NOTE.sub(r"\n\1 ", text))
     text = _INLINE_NOTE.sub(r" (\1)", _LINKED.sub(rf"{ON}\1{OFF}", text))
-    text = _UP.sub(lambda found: f"{ON}{found[1] or found[2]}{OFF}", text)
-    return Raw([_DOWN.sub(lambda found: lowered(found[1] or found[2]), text)], is_wrapped=True)
+    text = _UP.sub(lambda match: f"{ON}{match[1] or match[2]}{OFF}", text)
+    return Raw([_DOWN.sub(lambda match: lowered(match[1] or match[2]), text)], is_wrapped=True)
 
 
 def read_markdown(data: bytes, media_type: str) -> Raw:

@@ -71,13 +71,13 @@ async def read_apart(fetched: Fetched, limits: ParsingLimits, *, language: str |
         raise DocumentRefused(f"No process could be started to read it: {err.strerror}.", remedy="Try again.") from err
     try:
         async with asyncio.timeout(limits.seconds):
-            _, said = await asyncio.gather(_feed(process, fetched.data), _listen(process, limits))
+            _, answer = await asyncio.gather(_feed(process, fetched.data), _listen(process, limits))
             await process.wait()
     except TimeoutError as err:
         raise DocumentRefused(f"Reading it takes longer than {limits.seconds:g} seconds.", remedy=_LEAVE_OUT) from err
     finally:
         await _end(process)
-    return _parsed(said, process.returncode or 0, limits)
+    return _parsed(answer, process.returncode or 0, limits)
 
 
 async def _feed(process: asyncio.subprocess.Process, data: bytes) -> None:
@@ -94,13 +94,13 @@ async def _feed(process: asyncio.subprocess.Process, data: bytes) -> None:
 async def _listen(process: asyncio.subprocess.Process, limits: ParsingLimits) -> bytes | None:
     """What the process says, or ``None`` where it is too long; the process is ended then."""
     stdout = cast("asyncio.StreamReader", process.stdout)
-    said, most = bytearray(), limits.characters * _BYTES_PER_CHARACTER + _SPARE_BYTES
+    answer, most = bytearray(), limits.characters * _BYTES_PER_CHARACTER + _SPARE_BYTES
     while piece := await stdout.read(_CHUNK):
-        said += piece
-        if len(said) > most:
+        answer += piece
+        if len(answer) > most:
             _kill(process)
             return None
-    return bytes(said)
+    return bytes(answer)
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
@@ -121,14 +121,14 @@ def _name(number: int) -> str:
     return signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
 
 
-def _parsed(said: bytes | None, exit_code: int, limits: ParsingLimits) -> Parsed:
-    if said is None:
+def _parsed(data: bytes | None, exit_code: int, limits: ParsingLimits) -> Parsed:
+    if data is None:
         raise DocumentRefused(f"It gives more than {limits.characters:,} characters.", remedy=_LEAVE_OUT)
     if exit_code < 0:
         reason = _REASONS.get(-exit_code, f"The process that read it crashed ({_name(-exit_code)}).")
         raise DocumentRefused(reason, remedy=_LEAVE_OUT)
     try:
-        answer = _Answer.model_validate_json(said)
+        answer = _Answer.model_validate_json(data)
     except ValidationError as err:
         raise DocumentRefused(
             "The process that read it gave no answer.",

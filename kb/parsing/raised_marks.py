@@ -51,11 +51,11 @@ def lowered(text: str) -> str:
 
 def powered(text: str) -> str:
     """An exponent as Unicode writes it, or behind "^" where it has letters that Unicode does not raise."""
-    shown = text.translate(_UP)
+    power = text.translate(_UP)
     return (
         f"^{text}"
-        if any(character.isalnum() and character == old for character, old in zip(shown, text, strict=True))
-        else shown
+        if any(character.isalnum() and character == old for character, old in zip(power, text, strict=True))
+        else power
     )
 
 
@@ -77,17 +77,17 @@ def without_marks(pages: Sequence[str]) -> tuple[list[str], list[str]]:
 
 def named(marks: Sequence[str]) -> str:
     """A sentence on the marks that were taken out."""
-    some = ", ".join(list(dict.fromkeys(marks))[:_MOST_NAMED])
+    first = ", ".join(list(dict.fromkeys(marks))[:_MOST_NAMED])
     if len(marks) == 1:
-        return f"A raised mark of a note was taken out of the text: {some}."
+        return f"A raised mark of a note was taken out of the text: {first}."
     more = ", ..." if len(set(marks)) > _MOST_NAMED else "."
-    return f"{len(marks):,} raised marks of notes were taken out of the text: {some}{more}"
+    return f"{len(marks):,} raised marks of notes were taken out of the text: {first}{more}"
 
 
-def _fraction(found: re.Match[str]) -> str:
-    whole, above, below = found[1] or "", found[2], found[4].translate(_BACK)
-    written = f"{above}/{below}"
-    return whole + (_FRACTIONS.get(written) or (f" {written}" if whole else written))
+def _fraction(match: re.Match[str]) -> str:
+    whole, above, below = match[1] or "", match[2], match[4].translate(_BACK)
+    fraction = f"{above}/{below}"
+    return whole + (_FRACTIONS.get(fraction) or (f" {fraction}" if whole else fraction))
 
 
 def _has_ordinals(page: str) -> bool:
@@ -97,24 +97,24 @@ def _has_ordinals(page: str) -> bool:
 
 def _resolved(page: str, marks: list[str], *, has_ordinals: bool) -> str:
     parts, at, before = list[str](), 0, ""
-    for found in _RAISED.finditer(page):
-        between = page[at : found.start()]
+    for match in _RAISED.finditer(page):
+        between = page[at : match.start()]
         before = (before + between)[-_SEEN_BEFORE:]
-        after = page[found.end() : found.end() + _SEEN_AFTER]
+        after = page[match.end() : match.end() + _SEEN_AFTER]
         parts.append(between)
-        shown = _shown(found[1], before, after, has_ordinals=has_ordinals)
-        if shown is None:
-            marks.append(found[1].strip(" ,"))
-            shown = _in_its_place(before, after)
+        text = _remainder(match[1], before, after, has_ordinals=has_ordinals)
+        if text is None:
+            marks.append(match[1].strip(" ,"))
+            text = _in_its_place(before, after)
             if after[:1] in (",", ".", ";", ":", "!", "?", ")"):
                 parts[-1] = between.rstrip(" \u00a0")
-        parts.append(shown)
-        before = (before + shown)[-_SEEN_BEFORE:]
-        at = found.end()
+        parts.append(text)
+        before = (before + text)[-_SEEN_BEFORE:]
+        at = match.end()
     return "".join([*parts, page[at:]])
 
 
-def _shown(raised: str, before: str, after: str, *, has_ordinals: bool) -> str | None:
+def _remainder(raised: str, before: str, after: str, *, has_ordinals: bool) -> str | None:
     """What stays of raised text; ``None`` where it is a mark."""
     bare, line = raised.strip(" \u00a0"), before.rpartition("\n")[2]
     if not _MARK.fullmatch(bare):
@@ -124,9 +124,9 @@ def _shown(raised: str, before: str, after: str, *, has_ordinals: bool) -> str |
         return bare.translate(_UP) if is_power and line[-1:].strip() else raised
     if not line.strip():
         return bare + " "
-    kept = {"a": "ª" if has_ordinals else None, "o": "º", "e": "e", "r": "r"}.get(bare)
-    if kept and _ORDINAL.search(line):
-        return kept
+    letter = {"a": "ª" if has_ordinals else None, "o": "º", "e": "e", "r": "r"}.get(bare)
+    if letter and _ORDINAL.search(line):
+        return letter
     if bare == "n" and (_VARIABLE.search(line) or _BASE.search(line)):
         return "ⁿ"
     is_exponent = bare in ("2", "3") and (_UNIT.search(line) or _VARIABLE.search(line))

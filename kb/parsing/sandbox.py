@@ -114,7 +114,7 @@ def enter(limits: ParsingLimits, *, readable: Iterable[str], programs: bool) -> 
 
 
 def _limit(limits: ParsingLimits) -> list[str]:
-    wanted = {
+    ceilings = {
         "memory": (resource.RLIMIT_AS, limits.memory_bytes),
         "processor time": (resource.RLIMIT_CPU, limits.cpu_seconds),
         "the size of files": (resource.RLIMIT_FSIZE, 0),
@@ -122,14 +122,14 @@ def _limit(limits: ParsingLimits) -> list[str]:
         "core dumps": (resource.RLIMIT_CORE, 0),
     }
     missing = []
-    for what, (kind, most) in wanted.items():
+    for name, (kind, most) in ceilings.items():
         hard = most + (kind == resource.RLIMIT_CPU)  # a second later: the signal of the soft limit tells the reason
         ceiling = resource.getrlimit(kind)[1]
         hard = hard if ceiling == resource.RLIM_INFINITY else min(hard, ceiling)
         try:
             resource.setrlimit(kind, (min(most, hard), hard))
         except (OSError, ValueError):
-            missing.append(f"This system does not limit {what} for the process that read it.")
+            missing.append(f"This system does not limit {name} for the process that read it.")
     return missing
 
 
@@ -139,8 +139,8 @@ def _forbid_calls(libc: ctypes.CDLL, *, programs: bool) -> bool:
     if machine not in _CALLS:
         return False
     kernel_name, numbers = _CALLS[machine]
-    wanted = _ALWAYS.split() + ([] if programs else _PROGRAMS.split())
-    forbidden = [numbers[name] for name in wanted if name in numbers]
+    names = _ALWAYS.split() + ([] if programs else _PROGRAMS.split())
+    forbidden = [numbers[name] for name in names if name in numbers]
     steps = [
         (_LOAD, 0, 0, 4),  # the kind of machine: a call by another kind's numbers ends the process
         (_EQUAL, 1, 0, kernel_name),

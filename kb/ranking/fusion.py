@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from core.engine.ports import EvidenceQuery
 from core.models import Evidence, TargetGroup
-from kb.ranking.queries import Asked
+from kb.ranking.queries import PreparedQuery
 
 CANDIDATES = 20
 """How many passages of each ranking are looked at, for each query."""
@@ -50,8 +50,8 @@ class Hit:
 
     def scores(self, claim: float | None = None) -> dict[str, float]:
         """What ``Evidence.scores`` shows, rounded to four places; ``claim`` is the closeness to claim and post."""
-        given = {"bm25": self.bm25, "dense": self.dense, "fused": self.fused, "claim": claim}
-        return {name: round(score, 4) for name, score in given.items() if score is not None}
+        scores = {"bm25": self.bm25, "dense": self.dense, "fused": self.fused, "claim": claim}
+        return {name: round(score, 4) for name, score in scores.items() if score is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Ranked:
 class Part(Protocol):
     """One collection of the knowledge base. Its methods block: call them in a thread."""
 
-    def ranked(self, wanted: Asked, query: EvidenceQuery) -> list[Ranked]:
+    def ranked(self, prepared: PreparedQuery, query: EvidenceQuery) -> list[Ranked]:
         """The passages that bear on the claim, best first. Raises ``IndexUnavailable``."""
         ...
 
@@ -91,7 +91,7 @@ class Norms(Part, Protocol):
         """The passages of these ids that can be used today, in this order. Raises ``IndexUnavailable``."""
         ...
 
-    def chosen(self, wanted: Asked, query: EvidenceQuery) -> list[Ranked]:
+    def chosen(self, prepared: PreparedQuery, query: EvidenceQuery) -> list[Ranked]:
         """The passages that the query names, as far as its filters and what the post speaks of allow them.
 
         Raises ``IndexUnavailable``.
@@ -112,8 +112,8 @@ def candidates(by_words: Sequence[Ranking], by_vectors: Sequence[Ranking]) -> li
     """Every row of the rankings, the best by fused rank first."""
     fused = fuse_by_rank([[row for row, _ in ranking] for ranking in (*by_words, *by_vectors)])
     bm25, dense = _best(by_words), _best(by_vectors)
-    found = [Hit(row, bm25.get(row), dense.get(row), score) for row, score in fused.items()]
-    return sorted(found, key=lambda one: (-one.fused, one.row))
+    hits = [Hit(row, bm25.get(row), dense.get(row), score) for row, score in fused.items()]
+    return sorted(hits, key=lambda hit: (-hit.fused, hit.row))
 
 
 def preference(groups: frozenset[TargetGroup], group: TargetGroup | None, *, is_universal: bool) -> float:
@@ -128,16 +128,16 @@ def preference(groups: frozenset[TargetGroup], group: TargetGroup | None, *, is_
 
 def distinct(ranked: Sequence[Ranked], limit: int, each_source: int, each_document: int = 1) -> list[Ranked]:
     """The best ``limit``: none that repeats another, and so many at most of one source and of one document."""
-    kept: list[Ranked] = []
-    for one in sorted(ranked, key=lambda one: -one.order):
-        if len(kept) >= limit:
+    best: list[Ranked] = []
+    for passage in sorted(ranked, key=lambda passage: -passage.order):
+        if len(best) >= limit:
             break
-        of_source = sum(bool(one.source) and other.source == one.source for other in kept)
-        of_document = sum(other.document == one.document for other in kept)
+        of_source = sum(bool(passage.source) and other.source == passage.source for other in best)
+        of_document = sum(other.document == passage.document for other in best)
         is_free = of_source < each_source and of_document < each_document
-        if is_free and not any(_repeats(one, other) for other in kept):
-            kept.append(one)
-    return kept
+        if is_free and not any(_repeats(passage, other) for other in best):
+            best.append(passage)
+    return best
 
 
 def first_sentences(text: str, count: int) -> str:
@@ -146,8 +146,8 @@ def first_sentences(text: str, count: int) -> str:
     return text if len(ends) < count else text[: ends[count - 1]]
 
 
-def _repeats(one: Ranked, other: Ranked) -> bool:
-    return one.vector is not None and other.vector is not None and float(one.vector @ other.vector) > _SAME_WORDS
+def _repeats(first: Ranked, second: Ranked) -> bool:
+    return first.vector is not None and second.vector is not None and float(first.vector @ second.vector) > _SAME_WORDS
 
 
 def _best(rankings: Sequence[Ranking]) -> dict[int, float]:

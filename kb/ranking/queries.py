@@ -31,10 +31,10 @@ def gloss(text: str, language: str | None) -> str:
     if language not in LANGUAGES:
         return ""
     plain = text.casefold().replace("’", "'")
-    found = {term: match.start() for term, forms in _forms()[language].items() if (match := forms.search(plain))}
-    if all(term.startswith(_WHOM) for term in found):
+    places = {term: match.start() for term, forms in _forms()[language].items() if (match := forms.search(plain))}
+    if all(term.startswith(_WHOM) for term in places):
         return ""
-    return " ".join(term.removeprefix(_WHOM).strip() for term in sorted(found, key=lambda term: found[term]))
+    return " ".join(term.removeprefix(_WHOM).strip() for term in sorted(places, key=lambda term: places[term]))
 
 
 @cache
@@ -83,8 +83,8 @@ class Directions:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A search, prepared.
+class PreparedQuery:
+    """A query in the words in which the knowledge base is searched.
 
     Attributes:
         texts: all queries, the post first, both unchanged and glossed: for a search by words.
@@ -121,7 +121,9 @@ def language_of_words(text: str) -> str | None:
     return sure or max(others, key=likely.__getitem__, default=None)
 
 
-def asked(query: EvidenceQuery, known_languages: frozenset[str], language_of: LanguageOf | None) -> Asked:
+def prepared_query(
+    query: EvidenceQuery, known_languages: frozenset[str], language_of: LanguageOf | None
+) -> PreparedQuery:
     """The queries as sources would say them, and a gloss of each that the embedding model cannot read."""
 
     def readable(text: str) -> str | None:
@@ -131,9 +133,9 @@ def asked(query: EvidenceQuery, known_languages: frozenset[str], language_of: La
         return gloss(text, language) or None
 
     texts = [_as_sources_say(text) for text in dict.fromkeys(query.queries) if text.strip()]
-    known = [found for text in texts if (found := readable(text))]
+    readings = [reading for text in texts if (reading := readable(text))]
     claim = readable(query.claim) if query.claim.strip() else None
-    return Asked(tuple(dict.fromkeys([*texts, *known])), tuple(dict.fromkeys(known)), claim)
+    return PreparedQuery(tuple(dict.fromkeys([*texts, *readings])), tuple(dict.fromkeys(readings)), claim)
 
 
 def _as_sources_say(text: str) -> str:

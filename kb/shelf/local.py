@@ -71,9 +71,9 @@ class Neighbours:
         with self._lock:
             self._load()
             cells, since = self._cells, self._since
-            found = [self._found(one, vector, k, allowed) for one in (cells, since) if one is not None]
-        rows = np.concatenate([np.empty(0, dtype=np.int64), *(one[0] for one in found)])
-        scores = np.concatenate([np.empty(0, dtype=np.float32), *(one[1] for one in found)])
+            nearest = [self._nearest_in(index, vector, k, allowed) for index in (cells, since) if index is not None]
+        rows = np.concatenate([np.empty(0, dtype=np.int64), *(rows for rows, _ in nearest)])
+        scores = np.concatenate([np.empty(0, dtype=np.float32), *(scores for _, scores in nearest)])
         order = np.lexsort((rows, -scores))
         _, first = np.unique(rows[order], return_index=True)  # a vector that was made again is in both
         order = order[np.sort(first)][:k]
@@ -91,8 +91,8 @@ class Neighbours:
             count, last = database.execute(
                 "SELECT COUNT(*), MAX(id) FROM vectors WHERE model = ?", (self._model,)
             ).fetchone()
-        kept = self._kept()
-        if count <= self._exact_up_to or (kept is not None and count - kept[1] <= _GROWTH * kept[1]):
+        newest = self._newest_file()
+        if count <= self._exact_up_to or (newest is not None and count - newest[1] <= _GROWTH * newest[1]):
             return
         rows, vectors, _ = self._read(0, last)
         try:
@@ -108,9 +108,9 @@ class Neighbours:
             database.execute(
                 "INSERT OR REPLACE INTO neighbours VALUES (?, ?, ?, ?)", (self._model, last, len(rows), sha256)
             )
-            named = {self._file(row[0]) for row in database.execute("SELECT sha256 FROM neighbours")}
+            files = {self._file(row[0]) for row in database.execute("SELECT sha256 FROM neighbours")}
         for file in self._store.folder.glob(f"{FILE}-neighbours-*"):
-            if file not in named:
+            if file not in files:
                 file.unlink(missing_ok=True)
 
     def faults(self) -> list[str]:
@@ -120,20 +120,20 @@ class Neighbours:
             self._read(0)
         except IndexUnavailable as err:
             wrong.append(err.message)
-        if (kept := self._kept()) and not self._is_sound(kept[2]):
-            wrong.append(f"{self._file(kept[2]).name} is missing or not what was written.")
+        if (newest := self._newest_file()) and not self._is_sound(newest[2]):
+            wrong.append(f"{self._file(newest[2]).name} is missing or not what was written.")
         return wrong
 
     def forget_damage(self) -> None:
         """Drop damaged vectors, so that they are made again, and a damaged inverted file."""
-        kept = self._kept()
-        is_sound = kept is None or self._is_sound(kept[2])
+        newest = self._newest_file()
+        is_sound = newest is None or self._is_sound(newest[2])
         with self._store.writing() as database:
             rows = database.execute("SELECT id, vector FROM vectors WHERE model = ?", (self._model,))
             sizes = database.execute(
                 "SELECT length(vector) FROM vectors WHERE model = ? GROUP BY 1 ORDER BY COUNT(*) DESC", (self._model,)
             ).fetchone()
-            damaged = [(one,) for one, data in rows if len(data) != sizes[0] or not _is_unit(halves([data]))]
+            damaged = [(name,) for name, data in rows if len(data) != sizes[0] or not _is_unit(halves([data]))]
             database.executemany("DELETE FROM vectors WHERE id = ?", damaged)
             if damaged or not is_sound:
                 database.execute("DELETE FROM neighbours WHERE model = ?", (self._model,))
@@ -141,7 +141,7 @@ class Neighbours:
             self._cells = self._since = None
             self._last = -1
 
-    def _kept(self) -> tuple[int, int, str] | None:
+    def _newest_file(self) -> tuple[int, int, str] | None:
         """Up to which vector the inverted file goes, how many it has, and its checksum."""
         with self._store.reading() as database:
             row = database.execute(
@@ -162,13 +162,13 @@ class Neighbours:
         """Bring what is in memory up to the library."""
         if self._last < 0:
             self._last = 0
-            kept = self._kept()
-            if kept is not None and not self._is_sound(kept[2]):
-                kept = self._kept()  # another process may have replaced it just now
-            if kept is not None and self._is_sound(kept[2]):
-                self._cells = faiss.read_index(str(self._file(kept[2])))
-                self._last = kept[0]
-            elif kept is not None:
+            newest = self._newest_file()
+            if newest is not None and not self._is_sound(newest[2]):
+                newest = self._newest_file()  # another process may have replaced it just now
+            if newest is not None and self._is_sound(newest[2]):
+                self._cells = faiss.read_index(str(self._file(newest[2])))
+                self._last = newest[0]
+            elif newest is not None:
                 _log.warning(
                     "The file of the library's vectors is damaged; until `kb verify --repair` all are compared."
                 )
@@ -182,21 +182,23 @@ class Neighbours:
         """The rows and vectors with an id above ``after``, up to ``last``, and the highest such id."""
         blocks, rows, newest = list[NDArray[np.float16]](), list[int](), after
         with self._store.reading() as database:
-            found = database.execute(
+            cursor = database.execute(
                 "SELECT id, row, vector FROM vectors WHERE id > ? AND id <= ? AND model = ? ORDER BY id",
                 (after, last, self._model),
             )
-            while some := found.fetchmany(_AT_ONCE):
-                block = halves([one[2] for one in some])
+            while chunk := cursor.fetchmany(_AT_ONCE):
+                block = halves([row[2] for row in chunk])
                 if not _is_unit(block) or (blocks and block.shape[1] != blocks[0].shape[1]):
                     raise IndexUnavailable(sentence("Vectors in the library's index are damaged."), remedy=REPAIR)
                 blocks.append(block)
-                rows += [one[1] for one in some]
-                newest = some[-1][0]
+                rows += [row[1] for row in chunk]
+                newest = chunk[-1][0]
         vectors = np.concatenate(blocks) if blocks else np.empty((0, 0), dtype=np.float16)
         return np.array(rows, dtype=np.int64), vectors, newest
 
-    def _found(self, index: faiss.Index, vector: NDArray[np.float32], k: int, allowed: NDArray[np.uint8]) -> Nearest:
+    def _nearest_in(
+        self, index: faiss.Index, vector: NDArray[np.float32], k: int, allowed: NDArray[np.uint8]
+    ) -> Nearest:
         how = faiss.SearchParameters()
         if isinstance(index, faiss.IndexIVF):
             share = int(np.bitwise_count(allowed).sum()) / max(index.ntotal, 1)
@@ -205,8 +207,8 @@ class Neighbours:
         how.sel = selector = faiss.IDSelectorBitmap(len(allowed), faiss.swig_ptr(allowed))
         scores, rows = index.search(vector.reshape(1, -1), min(k, index.ntotal), params=how)
         del selector  # faiss does not keep it alive
-        kept = rows[0] >= 0
-        return rows[0][kept], scores[0][kept]
+        is_hit = rows[0] >= 0
+        return rows[0][is_hit], scores[0][is_hit]
 
     def _write(self, rows: NDArray[np.int64], vectors: NDArray[np.float16]) -> str:
         """Write the inverted file, and move it to the place that its checksum names."""
@@ -215,8 +217,8 @@ class Neighbours:
         sample = min(len(rows), _POINTS_PER_CELL * cells)
         index.train(vectors[np.arange(sample) * len(rows) // sample].astype(np.float32))
         for first in range(0, len(rows), _AT_ONCE):
-            some = slice(first, first + _AT_ONCE)
-            index.add_with_ids(vectors[some].astype(np.float32), rows[some])
+            chunk = slice(first, first + _AT_ONCE)
+            index.add_with_ids(vectors[chunk].astype(np.float32), rows[chunk])
         writing = self._store.folder / f"{FILE}-neighbours-writing"
         faiss.write_index(index, str(writing))
         writing.chmod(0o600)
@@ -229,7 +231,7 @@ class Neighbours:
 
 def halves(vectors: list[bytes]) -> NDArray[np.float16]:
     """Vectors of shape (vectors, dimension); of shape (vectors, 0) where their lengths differ."""
-    if len({len(one) for one in vectors}) != 1 or len(vectors[0]) % 2:
+    if len({len(vector) for vector in vectors}) != 1 or len(vectors[0]) % 2:
         return np.empty((len(vectors), 0), dtype=np.float16)
     return np.frombuffer(b"".join(vectors), dtype=np.float16).reshape(len(vectors), -1)
 
@@ -319,16 +321,18 @@ class LocalShelf:
         filters, except ``languages``, which also selects the stems to search by.
         """
         passing = self._passing(filters)
-        languages = [one for one in self._languages if not filters.languages or one in filters.languages]
-        wanted = either(
-            dict.fromkeys(_prefix(one) + stem for one in languages for stem in stems(query, one)[:_MAX_QUERY_STEMS])
+        languages = [language for language in self._languages if not filters.languages or language in filters.languages]
+        pattern = either(
+            dict.fromkeys(
+                _prefix(language) + stem for language in languages for stem in stems(query, language)[:_MAX_QUERY_STEMS]
+            )
         )
-        if not wanted:
+        if not pattern:
             return []
         with self._store.reading() as database:
-            found = database.execute("SELECT rowid, -rank FROM words WHERE words MATCH ? ORDER BY rank", (wanted,))
-            hits = _best(((row, score) for row, score in found), k, passing, filters.per_document)
-            found.close()
+            cursor = database.execute("SELECT rowid, -rank FROM words WHERE words MATCH ? ORDER BY rank", (pattern,))
+            hits = _best(((row, score) for row, score in cursor), k, passing, filters.per_document)
+            cursor.close()
         return hits
 
     def dense(self, vector: NDArray[np.float32], k: int, filters: Filters = EVERYTHING) -> list[tuple[int, float]]:
@@ -351,18 +355,18 @@ class LocalShelf:
         Raises:
             IndexUnavailable: also if a row is not served, or there is no model.
         """
-        found = self._stored(rows)
-        if missing := [row for row in dict.fromkeys(rows) if row not in found]:
+        stored = self._stored_vectors(rows)
+        if missing := [row for row in dict.fromkeys(rows) if row not in stored]:
             self._embed(missing)
-            found |= self._stored(missing)
-        if any(row not in found for row in rows):
+            stored |= self._stored_vectors(missing)
+        if any(row not in stored for row in rows):
             raise IndexUnavailable(sentence("A paragraph is not in the index."), remedy=REPAIR)
-        vectors = halves([found[row] for row in rows]) if rows else np.empty((0, 0), dtype=np.float16)
+        vectors = halves([stored[row] for row in rows]) if rows else np.empty((0, 0), dtype=np.float16)
         return vectors.astype(np.float32)
 
     def embedded(self, rows: Sequence[int]) -> frozenset[int]:
         """Those of these rows that have vectors already."""
-        return frozenset(self._stored(rows))
+        return frozenset(self._stored_vectors(rows))
 
     def paragraphs(self, rows: Sequence[int]) -> Mapping[int, Paragraph]:
         """The paragraphs of these rows that are served."""
@@ -379,8 +383,8 @@ class LocalShelf:
             IndexUnavailable: no space, no permission, or the index is damaged.
         """
         served = self.library.served()
-        fresh, gone = self._differing(served)
-        total, done = sum(len(served[one][1]) for one in fresh), 0
+        fresh, gone = self._changes(served)
+        total, count = sum(len(served[revision][1]) for revision in fresh), 0
         step: list[tuple[int, str, list[tuple[int, str]]]] = []
         for revision in fresh:
             listed, rows = served[revision]
@@ -389,11 +393,11 @@ class LocalShelf:
             cut = [(row, _cut(texts[row].text, language)) for row in sorted(texts)]
             step.append((revision, language, cut))
             if sum(len(one[2]) for one in step) >= _PARAGRAPHS_AT_ONCE:
-                done += self._index(step)
+                count += self._index(step)
                 step = []
-                on_progress("words", done, total)
+                on_progress("words", count, total)
         if step:
-            on_progress("words", done + self._index(step), total)
+            on_progress("words", count + self._index(step), total)
         removed = 0
         with self._store.writing() as database:
             for revision in gone:
@@ -405,7 +409,7 @@ class LocalShelf:
 
     def behind(self) -> int:
         """How many documents the index does not hold as the library serves them, or holds although it does not."""
-        fresh, gone = self._differing(self.library.served())
+        fresh, gone = self._changes(self.library.served())
         return len(fresh) + bool(gone)
 
     def embed(self, *, limit: int | None = None, on_progress: OnProgress = _silent) -> int:
@@ -415,9 +419,9 @@ class LocalShelf:
         """
         with self._alone():
             missing = self._missing()[:limit]
-            for done in range(0, len(missing), _EMBEDDED_AT_ONCE):
-                self._embed(missing[done : done + _EMBEDDED_AT_ONCE])
-                on_progress("vectors", min(done + _EMBEDDED_AT_ONCE, len(missing)), len(missing))
+            for first in range(0, len(missing), _EMBEDDED_AT_ONCE):
+                self._embed(missing[first : first + _EMBEDDED_AT_ONCE])
+                on_progress("vectors", min(first + _EMBEDDED_AT_ONCE, len(missing)), len(missing))
             self._neighbours.save()
         return len(missing)
 
@@ -475,8 +479,8 @@ class LocalShelf:
                 raise IndexUnavailable(sentence("The library was never indexed."), remedy=REPAIR)
             if edition != self._edition:
                 self._passing_of.clear()
-                found = database.execute("SELECT DISTINCT language FROM indexed ORDER BY language")
-                self._languages, self._edition = tuple(row[0] for row in found), edition
+                rows = database.execute("SELECT DISTINCT language FROM indexed ORDER BY language")
+                self._languages, self._edition = tuple(row[0] for row in rows), edition
             key = replace(filters, per_document=None)
             if key not in self._passing_of:
                 self._passing_of[key] = _passing_in(database, key)
@@ -485,12 +489,14 @@ class LocalShelf:
             self._passing_of.move_to_end(key)
             return self._passing_of[key]
 
-    def _differing(self, served: Mapping[int, tuple[Listed, range]]) -> tuple[list[int], list[int]]:
+    def _changes(self, served: Mapping[int, tuple[Listed, range]]) -> tuple[list[int], list[int]]:
         """The revisions to index, and those to take out."""
         with self._store.reading() as database:
             there = {row[0]: row[1] for row in database.execute("SELECT revision, language FROM indexed")}
-        fresh = [one for one, (listed, _) in served.items() if there.get(one) != (listed.language or ENGLISH)]
-        return fresh, [one for one in there if one not in served]
+        fresh = [
+            revision for revision, (listed, _) in served.items() if there.get(revision) != (listed.language or ENGLISH)
+        ]
+        return fresh, [revision for revision in there if revision not in served]
 
     def _index(self, step: Sequence[tuple[int, str, Sequence[tuple[int, str]]]]) -> int:
         """Index revisions, each with its language and the stems of its paragraphs, unless somebody removed them."""
@@ -514,7 +520,7 @@ class LocalShelf:
             if revision in served:
                 rows = served[revision][1]
                 with self._store.reading() as database:
-                    kept = dict(
+                    stems_of = dict(
                         tuple(row)
                         for row in database.execute(
                             "SELECT row, stems FROM entries WHERE row BETWEEN ? AND ?", (rows.start, rows.stop - 1)
@@ -522,52 +528,52 @@ class LocalShelf:
                     )
                 for row, paragraph in self.library.paragraphs(rows).items():
                     cut = _cut(paragraph.text, language)
-                    if kept.get(row) != cut:
+                    if stems_of.get(row) != cut:
                         wrong.append((row, cut))
         return wrong
 
     def _missing(self) -> list[int]:
         """The rows of the index without a vector of the model, in order."""
         with self._store.reading() as database:
-            found = database.execute(
+            rows = database.execute(
                 "SELECT p.id FROM indexed JOIN revisions r USING (revision) JOIN paragraphs p USING (revision)"
                 " LEFT JOIN vectors v ON v.row = p.id AND v.model = ?"
                 " WHERE r.state = 'accepted' AND v.row IS NULL ORDER BY p.id",
                 (self._embedder.name,),
             )
-            return [row[0] for row in found]
+            return [row[0] for row in rows]
 
-    def _stored(self, rows: Sequence[int]) -> dict[int, bytes]:
-        found: dict[int, bytes] = {}
-        for some in _parts(rows, _ROWS_AT_ONCE):
-            marks = ",".join("?" * len(some))
+    def _stored_vectors(self, rows: Sequence[int]) -> dict[int, bytes]:
+        vectors: dict[int, bytes] = {}
+        for chunk in _parts(rows, _ROWS_AT_ONCE):
+            marks = ",".join("?" * len(chunk))
             with self._store.reading() as database:
-                found |= {
+                vectors |= {
                     row[0]: row[1]
                     for row in database.execute(
                         f"SELECT row, vector FROM vectors WHERE model = ? AND row IN ({marks})",  # nosec B608 # noqa: S608 - marks
-                        (self._embedder.name, *some),
+                        (self._embedder.name, *chunk),
                     )
                 }
-        return found
+        return vectors
 
     def _embed(self, rows: Sequence[int]) -> None:
         """Make and keep the vectors of these rows, as far as they are served."""
-        texts = {row: one.text for row, one in self.library.paragraphs(rows).items()}
+        texts = {row: paragraph.text for row, paragraph in self.library.paragraphs(rows).items()}
         order = sorted(texts, key=lambda row: (len(texts[row]), row))  # texts of one length need no padding
-        for some in _parts(order, _TEXTS_AT_ONCE):
-            vectors = self._embedder.encode([texts[row] for row in some]).astype(np.float16)
+        for chunk in _parts(order, _TEXTS_AT_ONCE):
+            vectors = self._embedder.encode([texts[row] for row in chunk]).astype(np.float16)
             with self._store.writing() as database:
                 database.executemany(
                     "INSERT OR REPLACE INTO vectors (row, model, vector)"
                     " SELECT id, ?2, ?3 FROM paragraphs WHERE id = ?1",
-                    [(row, self._embedder.name, one.tobytes()) for row, one in zip(some, vectors, strict=True)],
+                    [(row, self._embedder.name, vector.tobytes()) for row, vector in zip(chunk, vectors, strict=True)],
                 )
 
     @staticmethod
     def _version(served: Mapping[int, tuple[Listed, range]]) -> str:
-        kept = [(revision, _listed(listed)) for revision, (listed, _) in sorted(served.items())]
-        return hashlib.sha256(json.dumps(kept).encode()).hexdigest()[:32]
+        state = [(revision, _listed(listed)) for revision, (listed, _) in sorted(served.items())]
+        return hashlib.sha256(json.dumps(state).encode()).hexdigest()[:32]
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
@@ -602,11 +608,11 @@ def _cut(text: str, language: str) -> str:
 
 
 def _best(
-    found: Iterable[tuple[int, float]], k: int, passing: _Passing, per_document: int | None
+    ranking: Iterable[tuple[int, float]], k: int, passing: _Passing, per_document: int | None
 ) -> list[tuple[int, float]]:
     """The first ``k`` that pass, at most ``per_document`` of each document."""
     hits, of_document = list[tuple[int, float]](), dict[int, int]()
-    for row, score in found:
+    for row, score in ranking:
         if len(hits) >= k:
             break
         document = int(passing.documents[row]) if row < len(passing.documents) else 0
@@ -618,26 +624,26 @@ def _best(
 
 def _passing_in(database: sqlite3.Connection, filters: Filters) -> _Passing:
     conditions, values = ["r.state = 'accepted'"], list[str | int]()
-    for condition, wanted in (
+    for condition, names in (
         ("EXISTS (SELECT 1 FROM json_each(d.target_groups) WHERE value IN ({}))", filters.target_groups),
         ("d.publisher IN ({})", filters.publishers),
         ("COALESCE(d.language, 'en') IN ({})", filters.languages),
     ):
-        if wanted:
-            conditions.append(condition.format(",".join("?" * len(wanted))))
-            values += [str(one) for one in wanted]
+        if names:
+            conditions.append(condition.format(",".join("?" * len(names))))
+            values += [str(name) for name in names]
     if filters.since_year is not None:
         conditions.append("d.year >= ?")
         values.append(filters.since_year)
     if filters.today is not None:
         conditions.append("(d.expires IS NULL OR d.expires >= ?)")
         values.append(filters.today.isoformat())
-    found = database.execute(
+    rows = database.execute(
         "SELECT p.id, p.revision FROM indexed JOIN revisions r USING (revision) JOIN documents d ON d.id = r.document"  # nosec B608 # noqa: S608 - marks
         f" JOIN paragraphs p USING (revision) WHERE {' AND '.join(conditions)}",
         values,
     ).fetchall()
-    pairs = np.array([tuple(row) for row in found], dtype=np.int64).reshape(-1, 2)
+    pairs = np.array([tuple(row) for row in rows], dtype=np.int64).reshape(-1, 2)
     documents = np.zeros(int(pairs[:, 0].max(initial=0)) + 1, dtype=np.int64)
     documents[pairs[:, 0]] = pairs[:, 1]
     return _Passing(documents, np.packbits(documents > 0, bitorder="little"))

@@ -63,19 +63,21 @@ class QdrantShelf:
         Raises:
             IndexUnavailable: the server cannot be reached, or refuses.
         """
-        with self._asking():
+        with self._client_errors():
             self._make_collection()
         for first in range(0, len(paragraphs), _AT_ONCE):
-            some = paragraphs[first : first + _AT_ONCE]
-            missing = self._missing(some, version)
+            chunk = paragraphs[first : first + _AT_ONCE]
+            missing = self._missing(chunk, version)
             if missing:
                 vectors = self._embedder.encode([paragraph.text for paragraph in missing])
-                points = [_point(one, vector, version) for one, vector in zip(missing, vectors, strict=True)]
-                with self._asking():
+                points = [
+                    _point(paragraph, vector, version) for paragraph, vector in zip(missing, vectors, strict=True)
+                ]
+                with self._client_errors():
                     self._client.upsert(self._collection, points, wait=True)
             on_pushed(min(first + _AT_ONCE, len(paragraphs)), len(paragraphs))
         stale = models.Filter(must_not=[models.FieldCondition(key="version", match=models.MatchValue(value=version))])
-        with self._asking():
+        with self._client_errors():
             self._client.delete(self._collection, models.FilterSelector(filter=stale), wait=True)
 
     def bm25(self, query: str, k: int, filters: Filters) -> list[tuple[int, float]]:
@@ -83,8 +85,8 @@ class QdrantShelf:
         words = [_number(stem) for stem in stems(query)[:_MAX_QUERY_WORDS]]
         if not words:
             return []
-        asked = models.SparseVector(indices=sorted(set(words)), values=[1.0] * len(set(words)))
-        return self._query(asked, _WORDS, k, filters)
+        vector = models.SparseVector(indices=sorted(set(words)), values=[1.0] * len(set(words)))
+        return self._query(vector, _WORDS, k, filters)
 
     def dense(self, vector: NDArray[np.float32], k: int, filters: Filters) -> list[tuple[int, float]]:
         """The best ``k`` rows by inner product with ``vector``, of shape (dimension,), best first."""
@@ -92,9 +94,9 @@ class QdrantShelf:
 
     def vectors(self, rows: Sequence[int]) -> NDArray[np.float32]:
         """The unit vectors of these rows, of shape (len(rows), dimension)."""
-        with self._asking():
-            found = self._client.retrieve(self._collection, list(rows), with_payload=False, with_vectors=[_MEANING])
-        by_row: dict[int, Any] = {int(record.id): record.vector for record in found}
+        with self._client_errors():
+            records = self._client.retrieve(self._collection, list(rows), with_payload=False, with_vectors=[_MEANING])
+        by_row: dict[int, Any] = {int(record.id): record.vector for record in records}
         if missing := [row for row in rows if row not in by_row]:
             raise IndexUnavailable(sentence("Qdrant has no vector of paragraph {row}.", row=missing[0]), remedy=_REMEDY)
         return np.array([by_row[row][_MEANING] for row in rows], dtype=np.float32)
@@ -105,21 +107,21 @@ class QdrantShelf:
 
     def paragraphs(self, rows: Sequence[int]) -> Mapping[int, Paragraph]:
         """The paragraphs of these rows. Raises ``IndexUnavailable`` where the words are not those that were pushed."""
-        with self._asking():
-            found = self._client.retrieve(self._collection, list(rows), with_payload=True)
-        return {int(record.id): _paragraph(int(record.id), record.payload or {}) for record in found}
+        with self._client_errors():
+            records = self._client.retrieve(self._collection, list(rows), with_payload=True)
+        return {int(record.id): _paragraph(int(record.id), record.payload or {}) for record in records}
 
     def count(self) -> int:
         """How many paragraphs the collection holds."""
-        with self._asking():
+        with self._client_errors():
             return self._client.count(self._collection).count
 
-    def _query(self, asked: Any, using: str, k: int, filters: Filters) -> list[tuple[int, float]]:
-        with self._asking():
-            found = self._client.query_points(
-                self._collection, query=asked, using=using, limit=k, query_filter=_filter(filters), with_payload=False
+    def _query(self, vector: Any, using: str, k: int, filters: Filters) -> list[tuple[int, float]]:
+        with self._client_errors():
+            answer = self._client.query_points(
+                self._collection, query=vector, using=using, limit=k, query_filter=_filter(filters), with_payload=False
             )
-        return [(int(point.id), float(point.score)) for point in found.points]
+        return [(int(point.id), float(point.score)) for point in answer.points]
 
     def _make_collection(self) -> None:
         dimension = self._embedder.encode([]).shape[1]
@@ -139,13 +141,15 @@ class QdrantShelf:
         )
 
     def _missing(self, paragraphs: Sequence[Paragraph], version: str) -> list[Paragraph]:
-        with self._asking():
-            found = self._client.retrieve(self._collection, [one.id for one in paragraphs], with_payload=["version"])
-        there = {int(record.id) for record in found if (record.payload or {}).get("version") == version}
+        with self._client_errors():
+            records = self._client.retrieve(
+                self._collection, [paragraph.id for paragraph in paragraphs], with_payload=["version"]
+            )
+        there = {int(record.id) for record in records if (record.payload or {}).get("version") == version}
         return [paragraph for paragraph in paragraphs if paragraph.id not in there]
 
     @contextmanager
-    def _asking(self) -> Iterator[None]:
+    def _client_errors(self) -> Iterator[None]:
         """The client's errors as ours. It raises ``ValueError`` for a collection that is not there."""
         try:
             yield

@@ -20,7 +20,7 @@ from core.models import Evidence, TargetGroup
 from kb.documents import citation
 from kb.library.library import Paragraph, Trust
 from kb.ranking.fusion import CANDIDATES, THRESHOLD, Hit, Ranked, Ranking, candidates, first_sentences, preference
-from kb.ranking.queries import Asked, Directions
+from kb.ranking.queries import Directions, PreparedQuery
 
 _CANDIDATES = 200  # of BM25, for each query: paragraphs without a vector must be found by their words
 _EMBEDDED_NOW = 48  # of these at most: 56 paragraphs a second on two cores, each kept for the next search
@@ -96,25 +96,25 @@ class LibrarySearch:
         self._embedder = embedder
         self._clock = clock
 
-    def ranked(self, wanted: Asked, query: EvidenceQuery) -> list[Ranked]:
+    def ranked(self, prepared: PreparedQuery, query: EvidenceQuery) -> list[Ranked]:
         """The paragraphs that bear on the claim, best first. Raises ``IndexUnavailable``."""
-        directions = wanted.directions(self._embedder)
-        pool = self._pool(candidates(*self._rankings(wanted, directions, self._filters(query))))
-        paragraphs = self._shelf.paragraphs([one.row for one in pool])
-        pool = [one for one in pool if one.row in paragraphs]
+        directions = prepared.directions(self._embedder)
+        pool = self._pool(candidates(*self._rankings(prepared, directions, self._filters(query))))
+        paragraphs = self._shelf.paragraphs([hit.row for hit in pool])
+        pool = [hit for hit in pool if hit.row in paragraphs]
         vectors = self._vectors(pool, paragraphs) if directions else {}
-        found = []
-        for one in pool:
-            paragraph, vector = paragraphs[one.row], vectors.get(one.row)
+        passages = []
+        for hit in pool:
+            paragraph, vector = paragraphs[hit.row], vectors.get(hit.row)
             if directions is not None and vector is not None:
                 near: float | None = _nearness(vector, directions)
                 order = _offered(vector, directions) if query.is_offered else near or 0.0
             else:
-                near, order = None, _by_words(paragraph, wanted)
+                near, order = None, _by_words(paragraph, prepared)
             order += _worth(paragraph, query.target_group)
             if order >= THRESHOLD or (query.is_offered and near is not None):
-                found.append(_ranked(one, paragraph, vector, near, order, query.target_group))
-        return sorted(found, key=lambda one: -one.order)
+                passages.append(_ranked(hit, paragraph, vector, near, order, query.target_group))
+        return sorted(passages, key=lambda passage: -passage.order)
 
     def _filters(self, query: EvidenceQuery) -> Filters:
         return Filters(
@@ -126,23 +126,23 @@ class LibrarySearch:
             per_document=_EACH_DOCUMENT,
         )
 
-    def _pool(self, found: Sequence[Hit]) -> list[Hit]:
+    def _pool(self, hits: Sequence[Hit]) -> list[Hit]:
         """The best candidates; of those without a vector only as many as a search can wait for."""
-        best = found[:_CANDIDATES]
-        embedded = self._shelf.embedded([one.row for one in best])
-        now = [one.row for one in best if one.row not in embedded][:_EMBEDDED_NOW]
-        return [one for one in best if one.row in embedded or one.row in now]
+        best = hits[:_CANDIDATES]
+        embedded = self._shelf.embedded([hit.row for hit in best])
+        now = [hit.row for hit in best if hit.row not in embedded][:_EMBEDDED_NOW]
+        return [hit for hit in best if hit.row in embedded or hit.row in now]
 
     def _rankings(
-        self, wanted: Asked, directions: Directions | None, filters: Filters
+        self, prepared: PreparedQuery, directions: Directions | None, filters: Filters
     ) -> tuple[list[Ranking], list[Ranking]]:
-        by_words: list[Ranking] = [self._shelf.bm25(text, _CANDIDATES, filters) for text in wanted.texts]
+        by_words: list[Ranking] = [self._shelf.bm25(text, _CANDIDATES, filters) for text in prepared.texts]
         vectors = directions.queries if directions else ()
         return by_words, [self._shelf.dense(vector, CANDIDATES, filters) for vector in vectors]
 
     def _vectors(self, pool: Sequence[Hit], paragraphs: Mapping[int, Paragraph]) -> dict[int, NDArray[np.float32]]:
         """Of the paragraphs in languages that the embedding model knows; one of unknown language counts as known."""
-        languages = {one.row: paragraphs[one.row].document.language for one in pool}
+        languages = {hit.row: paragraphs[hit.row].document.language for hit in pool}
         rows = [row for row, language in languages.items() if language is None or language in self._embedder.languages]
         return dict(zip(rows, self._shelf.vectors(rows), strict=True)) if rows else {}
 
@@ -157,11 +157,11 @@ def _nearness(vector: NDArray[np.float32], directions: Directions) -> float:
     return directions.nearness(float(vector @ directions.queries[0]), to_claim)
 
 
-def _by_words(paragraph: Paragraph, wanted: Asked) -> float:
+def _by_words(paragraph: Paragraph, prepared: PreparedQuery) -> float:
     """The closeness without vectors: a little for each word shared with a query, if enough are shared."""
     language = paragraph.document.language
     own = set(content_stems(paragraph.text, language))
-    shared = max((len(own & set(content_stems(text, language))) for text in wanted.texts), default=0)
+    shared = max((len(own & set(content_stems(text, language))) for text in prepared.texts), default=0)
     return THRESHOLD + _EACH_SHARED * min(shared, _MOST_SHARED) if shared >= _LEAST_SHARED else 0.0
 
 
@@ -172,7 +172,7 @@ def _worth(paragraph: Paragraph, group: TargetGroup | None) -> float:
 
 
 def _ranked(
-    one: Hit,
+    hit: Hit,
     paragraph: Paragraph,
     vector: NDArray[np.float32] | None,
     near: float | None,
@@ -185,7 +185,7 @@ def _ranked(
         text=paragraph.text,
         summary=first_sentences(paragraph.text, 2),
         source=citation(document, paragraph.page, paragraph.label),
-        scores=one.scores(near),
+        scores=hit.scores(near),
         target_group=group if group in document.target_groups else min(document.target_groups, default=None),
         caution=f"It holds in: {document.jurisdiction}." if document.jurisdiction else None,
     )

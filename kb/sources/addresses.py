@@ -103,12 +103,12 @@ class PublicResolver(AbstractResolver):
             PrivateAddress: one of them is forbidden.
             OSError: there are none.
         """
-        found = await self._resolver.resolve(host, port, family)
-        for each in found:
-            address = _address(each["host"])
+        addresses = await self._resolver.resolve(host, port, family)
+        for entry in addresses:
+            address = _address(entry["host"])
             if address is None or not may_reach(address, reaches_loopback=self._reaches_loopback):
-                raise PrivateAddress(f"{host} leads to {each['host']}, which is not a public address.")
-        return found
+                raise PrivateAddress(f"{host} leads to {entry['host']}, which is not a public address.")
+        return addresses
 
     async def close(self) -> None:
         """Release what the resolver holds."""

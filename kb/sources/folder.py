@@ -68,15 +68,15 @@ _EXPECTED: Final = {
 
 def defects(err: ValidationError) -> str:
     """What is wrong, field by field."""
-    return "; ".join(dict.fromkeys(_defect(one["type"], one["loc"], one["msg"]) for one in err.errors()))
+    return "; ".join(dict.fromkeys(_defect(error["type"], error["loc"], error["msg"]) for error in err.errors()))
 
 
 def _defect(kind: str, place: tuple[int | str, ...], message: str) -> str:
     field = str(place[0]) if place else "the line"
     if kind == "extra_forbidden":
-        known = list(Described.model_fields)
-        near = get_close_matches(field, known, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(known)}"
+        fields = list(Described.model_fields)
+        near = get_close_matches(field, fields, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(fields)}"
         return f"{field} is not a field; {hint}"
     if kind == "missing":
         return f"{field} is missing"
@@ -204,16 +204,16 @@ class Folder:
         return await asyncio.to_thread(self._fetch, document)
 
     def _page(self, wanted: Wanted, after: _FolderPlace | None) -> ListingPage:
-        found: list[Listed] = []
+        documents: list[Listed] = []
         last = None
         for number, place in enumerate(self._places(after)):
             if number == self._page_size:
-                return ListingPage(tuple(found), str(last))
+                return ListingPage(tuple(documents), str(last))
             document = self._listed(place)
             if is_wanted(document, wanted):
-                found.append(document)
+                documents.append(document)
             last = place
-        return ListingPage(tuple(found), None)
+        return ListingPage(tuple(documents), None)
 
     def _places(self, after: _FolderPlace | None) -> Iterator[_FolderPlace]:
         """The places of documents, in a fixed order, after one of them."""
@@ -242,7 +242,7 @@ class Folder:
 
     def _files(self) -> Iterator[Path]:
         for root, folders, files in os.walk(self._folder, onerror=_raise):
-            folders[:] = [each for each in folders if not each.startswith(".")]
+            folders[:] = [name for name in folders if not name.startswith(".")]
             yield from (Path(root, file) for file in files if not file.startswith("."))
 
     def _inside(self, path: Path) -> Path | None:

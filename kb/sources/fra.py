@@ -65,8 +65,8 @@ class Fra:
             raise SourceUnavailable(
                 f"{page} lists no publications.", remedy="If FRA's site has changed, look for a newer Antiphon."
             )
-        found = once_each(document for document in documents if is_wanted(document, wanted))
-        return ListingPage(found, None if is_last else str(number + 1))
+        listed = once_each(document for document in documents if is_wanted(document, wanted))
+        return ListingPage(listed, None if is_last else str(number + 1))
 
     async def fetch(self, document: Listed) -> Fetched:
         """The PDF that the publication's page links to.
@@ -144,8 +144,8 @@ def _english_pdf(tree: LexborHTMLParser, page: URL) -> URL | None:
     """The first PDF whose name or link says English; without any, the first whose name says no other language."""
     pdfs = [(node, url) for node, url in _links(tree, page) if url.path.lower().endswith(".pdf")]
     english = [url for node, url in pdfs if _ENGLISH_FILE.search(url.name) or _says_english(node)]
-    others = [url for node, url in pdfs if not _OTHER_FILE.search(url.name) and not node.attributes.get("hreflang")]
-    return next(iter(english or others), None)
+    unmarked = [url for node, url in pdfs if not _OTHER_FILE.search(url.name) and not node.attributes.get("hreflang")]
+    return next(iter(english or unmarked), None)
 
 
 def _says_english(node: LexborNode) -> bool:

@@ -31,8 +31,8 @@ def groups_of(keyword: str) -> frozenset[TargetGroup]:
 
 def keywords_for(groups: Iterable[TargetGroup]) -> tuple[str, ...]:
     """The keywords of several groups, each once, in a fixed order."""
-    wanted = frozenset(groups)
-    return tuple(dict.fromkeys(word for group in TargetGroup if group in wanted for word in keywords_of(group)))
+    selected = frozenset(groups)
+    return tuple(dict.fromkeys(word for group in TargetGroup if group in selected for word in keywords_of(group)))
 
 
 def phrases_of(keyword: str) -> tuple[str, ...]:

@@ -43,11 +43,11 @@ def wanted_of(key: str) -> Wanted:
 
 def once_each(documents: Iterable[Listed | None]) -> tuple[Listed, ...]:
     """The first document of each id, in their order."""
-    found: dict[str, Listed] = {}
+    first: dict[str, Listed] = {}
     for document in documents:
         if document is not None:
-            found.setdefault(document.id, document)
-    return tuple(found.values())
+            first.setdefault(document.id, document)
+    return tuple(first.values())
 
 
 def is_wanted(document: Listed, wanted: Wanted) -> bool:

@@ -60,12 +60,12 @@ def keep_file(library: Path, file: Path, about: Metadata) -> Path:
         raise BadInput(f"There is no file {file}.", remedy=f"Name a {KINDS} file.")
     if not is_readable(file):
         raise DocumentRefused(f"{file.name} is not a {KINDS} file.", remedy="Save it as one of these, and add that.")
-    said = _said(about)
+    description = _description(about)
     folder = own_folder(library)
     try:
         make_private(folder)
         place = _place(folder, file, about.url)
-        _write(place.with_name(f"{place.name}.toml"), said)
+        _write(place.with_name(f"{place.name}.toml"), description)
         if file.resolve() != place.resolve():
             shutil.copyfile(file, place)
     except OSError as err:
@@ -82,7 +82,7 @@ def forget_file(folder: Path, url: str) -> None:
             path.unlink(missing_ok=True)
 
 
-def _said(about: Metadata) -> str:
+def _description(about: Metadata) -> str:
     """The description beside the file. Raises ``BadInput`` where a field is wrong."""
     fields = {key: value for key, value in asdict(about).items() if value not in (None, ())}
     if groups := fields.get("target_groups"):

@@ -39,7 +39,7 @@ class Field:
 
     def values(self, code: str) -> list[str]:
         """The texts of the subfields with a code."""
-        return [text for each, text in self.subfields if each == code]
+        return [text for subfield_code, text in self.subfields if subfield_code == code]
 
     def first(self, code: str) -> str | None:
         """The first text of a code."""
@@ -55,11 +55,11 @@ class MarcRecord:
 
     def tagged(self, tag: str) -> Iterator[Field]:
         """The fields with a tag."""
-        return (each for each in self.fields if each.tag == tag)
+        return (field for field in self.fields if field.tag == tag)
 
     def values(self, tag: str, code: str) -> list[str]:
         """The texts of a code in all fields with a tag."""
-        return [text for each in self.tagged(tag) for text in each.values(code)]
+        return [text for field in self.tagged(tag) for text in field.values(code)]
 
     def first(self, tag: str, code: str) -> str | None:
         """The first of these texts."""
@@ -79,17 +79,17 @@ def read_collection(data: bytes) -> tuple[list[MarcRecord], int | None]:
     if _name(root) != "collection":
         raise NotMarcXml(f"its root is <{_name(root)}>")
     total = _TOTAL.search(data)
-    return [_record(each) for each in root if _name(each) == "record"], int(total[1]) if total else None
+    return [_record(element) for element in root if _name(element) == "record"], int(total[1]) if total else None
 
 
 def _record(element: Element) -> MarcRecord:
-    numbers = (_text(each) for each in element if _name(each) == "controlfield" and each.get("tag") == "001")
-    fields = (_field(each) for each in element if _name(each) == "datafield")
-    return MarcRecord(next(numbers, ""), tuple(each for each in fields if each.subfields))
+    numbers = (_text(child) for child in element if _name(child) == "controlfield" and child.get("tag") == "001")
+    fields = (_field(child) for child in element if _name(child) == "datafield")
+    return MarcRecord(next(numbers, ""), tuple(field for field in fields if field.subfields))
 
 
 def _field(element: Element) -> Field:
-    subfields = ((each.get("code", ""), _text(each)) for each in element if _name(each) == "subfield")
+    subfields = ((child.get("code", ""), _text(child)) for child in element if _name(child) == "subfield")
     return Field(element.get("tag", ""), tuple((code, text) for code, text in subfields if text))
 
 
@@ -257,13 +257,13 @@ def _title(record: MarcRecord) -> str:
 
 def _year(record: MarcRecord) -> int | None:
     dates = (record.first("269", "a"), record.first("260", "c"), record.first("992", "a"))
-    found = (_YEAR.search(text) for text in dates if text)
-    return next((int(year[0]) for year in found if year), None)
+    matches = (_YEAR.search(text) for text in dates if text)
+    return next((int(year[0]) for year in matches if year), None)
 
 
 def _publisher(record: MarcRecord) -> str:
-    named = (record.first("260", "b") or "").strip(_NOT_PUNCTUATED + "[]")
-    return "United Nations" if named.upper() in ("", "UN", "UNITED NATIONS") else named
+    publisher = (record.first("260", "b") or "").strip(_NOT_PUNCTUATED + "[]")
+    return "United Nations" if publisher.upper() in ("", "UN", "UNITED NATIONS") else publisher
 
 
 def _best_file(record: MarcRecord) -> _File | None:

@@ -133,7 +133,7 @@ class _Reply:
     location: str | None = None
 
 
-class _Passing(SourceUnavailable):
+class _PassingError(SourceUnavailable):
     """An error after which to try again; ``waits`` if the host's turns already keep the pause that the server wants."""
 
     def __init__(self, message: str, *, waits: bool = False) -> None:
@@ -275,7 +275,7 @@ class PoliteClient:
         if status == 429 or status >= 500:
             wait = seconds_to_wait(response.headers.get("Retry-After"), datetime.now(UTC), self._longest_wait)
             self._turns.hold(response.url.host or "", wait or 0.0)
-            raise _Passing(f"{response.url.host} answered with status {status}.", waits=wait is not None)
+            raise _PassingError(f"{response.url.host} answered with status {status}.", waits=wait is not None)
         if status != 200:
             return _Reply(response.url, status)
         data = await _body(response, max_bytes)
@@ -304,7 +304,7 @@ class PoliteClient:
         """RFC 9309, section 2.3.1: without a file all is allowed; after a server's failure, 401 or 403 nothing is."""
         try:
             reply = await self._reply(origin / "robots.txt", {}, _MAX_ROBOTS_BYTES, is_robots=True)
-        except _Passing as err:  # its tries are over: those who wait for it need not try again
+        except _PassingError as err:  # its tries are over: those who wait for it need not try again
             raise SourceUnavailable(
                 f"The robots.txt of {origin.host} cannot be read: {err.message}", remedy=err.remedy
             ) from err
@@ -353,14 +353,14 @@ def _translated(url: URL, err: aiohttp.ClientError | TimeoutError) -> SourceUnav
         case aiohttp.ClientConnectorError() if isinstance(err.os_error, PrivateAddress):
             return DocumentRefused(str(err.os_error))
         case aiohttp.ClientConnectorError():
-            return _Passing(f"{url.host} cannot be reached.")
+            return _PassingError(f"{url.host} cannot be reached.")
         case _:
-            return _Passing(f"{url.host} did not answer to the end.")
+            return _PassingError(f"{url.host} did not answer to the end.")
 
 
 def _backoff_after(err: Exception) -> bool | float:
     """Whether to try again, and after how many seconds where the backoff does not decide this."""
-    if not isinstance(err, _Passing):
+    if not isinstance(err, _PassingError):
         return False
     return 0.0 if err.waits else True
 
@@ -389,8 +389,8 @@ def _checked_contact(contact: str) -> str:
 def _delay(rules: Protego) -> float:
     """The seconds between two requests that a robots.txt asks for."""
     rate = rules.request_rate(NAME)
-    wanted = (rules.crawl_delay(NAME) or 0.0, rate.seconds / rate.requests if rate and rate.requests else 0.0)
-    return max((seconds for seconds in wanted if math.isfinite(seconds)), default=0.0)
+    delays = (rules.crawl_delay(NAME) or 0.0, rate.seconds / rate.requests if rate and rate.requests else 0.0)
+    return max((seconds for seconds in delays if math.isfinite(seconds)), default=0.0)
 
 
 def _known_charset(name: str | None) -> str | None:

@@ -13,7 +13,7 @@ from core.engine.ports import Embedder, EvidenceQuery
 from core.engine.wording.accusations import raised_in, said_of
 from core.models import Evidence, TargetGroup
 from kb.ranking.fusion import CANDIDATES, THRESHOLD, Hit, Ranked, candidates, first_sentences, preference
-from kb.ranking.queries import Asked, Directions
+from kb.ranking.queries import Directions, PreparedQuery
 from kb.starter.facts import Fact
 from kb.starter.index import KnowledgeIndex
 
@@ -45,37 +45,39 @@ class FactSearch:
         self._embedder = embedder
         self._clock = clock
 
-    def ranked(self, wanted: Asked, query: EvidenceQuery) -> list[Ranked]:
+    def ranked(self, prepared: PreparedQuery, query: EvidenceQuery) -> list[Ranked]:
         """The facts that bear on the claim, best first, without accusations that neither post nor claim speaks of.
 
         Raises ``IndexUnavailable``.
         """
-        directions, allowed = wanted.directions(self._embedder), self._raised(wanted, query)
+        directions, allowed = prepared.directions(self._embedder), self._accusations(prepared, query)
         if directions is None:
-            return self._by_words(wanted.texts, query, allowed)
-        by_words = [self._index.bm25(text, CANDIDATES) for text in wanted.texts]
+            return self._by_words(prepared.texts, query, allowed)
+        by_words = [self._index.bm25(text, CANDIDATES) for text in prepared.texts]
         by_vectors = [self._index.dense(vector, CANDIDATES) for vector in directions.queries]
-        found = []
-        for one in candidates(by_words, by_vectors):
-            if not _is_wanted(self._facts[one.row], query) or not self._says[one.row] <= allowed:
+        hits = []
+        for hit in candidates(by_words, by_vectors):
+            if not _is_wanted(self._facts[hit.row], query) or not self._says[hit.row] <= allowed:
                 continue
-            near = self._nearness(one.row, directions)
-            closeness = self._offered(one.row, directions) if query.is_offered else near
-            order = closeness + self._preference(one.row, query.target_group)
+            near = self._nearness(hit.row, directions)
+            closeness = self._offered_closeness(hit.row, directions) if query.is_offered else near
+            order = closeness + self._preference(hit.row, query.target_group)
             if query.is_offered or order >= THRESHOLD:
-                found.append((one, near, order))
-        return self._of_today(sorted(found, key=lambda part: (-part[2], part[0].row)))
+                hits.append((hit, near, order))
+        return self._of_today(sorted(hits, key=lambda part: (-part[2], part[0].row)))
 
     def norms(self, group: TargetGroup | None) -> list[Ranked]:
         """The facts nearest to equal rights for the group. Raises ``IndexUnavailable``."""
         whom = group.value if group and group is not TargetGroup.OTHER else "every human being"
-        wanted = self._embedder.encode([f"Equal dignity and equal rights of {whom} under human rights law"])[0]
+        direction = self._embedder.encode([f"Equal dignity and equal rights of {whom} under human rights law"])[0]
         rows = [
             row
             for row, fact in enumerate(self._facts)
             if fact.is_universal or (fact.target_group is group and group is not TargetGroup.OTHER)
         ]
-        near = sorted(((self._index.closeness(wanted, row), row) for row in rows), key=lambda one: (-one[0], one[1]))
+        near = sorted(
+            ((self._index.closeness(direction, row), row) for row in rows), key=lambda pair: (-pair[0], pair[1])
+        )
         return self._of_today((Hit(row, None, None, 0.0), None, closeness) for closeness, row in near)
 
     def named(self, ids: Sequence[str]) -> list[Ranked]:
@@ -83,9 +85,9 @@ class FactSearch:
         rows = {fact.id: row for row, fact in enumerate(self._facts)}
         return self._of_today((Hit(rows[name], None, None, 0.0), None, 1.0 - at / 10) for at, name in enumerate(ids))
 
-    def chosen(self, wanted: Asked, query: EvidenceQuery) -> list[Ranked]:
+    def chosen(self, prepared: PreparedQuery, query: EvidenceQuery) -> list[Ranked]:
         """The facts that the query names, without those that its filters stop, and without accusations as above."""
-        allowed, rows = self._raised(wanted, query), {fact.id: row for row, fact in enumerate(self._facts)}
+        allowed, rows = self._accusations(prepared, query), {fact.id: row for row, fact in enumerate(self._facts)}
         fit = [
             name
             for name in query.named
@@ -94,32 +96,32 @@ class FactSearch:
         return self.named(fit)
 
     def _by_words(self, queries: Sequence[str], query: EvidenceQuery, allowed: frozenset[str]) -> list[Ranked]:
-        found = [
-            one
-            for one in candidates([self._index.bm25(text, CANDIDATES) for text in queries], [])
-            if _is_wanted(self._facts[one.row], query)
-            and self._says[one.row] <= allowed
-            and self._preference(one.row, query.target_group) >= 0
-            and max(self._index.shared_words(text, one.row) for text in queries) >= _MIN_SHARED_WORDS
+        hits = [
+            hit
+            for hit in candidates([self._index.bm25(text, CANDIDATES) for text in queries], [])
+            if _is_wanted(self._facts[hit.row], query)
+            and self._says[hit.row] <= allowed
+            and self._preference(hit.row, query.target_group) >= 0
+            and max(self._index.shared_words(text, hit.row) for text in queries) >= _MIN_SHARED_WORDS
         ]
-        return self._of_today((one, None, one.fused) for one in found)
+        return self._of_today((hit, None, hit.fused) for hit in hits)
 
-    def _raised(self, wanted: Asked, query: EvidenceQuery) -> frozenset[str]:
+    def _accusations(self, prepared: PreparedQuery, query: EvidenceQuery) -> frozenset[str]:
         """The accusations that facts may speak of: those that the post (the first query) raises or the claim names.
 
         Where passages are offered, also those that the other queries raise: a reader said that the post means them.
         """
-        said = said_of(wanted.claim or "", query.target_group)
+        accusations = said_of(prepared.claim or "", query.target_group)
         if query.is_offered:
-            return said | raised_in(*wanted.texts)
-        return said | raised_in(*query.queries[:1], *wanted.known[:1])
+            return accusations | raised_in(*prepared.texts)
+        return accusations | raised_in(*query.queries[:1], *prepared.known[:1])
 
     def _nearness(self, row: int, directions: Directions) -> float:
         claim = directions.claim
         to_claim = None if claim is None else self._index.closeness(claim, row)
         return directions.nearness(self._index.closeness(directions.queries[0], row), to_claim)
 
-    def _offered(self, row: int, directions: Directions) -> float:
+    def _offered_closeness(self, row: int, directions: Directions) -> float:
         to_post, *to_others = (self._index.closeness(vector, row) for vector in directions.queries)
         return directions.offered(to_post, to_others)
 
@@ -127,28 +129,28 @@ class FactSearch:
         fact = self._facts[row]
         return preference(frozenset({fact.target_group}), group, is_universal=fact.is_universal)
 
-    def _of_today(self, found: Iterable[tuple[Hit, float | None, float]]) -> list[Ranked]:
+    def _of_today(self, hits: Iterable[tuple[Hit, float | None, float]]) -> list[Ranked]:
         """The facts that have not expired, each with its closeness to the claim, if known, and its order."""
         today = self._clock().date()
         return [
             Ranked(
-                self._evidence(one, near),
+                self._evidence(hit, near),
                 order,
-                self._index.text_vector(one.row),
-                self._facts[one.row].title.casefold(),
+                self._index.text_vector(hit.row),
+                self._facts[hit.row].title.casefold(),
             )
-            for one, near, order in found
-            if not self._facts[one.row].is_expired(today)
+            for hit, near, order in hits
+            if not self._facts[hit.row].is_expired(today)
         ]
 
-    def _evidence(self, one: Hit, near: float | None) -> Evidence:
-        fact = self._facts[one.row]
+    def _evidence(self, hit: Hit, near: float | None) -> Evidence:
+        fact = self._facts[hit.row]
         return Evidence(
             id=fact.id,
             text=fact.text,
             summary=first_sentences(fact.text, 2),
             source=fact.source,
-            scores=one.scores(near),
+            scores=hit.scores(near),
             target_group=fact.target_group,
             caution=fact.caution,
             confirmed=fact.confirmed,

@@ -120,13 +120,13 @@ class Gaps:
         """
         if not self._gaps or not text.strip():
             return None
-        closeness = self._encoded() @ self._embedder.encode([text])[0]
+        closeness = self._stereotype_vectors() @ self._embedder.encode([text])[0]
         if group not in (None, TargetGroup.OTHER):
             closeness[[other is not group for other in self._groups]] = -1.0
         row = int(closeness.argmax())  # gaps come first, so they win a tie
         return self._gaps[row] if row < len(self._gaps) and closeness[row] >= _THRESHOLD else None
 
-    def _encoded(self) -> NDArray[np.float32]:
+    def _stereotype_vectors(self) -> NDArray[np.float32]:
         with self._lock:
             if self._vectors is None:
                 self._vectors = self._encode(self._named)

@@ -52,15 +52,15 @@ class KnowledgeIndex:
 
         Raises ``IndexUnavailable``: there is no model.
         """
-        self._opened()
+        self._rankings()
 
     def bm25(self, query: str, k: int) -> list[tuple[int, float]]:
         """The best ``k`` rows by BM25 (English stems, stop words dropped), best first; any text will do."""
-        return self._opened().words.search(stems(query)[:_MAX_QUERY_WORDS], k)
+        return self._rankings().words.search(stems(query)[:_MAX_QUERY_WORDS], k)
 
     def dense(self, vector: NDArray[np.float32], k: int) -> list[tuple[int, float]]:
         """The best ``k`` rows by inner product with ``vector``, of shape (dimension,), best first."""
-        loaded = self._opened()
+        loaded = self._rankings()
         widest = int(np.diff(loaded.starts).max())
         scores, entries = loaded.vectors.search(vector.reshape(1, -1), min(k * widest, loaded.vectors.ntotal))
         rows = np.searchsorted(loaded.starts, entries[0], side="right") - 1
@@ -71,20 +71,20 @@ class KnowledgeIndex:
 
     def closeness(self, vector: NDArray[np.float32], row: int) -> float:
         """The dense score of one row for ``vector``, of shape (dimension,)."""
-        loaded = self._opened()
+        loaded = self._rankings()
         first, after = loaded.starts[row : row + 2].tolist()
         return float((loaded.vectors.reconstruct_n(first, after - first) @ vector).max())
 
     def text_vector(self, row: int) -> NDArray[np.float32]:
         """The unit vector, of shape (dimension,), of the row's text without its stereotypes."""
-        loaded = self._opened()
+        loaded = self._rankings()
         return np.asarray(loaded.vectors.reconstruct(int(loaded.starts[row])), dtype=np.float32)
 
     def shared_words(self, query: str, row: int) -> int:
         """How many different stems, stop words aside, the query and the row's searchable text share."""
         return len(set(stems(query)) & set(stems(self._facts[row].searchable)))
 
-    def _opened(self) -> _Loaded:
+    def _rankings(self) -> _Loaded:
         with self._lock:
             if self._loaded is None:
                 entries, starts = self._entries()

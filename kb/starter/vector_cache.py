@@ -31,11 +31,11 @@ class KeptVectors:
         """Vectors of shape (len(texts), dimension), each of length 1. Blocking. Raises ``IndexUnavailable``."""
         key = hashlib.sha256(repr((self._embedder.name, tuple(texts))).encode()).hexdigest()[:32]
         file = self._root / f"{key}.vectors"
-        kept = _read(file, len(texts))
-        if kept is None:
-            kept = self._embedder.encode(texts)
-            _write(file, kept)
-        return kept
+        vectors = _read(file, len(texts))
+        if vectors is None:
+            vectors = self._embedder.encode(texts)
+            _write(file, vectors)
+        return vectors
 
 
 def _read(file: Path, count: int) -> NDArray[np.float32] | None:

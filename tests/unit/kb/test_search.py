@@ -13,7 +13,7 @@ from core.errors import IndexUnavailable, ScorerUnavailable
 from core.i18n.catalogs import translated
 from core.models import Evidence, Source, TargetGroup
 from kb.ranking.fusion import Ranked
-from kb.ranking.queries import Asked
+from kb.ranking.queries import PreparedQuery
 from kb.search import HybridSearch
 from kb.starter.gaps import Gap, Gaps, Instead
 from tests.fakes.engine.embedder import FakeEmbedder
@@ -38,7 +38,7 @@ class Part:
     def __init__(self, found: Sequence[Ranked] = (), norms: Sequence[Ranked] = (), *, is_down: bool = False) -> None:
         self.found, self._norms, self.is_down = list(found), list(norms), is_down
 
-    def ranked(self, wanted: Asked, query: EvidenceQuery) -> list[Ranked]:
+    def ranked(self, prepared: PreparedQuery, query: EvidenceQuery) -> list[Ranked]:
         if self.is_down:
             raise IndexUnavailable("The part is damaged.", remedy="Mend it.")
         return self.found
@@ -49,7 +49,7 @@ class Part:
     def named(self, ids: Sequence[str]) -> list[Ranked]:
         return [one for one in self._norms if one.evidence.id in ids]
 
-    def chosen(self, wanted: Asked, query: EvidenceQuery) -> list[Ranked]:
+    def chosen(self, prepared: PreparedQuery, query: EvidenceQuery) -> list[Ranked]:
         return self.named(query.named)
 
 

@@ -19,7 +19,7 @@ from kb.documents import Wanted
 from kb.ingest import Ingest
 from kb.library.library import Library, State, Trust
 from kb.library.store import FILE
-from kb.ranking.queries import asked as prepared
+from kb.ranking.queries import prepared_query
 from kb.search import HybridSearch
 from kb.shelf.local import LocalShelf
 from kb.shelf.search import LibrarySearch
@@ -158,7 +158,7 @@ async def test_a_damaged_library_is_left_out_and_said(shelf: LocalShelf, embedde
 async def test_a_source_of_low_trust_comes_last(shelf: LocalShelf, embedder: SentenceEmbedder) -> None:
     query = asked("Immigrants drain the pension fund.")
     part = LibrarySearch(shelf, embedder, clock=lambda: TODAY)
-    wanted = prepared(query, embedder.languages, None)
+    wanted = prepared_query(query, embedder.languages, None)
     before = part.ranked(wanted, query)[0]
     shelf.library.set_trust("fake", Trust.LOW)
     after = part.ranked(wanted, query)[0]

@@ -6,7 +6,7 @@ import pytest
 
 from core.engine.ports import EvidenceQuery
 from core.engine.wording import language
-from kb.ranking.queries import LANGUAGES, asked, gloss, language_of_words
+from kb.ranking.queries import LANGUAGES, gloss, language_of_words, prepared_query
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_takes_whole_words(language: str) -> None:
 
 def test_a_query_that_cannot_be_read_brings_its_gloss() -> None:
     query = EvidenceQuery(("Etorkinek lana lapurtzen digute.", "Migrants pay taxes."), "Zergak ordaintzen dituzte.")
-    found = asked(query, frozenset({"en"}), lambda text: "en" if "pay" in text else "eu")
+    found = prepared_query(query, frozenset({"en"}), lambda text: "en" if "pay" in text else "eu")
     about = "migrants immigration work employment jobs steal theft"
     assert found.known == (about, "Migrants pay taxes.")
     assert found.texts == (*query.queries, about)
@@ -54,12 +54,12 @@ def test_a_query_that_cannot_be_read_brings_its_gloss() -> None:
 
 def test_a_multilingual_model_reads_the_queries_themselves() -> None:
     query = EvidenceQuery(("Etorkinek lana lapurtzen digute.", " "), "")
-    found = asked(query, frozenset({"en", "eu"}), lambda _: "eu")
+    found = prepared_query(query, frozenset({"en", "eu"}), lambda _: "eu")
     assert (found.texts, found.known, found.claim) == (query.queries[:1], query.queries[:1], None)
 
 
 def test_nothing_to_look_for() -> None:
-    assert asked(EvidenceQuery(("", " "), ""), frozenset({"en"}), None).is_empty
+    assert prepared_query(EvidenceQuery(("", " "), ""), frozenset({"en"}), None).is_empty
 
 
 @pytest.mark.parametrize(
