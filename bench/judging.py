@@ -7,8 +7,6 @@
 
 ``MATRICES`` and ``LOG`` are JSON lines that grow row by row; after a kill the same command continues. Matrices are
 recorded for 12 drafts and replayed for the 6 and the 12 with the best rewards.
-
-Ranking methods on complete sets of verdicts: how much each asks for, and whether it finds the best.
 """
 
 from __future__ import annotations

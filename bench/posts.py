@@ -7,9 +7,7 @@
 
 HateCheck's names of columns are known, too. The figures of the last line count the languages that the reader knows. In
 the same run two peers are measured: one that calls each text hateful that names a group or a slur, and one that calls
-all of them hateful.
-
-What people do to get past a filter, made the same way each time, so that recall can be compared text by text.
+all of them hateful. Disguises are made the same way each time, so that recall can be compared text by text.
 """
 
 from __future__ import annotations

@@ -2,12 +2,10 @@
 
 A recorded writer stands behind the engine's model port, in place of a large model: it gives the good drafts of a file
 for each post and intent, and a bad one after each of them. The files are those of ``bench.reader``; without any, the
-test split of ``training/data`` is used. Told are in how many posts the first reply is the writer's, how many of its
-good drafts are shown (four at most are), and in how many posts a planted one comes first. The same drafts are also
+test split of ``training/data`` is used. The output says in how many posts the first reply is the writer's, how many of
+its good drafts are shown (four at most are), and in how many posts a planted one comes first. The same drafts are also
 given as those of the model that ships, which has to beat the prepared replies by its scores. Nothing here says how
 good the drafts are: only people can.
-
-A writer whose drafts are recorded in a file: what a strong model would write, without one.
 """
 
 from __future__ import annotations

@@ -1,13 +1,7 @@
 """``antiphon train``: the stages of training, each in the folder of a run.
 
-Owns the list of the commands, and those that leave one file.
-
-The commands that train what reads: ``reader``, ``heads`` and ``probe``.
-The commands that train a model of language: ``writer``, ``preferences``, ``online`` and ``reranker``.
-The start and the end of a stage's run.
-The command that makes texts to learn from: ``data``.
-``--set NAME=VALUE``: other values for a stage.
-What the commands of training ask for in the same words.
+``reader``, ``heads`` and ``probe`` train what reads; ``writer``, ``preferences``, ``online`` and ``reranker`` train a
+model of language; ``data`` makes texts to learn from. ``--set NAME=VALUE`` gives a stage another value.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The posts and drafts that the readers are trained and measured on: their files, labels, and how they are split.
 
-Owns the form of the files in ``training/data``, which its README.md describes, and the meaning of a label. A label is
-what one person or reader says of a text: for a post ``n``, ``n::p``, ``h:GROUPS:FLAGS``, or ``h``, which does not say
-whom it attacks, or how; for a draft ``ok`` or the letters of its faults.
+The README.md of ``training/data`` describes the files. A label is what one person or reader says of a text: for a post
+``n``, ``n::p``, ``h:GROUPS:FLAGS``, or ``h``, which does not say whom it attacks, or how; for a draft ``ok`` or the
+letters of its faults.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """Preference pairs from what moderators approved: an edit against its draft, a choice against what stood above it.
 
-Owns how a decision becomes pairs, and which teach nothing. A reply that the application itself would refuse is never
-the better one, so that no community's decisions can lower the gates.
-
-How far each moderator's decisions count: by how often they are those that the others would have made.
+A reply that the application itself would refuse is never the better one, so that no community's decisions can lower the
+gates. A moderator's decisions count more, the more often they are those that the others would have made.
 """
 
 from __future__ import annotations

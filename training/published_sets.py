@@ -1,8 +1,7 @@
 """CONAN, MT-CONAN, IntentCONAN and sets of their form, as groups of examples for the writer.
 
-Owns which columns hold what, and what is left out of a set and why. None of these sets comes with Antiphon, and their
-licences differ and change: whoever trains on a copy says under which licence they have it, and the card of the run
-repeats that. An error says nothing of what a set holds.
+None of these sets comes with Antiphon, and their licences differ and change: a person who trains on a copy says under
+which licence they have it, and the card of the run repeats that. An error says nothing of what a set holds.
 """
 
 from __future__ import annotations

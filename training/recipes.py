@@ -1,9 +1,8 @@
 """The papers' values as data: what ``--recipe coarl`` and ``--recipe f2rl`` set, and where each value stands.
 
-Owns these values and how a departure from them is named. Where the text of a paper lost a number, its public code is
-the source, and the value says so. A stage has a frozen dataclass of values with our own defaults; a recipe replaces
-those that the paper gives and keeps the others. Both papers learn from rewards by PPO; what TRL's GRPO and RLOO have
-not of its values is named as a departure.
+Where the text of a paper lost a number, its public code is the source, and the value says so. A stage has a frozen
+dataclass of values with our own defaults; a recipe replaces those that the paper gives and keeps the others. Both
+papers learn from rewards by PPO; the values of PPO that TRL's GRPO and RLOO lack are named as departures.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Training of the reranker: InfoNCE over hard negatives, by sentence-transformers' cross-encoder.
 
-Owns the values (F2RL: 5 epochs, a rate of 1e-5; number of negatives and temperature are not published) and the scores
-before and after.
+F2RL gives 5 epochs and a rate of 1e-5; it does not give the number of negatives and the temperature.
 """
 
 from __future__ import annotations

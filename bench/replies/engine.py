@@ -6,9 +6,8 @@
 are drawn by seed, spread over the target groups; a system with a lower limit gets the first of the same posts. Every
 answer is added to ``LOG`` at once, and a run that was killed continues from there. One post that is not counted is
 answered first, to warm the prompts. With ``--at-once N`` a server gets N posts at a time. The number of answers a
-minute is printed at the end, and a post's seconds include its waiting for others.
-
-Measures of texts: variety, repetition, similarity to references, novelty. Pure functions, no model.
+minute is printed at the end, and a post's seconds include its waiting for others. The texts are measured without a
+model: variety, repetition, similarity to references, novelty.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Posts and drafts with a label: those of a file, or the test split of our own data.
-
-Owns the names of the columns, those of HateCheck included, and what a label may be called.
-"""
+"""Posts and drafts with a label: those of a file, HateCheck's included, or the test split of our own data."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Asks a vulnerability service about every pinned package: ``python -m tools.supply.audit``.
 
-Owns what its answer means for a check. A known vulnerability fails it. Where the service cannot be reached the audit is
-left out, and a line says so: nobody should take a silence for a clean bill. ``--require`` fails then, for a release.
+A known vulnerability fails the check. Where the service cannot be reached the audit is left out, and a line says so:
+nobody should take a silence for a clean bill. ``--require`` fails then, for a release.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Writes the bill of materials of an installation, in CycloneDX: ``make sbom`` writes dist/sbom.json.
 
-Owns which packages belong to it: those that ``antiphon`` with its extras for operators asks for, directly or not, at
-the versions of this environment; no tool for developers. The weights of the language model stand in it with their hash.
+It lists the packages that ``antiphon`` with its extras for operators asks for, directly or not, at the versions of this
+environment; no tool for developers. The weights of the language model stand in it with their hash.
 """
 
 from __future__ import annotations

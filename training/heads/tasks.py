@@ -2,10 +2,8 @@
 
 A post is sometimes shown with disguises, emoji, an order to the model, or beside another one in any language, so that
 neither a spelling nor a friendly neighbour hides hate, and none of them looks like it. Good replies and ordinary talk
-are shown as harmless posts: who names a group to stand up for it is not to be taken for its enemy. A reply is sometimes
-shown under another group's post, where it is off subject.
-
-What people do to a text to get past filters, and what else stands around it, made at random for the training.
+are shown as harmless posts: a person who names a group to stand up for it must not be taken for its enemy. A reply is
+sometimes shown under another group's post, where it is off subject.
 """
 
 from __future__ import annotations

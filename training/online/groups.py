@@ -1,9 +1,9 @@
 """GRPO and RLOO for the writer, by TRL: rewards of several replies to one prompt, compared with each other.
 
-Owns our values (Shao and others 2024; Ahmadian and others 2024). TRL's default has no price for the distance to the
-reference; ours has one, since a writer without it learns the reader's habits and forgets the language. Several rewards
-are brought to one scale before they are added (``normalize_then_sum``), which RLOO of this version cannot do. The
-papers learnt by PPO, which TRL has no more.
+See Shao and others 2024 and Ahmadian and others 2024. TRL's default has no price for the distance to the reference;
+ours has one, since a writer without it learns the reader's habits and forgets the language. Several rewards are brought
+to one scale before they are added (``normalize_then_sum``), which RLOO of this version cannot do. The papers learnt by
+PPO, which TRL has no more.
 """
 
 from __future__ import annotations

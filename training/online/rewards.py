@@ -1,7 +1,7 @@
 """Our rewards as functions of text: what the trainers ask after each batch of replies.
 
-Owns their form (TRL's ``reward_funcs``: prompts and completions in, one number for each out). The numbers are those by
-which the application ranks drafts, from the same readers. A score that is not known is ``None``.
+They have the form of TRL's ``reward_funcs``: prompts and completions in, one number for each out. The numbers are those
+by which the application ranks drafts, from the same readers. A score that is not known is ``None``.
 """
 
 from __future__ import annotations

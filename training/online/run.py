@@ -1,7 +1,4 @@
-"""The online stage put together: our posts as prompts, our readers as rewards, and the method that was chosen.
-
-Owns the choice; the methods know neither posts nor readers.
-"""
+"""The online stage put together: our posts as prompts, our readers as rewards, and the method that was chosen."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Trains the adapter through which the model reads posts, together with the outputs over its hidden states.
 
-Owns the loss: hateful or not, which stereotype, and the words that name the stereotype (CoARL, phase 1: an explanation
-first). The outputs begin as they were fitted over the model without an adapter. A run that is killed goes on from its
-last checkpoint to the same result.
+The loss counts whether a post is hateful, which stereotype it puts forward, and the words that name the stereotype
+(CoARL, phase 1: an explanation first). The outputs begin as they were fitted over the model without an adapter. A run
+that is killed goes on from its last checkpoint to the same result.
 """
 
 from __future__ import annotations

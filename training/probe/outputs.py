@@ -1,6 +1,6 @@
 """Fits the probe: one output for hate by logistic regression, one for each of the router's by a linear classifier.
 
-Owns the fit, and what is chosen by the development split: the strength of regularisation, and the epoch.
+The development split chooses the strength of regularisation, and the epoch.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The run that makes the probe: states, outputs, adapter, pooling, and the two files that ship.
 
-How far the probe's word counts beside that of the small readers, fitted on the development split.
-The hidden states of many texts, by the weights of the file that the application serves, with an adapter or without.
+The hidden states come from the weights of the file that the application serves, with an adapter or without. The
+development split fits how far the probe's word counts beside that of the small readers.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What the probe learns: posts that readers called hateful or not, and posts with the stereotypes that they repeat.
 
-Owns the joining of both: a text is read once, whatever is known of it.
+A text that is labelled both ways is read once.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The model that a run begins with: where it stands, and the hash by which it is known.
 
-Owns how a name on the hub becomes a folder: one try, tensors without pickles, and an error that says what else will do.
+A name on the hub becomes a folder in one try, by tensors without pickles.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """What every stage shares that a trainer of transformers runs: its checkpoints, its log, where it computes.
 
-Owns that a run which was killed goes on from its newest checkpoint, with chance as it stood there, and that each line
-of a trainer's log is passed on with its step.
+A run that was killed goes on from its newest checkpoint, with chance as it stood there.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What a run leaves for people: a card in Markdown, and a plot of each number that it logged.
-
-Owns the form of both.
-"""
+"""What a run leaves for people: a card in Markdown, and a plot of each number that it logged."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The folder of one run: what it was started with, each step, and whether another start may go on with it.
 
-Owns ``values.json`` and ``log.jsonl``. A run that was killed goes on in the same folder; with other values, other texts
-or another base it would give a mixture that nobody asked for, so that is refused. Steps after its last checkpoint are
-done again, and their new lines replace the old ones.
+``values.json`` and ``log.jsonl`` stand there. A run that was killed goes on in the same folder; with other values,
+other texts or another base it would give a mixture that nobody asked for, so that is refused. Steps after its last
+checkpoint are done again, and their new lines replace the old ones.
 """
 
 from __future__ import annotations

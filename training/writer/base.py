@@ -1,7 +1,7 @@
 """The model that an adapter is trained on: loaded once, frozen, with LoRA weights beside its own.
 
-Owns where the numbers come from. Of the embedded model these are the dequantised weights of the very file that the
-application serves, so that what is learnt fits what is run; any folder or hub name of transformers will do as well.
+The numbers of the embedded model are the dequantised weights of the very file that the application serves, so that what
+is learnt fits what is run; any folder or hub name of transformers will do as well.
 """
 
 from __future__ import annotations

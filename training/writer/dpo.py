@@ -1,7 +1,7 @@
 """Direct preference optimisation of the writer (Rafailov and others 2023), by TRL's trainer.
 
-Owns our values for it: beta is that of ``HWU-NLP/GBVCounterspeech``, which trained a small writer of counterspeech; the
-rate of learning is lower, since the adapter has learnt the replies before. The reference is the adapter as it was.
+Beta is that of ``HWU-NLP/GBVCounterspeech``, which trained a small writer of counterspeech; the rate of learning is
+lower, since the adapter has learnt the replies before. The reference is the adapter as it was.
 """
 
 from __future__ import annotations

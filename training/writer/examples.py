@@ -1,9 +1,8 @@
 """What the writer learns: replies, counter-claims and explanations of our own, as the engine asks for them.
 
-Owns the choice of rows and how each becomes a prompt and its answer. A reply is asked for by the plain question of a
-larger model, which is how a server is asked that serves the adapter under a name of its own. The examples of a group
-share the beginning of their prompts: the replies to one post in every intent. All come from ``training/data``, and from
-the cards and facts that ship.
+A reply is asked for by the plain question of a larger model: the engine puts that question to a server that serves the
+adapter under a name of its own. The examples of a group share the beginning of their prompts: the replies to one post
+in every intent. All come from ``training/data``, and from the cards and facts that ship.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """An adapter for the runtimes: PEFT's folder as it is for vLLM, and as GGUF for llama.cpp.
 
-Owns the names of the tensors and what is refused. llama.cpp adds ``alpha / rank * B A x`` to what a weight gives, as
-PEFT does; whatever changes more than that (rsLoRA, DoRA, weights of its own, another rank for some layer) would be lost
-silently, so it is refused. Refused, too, are models whose weights llama.cpp permutes (Llama), and an adapter whose
-halves do not fit the weights.
+llama.cpp adds ``alpha / rank * B A x`` to what a weight gives, as PEFT does; whatever changes more than that (rsLoRA,
+DoRA, weights of its own, another rank for some layer) would be lost silently, so it is refused. Models whose weights
+llama.cpp permutes (Llama) and an adapter whose halves do not fit the weights are refused, too.
 """
 
 from __future__ import annotations

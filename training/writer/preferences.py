@@ -1,7 +1,4 @@
-"""Preference pairs for the writer: of two replies to one prompt, the one that people should sooner see.
-
-Owns the form of a pair, pairs of our own labelled replies, and pairs of a file.
-"""
+"""Preference pairs for the writer, from our own labelled replies or a file: which of two replies is the better one."""
 
 from __future__ import annotations
 

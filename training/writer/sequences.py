@@ -1,6 +1,6 @@
 """Examples as tokens: answers that share a prompt's beginning are learnt from one sequence that holds it once.
 
-Owns the tree of a prompt: its beginning, and branches that each end in an answer. Trees stand one after the other in a
+The tree of a prompt is its beginning, and branches that each end in an answer. Trees stand one after the other in a
 sequence; a mask lets each branch see its own beginning and itself alone, and positions count as if it stood alone. So
 the loss is that of separate sequences, for about half the tokens with five replies to a post.
 """

@@ -1,6 +1,6 @@
 """Supervised fine-tuning of the writer: cross-entropy on the answers (CoARL, phases 1 and 2), with LoRA.
 
-Owns the loop: ``transformers.Trainer`` with packed trees. A run that is killed goes on from its last checkpoint to the
+``transformers.Trainer`` runs the loop over packed trees. A run that is killed goes on from its last checkpoint to the
 same result.
 """
 

@@ -1,7 +1,7 @@
 """Starts the command line: ``antiphon``, or ``python -m antiphon``.
 
-Owns where the parts are found. In a clone they are the folders of the repository, which the installation of the clone
-makes known; elsewhere they lie in ``_parts`` beside this file.
+In a clone the parts are the folders of the repository, which the installation of the clone makes known; elsewhere they
+lie in ``_parts`` beside this file.
 """
 
 import sys
