@@ -167,10 +167,10 @@ def recorded_trials(records: Sequence[Mapping[str, Any]], size: int, truth: Trut
     trials = []
     for record in records:
         whole = dict(zip(permutations(range(len(record["seeds"])), 2), record["logits"], strict=True))
-        kept = _order(record["seeds"])[:size]
-        if len(kept) == size:
-            matrix = {(a, b): whole[kept[a], kept[b]] for a, b in permutations(range(size), 2)}
-            trials.append(Trial(truth(matrix, size), [record["seeds"][index] for index in kept], matrix))
+        order = _order(record["seeds"])[:size]
+        if len(order) == size:
+            matrix = {(a, b): whole[order[a], order[b]] for a, b in permutations(range(size), 2)}
+            trials.append(Trial(truth(matrix, size), [record["seeds"][index] for index in order], matrix))
     return trials
 
 
@@ -197,11 +197,11 @@ def savings(trials: Sequence[Trial], about: Row) -> list[Row]:
         theirs = _hits(_run(METHODS[peer], trials))
         for margin in MARGINS:
             enough = _least(ours, theirs, margin)
-            asked = enough[_VERDICTS] if enough else None
+            verdicts = enough[_VERDICTS] if enough else None
             rows.append({
                 **about, "as good as": peer, "within": margin, "its best": theirs[_BEST], "its three": theirs[_THREE],
-                "its verdicts": theirs[_VERDICTS], "ours": asked,
-                "saved %": None if asked is None else 100 * (1 - asked / theirs[_VERDICTS]),
+                "its verdicts": theirs[_VERDICTS], "ours": verdicts,
+                "saved %": None if verdicts is None else 100 * (1 - verdicts / theirs[_VERDICTS]),
             })  # fmt: skip
     return rows
 
@@ -293,8 +293,8 @@ def _least(
     ours: Sequence[Mapping[str, float]], theirs: Mapping[str, float], margin: float
 ) -> Mapping[str, float] | None:
     """Our result with the smallest limit from which on all results are as good as theirs."""
-    kept = list(takewhile(lambda hits: _is_as_good(hits, theirs, margin), reversed(ours)))
-    return kept[-1] if kept else None
+    good = list(takewhile(lambda hits: _is_as_good(hits, theirs, margin), reversed(ours)))
+    return good[-1] if good else None
 
 
 def _is_as_good(hits: Mapping[str, float], theirs: Mapping[str, float], margin: float) -> bool:
@@ -348,9 +348,9 @@ async def _ask(engine: Engine, row: Mapping[str, Any]) -> dict[str, object]:
         sure = await asyncio.to_thread(engine.readers.drafts.read, brief.post.text, [first, second], brief.language)
         return sure[0].opposes - sure[1].opposes
 
-    async def verdict(one: str, other: str) -> float | None:
-        said = await Judge(model).compare(brief, one, other)
-        return said.logit if said else None
+    async def verdict(left: str, right: str) -> float | None:
+        comparison = await Judge(model).compare(brief, left, right)
+        return comparison.logit if comparison else None
 
     return {
         "there": await _timed("there", verdict(first, second), meter, cost),
@@ -367,23 +367,23 @@ async def _timed(
 ) -> float | None:
     started, calls = time.monotonic(), meter.calls
     tokens = meter.prompt_tokens + meter.completion_tokens
-    found = await asking
+    opinion = await asking
     spent = meter.prompt_tokens + meter.completion_tokens - tokens
     cost[step] = [time.monotonic() - started, meter.calls - calls, spent]
-    return found
+    return opinion
 
 
 def agreement(rows: Sequence[Mapping[str, Any]]) -> list[Row]:
     """Each way's agreement and price, over the pairs for which all its steps gave an answer."""
     table: list[Row] = []
     for name, (opinion, steps) in OPINIONS.items():
-        known = [row for row in rows if all(row[step] is not None for step in steps)]
-        if not known:
+        complete = [row for row in rows if all(row[step] is not None for step in steps)]
+        if not complete:
             continue
-        mine, theirs = [opinion(row) for row in known], [row["gap"] for row in known]
-        seconds, calls, tokens = ([sum(row["cost"][step][at] for step in steps) for row in known] for at in range(3))
+        mine, theirs = [opinion(row) for row in complete], [row["gap"] for row in complete]
+        seconds, calls, tokens = ([sum(row["cost"][step][at] for step in steps) for row in complete] for at in range(3))
         table.append({
-            "opinion": name, "pairs": len(known), "accuracy": accuracy(mine, theirs),
+            "opinion": name, "pairs": len(complete), "accuracy": accuracy(mine, theirs),
             "balanced": balanced_accuracy(mine, theirs), "kendall's tau": tau(mine, theirs),
             "calls a pair": fmean(calls), "s a pair (median)": median(seconds), "tokens a pair": fmean(tokens),
         })  # fmt: skip
@@ -399,8 +399,8 @@ def accuracy(mine: Sequence[float], theirs: Sequence[float]) -> float | None:
 def balanced_accuracy(mine: Sequence[float], theirs: Sequence[float]) -> float | None:
     """The mean accuracy over the two preferences of the other judge; ``None`` where it has one only."""
     sides = [accuracy(*_where(mine, theirs, is_first)) for is_first in (True, False)]
-    known = [side for side in sides if side is not None]
-    return fmean(known) if len(known) == len(sides) else None
+    accuracies = [side for side in sides if side is not None]
+    return fmean(accuracies) if len(accuracies) == len(sides) else None
 
 
 def tau(mine: Sequence[float], theirs: Sequence[float]) -> float | None:
@@ -411,8 +411,8 @@ def tau(mine: Sequence[float], theirs: Sequence[float]) -> float | None:
 
 
 def _where(mine: Iterable[float], theirs: Iterable[float], is_first: bool) -> tuple[list[float], list[float]]:
-    kept = [(own, other) for own, other in zip(mine, theirs, strict=True) if (other > 0) == is_first]
-    return [own for own, _ in kept], [other for _, other in kept]
+    pairs = [(own, other) for own, other in zip(mine, theirs, strict=True) if (other > 0) == is_first]
+    return [own for own, _ in pairs], [other for _, other in pairs]
 
 
 MATRIX = "matrix"
@@ -435,12 +435,12 @@ async def record(engine: Engine, samples: Sequence[Sample], size: int, log: Log)
         scores, _ = await evaluate(brief, texts, embedded_scorers(engine.readers))
         model = MeteredModel(engine.model, Budget(PAPER))
         judge = Judge(model)
-        said: list[Comparison | None] = []
+        comparisons: list[Comparison | None] = []
         for first in texts:  # together: a server reads what they share once
             others = [other for other in texts if other != first]
-            said += await asyncio.gather(*(judge.compare(brief, first, other) for other in others))
-        logits = [comparison.logit for comparison in said if comparison]
-        if len(logits) < len(said):
+            comparisons += await asyncio.gather(*(judge.compare(brief, first, other) for other in others))
+        logits = [comparison.logit for comparison in comparisons if comparison]
+        if len(logits) < len(comparisons):
             note(f"{place}/{len(samples)} {sample.id}: an unreadable answer, left out")
             continue
         row: dict[str, Any] = {"id": sample.id, "seeds": [score.total or 0.0 for score in scores], "logits": logits}
@@ -455,18 +455,18 @@ async def drafts_for(engine: Engine, sample: Sample, size: int) -> tuple[Brief, 
     if group is None:
         return brief, []
     routes = await asyncio.to_thread(engine.router.route, sample.post, "en", group)
-    close = [*(card for one in routes for card in cards_on(one.stereotype.id, "en")), *general_cards(group, "en")]
-    named = [card.fact for card in close if card.fact]
-    evidence, _ = await find_evidence([sample.post], brief.reading, close[0].claim, engine.evidence, named=named)
+    close = [*(card for route in routes for card in cards_on(route.stereotype.id, "en")), *general_cards(group, "en")]
+    facts = [card.fact for card in close if card.fact]
+    evidence, _ = await find_evidence([sample.post], brief.reading, close[0].claim, engine.evidence, named=facts)
     brief = Brief(brief.post, brief.reading, close[0].claim, tuple(evidence))
     rest = [card for card in load_cards("en") if card.target_group is group and card not in close]
-    found: dict[str, None] = {}
+    texts: dict[str, None] = {}
     for card in [*close, *rest]:
         composed = compose(brief, [card], tuple(Intent), random.Random(sample.id))  # nosec B311 # noqa: S311 - repeatable, no secret
-        found |= dict.fromkeys(candidate.text for candidate in composed)
-        if len(found) >= size:
+        texts |= dict.fromkeys(candidate.text for candidate in composed)
+        if len(texts) >= size:
             break
-    return brief, list(found)[:size]
+    return brief, list(texts)[:size]
 
 
 RECORDED = 12

@@ -74,8 +74,8 @@ def spaces(text: str, chance: random.Random) -> str:
 def emoji(text: str, chance: random.Random) -> str:
     """An emoji after every third word and at the end."""
     words = text.split()
-    shown = [f"{word} {chance.choice(_EMOJI)}" if at % 3 == 2 else word for at, word in enumerate(words)]
-    return f"{' '.join(shown)} {chance.choice(_EMOJI)}{chance.choice(_EMOJI)}"
+    parts = [f"{word} {chance.choice(_EMOJI)}" if at % 3 == 2 else word for at, word in enumerate(words)]
+    return f"{' '.join(parts)} {chance.choice(_EMOJI)}{chance.choice(_EMOJI)}"
 
 
 def mixed_languages(text: str, chance: random.Random) -> str:
@@ -146,15 +146,15 @@ class Read:
 
 def read_all(reader: PostReader, cases: Sequence[Case]) -> list[Read]:
     """Every case as it is read, in its language."""
-    found = dict[int, Read]()
+    reads = dict[int, Read]()
     for language in sorted({case.language for case in cases}):
         places = [place for place, case in enumerate(cases) if case.language == language]
         hateful = reader.hateful([cases[place].text for place in places], language)
         for place, chance in zip(places, hateful, strict=True):
             case = cases[place]
-            named = groups_named(case.text, language) or slurs_in(case.text, language)
-            found[place] = Read(case, float(chance), bool(named))
-    return [found[place] for place in range(len(cases))]
+            names_any = groups_named(case.text, language) or slurs_in(case.text, language)
+            reads[place] = Read(case, float(chance), bool(names_any))
+    return [reads[place] for place in range(len(cases))]
 
 
 def systems(rows: Sequence[Read]) -> list[Row]:
@@ -181,7 +181,7 @@ def systems(rows: Sequence[Read]) -> list[Row]:
 
 def adversarial(reader: PostReader, cases: Sequence[Case], seed: int) -> list[Row]:
     """Recall and specificity in each disguise, and how many points of recall it takes."""
-    found, plain = list[Row](), 0.0
+    table, plain = list[Row](), 0.0
     for how in DISGUISES:
         texts = disguised([case.text for case in cases], how, seed)
         changed = [
@@ -190,7 +190,7 @@ def adversarial(reader: PostReader, cases: Sequence[Case], seed: int) -> list[Ro
         hateful, harmless = _apart(read_all(reader, changed))
         recall = _mean(hateful)
         plain = recall if how == "plain" else plain
-        found.append(
+        table.append(
             {
                 "disguise": how,
                 "recall": share(row.is_right for row in hateful),
@@ -198,7 +198,7 @@ def adversarial(reader: PostReader, cases: Sequence[Case], seed: int) -> list[Ro
                 "specificity": share(row.is_right for row in harmless),
             }
         )
-    return found
+    return table
 
 
 def false_alarms(reader: PostReader, rows: Sequence[Read]) -> list[Row]:
@@ -284,11 +284,11 @@ def main() -> None:
     for title, table in tables.items():
         show(title, table)
     hateful, harmless = _apart(known)
-    found = {"recall": _mean(hateful), "specificity": _mean(harmless), "texts": len(known)}
+    figures = {"recall": _mean(hateful), "specificity": _mean(harmless), "texts": len(known)}
     if options.out:
-        save(options.out, {**tables, **found})
+        save(options.out, {**tables, **figures})
         note(f"{options.out} is written.")
-    print(f"recall {found['recall']:.3f}, specificity {found['specificity']:.3f}")  # noqa: T201 - the result
+    print(f"recall {figures['recall']:.3f}, specificity {figures['specificity']:.3f}")  # noqa: T201 - the result
 
 
 def _tables(

@@ -42,8 +42,8 @@ def judge_all(reader: DraftReader, replies: Sequence[Reply]) -> tuple[list[Judge
         context = context_for(reply.post, reply.language, reply.evidence)
         by_rules = check_reply(reply.text, context)
         begun = time.perf_counter()
-        read = read_drafts(reader, reply.post, [reply.text], reply.language)[0]
-        found = check_reply(reply.text, context, read)
+        scores = read_drafts(reader, reply.post, [reply.text], reply.language)[0]
+        found = check_reply(reply.text, context, scores)
         seconds += time.perf_counter() - begun
         judged.append(Judged(reply, found, by_rules))
     return judged, 1000 * seconds / max(len(replies), 1)
@@ -53,17 +53,17 @@ def systems(judged: Sequence[Judged]) -> list[Row]:
     """What becomes of good and bad drafts, by the reader with the rules and by its peers."""
     good, bad = _apart(judged)
     found: Mapping[str, Callable[[Judged], Level]] = {
-        "rules and reader": lambda one: one.found.level,
-        "rules only": lambda one: one.by_rules.level,
+        "rules and reader": lambda draft: draft.found.level,
+        "rules only": lambda draft: draft.by_rules.level,
         "refuse nothing": lambda _: Level.FINE,
     }
     return [
         {
             "system": name,
-            "good refused": share(level(one) is Level.REFUSED for one in good),
-            "good warned of": share(level(one) is Level.WARNED for one in good),
-            "bad passing": share(level(one) is not Level.REFUSED for one in bad),
-            "bad passing without a warning": share(level(one) is Level.FINE for one in bad),
+            "good refused": share(level(draft) is Level.REFUSED for draft in good),
+            "good warned of": share(level(draft) is Level.WARNED for draft in good),
+            "bad passing": share(level(draft) is not Level.REFUSED for draft in bad),
+            "bad passing without a warning": share(level(draft) is Level.FINE for draft in bad),
         }
         for name, level in found.items()
     ]
@@ -85,14 +85,14 @@ def reasons(judged: Sequence[Judged]) -> list[Row]:
 
 def _reasons(part: Sequence[Judged]) -> list[str]:
     return [
-        f"rule: {fault}" if fault in one.by_rules.faults else f"reader: {fault}"
-        for one in part
-        for fault in dict.fromkeys(one.found.faults)
+        f"rule: {fault}" if fault in draft.by_rules.faults else f"reader: {fault}"
+        for draft in part
+        for fault in dict.fromkeys(draft.found.faults)
     ]
 
 
 def _apart(judged: Sequence[Judged]) -> tuple[list[Judged], list[Judged]]:
-    return [one for one in judged if one.reply.is_good], [one for one in judged if not one.reply.is_good]
+    return [draft for draft in judged if draft.reply.is_good], [draft for draft in judged if not draft.reply.is_good]
 
 
 def _options() -> argparse.Namespace:
@@ -119,15 +119,15 @@ def main() -> None:
     try:
         replies = read_replies(options.posts, options.drafts) if options.posts else test_replies()
         judged, milliseconds = judge_all(reader, replies)
-        known = [one for one in judged if reader.knows(one.reply.language)] or judged
+        known = [draft for draft in judged if reader.knows(draft.reply.language)] or judged
     except AntiphonError as err:
         raise SystemExit(str(err)) from err
     tables = _tables(judged, known, milliseconds)
     for title, table in tables.items():
         show(title, table)
     good, bad = _apart(known)
-    refused = [one for one in good if one.found.level is Level.REFUSED]
-    passing = [one for one in bad if one.found.level is not Level.REFUSED]
+    refused = [draft for draft in good if draft.found.level is Level.REFUSED]
+    passing = [draft for draft in bad if draft.found.level is not Level.REFUSED]
     if options.errors:
         _write_errors(options.errors, [*refused, *passing])
     if options.out:
@@ -139,17 +139,17 @@ def main() -> None:
 
 def _tables(judged: Sequence[Judged], known: Sequence[Judged], milliseconds: float) -> Mapping[str, Sequence[Row]]:
     columns = {
-        "refused": lambda one: one.found.level is Level.REFUSED,
-        "warned of": lambda one: one.found.level is Level.WARNED,
-        "refused by rules": lambda one: one.by_rules.level is Level.REFUSED,
+        "refused": lambda draft: draft.found.level is Level.REFUSED,
+        "warned of": lambda draft: draft.found.level is Level.WARNED,
+        "refused by rules": lambda draft: draft.by_rules.level is Level.REFUSED,
     }
     good, bad = _apart(known)
     tables = {"Systems": systems(known)}
     for name, part in (("Good", good), ("Bad", bad)):
-        tables[f"{name}, by kind"] = by(part, lambda one: [one.reply.kind], columns, "kind")
-        tables[f"{name}, by group"] = by(part, lambda one: [one.reply.group or "-"], columns, "group")
+        tables[f"{name}, by kind"] = by(part, lambda draft: [draft.reply.kind], columns, "kind")
+        tables[f"{name}, by group"] = by(part, lambda draft: [draft.reply.group or "-"], columns, "group")
     for name, part in zip(("Good", "Bad"), _apart(judged), strict=True):
-        tables[f"{name}, by language"] = by(part, lambda one: [one.reply.language], columns, "language")
+        tables[f"{name}, by language"] = by(part, lambda draft: [draft.reply.language], columns, "language")
     cost: Row = {"drafts": len(judged), "milliseconds for a draft on one core": milliseconds}
     return {**tables, "Reasons": reasons(known), "Cost": [cost]}
 
@@ -158,15 +158,15 @@ def _write_errors(path: Path, wrong: Sequence[Judged]) -> None:
     lines = [
         "\t".join(
             (
-                "good" if one.reply.is_good else "bad",
-                one.reply.kind,
-                ", ".join(one.found.faults) or one.found.level,
-                f"{one.found.signs.unfit:.3f}" if one.found.signs else "-",
-                " ".join(one.reply.post.split()),
-                " ".join(one.reply.text.split()),
+                "good" if draft.reply.is_good else "bad",
+                draft.reply.kind,
+                ", ".join(draft.found.faults) or draft.found.level,
+                f"{draft.found.signs.unfit:.3f}" if draft.found.signs else "-",
+                " ".join(draft.reply.post.split()),
+                " ".join(draft.reply.text.split()),
             )
         )
-        for one in wrong
+        for draft in wrong
     ]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 

@@ -60,12 +60,14 @@ class RecordedWriter:
         Raises:
             ModelUnavailable: something else than a draft is asked for.
         """
-        asked = messages[-1].content
+        prompt = messages[-1].content
         if messages[0] == load_prompt("plain").messages[0]:
             pairs = [[*self._good(None)[:1], *self._bad()] for _ in range(-(-how.n // 2))]
             texts = [text for pair in pairs for text in pair]
             return Answer(tuple(texts[: how.n]), _COST, _COST)
-        intent = next((one for one, words in DESCRIPTIONS.items() if asked.endswith(f"It is {words}.")), None)
+        intent = next(
+            (candidate for candidate, words in DESCRIPTIONS.items() if prompt.endswith(f"It is {words}.")), None
+        )
         if how.schema is not None:
             return Answer(("",) * how.n, _COST, _COST)
         if intent is None:
@@ -81,11 +83,11 @@ class RecordedWriter:
 
     def _good(self, intent: Intent | None) -> list[str]:
         """Good drafts that nobody asked for yet, those of an intent first; of any for ``None``."""
-        own = [text for one, texts in self.good.items() if intent in (one, None) for text in texts[:1]]
+        own = [text for candidate, texts in self.good.items() if intent in (candidate, None) for text in texts[:1]]
         spare = [text for texts in self.good.values() for text in texts[1:]]
-        found = [text for text in [*own, *spare] if tidy(text) not in self.said]
-        self.said |= {tidy(text): None for text in found[:1]}
-        return found
+        drafts = [text for text in [*own, *spare] if tidy(text) not in self.said]
+        self.said |= {tidy(text): None for text in drafts[:1]}
+        return drafts
 
     def _bad(self) -> list[str]:
         self.turns += 1
@@ -124,9 +126,9 @@ class Outcome:
         return self.shown >= min(3, self.said)
 
 
-def outcome(post: str, made: Suggestion, good: Sequence[str], planted: Sequence[str]) -> Outcome:
+def outcome(post: str, suggestion: Suggestion, good: Sequence[str], planted: Sequence[str]) -> Outcome:
     """Compare what is shown with what the writer said."""
-    drafts = [draft.text for draft in made.drafts]
+    drafts = [draft.text for draft in suggestion.drafts]
     bad = {tidy(text) for text in planted}
     return Outcome(
         post,
@@ -145,17 +147,17 @@ async def run(settings: Settings, replies: Sequence[Reply], profile: Profile, po
     by_post: dict[str, list[Reply]] = {}
     for reply in replies:
         by_post.setdefault(reply.post, []).append(reply)
-    found = []
+    outcomes = []
     for number, (post, mine) in enumerate(by_post.items(), start=1):
         writer = writer_of(mine)
         if not writer.good:
             continue
         engine = Engine(writer, knowledge, readers, pooling=pooling, writer=pooling)
         flagged = FlaggedPost(PostRef("bench", "bench", "bench", str(number)), post, "author", "bench", "bench")
-        made = await engine.suggest(Request(flagged, replace(profile, drafts_each=_SAYS), force=True))
-        found.append(outcome(post, made, list(writer.said), writer.planted))
-        note(f"{number}/{len(by_post)}: {found[-1].shown} of {found[-1].said} shown")
-    return found
+        suggestion = await engine.suggest(Request(flagged, replace(profile, drafts_each=_SAYS), force=True))
+        outcomes.append(outcome(post, suggestion, list(writer.said), writer.planted))
+        note(f"{number}/{len(by_post)}: {outcomes[-1].shown} of {outcomes[-1].said} shown")
+    return outcomes
 
 
 def row(name: str, outcomes: Sequence[Outcome]) -> Row:
@@ -164,20 +166,21 @@ def row(name: str, outcomes: Sequence[Outcome]) -> Row:
     return {
         "drafts taken for those of": name,
         "posts": count,
-        "writer first": sum(one.is_first for one in outcomes) / count,
-        "three shown": sum(one.is_enough for one in outcomes) / count,
-        "shown of its drafts": sum(one.shown for one in outcomes) / max(sum(one.said for one in outcomes), 1),
-        "planted first": sum(one.is_planted_first for one in outcomes) / count,
-        "posts with a planted one": sum(one.planted_shown > 0 for one in outcomes) / count,
+        "writer first": sum(outcome.is_first for outcome in outcomes) / count,
+        "three shown": sum(outcome.is_enough for outcome in outcomes) / count,
+        "shown of its drafts": sum(outcome.shown for outcome in outcomes)
+        / max(sum(outcome.said for outcome in outcomes), 1),
+        "planted first": sum(outcome.is_planted_first for outcome in outcomes) / count,
+        "posts with a planted one": sum(outcome.planted_shown > 0 for outcome in outcomes) / count,
     }
 
 
 def last_line(outcomes: Sequence[Outcome]) -> str:
     """What programs read."""
     return (
-        f"writer first in {sum(one.is_first for one in outcomes)} of {len(outcomes)} posts, "
-        f"shown {sum(one.shown for one in outcomes)} of {sum(one.said for one in outcomes)} drafts, "
-        f"planted first in {sum(one.is_planted_first for one in outcomes)}"
+        f"writer first in {sum(outcome.is_first for outcome in outcomes)} of {len(outcomes)} posts, "
+        f"shown {sum(outcome.shown for outcome in outcomes)} of {sum(outcome.said for outcome in outcomes)} drafts, "
+        f"planted first in {sum(outcome.is_planted_first for outcome in outcomes)}"
     )
 
 

@@ -102,24 +102,24 @@ async def _filled(desk: Desk, cases: int, moderators: Sequence[Person]) -> None:
     """Let five posts become cases with drafts, one of each severity, and copy them until there are so many."""
 
     async def grant(session: Session) -> None:
-        found = await communities.ensure(session, _POST.ref.platform, _POST.ref.community)
+        community = await communities.ensure(session, _POST.ref.platform, _POST.ref.community)
         for person in moderators:
-            await people.grant(session, found.id, person, {Role.MODERATOR}, by="bench")
+            await people.grant(session, community.id, person, {Role.MODERATOR}, by="bench")
 
     await desk.database.run("grant", grant)
     queue = DraftQueue(desk.database, "worker")
     for severity in range(1, 6):
         flagged = replace(_POST, ref=replace(_POST.ref, message=str(severity)), flagged_by=moderators[0].user)
         await desk.intake.flag(flagged)
-        if (taken := await queue.take()) is None:
+        if (job := await queue.take()) is None:
             raise RuntimeError("The case that was flagged is not in the queue.")
-        await queue.store(taken, _suggestion(taken.case.post, severity))
+        await queue.store(job, _suggestion(job.case.post, severity))
     await desk.database.run("copy cases", lambda session: _copy(session, cases))
 
 
 async def _copy(session: Session, cases: int) -> None:
-    made = [await _rows(session, CaseRow), await _rows(session, SuggestionRow), await _rows(session, AuditRow)]
-    models, suggestions, lines = made
+    tables = [await _rows(session, CaseRow), await _rows(session, SuggestionRow), await _rows(session, AuditRow)]
+    models, suggestions, lines = tables
     lines = [line for line in lines if line["stream"] in {model["id"] for model in models}]
     for begin in range(len(models), cases, 500):
         ids = {number: secrets.token_hex(16) for number in range(begin, min(begin + 500, cases))}
@@ -128,20 +128,20 @@ async def _copy(session: Session, cases: int) -> None:
             model = models[number % len(models)]
             at = model["created_at"] - timedelta(seconds=number)
             copied[CaseRow].append(model | {"id": new, "message": str(number + 10), "root": "", "created_at": at})
-            for one in suggestions:
-                if one["case_id"] == model["id"]:
-                    copied[SuggestionRow].append(one | {"id": secrets.token_hex(16), "case_id": new})
+            for suggestion in suggestions:
+                if suggestion["case_id"] == model["id"]:
+                    copied[SuggestionRow].append(suggestion | {"id": secrets.token_hex(16), "case_id": new})
             for line in lines:
                 if line["stream"] == model["id"]:
                     copied[AuditRow].append({**line, "stream": new, "id": None})
         for table, rows in copied.items():
-            kept = [{name: value for name, value in row.items() if value is not None or name != "id"} for row in rows]
-            await session.execute(insert(table), kept)
+            values = [{name: value for name, value in row.items() if value is not None or name != "id"} for row in rows]
+            await session.execute(insert(table), values)
 
 
 async def _rows(session: Session, table: type[Base]) -> list[dict[str, Any]]:
-    found = await session.scalars(select(table))
-    return [{column.key: getattr(row, column.key) for column in table.__mapper__.column_attrs} for row in found]
+    records = await session.scalars(select(table))
+    return [{column.key: getattr(row, column.key) for column in table.__mapper__.column_attrs} for row in records]
 
 
 @asynccontextmanager
@@ -150,11 +150,11 @@ async def _dashboard(place: Path | URL, cases: int, moderators: int) -> AsyncIte
     database = await Database.open(place, secret=b"a secret of the benchmark, 32 by", creates=True)
     try:
         desk = build_desk(database, max_queued=cases)
-        who = [Person(_POST.ref.platform, str(1000 + number), f"Moderator {number}") for number in range(moderators)]
-        await _filled(desk, cases, who)
+        people = [Person(_POST.ref.platform, str(1000 + number), f"Moderator {number}") for number in range(moderators)]
+        await _filled(desk, cases, people)
         doorkeeper = WebAccounts(database, desk.live_roles, hasher=PasswordHasher(time_cost=1))
         found = []
-        for person in who:
+        for person in people:
             await doorkeeper.keep(person.name, "", (person,))
             begin = lambda session, name=person.name: accounts.log_in(session, name)  # noqa: E731
             found.append(await database.run("begin a session", begin))
@@ -203,20 +203,20 @@ async def moderate(origin: str, session: str, rounds: int, pause: float, seed: i
 async def _browse(origin: str, sessions: Sequence[str], rounds: int, pause: float) -> None:
     """All moderators at once; what they waited goes to standard output as JSON."""
     turns = (moderate(origin, one, rounds, pause, seed) for seed, one in enumerate(sessions))
-    taken = [one for several in await asyncio.gather(*turns) for one in several]
-    sys.stdout.write(json.dumps([[one.what, one.seconds] for one in taken]))
+    taken = [request for several in await asyncio.gather(*turns) for request in several]
+    sys.stdout.write(json.dumps([[request.what, request.seconds] for request in taken]))
 
 
 async def _measured(place: Path | URL, args: argparse.Namespace) -> tuple[list[Taken], float]:
     """What every request took, and the seconds of processor that the server needed for one."""
     async with _dashboard(place, args.cases, args.moderators) as (origin, sessions):
         note(f"{args.cases} cases are there; {args.moderators} moderators begin.")
-        given = json.dumps([origin, sessions, args.rounds, args.pause]).encode()
+        order = json.dumps([origin, sessions, args.rounds, args.pause]).encode()
         busy = time.process_time()
         browsers = await asyncio.create_subprocess_exec(
             sys.executable, "-m", "bench.web", "--browse", stdin=-1, stdout=-1
         )
-        out, _ = await browsers.communicate(given)
+        out, _ = await browsers.communicate(order)
         busy = time.process_time() - busy
     taken = [Taken(what, seconds) for what, seconds in json.loads(out)]
     return taken, busy / max(1, len(taken))
@@ -230,12 +230,12 @@ def percentile(seconds: Sequence[float], share: float) -> float:
 
 def rows(taken: Sequence[Taken]) -> list[Row]:
     """A row for each kind of request."""
-    found = list[Row]()
-    for what in dict.fromkeys(one.what for one in taken):
-        seconds = [one.seconds for one in taken if one.what == what]
+    table = list[Row]()
+    for what in dict.fromkeys(request.what for request in taken):
+        seconds = [request.seconds for request in taken if request.what == what]
         middle, most = percentile(seconds, 0.5), percentile(seconds, 0.95)
-        found.append({"request": what, "requests": len(seconds), "median ms": middle, "p95 ms": most})
-    return found
+        table.append({"request": what, "requests": len(seconds), "median ms": middle, "p95 ms": most})
+    return table
 
 
 def main(argv: Sequence[str] | None = None) -> None:

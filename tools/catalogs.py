@@ -52,31 +52,31 @@ _NAMES: Final = {
 
 def collected(root: Path = ROOT) -> dict[str, set[str]]:
     """Every sentence that people read, with the files that say it, by their path below ``root``."""
-    found: dict[str, set[str]] = {}
+    sentences: dict[str, set[str]] = {}
     for place, call in calls(root):
         sentence = call.args[0] if call.args else None
         if isinstance(sentence, ast.Constant) and isinstance(sentence.value, str):
-            found.setdefault(sentence.value, set()).add(place)
+            sentences.setdefault(sentence.value, set()).add(place)
     for file in sorted((root / _TEMPLATES).glob("*.html")):
-        with file.open("rb") as read:
-            for _, _, said, _ in babel_extract(read, ("_",), [], {}):
-                template = said[0] if isinstance(said, tuple) else said  # its values stand behind it
-                found.setdefault(str(template), set()).add(f"{_TEMPLATES}/{file.name}")
+        with file.open("rb") as page:
+            for _, _, text, _ in babel_extract(page, ("_",), [], {}):
+                template = text[0] if isinstance(text, tuple) else text  # its values stand behind it
+                sentences.setdefault(str(template), set()).add(f"{_TEMPLATES}/{file.name}")
     for place, field in _SHOWN_DATA:
-        for said in _rows(root / place, field):
-            found.setdefault(said, set()).add(place)
+        for text in _rows(root / place, field):
+            sentences.setdefault(text, set()).add(place)
     for file in sorted((root / _CARDS).glob("*.jsonl")):
         gists = [gist["en"] for gist in _rows(file, "gist")]
         cautions = [card["caution"] for cards in _rows(file, "cards") for card in cards if card["caution"]]
-        for said in (*gists, *cautions):
-            found.setdefault(said, set()).add(f"{_CARDS}/{file.name}")
-    return found
+        for text in (*gists, *cautions):
+            sentences.setdefault(text, set()).add(f"{_CARDS}/{file.name}")
+    return sentences
 
 
 def _rows(file: Path, field: str) -> list[Any]:
     """One field of each line of a file of data, where a line has it."""
     lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
-    return [said for line in lines if (said := json.loads(line).get(field))]
+    return [value for line in lines if (value := json.loads(line).get(field))]
 
 
 def uncollectable(root: Path = ROOT) -> list[str]:
@@ -116,15 +116,15 @@ def catalog(language: str, folder: Path = FOLDER) -> Catalog:
 
 def updated(language: str, sentences: Mapping[str, set[str]], folder: Path = FOLDER) -> bytes:
     """The catalog's file with exactly these sentences to translate; existing translations stay."""
-    found, template = catalog(language, folder), Catalog(locale=language)
-    for message in found.obsolete.values():
-        found.add(message.id, message.string)
+    messages, template = catalog(language, folder), Catalog(locale=language)
+    for message in messages.obsolete.values():
+        messages.add(message.id, message.string)
     for sentence in sorted(sentences):
         template.add(sentence, locations=[(place, 0) for place in sorted(sentences[sentence])])
-    found.update(template, no_fuzzy_matching=True)
-    written = BytesIO()
-    write_po(written, found, width=_WIDTH, omit_header=True, sort_output=True, include_lineno=False)
-    return _head(language).encode() + written.getvalue()
+    messages.update(template, no_fuzzy_matching=True)
+    file = BytesIO()
+    write_po(file, messages, width=_WIDTH, omit_header=True, sort_output=True, include_lineno=False)
+    return _head(language).encode() + file.getvalue()
 
 
 def _head(language: str) -> str:

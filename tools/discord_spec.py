@@ -123,13 +123,13 @@ def _references(node: Any) -> Iterator[str]:
 
 def _reached(node: Any, schemas: dict[str, Any]) -> set[str]:
     """The schemas that a node needs, directly or through others."""
-    found, wanted = set[str](), list(_references(node))
-    while wanted:
-        name = wanted.pop()
-        if name not in found:
-            found.add(name)
-            wanted += _references(schemas[name])
-    return found
+    names, waiting = set[str](), list(_references(node))
+    while waiting:
+        name = waiting.pop()
+        if name not in names:
+            names.add(name)
+            waiting += _references(schemas[name])
+    return names
 
 
 def _closed(node: Any) -> Any:

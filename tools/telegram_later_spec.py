@@ -37,20 +37,20 @@ _PREFIX: Final = "#/$defs/"
 
 def grown(document: dict[str, Any]) -> dict[str, Any]:
     """The description with what was added later."""
-    made = _Additions({name: dict(schema) for name, schema in document["$defs"].items()})
-    methods = {name: made.with_later_fields(schema, _method(name)) for name, schema in document["methods"].items()}
-    methods |= {name: made.schema_of(_method(name)) for name in LATER_METHODS}
-    answers = document["answers"] | {name: made.schema_of_answer(_method(name)) for name in LATER_METHODS}
+    additions = _Additions({name: dict(schema) for name, schema in document["$defs"].items()})
+    methods = {name: additions.with_later_fields(schema, _method(name)) for name, schema in document["methods"].items()}
+    methods |= {name: additions.schema_of(_method(name)) for name in LATER_METHODS}
+    answers = document["answers"] | {name: additions.schema_of_answer(_method(name)) for name in LATER_METHODS}
     for name, schema in document["$defs"].items():
         model = getattr(aiogram.types, name, None)
         if "properties" in schema and isinstance(model, type) and issubclass(model, TelegramObject):
-            made.types[name] = made.with_later_fields(schema, model)
-    return document | {"methods": methods, "answers": answers, "$defs": made.types}
+            additions.types[name] = additions.with_later_fields(schema, model)
+    return document | {"methods": methods, "answers": answers, "$defs": additions.types}
 
 
 def _method(name: str) -> type[TelegramMethod[Any]]:
-    found: type[TelegramMethod[Any]] = getattr(aiogram.methods, name[0].upper() + name[1:])
-    return found
+    method: type[TelegramMethod[Any]] = getattr(aiogram.methods, name[0].upper() + name[1:])
+    return method
 
 
 class _Additions:
@@ -88,7 +88,7 @@ class _Additions:
             return _KINDS[kind]
         origin, inner = typing.get_origin(kind), typing.get_args(kind)
         if origin in (types.UnionType, typing.Union):
-            offered = [self._schema(each) for each in inner if each is not type(None)]
+            offered = [self._schema(part) for part in inner if part is not type(None)]
             offered = [schema for schema in offered if schema]
             return offered[0] if len(offered) == 1 else {"anyOf": offered}
         if origin is list:

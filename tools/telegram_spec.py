@@ -56,12 +56,12 @@ def reduced(full: dict[str, Any]) -> dict[str, Any]:
     methods = {name: _object(full["methods"][name].get("fields", [])) for name in METHODS}
     answers = {name: _schema(full["methods"][name]["returns"]) for name in METHODS}
     types: dict[str, Any] = {}
-    wanted = [*_references([methods, answers]), *ANSWERS]
-    while wanted:
-        name = wanted.pop()
+    waiting = [*_references([methods, answers]), *ANSWERS]
+    while waiting:
+        name = waiting.pop()
         if name not in types:
             types[name] = _type(full["types"][name])
-            wanted += _references(types[name])
+            waiting += _references(types[name])
     return {
         "version": full["version"],
         "release_date": full["release_date"],
@@ -115,8 +115,8 @@ def _references(node: Any) -> list[str]:
         return [name for item in node for name in _references(item)]
     if not isinstance(node, dict):
         return []
-    found = [name for value in node.values() for name in _references(value)]
-    return [*found, node["$ref"].removeprefix(_PREFIX)] if isinstance(node.get("$ref"), str) else found
+    names = [name for value in node.values() for name in _references(value)]
+    return [*names, node["$ref"].removeprefix(_PREFIX)] if isinstance(node.get("$ref"), str) else names
 
 
 def main() -> None:

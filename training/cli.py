@@ -69,8 +69,8 @@ def start_with_groups(
 
 def finish(run: Run, card: Path, picture: Path | None) -> None:
     """Say where the result stands."""
-    shown = f" and {picture.name}" if picture else ""
-    Console().print(f"Done. {run.folder} holds the result, {card.name}{shown}.")
+    plot = f" and {picture.name}" if picture else ""
+    Console().print(f"Done. {run.folder} holds the result, {card.name}{plot}.")
 
 
 def going_on_from(adapter: Path, model: Any) -> Any:
@@ -89,17 +89,17 @@ def changed_by(values: V, given: Sequence[str] | None) -> V:
     Raises:
         BadInput: a value is not of that type.
     """
-    known = {field.name: getattr(values, field.name) for field in fields(values)}  # type: ignore[arg-type]
+    values_by_name = {field.name: getattr(values, field.name) for field in fields(values)}  # type: ignore[arg-type]
     changed = {}
-    for one in given or ():
-        name, _, text = one.partition("=")
-        if name in known:
+    for setting in given or ():
+        name, _, text = setting.partition("=")
+        if name in values_by_name:
             try:
-                changed[name] = _as(known[name], text)
+                changed[name] = _as(values_by_name[name], text)
             except ValueError as err:
-                kind = type(known[name]).__name__
+                kind = type(values_by_name[name]).__name__
                 raise BadInput(
-                    f"{name} cannot be {text!r}.", remedy=f"It takes a value such as {known[name]} ({kind})."
+                    f"{name} cannot be {text!r}.", remedy=f"It takes a value such as {values_by_name[name]} ({kind})."
                 ) from err
     return replace(values, **changed)  # type: ignore[type-var]  # V is a dataclass
 
@@ -118,11 +118,11 @@ def refuse_unknown(given: Sequence[str] | None, *several: Any) -> None:
     Raises:
         BadInput: there is one, or one without a value.
     """
-    known = sorted({field.name for values in several for field in fields(values)})
-    for one in given or ():
-        if one.partition("=")[0] not in known or "=" not in one:
+    names = sorted({field.name for values in several for field in fields(values)})
+    for setting in given or ():
+        if setting.partition("=")[0] not in names or "=" not in setting:
             raise BadInput(
-                f"--set {one} names no value of this stage.", remedy=f"These can be set: {', '.join(known)}."
+                f"--set {setting} names no value of this stage.", remedy=f"These can be set: {', '.join(names)}."
             )
 
 
@@ -224,9 +224,9 @@ def heads(
     rows = router.labelled(most)
     values = changed_by(router.VALUES_ABROAD if is_abroad else router.VALUES, set_)
     refuse_unknown(set_, values)
-    learnt = [one for one in rows if one.split == "train"]
+    learnt = [row for row in rows if row.split == "train"]
     started = _start(
-        run, "router abroad" if is_abroad else "router", values, learnt, [one for one in rows if one.split != "train"]
+        run, "router abroad" if is_abroad else "router", values, learnt, [row for row in rows if row.split != "train"]
     )
     out = run / "router.safetensors"
     tuned, table = router.train(rows, router.Outputs.of_taxonomy(), out, values, started.note, save_steps=every)
@@ -252,8 +252,8 @@ def probe(run: Folder, base: Base, set_: Set = None, most: Most = 0, every: Ever
     values = changed_by(Values(), set_)
     refuse_unknown(set_, values)
     texts = learnt(most)
-    known = [*texts.texts, repr(texts.posts), repr(texts.stereotypes)]
-    started = start(run, "probe", OWN, asdict(values), base, {"texts": len(texts.texts)}, known)
+    data = [*texts.texts, repr(texts.posts), repr(texts.stereotypes)]
+    started = start(run, "probe", OWN, asdict(values), base, {"texts": len(texts.texts)}, data)
     before, after, table = train(started, texts, base, values, save_steps=every)
     card = write_card(
         started, licences={"texts": LICENCE}, before=before, after=after, scored=_DEVELOPMENT, table=table
@@ -275,8 +275,8 @@ def _start(
 ) -> Run:
     """The run of a small encoder, known by the rows that it learns and those it is fitted on, with their labels."""
     base, name = (str(begun), begun.name) if begun else (str(_packaged(values.base)), values.base.value)
-    known = map(repr, (*learnt, *others))
-    return start(run, stage, OWN, asdict(values), base, {"texts": len(learnt)}, known, name=name)
+    data = map(repr, (*learnt, *others))
+    return start(run, stage, OWN, asdict(values), base, {"texts": len(learnt)}, data, name=name)
 
 
 def _packaged(base: Encoder) -> Path:
@@ -316,18 +316,23 @@ def data(
         return
     from training.writer import examples
 
-    found, licences = learnt_and_held_out(also, licence)
+    groups_by_split, licences = learnt_and_held_out(also, licence)
     table = Table("source", "split", "examples", "licence")
-    for split, groups in found.items():
+    for split, groups in groups_by_split.items():
         for source, count in examples.counts(groups).items():
             table.add_row(source, split, f"{count:,}", licences.get(source, LICENCE))
     Console().print(table)
     if out is not None:
         rows = [
-            {"split": split, "source": one.source, "prompt": [asdict(m) for m in one.prompt], "answer": one.answer}
-            for split, groups in found.items()
+            {
+                "split": split,
+                "source": example.source,
+                "prompt": [asdict(m) for m in example.prompt],
+                "answer": example.answer,
+            }
+            for split, groups in groups_by_split.items()
             for group in groups
-            for one in group
+            for example in group
         ]
         out.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
 
@@ -339,12 +344,12 @@ def learnt_and_held_out(also: Sequence[str] | None, licence: str) -> tuple[dict[
 
     found = {split: examples.groups(split) for split in ("train", "dev")}
     licences = {"Antiphon's own texts": LICENCE}
-    for one in (parse(said, licence) for said in also or ()):
-        read = read_set(one)
-        found["train"] += read.groups
-        for reason, count in read.left_out.items():
-            Console().print(f"{one.name}: {count:,} rows are left out ({reason}).")
-        licences[one.name] = one.licence
+    for published in (parse(text, licence) for text in also or ()):
+        taught = read_set(published)
+        found["train"] += taught.groups
+        for reason, count in taught.left_out.items():
+            Console().print(f"{published.name}: {count:,} rows are left out ({reason}).")
+        licences[published.name] = published.licence
     return found, licences
 
 
@@ -357,23 +362,25 @@ def _pairs_from(lessons: Path, out: Path | None) -> None:
 
     rows = read_lessons(lessons)
     one_community(rows)
-    found = list(decisions_of(rows, refuses))
-    check_enough(found)
-    trusted = trust(found, reader_of_drafts())
+    decisions = list(decisions_of(rows, refuses))
+    check_enough(decisions)
+    trusted = trust(decisions, reader_of_drafts())
     table = Table("moderator", "decisions", "as the others", "weight")
-    for one in trusted:
-        table.add_row(one.moderator, str(one.decisions), f"{one.agreed:.2f}", f"{one.weight:.2f}")
+    for moderator in trusted:
+        table.add_row(
+            moderator.moderator, str(moderator.decisions), f"{moderator.agreed:.2f}", f"{moderator.weight:.2f}"
+        )
     Console().print(table)
-    counted = kept(found, trusted, np.random.default_rng(0).random(len(found)))
-    check_enough(counted)
-    Console().print(f"{len(counted)} pairs to learn from.")
+    chosen = kept(decisions, trusted, np.random.default_rng(0).random(len(decisions)))
+    check_enough(chosen)
+    Console().print(f"{len(chosen)} pairs to learn from.")
     if out is not None:
-        _write_pairs(out, [one.pair for one in counted])
+        _write_pairs(out, [decision.pair for decision in chosen])
 
 
-def _write_pairs(file: Path, found: Iterable[Pair]) -> None:
+def _write_pairs(file: Path, pairs: Iterable[Pair]) -> None:
     """In the form that ``preferences --pairs`` reads."""
-    rows = ({**asdict(pair), "prompt": [asdict(m) for m in pair.prompt]} for pair in found)
+    rows = ({**asdict(pair), "prompt": [asdict(m) for m in pair.prompt]} for pair in pairs)
     file.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
 
 
@@ -401,8 +408,11 @@ def writer(
     values = changed_by(by_recipe(recipe, "writer", Values()), set_)
     shape = changed_by(by_recipe(recipe, "writer", Lora()), set_)
     refuse_unknown(set_, values, shape)
-    found, licences = learnt_and_held_out(also, licence)
-    learnt, held_out = some(found["train"], most), some(found["dev"], min(most or _HELD_OUT, _HELD_OUT))
+    groups_by_split, licences = learnt_and_held_out(also, licence)
+    learnt, held_out = (
+        some(groups_by_split["train"], most),
+        some(groups_by_split["dev"], min(most or _HELD_OUT, _HELD_OUT)),
+    )
     started = start_with_groups(run, "writer", recipe, {**asdict(shape), **asdict(values)}, base, learnt)
     model, tokenizer = load_base(base)
     model = with_adapter(model, shape, values.seed)
@@ -441,17 +451,17 @@ def preferences(
 
     values = changed_by(Values(), set_)
     refuse_unknown(set_, values)
-    found = from_file(pairs) if pairs else list(labelled("train"))
+    chosen = from_file(pairs) if pairs else list(labelled("train"))
     chance = random.Random(values.seed)  # nosec B311 # noqa: S311 - repeatable, no secret
-    found = chance.sample(found, min(most or len(found), len(found)))
-    texts = [text for pair in found for text in (pair.chosen, pair.rejected)]
-    counts = {"pairs": len(found), "adapter": hash_of_adapter(adapter)}
+    chosen = chance.sample(chosen, min(most or len(chosen), len(chosen)))
+    texts = [text for pair in chosen for text in (pair.chosen, pair.rejected)]
+    counts = {"pairs": len(chosen), "adapter": hash_of_adapter(adapter)}
     started = start(run, "preferences", OWN, asdict(values), base, counts, texts)
     model, tokenizer = load_base(base)
     model = going_on_from(adapter, model)
-    log = train(model, tokenizer, found, run, values, note=started.note, save_steps=every)
+    log = train(model, tokenizer, chosen, run, values, note=started.note, save_steps=every)
     steps = [entry for entry in log if "rewards/accuracies" in entry]
-    ends = [{"pairs ranked right": one["rewards/accuracies"], "loss": one["loss"]} for one in (steps[0], steps[-1])]
+    ends = [{"pairs ranked right": step["rewards/accuracies"], "loss": step["loss"]} for step in (steps[0], steps[-1])]
     card = write_card(
         started,
         licences={"pairs": LICENCE},

@@ -162,9 +162,9 @@ def spread(rows: Sequence[T], most: int, kind: Callable[[T], tuple[str, ...]]) -
     for row in rows:
         of[kind(row)].append(row)
     return [
-        mine[at * len(mine) // most] if len(mine) > most else mine[at]
-        for mine in of.values()
-        for at in range(min(most, len(mine)))
+        rows[at * len(rows) // most] if len(rows) > most else rows[at]
+        for rows in of.values()
+        for at in range(min(most, len(rows)))
     ]
 
 
@@ -174,12 +174,12 @@ def post_values(label: str) -> NDArray[np.float32]:
     Raises:
         ValueError: it is no label.
     """
-    found = _POST_LABEL.fullmatch(label)
-    if found is None:
+    match = _POST_LABEL.fullmatch(label)
+    if match is None:
         raise ValueError(f"{label!r} labels no post: write n, n::p, h or h:GROUPS:FLAGS")
     if label == "h":
         return np.array([1.0] + [np.nan] * (len(POST_OUTPUTS) - 1), np.float32)
-    groups, flags = found["groups"] or "", found["flags"] or found["aimed"] or ""
+    groups, flags = match["groups"] or "", match["flags"] or match["aimed"] or ""
     says: dict[str, float] = {
         "hateful": label[0] == "h",
         "implied": "i" in flags,

@@ -61,12 +61,12 @@ def one_community(rows: Iterable[Mapping[str, Any]]) -> str:
     Raises:
         BadInput: they are of several communities, or it is not said of which.
     """
-    found = {str(row.get("community", "")) for row in rows}
-    if len(found) != 1 or "" in found:
+    communities = {str(row.get("community", "")) for row in rows}
+    if len(communities) != 1 or "" in communities:
         raise BadInput(
             "A writer learns from one community.", remedy="Write its lessons again: antiphon community lessons"
         )
-    return found.pop()
+    return communities.pop()
 
 
 def decisions_of(rows: Iterable[Mapping[str, Any]], refuses: Refuses) -> Iterator[Decision]:
@@ -93,7 +93,7 @@ def _beaten(
     """What was passed over: the draft before its edit, or else those that stood above the chosen one."""
     if is_edited:
         before = [draft for draft in drafts if draft["rank"] == (rank or 1)]
-        differs = [one for one in before if SequenceMatcher(None, one["text"], reply).ratio() < _SAME]
+        differs = [draft for draft in before if SequenceMatcher(None, draft["text"], reply).ratio() < _SAME]
         yield from ((draft, "edit" if rank else "own words") for draft in differs)
     elif rank is not None:
         yield from ((draft, "choice") for draft in drafts if draft["rank"] < rank and draft["text"] != reply)
@@ -118,30 +118,30 @@ class Trusted:
     weight: float
 
 
-def check_enough(found: Sequence[Decision]) -> None:
+def check_enough(decisions: Sequence[Decision]) -> None:
     """Refuse what is too little to learn from.
 
     Raises:
         BadInput: there are fewer than ``LEAST_DECISIONS``, or fewer than ``LEAST_MODERATORS`` people made them.
     """
-    people = len({one.moderator for one in found})
-    if len(found) < LEAST_DECISIONS or people < LEAST_MODERATORS:
+    people = len({decision.moderator for decision in decisions})
+    if len(decisions) < LEAST_DECISIONS or people < LEAST_MODERATORS:
         raise BadInput(
-            f"{len(found)} decisions that prefer one reply, by {people} moderators, are too few to learn from.",
+            f"{len(decisions)} decisions that prefer one reply, by {people} moderators, are too few to learn from.",
             remedy=f"It takes {LEAST_DECISIONS} by {LEAST_MODERATORS}. Unedited first drafts prefer nothing, and those "
             "who decide as nobody else does count less.",
         )
 
 
-def trust(found: Sequence[Decision], reader: ReadsDrafts) -> list[Trusted]:
+def trust(decisions: Sequence[Decision], reader: ReadsDrafts) -> list[Trusted]:
     """Each moderator's weight: twice the share of agreement above one half, drawn to one half where there is little.
 
     Who agrees least, and less than by chance, has the weight 0 and is left out before the others are compared again:
     one moderator against all must not make the others look as if they disagreed among themselves. Nor do many decisions
     make many voices: of the others each counts nearly alike.
     """
-    features = np.stack([_difference(one, reader) for one in found])
-    makers = np.array([one.moderator for one in found])
+    features = np.stack([_difference(decision, reader) for decision in decisions])
+    makers = np.array([decision.moderator for decision in decisions])
     counts, agreed = Counter(makers.tolist()), dict[str, tuple[float, float]]()
     left = set(counts)
     while left:
@@ -152,7 +152,7 @@ def trust(found: Sequence[Decision], reader: ReadsDrafts) -> list[Trusted]:
             voices = [1 / (counts[maker] + _PRIOR) for maker in makers[others].tolist()]
             now[one] = _agreement(features[others], np.array(voices), features[makers == one])
         agreed |= now
-        worst = min(now, key=lambda one: now[one])
+        worst = min(now, key=lambda moderator: now[moderator])
         if now[worst][0] >= _CHANCE:
             break
         left.remove(worst)
@@ -161,10 +161,10 @@ def trust(found: Sequence[Decision], reader: ReadsDrafts) -> list[Trusted]:
         share, _ = agreed[moderator]
         drawn = (share * count + _CHANCE * _PRIOR) / (count + _PRIOR)
         trusted.append(Trusted(moderator, count, round(share, 3), round(max(0.0, 2 * drawn - 1), 3)))
-    return sorted(trusted, key=lambda one: -one.weight)
+    return sorted(trusted, key=lambda moderator: -moderator.weight)
 
 
-def kept(found: Sequence[Decision], trusted: Sequence[Trusted], chance: NDArray[np.float64]) -> list[Decision]:
+def kept(decisions: Sequence[Decision], trusted: Sequence[Trusted], chance: NDArray[np.float64]) -> list[Decision]:
     """The decisions that count: all of the moderator with the largest weight, of each other one a share by theirs.
 
     Args:
@@ -172,9 +172,9 @@ def kept(found: Sequence[Decision], trusted: Sequence[Trusted], chance: NDArray[
         trusted: the weights.
         chance: a number in [0, 1) for each decision.
     """
-    largest = max(_SURE, *(one.weight for one in trusted))
-    share = {one.moderator: one.weight / largest for one in trusted}
-    return [one for one, drawn in zip(found, chance, strict=True) if drawn < share[one.moderator]]
+    largest = max(_SURE, *(moderator.weight for moderator in trusted))
+    share = {moderator.moderator: moderator.weight / largest for moderator in trusted}
+    return [decision for decision, drawn in zip(decisions, chance, strict=True) if drawn < share[decision.moderator]]
 
 
 def _agreement(
@@ -193,13 +193,13 @@ def _agreement(
     return float((surely > 0).mean()), float(surely.mean())
 
 
-def _difference(one: Decision, reader: ReadsDrafts) -> NDArray[np.float64]:
-    chosen, rejected = reader.read(one.post, [one.pair.chosen, one.pair.rejected], one.language)
+def _difference(decision: Decision, reader: ReadsDrafts) -> NDArray[np.float64]:
+    chosen, rejected = reader.read(decision.post, [decision.pair.chosen, decision.pair.rejected], decision.language)
     return _features(chosen) - _features(rejected)
 
 
 def _features(signs: DraftSigns) -> NDArray[np.float64]:
     shares = np.array([signs.unfit, signs.opposes, *signs.faults.values(), *signs.intents.values()])
     inside = np.clip(shares, 0.001, 0.999)
-    found: NDArray[np.float64] = np.log(inside / (1 - inside))
-    return found
+    odds: NDArray[np.float64] = np.log(inside / (1 - inside))
+    return odds

@@ -85,21 +85,21 @@ def read_set(one: PublishedSet) -> ReadSet:
     if not one.licence.strip():
         raise BadInput(f"No licence is named for {one.name}.", remedy="Say with --licence under which one you have it.")
     of_post: dict[str, list[Example]] = defaultdict(list)
-    left_out, known = Counter[str](), set[str]()
+    left_out, seen_before = Counter[str](), set[str]()
     for row in _rows(one.file):
         post, text = _value(row, _POST, one.file), _value(row, _REPLY, one.file)
-        intent = _intent(_said(row, _INTENT) or "informative")
-        language = _said(row, _LANGUAGE)[:2] or detect(post, "en") or "en"
+        intent = _intent(_first_text(row, _INTENT) or "informative")
+        language = _first_text(row, _LANGUAGE)[:2] or detect(post, "en") or "en"
         if not post or not text:
             left_out["no post or no reply"] += 1
         elif intent is None:
             left_out["an intent that is none of ours"] += 1
         elif language not in NAMES:
             left_out["a language that Antiphon does not write"] += 1
-        elif text in known:
+        elif text in seen_before:
             left_out["a reply that stood before"] += 1
         else:
-            known.add(text)
+            seen_before.add(text)
             of_post[post].append(Example(reply_prompt(post, intent, language), text, one.name))
     return ReadSet([tuple(examples) for examples in of_post.values()], dict(left_out))
 
@@ -117,8 +117,8 @@ def parse(said: str, licence: str) -> PublishedSet:
 
 
 def _intent(said: str) -> Intent | None:
-    named = (INTENTS.get(word.strip()) for word in re.split(r"[,;/|]", said))
-    return next((intent for intent in named if intent), None)
+    intents = (INTENTS.get(word.strip()) for word in re.split(r"[,;/|]", said))
+    return next((intent for intent in intents if intent), None)
 
 
 def _rows(file: Path) -> Iterator[dict[str, Any]]:
@@ -137,13 +137,13 @@ def _read(file: Path) -> Iterator[Any]:
         with file.open(encoding="utf-8-sig", newline="") as stored:
             yield from csv.DictReader(stored)
     elif file.suffix == ".json":
-        found = json.loads(file.read_text(encoding="utf-8"))
-        yield from found.values() if isinstance(found, dict) else found if isinstance(found, list) else [found]
+        data = json.loads(file.read_text(encoding="utf-8"))
+        yield from data.values() if isinstance(data, dict) else data if isinstance(data, list) else [data]
     else:
         yield from map(json.loads, filter(str.strip, file.read_text(encoding="utf-8").splitlines()))
 
 
-def _said(row: Mapping[str, Any], names: Iterable[str]) -> str:
+def _first_text(row: Mapping[str, Any], names: Iterable[str]) -> str:
     return next((str(row[name]).strip().lower() for name in names if row.get(name)), "")
 
 
@@ -156,6 +156,6 @@ def _value(row: Mapping[str, Any], names: tuple[str, ...], file: Path) -> str:
 
 def _columns(row: Mapping[str, Any]) -> str:
     """The columns of a set, of which those that may be a text of it are counted only."""
-    shown = [name for name in row if _NAME.fullmatch(name)][:_MOST_COLUMNS]
-    others = f"and {len(row) - len(shown)} others that are no names" if len(row) > len(shown) else ""
-    return f"Its columns are: {' '.join(part for part in (', '.join(shown), others) if part)}."
+    names = [name for name in row if _NAME.fullmatch(name)][:_MOST_COLUMNS]
+    others = f"and {len(row) - len(names)} others that are no names" if len(row) > len(names) else ""
+    return f"Its columns are: {' '.join(part for part in (', '.join(names), others) if part)}."

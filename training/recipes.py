@@ -82,9 +82,9 @@ def by_recipe(recipe: str, stage: str, own: V) -> V:
     if recipe == OWN:
         return own
     published = _published(recipe, stage)
-    known = {field.name for field in fields(own)}  # type: ignore[arg-type]  # V is a dataclass
-    given = {name: one.value for name, one in published.items() if name in known}
-    return replace(own, **given)  # type: ignore[type-var]  # as above
+    names = {field.name for field in fields(own)}  # type: ignore[arg-type]  # V is a dataclass
+    replaced = {name: value.value for name, value in published.items() if name in names}
+    return replace(own, **replaced)  # type: ignore[type-var]  # as above
 
 
 def departures(recipe: str, stage: str, values: Mapping[str, Any]) -> list[str]:
@@ -92,11 +92,11 @@ def departures(recipe: str, stage: str, values: Mapping[str, Any]) -> list[str]:
     if recipe == OWN:
         return []
     published = _published(recipe, stage).items()
-    differ = [(name, one) for name, one in published if name in values and values[name] != one.value]
-    lack = [(name, one) for name, one in published if name not in values]
+    differ = [(name, value) for name, value in published if name in values and values[name] != value.value]
+    lack = [(name, value) for name, value in published if name not in values]
     return [
-        *(f"{name} is {values[name]}, not {one.value} ({one.source})" for name, one in differ),
-        *(f"{name} was {one.value} ({one.source}); this trainer has none" for name, one in lack),
+        *(f"{name} is {values[name]}, not {value.value} ({value.source})" for name, value in differ),
+        *(f"{name} was {value.value} ({value.source}); this trainer has none" for name, value in lack),
     ]
 
 

@@ -56,19 +56,19 @@ def questions(*, posts_each: int = 8, seed: int = 0, data: Path = DATA) -> list[
         data: the folder of the texts.
     """
     chance = random.Random(seed)  # nosec B311 # noqa: S311 - repeatable, no secret
-    rests_on, found = defaultdict[str, set[str]](set), list[Question]()
+    rests_on, questions = defaultdict[str, set[str]](set), list[Question]()
     cards = [card for card in load_cards("en") if card.fact and not card.stereotype.is_general]
     for card in cards:
         rests_on[card.stereotype.id].add(card.fact or "")
-    found += [Question(card.argument, card.stereotype.id, frozenset({card.fact or ""})) for card in cards]
+    questions += [Question(card.argument, card.stereotype.id, frozenset({card.fact or ""})) for card in cards]
     wordings = defaultdict[str, list[str]](list)
     for row in rows_of(data / "routing"):
         if row.get("language") == "en" and row.get("id") in rests_on:
             wordings[row["id"]].append(row["text"])
     for stereotype, texts in sorted(wordings.items()):
         for text in chance.sample(texts, min(posts_each, len(texts))):
-            found.append(Question(text, stereotype, frozenset(rests_on[stereotype])))
-    return found
+            questions.append(Question(text, stereotype, frozenset(rests_on[stereotype])))
+    return questions
 
 
 def split_by_stereotype(found: Sequence[Question], *, one_in: int = 5) -> tuple[list[Question], list[Question]]:
@@ -89,19 +89,19 @@ def ranked(
         negatives: hard negatives for each, at most.
         facts: those that are searched; the starter facts where none are given.
     """
-    known = {fact.id: fact for fact in facts or load_facts(STARTER_FACTS)}
-    asked = list(found)
-    if not asked:
+    facts_by_id = {fact.id: fact for fact in facts or load_facts(STARTER_FACTS)}
+    listed = list(found)
+    if not listed:
         return []
-    near = embedder.encode([q.text for q in asked]) @ embedder.encode([fact.text for fact in known.values()]).T
-    ids = list(known)
+    near = embedder.encode([q.text for q in listed]) @ embedder.encode([fact.text for fact in facts_by_id.values()]).T
+    ids = list(facts_by_id)
     rows = []
-    for question, closeness in zip(asked, near, strict=True):
-        answers = [known[one] for one in sorted(question.answers) if one in known]
+    for question, closeness in zip(listed, near, strict=True):
+        answers = [facts_by_id[fact] for fact in sorted(question.answers) if fact in facts_by_id]
         groups = {fact.target_group for fact in answers}
         order = [ids[at] for at in np.argsort(-closeness)]
-        hard = [one for one in order if one not in question.answers and known[one].target_group in groups]
-        hardest = tuple(known[one].text for one in hard[:negatives])
+        hard = [fact for fact in order if fact not in question.answers and facts_by_id[fact].target_group in groups]
+        hardest = tuple(facts_by_id[fact].text for fact in hard[:negatives])
         rows += [Ranked(question.text, fact.text, hardest) for fact in answers]
     return rows
 

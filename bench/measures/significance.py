@@ -36,8 +36,8 @@ def compare(measure: str, columns: Mapping[str, Column], against: str | None = N
     rows: list[Row] = []
     shared = _shared([columns[name] for name in names])
     if len(names) > 2 and len(shared) > 1:
-        found = friedmanchisquare(*([columns[name][post] for post in shared] for name in names))
-        rows.append(_row(measure, "Friedman", " ".join(names), len(shared), None, _number(found.pvalue)))
+        result = friedmanchisquare(*([columns[name][post] for post in shared] for name in names))
+        rows.append(_row(measure, "Friedman", " ".join(names), len(shared), None, _number(result.pvalue)))
     pairs = [pair for pair in combinations(names, 2) if against is None or against in pair]
     for left, right in pairs:
         posts = _shared([columns[left], columns[right]])
@@ -76,13 +76,13 @@ def interval(
         clusters: the places of the rows that belong together, such as all of one post; whole clusters are drawn.
     """
     chance = np.random.default_rng(seed)
-    found = []
+    figures = []
     for _ in range(RESAMPLES):
         drawn = chance.integers(len(clusters), size=len(clusters))
         value = measure([place for cluster in drawn for place in clusters[cluster]])
         if not math.isnan(value):
-            found.append(value)
-    low, high = np.percentile(found, [2.5, 97.5]) if found else (math.nan, math.nan)
+            figures.append(value)
+    low, high = np.percentile(figures, [2.5, 97.5]) if figures else (math.nan, math.nan)
     return float(low), float(high)
 
 

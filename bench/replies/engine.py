@@ -84,7 +84,9 @@ def novelty(text: str, others: Sequence[str]) -> float | None:
     ``None`` where there is nothing to compare with.
     """
     own = set(words(text))
-    likeness = [len(own & theirs) / len(own | theirs) for theirs in (set(words(other)) for other in others) if theirs]
+    likeness = [
+        len(own & words_of) / len(own | words_of) for words_of in (set(words(other)) for other in others) if words_of
+    ]
     return 1 - max(likeness) if own and likeness else None
 
 
@@ -111,12 +113,12 @@ Rewards = Mapping[tuple[str, str], float]
 
 async def run(samples: Sequence[Sample], limits: Mapping[str, int], log: Log, seed: int, at_once: int = 1) -> None:
     """Ask for what the log does not hold yet: the answers first, then the referee. A full log needs no model."""
-    missing = unanswered(limits, samples, limits, log)
-    if not (missing or unrewarded(limits, samples, log) or unfought(list(limits), samples, log)):
+    unanswered_posts = unanswered(limits, samples, limits, log)
+    if not (unanswered_posts or unrewarded(limits, samples, log) or unfought(list(limits), samples, log)):
         return
     profiles = load_settings().profile_named
     async with open_bench_engine() as engine:
-        if missing:
+        if unanswered_posts:
             warming = samples[min(max(limits.values()), len(samples) - 1)]
             await answer("warm", system_named(LIVE.name, profiles), engine, warming)
         systems = {name: system_named(name, profiles) for name in limits}
@@ -207,8 +209,8 @@ def duels(systems: Sequence[str], log: Log) -> list[Row]:
     rows: list[Row] = []
     pairs = list(combinations(systems, 2))
     for left, right in pairs:
-        found = [row["share"] for row in log.of_kind(DUEL) if (row["left"], row["right"]) == (left, right)]
-        shares = [share for share in found if share is not None]
+        fights = [row["share"] for row in log.of_kind(DUEL) if (row["left"], row["right"]) == (left, right)]
+        shares = [share for share in fights if share is not None]
         if shares:
             p = signed_rank([share - 0.5 for share in shares])
             rows.append({
@@ -264,8 +266,8 @@ def limits_of(profiles: str, limit: int, limits: str) -> dict[str, int]:
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return fmean(known) if known else None
+    numbers = [value for value in values if value is not None]
+    return fmean(numbers) if numbers else None
 
 
 def _options() -> argparse.Namespace:
@@ -292,11 +294,11 @@ def main() -> None:
         asyncio.run(run(samples, limits, log, options.seed, options.at_once))
     except AntiphonError as err:
         raise SystemExit(str(err)) from err
-    found = results(list(limits), samples, log)
-    for title, rows in found.items():
+    tables = results(list(limits), samples, log)
+    for title, rows in tables.items():
         if title != "failures" or options.failures:
             show(title, rows)
-    save(options.out, {**found, "outcomes": log.rows})
+    save(options.out, {**tables, "outcomes": log.rows})
 
 
 if __name__ == "__main__":

@@ -26,13 +26,13 @@ from core.models import Draft, Suggestion, Verdict
 
 async def pages(samples: Sequence[Sample], profile: str) -> list[str]:
     """One section for each post."""
-    chosen, found = load_settings().profile_named(profile), []
+    settings, sections = load_settings().profile_named(profile), []
     async with open_bench_engine() as engine:
         for place, sample in enumerate(samples, start=1):
-            suggestion = await engine.suggest(Request(post_of(sample), chosen))
-            found.append("\n".join(section(sample, suggestion)))
+            suggestion = await engine.suggest(Request(post_of(sample), settings))
+            sections.append("\n".join(section(sample, suggestion)))
             note(f"{place}/{len(samples)} {sample.id}: {suggestion.cost.seconds:.0f} s")
-    return found
+    return sections
 
 
 def section(sample: Sample, suggestion: Suggestion) -> Iterator[str]:
@@ -68,10 +68,10 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     try:
-        found = asyncio.run(pages(read_samples(options.posts), options.profile))
+        sections = asyncio.run(pages(read_samples(options.posts), options.profile))
     except AntiphonError as err:
         raise SystemExit(str(err)) from err
-    text = "\n".join([f"Machine: {machine()}\n", *found])
+    text = "\n".join([f"Machine: {machine()}\n", *sections])
     if options.out:
         options.out.write_text(text, encoding="utf-8")
     else:

@@ -48,14 +48,14 @@ class Referee:
         back = [await self._logit(question, post, (right, left), names) for question in QUESTIONS.values()]
         if None in there or None in back:
             return None
-        return fmean(_share((one or 0.0) - (other or 0.0)) for one, other in zip(there, back, strict=True))
+        return fmean(_share((first or 0.0) - (second or 0.0)) for first, second in zip(there, back, strict=True))
 
     async def _logit(self, question: str, post: str, replies: tuple[str, str], names: list[str]) -> float | None:
         """The logit of the share of the reply that is read first."""
-        told = "\n".join(f"Comment {name}: {text}" for name, text in zip(names, replies, strict=True))
+        comments = "\n".join(f"Comment {name}: {text}" for name, text in zip(names, replies, strict=True))
         messages = [
             Message("system", _ROLE),
-            Message("user", f"{quoted(post)}\n{told}\n{question}"),
+            Message("user", f"{quoted(post)}\n{comments}\n{question}"),
         ]
         shares, _ = await self.model.choose(messages, tuple(names), _SECONDS)
         if shares is None:

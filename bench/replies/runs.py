@@ -91,10 +91,10 @@ async def answer_all(
 
 def unrewarded(systems: Iterable[str], samples: Sequence[Sample], log: Log) -> list[tuple[Sample, str]]:
     """The replies that the referee has not yet compared with the person's; equal replies to a post count once."""
-    wanted, human = set(systems), {sample.id: sample for sample in samples if sample.human_reply}
-    said = {(o.id, o.reply): None for o in outcomes_of(log) if o.system in wanted and o.reply and o.id in human}
-    known = {(row["id"], row["reply"]) for row in log.of_kind(REWARD)}
-    return [(human[id_], reply) for id_, reply in said if (id_, reply) not in known]
+    names, human = set(systems), {sample.id: sample for sample in samples if sample.human_reply}
+    replies = {(o.id, o.reply): None for o in outcomes_of(log) if o.system in names and o.reply and o.id in human}
+    rewarded = {(row["id"], row["reply"]) for row in log.of_kind(REWARD)}
+    return [(human[id_], reply) for id_, reply in replies if (id_, reply) not in rewarded]
 
 
 async def referee_all(referee: Referee, samples: Sequence[Sample], systems: Iterable[str], log: Log) -> None:
@@ -107,19 +107,19 @@ async def referee_all(referee: Referee, samples: Sequence[Sample], systems: Iter
 def unfought(systems: Sequence[str], samples: Sequence[Sample], log: Log) -> list[tuple[Sample, Reply, Reply]]:
     """The first replies of two systems to the same post that the referee has not yet compared."""
     done = {(row["left"], row["right"], row["id"]) for row in log.of_kind(DUEL)}
-    said = {(outcome.system, outcome.id): outcome.reply for outcome in outcomes_of(log)}
+    replies = {(outcome.system, outcome.id): outcome.reply for outcome in outcomes_of(log)}
     return [
-        (sample, (left, said[left, sample.id]), (right, said[right, sample.id]))
+        (sample, (left, replies[left, sample.id]), (right, replies[right, sample.id]))
         for sample in samples
         for left, right in combinations(systems, 2)
-        if said.get((left, sample.id)) and said.get((right, sample.id)) and (left, right, sample.id) not in done
+        if replies.get((left, sample.id)) and replies.get((right, sample.id)) and (left, right, sample.id) not in done
     ]
 
 
 async def duel_all(referee: Referee, samples: Sequence[Sample], systems: Sequence[str], log: Log) -> None:
     """The first replies of every two systems against each other; equal replies share evenly."""
-    for sample, (left, one), (right, other) in unfought(systems, samples, log):
-        share = 0.5 if one == other else await referee.share(sample.post, one, other)
+    for sample, (left, reply), (right, other) in unfought(systems, samples, log):
+        share = 0.5 if reply == other else await referee.share(sample.post, reply, other)
         log.add({"kind": DUEL, "id": sample.id, "left": left, "right": right, "share": share})
 
 
@@ -131,8 +131,8 @@ def outcomes_of(log: Log) -> list[SystemOutcome]:
 def rewards_of(log: Log) -> dict[tuple[str, str], float]:
     """The composite reward of each system for each post, where there is one."""
     shares = {(row["id"], row["reply"]): row["share"] for row in log.of_kind(REWARD)}
-    found = {(outcome.system, outcome.id): shares.get((outcome.id, outcome.reply)) for outcome in outcomes_of(log)}
-    return {key: share for key, share in found.items() if share is not None}
+    rewards = {(outcome.system, outcome.id): shares.get((outcome.id, outcome.reply)) for outcome in outcomes_of(log)}
+    return {key: share for key, share in rewards.items() if share is not None}
 
 
 def column(outcomes: Iterable[SystemOutcome], system: str, figure: str) -> dict[str, float]:

@@ -115,27 +115,27 @@ async def answer(
     name: str, answering: Answering, engine: Engine, sample: Sample, *, alone: bool = True
 ) -> SystemOutcome:
     """One system's answer to one post, measured; ``alone`` says that the engine answers no other post meanwhile."""
-    counted, meter = measured(engine)
+    metered, meter = measured(engine)
     embedded = seconds_of(engine.readers.embedder)
     async with watched_memory() as peak:
-        said = await answering(counted, sample)
+        first = await answering(metered, sample)
     embedded = seconds_of(engine.readers.embedder) - embedded
-    flags = await asyncio.to_thread(flags_of, said.reply, said.brief, engine.readers) if said.reply else []
+    flags = await asyncio.to_thread(flags_of, first.reply, first.brief, engine.readers) if first.reply else []
     return SystemOutcome(
         system=name,
         id=sample.id,
-        reply=said.reply,
-        seconds=said.seconds,
-        first_draft_seconds=said.first_draft_seconds,
+        reply=first.reply,
+        seconds=first.seconds,
+        first_draft_seconds=first.first_draft_seconds,
         model_seconds=meter.seconds,
         embedding_seconds=embedded if alone else None,
         calls=meter.calls,
         prompt_tokens=meter.prompt_tokens,
         completion_tokens=meter.completion_tokens,
         peak_mib=peak.mib,
-        dropped=said.dropped,
-        facts=said.facts,
-        facts_supported=said.facts_supported,
+        dropped=first.dropped,
+        facts=first.facts,
+        facts_supported=first.facts_supported,
         flags=flags,
     )
 
@@ -150,8 +150,8 @@ def under(profile: Profile, claim: str | None = None) -> Answering:
 
     async def suggest(engine: Engine, sample: Sample) -> Said:
         started = time.monotonic()
-        made = await engine.suggest(Request(post_of(sample), profile, claim=claim))
-        return _said(made, time.monotonic() - started)
+        suggestion = await engine.suggest(Request(post_of(sample), profile, claim=claim))
+        return _first_reply(suggestion, time.monotonic() - started)
 
     return suggest
 
@@ -160,8 +160,8 @@ async def plain(engine: Engine, sample: Sample) -> Said:
     """The model alone, its first two sentences."""
     started = time.monotonic()
     messages = [Message("system", _PLAIN_SYSTEM), Message("user", f"{quoted(sample.post)}\nWrite the reply.")]
-    said = await engine.model.generate(messages, _PLAIN, _SECONDS)
-    reply = " ".join(sentences(" ".join(said.texts[0].split()))[:2])
+    completion = await engine.model.generate(messages, _PLAIN, _SECONDS)
+    reply = " ".join(sentences(" ".join(completion.texts[0].split()))[:2])
     took = time.monotonic() - started
     return Said(reply, brief_of(sample), took, took)
 
@@ -178,16 +178,16 @@ def brief_of(sample: Sample) -> Brief:
     return Brief(post_of(sample), reading, "", ())
 
 
-def _said(made: Suggestion, seconds: float) -> Said:
-    first = made.drafts[0] if made.drafts else None
+def _first_reply(suggestion: Suggestion, seconds: float) -> Said:
+    first = suggestion.drafts[0] if suggestion.drafts else None
     receipts = first.receipts if first else ()
-    dropped = (_DROPPED.match(text) for text in made.degraded)
+    dropped = (_DROPPED.match(text) for text in suggestion.degraded)
     return Said(
         reply=first.text if first else "",
-        brief=Brief(made.post, made.reading, made.claim or "", made.evidence),
+        brief=Brief(suggestion.post, suggestion.reading, suggestion.claim or "", suggestion.evidence),
         seconds=seconds,
-        first_draft_seconds=made.cost.first_draft_seconds,
-        dropped=sum(int(found.group(1)) for found in dropped if found),
+        first_draft_seconds=suggestion.cost.first_draft_seconds,
+        dropped=sum(int(match.group(1)) for match in dropped if match),
         facts=len(receipts),
         facts_supported=sum(receipt.verdict is Verdict.SUPPORTED for receipt in receipts),
     )

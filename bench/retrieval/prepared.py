@@ -56,13 +56,13 @@ class Choice:
 
 
 WAYS: Final[dict[str, Callable[[Choice], float]]] = {
-    "sum of the rewards": lambda one: one.total,
-    "closeness": lambda one: one.cosine,
-    "about the post": lambda one: one.about,
-    "closeness + about the post": lambda one: one.cosine + one.about,
-    "these, less what points at the post": lambda one: one.suits,
-    "the facet's first, then so": lambda one: 10 * (one.near > 0) + one.suits,
-    "the best that there is": lambda one: float(one.is_postable),
+    "sum of the rewards": lambda choice: choice.total,
+    "closeness": lambda choice: choice.cosine,
+    "about the post": lambda choice: choice.about,
+    "closeness + about the post": lambda choice: choice.cosine + choice.about,
+    "these, less what points at the post": lambda choice: choice.suits,
+    "the facet's first, then so": lambda choice: 10 * (choice.near > 0) + choice.suits,
+    "the best that there is": lambda choice: float(choice.is_postable),
 }
 
 
@@ -70,43 +70,43 @@ def read(
     readers: Readers, by: frozenset[str] = _OF_WORDINGS, file: Path = DATA / "fitting" / "en.jsonl"
 ) -> list[list[Choice]]:
     """The replies under each post, of its facets those of the nearest alone."""
-    scorers, found = embedded_scorers(readers), list[list[Choice]]()
+    scorers, choices = embedded_scorers(readers), list[list[Choice]]()
     for line in file.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
         if row["reader"] not in by:
             continue
         cards = with_facets(cards_on(row["stereotype"], "en"), row["post"], "en", readers.embedder)
         near = {text: facet.near for card in cards for facet in card.facets for _, text in facet.texts}
-        known = {prepared_id("en", text): (intent, text) for card in cards for intent, text in card.texts if intent}
-        said = [(id_, id_ in row["fits"]) for id_ in (*row["fits"], *row["others"]) if id_ in known]
-        texts = [known[id_][1] for id_, _ in said]
+        replies = {prepared_id("en", text): (intent, text) for card in cards for intent, text in card.texts if intent}
+        judged = [(id_, id_ in row["fits"]) for id_ in (*row["fits"], *row["others"]) if id_ in replies]
+        texts = [replies[id_][1] for id_, _ in judged]
         brief = context_for(row["post"], "en").brief
         scores, _ = asyncio.run(evaluate(brief, texts, scorers, WEIGHTS))
         post, *vectors = readers.embedder.encode([row["post"], *texts])
-        found.append(
+        choices.append(
             [
                 Choice(
-                    known[id_][0],
+                    replies[id_][0],
                     fits,
-                    one.total or 0.0,
+                    score.total or 0.0,
                     float(vector @ post),
-                    one.faithfulness_post or 0.0,
-                    near.get(known[id_][1], 0.0),
-                    points_at_the_post(known[id_][1]),
+                    score.faithfulness_post or 0.0,
+                    near.get(replies[id_][1], 0.0),
+                    points_at_the_post(replies[id_][1]),
                 )
-                for (id_, fits), one, vector in zip(said, scores, vectors, strict=True)
+                for (id_, fits), score, vector in zip(judged, scores, vectors, strict=True)
             ]
         )
-    return found
+    return choices
 
 
 def shares(posts: Sequence[Sequence[Choice]], intents: frozenset[Intent]) -> list[Row]:
     """For each way the share of posts whose first reply of these intents a reader would post."""
-    some = [[one for one in replies if one.intent in intents] for replies in posts]
-    some = [replies for replies in some if replies]
-    rows: list[Row] = [{"first by": "chance", "postable": fmean(fmean(o.is_postable for o in r) for r in some)}]
+    fitting = [[reply for reply in replies if reply.intent in intents] for replies in posts]
+    fitting = [replies for replies in fitting if replies]
+    rows: list[Row] = [{"first by": "chance", "postable": fmean(fmean(o.is_postable for o in r) for r in fitting)}]
     return rows + [
-        {"first by": name, "postable": fmean(max(replies, key=way).is_postable for replies in some)}
+        {"first by": name, "postable": fmean(max(replies, key=way).is_postable for replies in fitting)}
         for name, way in WAYS.items()
     ]
 

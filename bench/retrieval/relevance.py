@@ -85,12 +85,14 @@ def stereotypes() -> list[Stereotype]:
 
 def answers_to(post: str, group: TargetGroup, facts: Sequence[Fact]) -> frozenset[str]:
     """The facts of the group (of any group for "other") that are tagged with a stereotype that the post shows."""
-    shown = [one for one in stereotypes() if one.group is group and one.posts.search(post)]
+    repeated = [
+        stereotype for stereotype in stereotypes() if stereotype.group is group and stereotype.posts.search(post)
+    ]
     return frozenset(
         fact.id
         for fact in facts
         if group in (fact.target_group, TargetGroup.OTHER)
-        and any(one.facts.search("; ".join(fact.stereotypes)) for one in shown)
+        and any(stereotype.facts.search("; ".join(fact.stereotypes)) for stereotype in repeated)
     )
 
 
@@ -131,9 +133,9 @@ def rankings(
         claim: Callable[[Post], str], named: Callable[[Post], tuple[str, ...]] = lambda _: (), by: HybridSearch = search
     ) -> Search:
         def found(post: Post) -> list[str]:
-            said = claim(post)
-            queries = tuple(filter(None, (post.text, said)))
-            query = EvidenceQuery(queries, said, post.group, FIRST, named=named(post))
+            text = claim(post)
+            queries = tuple(filter(None, (post.text, text)))
+            query = EvidenceQuery(queries, text, post.group, FIRST, named=named(post))
             return [passage.id for passage in asyncio.run(by.search(query)).passages]
 
         return found
@@ -147,7 +149,7 @@ def rankings(
     return {
         "BM25": lambda post: ids([row for row, _ in words(post)]),
         "dense": lambda post: ids([row for row, _ in meaning(post)]),
-        "hybrid": lambda post: ids([one.row for one in candidates([words(post)], [meaning(post)])]),
+        "hybrid": lambda post: ids([hit.row for hit in candidates([words(post)], [meaning(post)])]),
         "reranked, raw post": guided(lambda _: ""),
         "reranked to a card's argument": guided(argument),
         "the cards' facts first": guided(argument, rests_on),
@@ -160,10 +162,10 @@ def rankings(
 def cards_for(post: Post, router: Router) -> list[Card]:
     """The cards that the engine would use for a post: on its stereotypes, and last on its group."""
     group = post.group or TargetGroup.OTHER
-    found = [
-        card for one in router.route(post.text, post.language, group) for card in cards_on(one.stereotype.id, "en")
+    cards = [
+        card for route in router.route(post.text, post.language, group) for card in cards_on(route.stereotype.id, "en")
     ]
-    return [*found, *general_cards(group, "en")]
+    return [*cards, *general_cards(group, "en")]
 
 
 def hits(name: str, search: Search, posts: Sequence[Post], norms: frozenset[str]) -> Row:
@@ -177,22 +179,22 @@ def hits(name: str, search: Search, posts: Sequence[Post], norms: frozenset[str]
     for post in posts[:1]:
         search(post)  # what is loaded once costs no search
     began = time.perf_counter()
-    found = [(search(post), post) for post in posts]
+    rankings = [(search(post), post) for post in posts]
     seconds = time.perf_counter() - began
     return {
         "ranking": name,
         "posts": len(posts),
-        "first": _share(bool(ids) and ids[0] in post.answers for ids, post in found),
-        f"in the first {FIRST}": _share(bool(post.answers.intersection(ids)) for ids, post in found),
-        "beside it": _share(bool(ids) and ids[0] not in post.answers | norms for ids, post in found),
-        "none": _share(not ids for ids, _ in found),
+        "first": _share(bool(ids) and ids[0] in post.answers for ids, post in rankings),
+        f"in the first {FIRST}": _share(bool(post.answers.intersection(ids)) for ids, post in rankings),
+        "beside it": _share(bool(ids) and ids[0] not in post.answers | norms for ids, post in rankings),
+        "none": _share(not ids for ids, _ in rankings),
         "ms": round(1000 * seconds / max(1, len(posts)), 1),
     }
 
 
 def _share(outcomes: Iterable[bool]) -> float:
-    counted = list(outcomes)
-    return sum(counted) / len(counted) if counted else 0.0
+    listed = list(outcomes)
+    return sum(listed) / len(listed) if listed else 0.0
 
 
 def _options() -> argparse.Namespace:
@@ -215,20 +217,20 @@ def main() -> None:
         facts, readers = load_facts(STARTER_FACTS), Readers.load(embedder)
         index = KnowledgeIndex(facts, embedder, settings.cache_folder)
         opened = partial(open_starter, settings.cache_folder, embedder, language_of=lambda text: detect(text, "en"))
-        others = {str(one): opened(reranker=RelevanceCrossEncoder(str(one))) for one in options.reranker}
+        others = {str(name): opened(reranker=RelevanceCrossEncoder(str(name))) for name in options.reranker}
         ways = rankings(facts, index, opened(), readers, others)
         norms = frozenset(fact.id for fact in facts if fact.is_universal)
         samples = read_samples(options.posts)
-        posts = [post_of(one.post, "en", one.post, one, facts, readers) for one in samples]
+        posts = [post_of(sample.post, "en", sample.post, sample, facts, readers) for sample in samples]
         posts = [post for post in posts if post.answers]
         tables = {"posts": [hits(name, way, posts, norms) for name, way in ways.items()]}
         tables["by group"] = [
             {
                 "group": group.value,
-                **hits(_OURS, ways[_OURS], some, norms),
+                **hits(_OURS, ways[_OURS], of_group, norms),
             }
             for group in TargetGroup
-            if (some := [post for post in posts if post.label is group])
+            if (of_group := [post for post in posts if post.label is group])
         ]
         if options.multilingual:
             tables |= _multilingual(options.multilingual, facts, readers, ways)

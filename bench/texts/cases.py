@@ -111,7 +111,7 @@ def test_replies() -> list[Reply]:
     _require(rows, "drafts")
     unfit = draft_targets(rows)[:, DRAFT_OUTPUTS.index("unfit")]
     meant = {row.id: row.readings[0] if row.readings else row.meant for row in own_posts()}
-    found = []
+    replies = []
     for row, share in zip(rows, unfit, strict=True):
         if share == 0.5:
             continue
@@ -119,8 +119,8 @@ def test_replies() -> list[Reply]:
         kinds = ", ".join(_LETTERS[letter] for letter in letters) if share > 0.5 else row.intent or "generic"
         label = meant[row.post_id]
         group = GROUP_LETTERS[label.split(":")[1][0]].value if label.startswith("h:") else ""
-        found.append(Reply(row.post, row.text, share < 0.5, kinds, group, row.language))
-    return found
+        replies.append(Reply(row.post, row.text, share < 0.5, kinds, group, row.language))
+    return replies
 
 
 def _require(rows: Sequence[object], what: str) -> None:

@@ -13,11 +13,11 @@ T = TypeVar("T")
 
 def share(hits: Iterable[bool]) -> str:
     """A share with its 95 % interval (Wilson), such as "0.93 [0.90, 0.95]"; "-" where nothing was counted."""
-    counted = list(hits)
-    if not counted:
+    values = list(hits)
+    if not values:
         return "-"
-    low, high = wilson(sum(counted), len(counted))
-    return f"{sum(counted) / len(counted):.3f} [{low:.2f}, {high:.2f}]"
+    low, high = wilson(sum(values), len(values))
+    return f"{sum(values) / len(values):.3f} [{low:.2f}, {high:.2f}]"
 
 
 def by(

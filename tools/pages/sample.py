@@ -35,14 +35,14 @@ def record() -> str:
     run = [sys.executable, "-c", "from bot.cli.main import main; main()", "draft", POST]
     environment = os.environ | {"COLUMNS": str(_COLUMNS), "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(run, env=environment, stdout=subprocess.PIPE, text=True, cwd=ROOT) as begun:  # nosec B603 # programs of our own choice, never through a shell
-        peak, said = _watched(begun)
+        peak, output = _watched(begun)
     version, now, load = metadata.version("antiphon"), datetime.now(UTC), os.getloadavg()[0]
     head = (
         f'$ antiphon draft "{POST}"',
         f"# antiphon {version}, {now:%d %B %Y}, embedded model, profile live",
         f"# {os.cpu_count()} cores ({platform.machine()}), load {load:.1f} at the end; peak memory {peak / 1e9:.1f} GB",
     )
-    return "\n".join(line.rstrip() for line in (*head, "", *said.splitlines())) + "\n"
+    return "\n".join(line.rstrip() for line in (*head, "", *output.splitlines())) + "\n"
 
 
 def _watched(begun: subprocess.Popen[str]) -> tuple[int, str]:
@@ -53,14 +53,14 @@ def _watched(begun: subprocess.Popen[str]) -> tuple[int, str]:
     process, peak = psutil.Process(begun.pid), 0
     while True:
         try:
-            said, _ = begun.communicate(timeout=0.1)
+            output, _ = begun.communicate(timeout=0.1)
         except subprocess.TimeoutExpired:
             with suppress(psutil.NoSuchProcess):  # it ended just now
                 peak = max(peak, process.memory_full_info().pss)
         else:
             if begun.returncode:
                 raise subprocess.CalledProcessError(begun.returncode, begun.args)
-            return peak, said
+            return peak, output
 
 
 def excerpt(whole: str) -> str:
@@ -69,14 +69,14 @@ def excerpt(whole: str) -> str:
     caution, second, drafts, cost = (_first(lines, start) for start in ("    Caution", "Evidence 2", _FRAME, "It took"))
     closed = [number for number, line in enumerate(lines) if line.startswith(_FRAME_END)]
     notes = next((number for number, line in enumerate(lines) if line.startswith("Note: ")), len(lines))
-    shown = [
+    passages = [
         *lines[: min(filter(None, (caution, second, drafts)))],
         _CUT,
         *lines[drafts : closed[:_DRAFTS][-1] + 1],
         _CUT,
         *lines[cost:notes],
     ]
-    return "\n".join(shown)
+    return "\n".join(passages)
 
 
 def _first(lines: list[str], start: str) -> int:

@@ -69,7 +69,7 @@ def _running() -> Iterator[str]:
         with subprocess.Popen(run, env=environment, stdout=subprocess.PIPE, text=True, cwd=ROOT) as begun:  # nosec B603 # programs of our own choice, never through a shell
             try:
                 yield next(
-                    found[0] for line in begun.stdout or () if (found := re.search(r"http://\S+/link/\S+", line))
+                    match[0] for line in begun.stdout or () if (match := re.search(r"http://\S+/link/\S+", line))
                 )
             finally:
                 begun.send_signal(signal.SIGINT)
@@ -82,11 +82,11 @@ def _small(picture: bytes) -> bytes:
     Raises:
         ValueError: it is too large for a page even so.
     """
-    made, drawn = BytesIO(), Image.open(BytesIO(picture)).convert("RGB")
-    drawn.quantize(_COLOURS, dither=Image.Dither.NONE).save(made, "PNG", optimize=True)
-    if made.tell() > MOST_BYTES:
-        raise ValueError(f"A picture has {made.tell()} bytes, more than {MOST_BYTES}: show less of the page.")
-    return made.getvalue()
+    file, drawn = BytesIO(), Image.open(BytesIO(picture)).convert("RGB")
+    drawn.quantize(_COLOURS, dither=Image.Dither.NONE).save(file, "PNG", optimize=True)
+    if file.tell() > MOST_BYTES:
+        raise ValueError(f"A picture has {file.tell()} bytes, more than {MOST_BYTES}: show less of the page.")
+    return file.getvalue()
 
 
 def write(folder: Path = FOLDER) -> None:

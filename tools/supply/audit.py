@@ -46,24 +46,25 @@ def ask(pins: Path, options: Sequence[str] = ()) -> Answer | None:
         AuditFailed: it names what pip-audit said last.
     """
     command = [sys.executable, "-m", "pip_audit", "-r", str(pins), "--no-deps", "--disable-pip", "--format", "json"]
-    asked = [*command, "--progress-spinner", "off", *options]
-    done = subprocess.run(asked, capture_output=True, text=True)  # nosec B603 # our own interpreter and options
+    arguments = [*command, "--progress-spinner", "off", *options]
+    process = subprocess.run(arguments, capture_output=True, text=True)  # nosec B603 # our own interpreter and options
     try:
-        found: list[dict[str, Any]] = json.loads(done.stdout)["dependencies"]
+        packages: list[dict[str, Any]] = json.loads(process.stdout)["dependencies"]
     except (ValueError, KeyError) as err:
-        if any(word in done.stderr for word in _AWAY):
+        if any(word in process.stderr for word in _AWAY):
             return None
-        raise AuditFailed(done.stderr.strip().rpartition("\n")[2] or "pip-audit said nothing") from err
-    unknown = tuple(one["name"] for one in found if "skip_reason" in one)
-    if found and len(unknown) == len(found):  # a service that knows none of them is another one, such as a mirror
+        raise AuditFailed(process.stderr.strip().rpartition("\n")[2] or "pip-audit said nothing") from err
+    unknown = tuple(package["name"] for package in packages if "skip_reason" in package)
+    if packages and len(unknown) == len(packages):  # a service that knows none of them is another one, such as a mirror
         return None
     return Answer(
-        len(found) - len(unknown),
+        len(packages) - len(unknown),
         unknown,
         tuple(
-            f"{one['name']} {one['version']}: {flaw['id']}, fixed in {', '.join(flaw['fix_versions']) or 'no version'}"
-            for one in found
-            for flaw in one.get("vulns", ())
+            f"{package['name']} {package['version']}: {flaw['id']}, "
+            f"fixed in {', '.join(flaw['fix_versions']) or 'no version'}"
+            for package in packages
+            for flaw in package.get("vulns", ())
         ),
     )
 
@@ -74,16 +75,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--require", action="store_true", help="fail where the service cannot be reached")
     parser.add_argument("--pins", type=Path, default=PINS, help="a requirements file with exact versions")
     parser.add_argument("options", nargs="*", help="more options of pip-audit")
-    wanted = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     try:
-        answer = ask(wanted.pins, wanted.options)
+        answer = ask(options.pins, options.options)
     except AuditFailed as err:
         print(f"The audit failed: {err}")  # noqa: T201 - a program for the terminal
         return 1
     for line in _lines(answer):
         print(line)  # noqa: T201 - a program for the terminal
     if answer is None:
-        return 1 if wanted.require else 0
+        return 1 if options.require else 0
     return 1 if answer.vulnerable else 0
 
 

@@ -28,7 +28,7 @@ _SPEC_VERSION: Final = "1.6"
 
 def needed(package: str = "antiphon", extras: Sequence[str] = EXTRAS) -> frozenset[str]:
     """The canonical names of the installed packages that a package with these extras asks for, directly or not."""
-    found: set[str] = set()
+    names: set[str] = set()
     waiting = [(canonicalize_name(package), frozenset(extras))]
     seen: set[tuple[str, frozenset[str]]] = set()
     while waiting:
@@ -37,16 +37,17 @@ def needed(package: str = "antiphon", extras: Sequence[str] = EXTRAS) -> frozens
             continue
         seen.add((name, wanted))
         try:
-            asked = [Requirement(line) for line in requires(name) or ()]
+            requirements = [Requirement(line) for line in requires(name) or ()]
         except PackageNotFoundError:  # for another platform, or an extra that this environment does not have
             continue
-        found.add(name)
+        names.add(name)
         waiting += [
-            (canonicalize_name(one.name), frozenset(one.extras))
-            for one in asked
-            if one.marker is None or any(one.marker.evaluate({"extra": extra}) for extra in wanted or {""})
+            (canonicalize_name(requirement.name), frozenset(requirement.extras))
+            for requirement in requirements
+            if requirement.marker is None
+            or any(requirement.marker.evaluate({"extra": extra}) for extra in wanted or {""})
         ]
-    return frozenset(found - {canonicalize_name(package)})
+    return frozenset(names - {canonicalize_name(package)})
 
 
 def bill() -> dict[str, Any]:
@@ -61,18 +62,18 @@ def bill() -> dict[str, Any]:
         "JSON",
         sys.executable,
     ]
-    done = subprocess.run(  # nosec B603 # our own interpreter and options
+    process = subprocess.run(  # nosec B603 # our own interpreter and options
         [*command, *options], capture_output=True, text=True, check=True
     )
-    document: dict[str, Any] = json.loads(done.stdout)
-    wanted = needed()
-    kept = [one for one in document["components"] if canonicalize_name(one["name"]) in wanted]
-    refs = {one["bom-ref"] for one in kept} | {document["metadata"]["component"]["bom-ref"]}
+    document: dict[str, Any] = json.loads(process.stdout)
+    names = needed()
+    kept = [component for component in document["components"] if canonicalize_name(component["name"]) in names]
+    refs = {component["bom-ref"] for component in kept} | {document["metadata"]["component"]["bom-ref"]}
     document["components"] = [*kept, _weights()]
     document["dependencies"] = [
-        one | ({"dependsOn": [ref for ref in one["dependsOn"] if ref in refs]} if "dependsOn" in one else {})
-        for one in document["dependencies"]
-        if one["ref"] in refs
+        entry | ({"dependsOn": [ref for ref in entry["dependsOn"] if ref in refs]} if "dependsOn" in entry else {})
+        for entry in document["dependencies"]
+        if entry["ref"] in refs
     ]
     return document
 

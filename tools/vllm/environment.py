@@ -43,8 +43,12 @@ def make(folder: Path) -> None:
 
 def requirements(metadata: Path) -> list[str]:
     """What vLLM needs without what is left out, as pip takes it."""
-    wanted = HeaderParser().parsestr((metadata / "METADATA").read_text("utf-8")).get_all("Requires-Dist", [])
-    return [one for one in wanted if not _LEFT_OUT.match(one) and "extra ==" not in one]
+    requirements = HeaderParser().parsestr((metadata / "METADATA").read_text("utf-8")).get_all("Requires-Dist", [])
+    return [
+        requirement
+        for requirement in requirements
+        if not _LEFT_OUT.match(requirement) and "extra ==" not in requirement
+    ]
 
 
 def _metadata(folder: Path) -> Path:

@@ -23,14 +23,14 @@ def table(rows: Sequence[PostRow] | Sequence[DraftRow], what: str) -> str:
     says = _hateful if what == "hateful" else _unfit
     lines = [f"{what:<10}{'texts':>8}{'alpha':>8}{'third read':>12}{'as meant':>10}"]
     for language in ("en", "es", "it", "eu", ""):
-        mine = [row for row in rows if language in ("", row.language) and len(row.readings) > 1]
-        if not mine:
+        read_rows = [row for row in rows if language in ("", row.language) and len(row.readings) > 1]
+        if not read_rows:
             continue
-        first = [{str(at): says(label) for at, label in enumerate(row.readings[:2])} for row in mine]
-        third = sum(len(row.readings) > 2 for row in mine)
-        as_meant = sum((sum(map(says, row.readings)) * 2 > len(row.readings)) == says(row.meant) for row in mine)
+        first = [{str(at): says(label) for at, label in enumerate(row.readings[:2])} for row in read_rows]
+        third = sum(len(row.readings) > 2 for row in read_rows)
+        as_meant = sum((sum(map(says, row.readings)) * 2 > len(row.readings)) == says(row.meant) for row in read_rows)
         name = language or "all"
-        lines.append(f"{name:<10}{len(mine):>8}{alpha(first):>8.3f}{third:>12}{as_meant / len(mine):>10.3f}")
+        lines.append(f"{name:<10}{len(read_rows):>8}{alpha(first):>8.3f}{third:>12}{as_meant / len(read_rows):>10.3f}")
     return "\n".join(lines)
 
 

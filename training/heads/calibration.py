@@ -21,22 +21,22 @@ _PEAKS_ARE_ONE_IN: Final = 50
 
 def calibration(logits: NDArray[np.float32], targets: NDArray[np.float32]) -> list[tuple[float, float]]:
     """For each output the slope and offset that make its logit a probability (Platt); (1, 0) where few are known."""
-    found = []
+    fits = []
     for at in range(targets.shape[1]):
-        known = ~np.isnan(targets[:, at])
-        said = targets[known, at] >= 0.5
-        if known.sum() < 50 or min(said.sum(), (~said).sum()) < 10:
-            found.append((1.0, 0.0))
+        is_labelled = ~np.isnan(targets[:, at])
+        said = targets[is_labelled, at] >= 0.5
+        if is_labelled.sum() < 50 or min(said.sum(), (~said).sum()) < 10:
+            fits.append((1.0, 0.0))
             continue
-        fit = LogisticRegression(C=100.0).fit(logits[known, at : at + 1], said)
-        found.append((round(float(fit.coef_[0, 0]), 4), round(float(fit.intercept_[0]), 4)))
-    return found
+        fit = LogisticRegression(C=100.0).fit(logits[is_labelled, at : at + 1], said)
+        fits.append((round(float(fit.coef_[0, 0]), 4), round(float(fit.intercept_[0]), 4)))
+    return fits
 
 
 def beside(odds: NDArray[np.float64], said: NDArray[np.bool_]) -> list[float]:
     """How the log-odds of networks, shape (texts, networks), become those of all: an offset, and what each counts."""
     fit = LogisticRegression(C=100.0).fit(odds, said)
-    return [round(float(one), 4) for one in (fit.intercept_[0], *fit.coef_[0])]
+    return [round(float(number), 4) for number in (fit.intercept_[0], *fit.coef_[0])]
 
 
 def even(
@@ -56,13 +56,13 @@ def by_language(
     """What the main output finds and lets pass in each language, and whether it is enough to count there."""
     rows = []
     for language in sorted(set(spoken)):
-        mine = spoken == language
-        found, let_pass = chances[mine & said] >= 0.5, chances[mine & ~said] < 0.5
+        is_language = spoken == language
+        found, let_pass = chances[is_language & said] >= 0.5, chances[is_language & ~said] < 0.5
         is_known = all(part.size and _surely(part) >= LEAST_KNOWN for part in (found, let_pass))
         rows.append(
             {
                 "language": str(language),
-                "texts": int(mine.sum()),
+                "texts": int(is_language.sum()),
                 "recall": _share(found),
                 "specificity": _share(let_pass),
                 "known": is_known,
@@ -109,7 +109,7 @@ def false_alarms(logits: NDArray[np.float64]) -> tuple[list[float], list[float]]
     beyond = np.array([2.5, 3.0, 3.3, 3.7, 4.0, 5.0])
     rarer = peaks[-1] + genpareto.isf(_PEAKS_ARE_ONE_IN / 10**beyond, shape, 0, max(scale, 1e-6))
     there = np.maximum.accumulate(np.concatenate([at, rarer]))
-    return [round(float(one), 3) for one in (*counted, *beyond)], [round(float(one), 3) for one in there]
+    return [round(float(number), 3) for number in (*counted, *beyond)], [round(float(number), 3) for number in there]
 
 
 def limits(unfit: NDArray[np.float64], said: NDArray[np.bool_]) -> tuple[float, float]:

@@ -39,31 +39,35 @@ def compared(
         close: for each stereotype the cosines of the posts and its wordings.
     """
     chance = random.Random(1)  # nosec B311 # noqa: S311 - repeatable, no secret
-    for one in [*known] * _DRAWS:
-        drawn = chance.sample(range(close[one.id].shape[1]), min(count, close[one.id].shape[1]))
-        rivals = [close[other.id] for other in known if other.target_group is one.target_group and other is not one]
-        near, rival = close[one.id][:, drawn].max(axis=1), np.concatenate(rivals, axis=1).max(axis=1)
+    for stereotype in [*known] * _DRAWS:
+        drawn = chance.sample(range(close[stereotype.id].shape[1]), min(count, close[stereotype.id].shape[1]))
+        rivals = [
+            close[other.id]
+            for other in known
+            if other.target_group is stereotype.target_group and other is not stereotype
+        ]
+        near, rival = close[stereotype.id][:, drawn].max(axis=1), np.concatenate(rivals, axis=1).max(axis=1)
         for at, post in enumerate(posts):
-            if post.group is one.target_group:
-                yield float(near[at]), float(rival[at]), one.id in post.seen
+            if post.group is stereotype.target_group:
+                yield float(near[at]), float(rival[at]), stereotype.id in post.seen
 
 
 def table(split: str) -> list[str]:
     """A line for each number of wordings and each limit."""
     embedder = SentenceEmbedder()
-    known = [one for one in load_stereotypes().values() if not one.is_general]
-    posts = [one for one in labelled() if one.split == split and one.language == "en"]
-    read = vectors_of([post.text for post in posts], "en", embedder)
-    close = {one.id: read @ vectors_of(one.wordings["en"], "en", embedder).T for one in known}
+    known = [stereotype for stereotype in load_stereotypes().values() if not stereotype.is_general]
+    posts = [post for post in labelled() if post.split == split and post.language == "en"]
+    vectors = vectors_of([post.text for post in posts], "en", embedder)
+    close = {stereotype.id: vectors @ vectors_of(stereotype.wordings["en"], "en", embedder).T for stereotype in known}
     lines = [f"{split}: {len(posts)} posts"]
     for count in _WORDINGS:
         near, rival, saw = np.array(list(compared(posts, known, close, count))).T
         seen = saw > 0
         for ahead in _AHEAD:
-            found = (near >= CLOSE) & (near >= rival + ahead)
-            right, share = seen[found].mean(), (seen & found).sum() / seen.sum()
+            is_close = (near >= CLOSE) & (near >= rival + ahead)
+            right, share = seen[is_close].mean(), (seen & is_close).sum() / seen.sum()
             lines.append(
-                f"  {count:2} wordings, {ahead:5.2f} ahead: {found.sum():4}, {right:.2f} right, {share:.3f} of all"
+                f"  {count:2} wordings, {ahead:5.2f} ahead: {is_close.sum():4}, {right:.2f} right, {share:.3f} of all"
             )
     return lines
 

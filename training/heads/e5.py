@@ -110,18 +110,18 @@ def whole() -> Whole:
     for layer in range(layers):
         for short, name in _NAMES.items():
             names |= {f"l{layer}.{short}.{end[0]}": f"encoder.layer.{layer}.{name}.{end}" for end in ("weight", "bias")}
-    found = dict[str, NDArray[Any]]()
+    arrays = dict[str, NDArray[Any]]()
     for short, kind, length, start, size in _entries(raw, at):
         name = names[short]
         if not kind:
             vector = np.frombuffer(raw, "<f4", length, start)
-            found[name] = vector.reshape(-1, WIDTH) if name.startswith("embeddings") and length > WIDTH else vector
+            arrays[name] = vector.reshape(-1, WIDTH) if name.startswith("embeddings") and length > WIDTH else vector
             continue
         inner = INNER if name.endswith(".output.dense.weight") and "attention" not in name else WIDTH
         blocks = np.frombuffer(raw, np.uint8, size, start).reshape(-1, inner // BLOCK, 2 + BLOCK // 2)
-        found[name] = np.ascontiguousarray(blocks[..., 2:]).reshape(len(blocks), -1)
-        found[name + SCALES] = np.ascontiguousarray(blocks[..., :2]).view("<f2").squeeze(-1)
-    return Whole(list(zip(pieces, scores, strict=True)), found)
+        arrays[name] = np.ascontiguousarray(blocks[..., 2:]).reshape(len(blocks), -1)
+        arrays[name + SCALES] = np.ascontiguousarray(blocks[..., :2]).view("<f2").squeeze(-1)
+    return Whole(list(zip(pieces, scores, strict=True)), arrays)
 
 
 def _entries(raw: bytes, at: int) -> Iterator[tuple[str, int, int, int, int]]:
@@ -137,14 +137,14 @@ def _entries(raw: bytes, at: int) -> Iterator[tuple[str, int, int, int, int]]:
 
 def floats(layers: int) -> dict[str, NDArray[np.float32]]:
     """The word vectors that ship and the lower layers, by the names of BERT, as floats."""
-    weights, rows, found = whole().weights, kept(), dict[str, NDArray[np.float32]]()
+    weights, rows, arrays = whole().weights, kept(), dict[str, NDArray[np.float32]]()
     for name, array in weights.items():
         if name.endswith(SCALES) or _layer(name) >= layers:
             continue
-        mine = rows if name == WORDS else slice(MAX_TOKENS if "position" in name else None)
+        part = rows if name == WORDS else slice(MAX_TOKENS if "position" in name else None)
         is_packed = name + SCALES in weights
-        found[name] = floats_of(array[mine], weights[name + SCALES][mine]) if is_packed else array[mine]
-    return found
+        arrays[name] = floats_of(array[part], weights[name + SCALES][part]) if is_packed else array[part]
+    return arrays
 
 
 def _layer(name: str) -> int:
@@ -164,31 +164,33 @@ def cut(tokenizer: Path) -> str:
     described = json.loads(tokenizer.read_text("utf-8"))
     model = described["model"]
     model["vocab"] = [model["vocab"][place] for place in chosen([piece for piece, _ in model["vocab"]], tokenizer)]
-    described["added_tokens"] = [one for one in described["added_tokens"] if one["id"] <= model["unk_id"]]
+    described["added_tokens"] = [token for token in described["added_tokens"] if token["id"] <= model["unk_id"]]
     return json.dumps(described, ensure_ascii=False, separators=(",", ":"))
 
 
 def chosen(pieces: Sequence[str], tokenizer: Path) -> list[int]:
     """The places of the pieces that are to ship, of which the most frequent stand first."""
-    occurring, latin, found = _occurring(tokenizer), 0, list[int]()
+    occurring, latin, chosen = _occurring(tokenizer), 0, list[int]()
     for place, piece in enumerate(pieces):
         letters = [letter for letter in piece if letter.isalpha()]
         is_latin = bool(letters) and all("LATIN" in unicodedata.name(letter, "") for letter in letters)
         latin += is_latin
         if place in occurring or (is_latin and latin <= LATIN) or not letters:
-            found.append(place)
-    return found
+            chosen.append(place)
+    return chosen
 
 
 def _occurring(tokenizer: Path) -> set[int]:
     """The pieces of our texts."""
-    model, found = Tokenizer.from_file(str(tokenizer)), set[int]()
+    model, ids = Tokenizer.from_file(str(tokenizer)), set[int]()
     for file in sorted((*DATA.rglob("*.jsonl"), *DATA.rglob("*.txt"))):
         is_text = file.suffix == ".txt"
         lines = filter(None, file.read_text("utf-8").splitlines())
-        for one in model.encode_batch([line if is_text else " ".join(_strings(json.loads(line))) for line in lines]):
-            found.update(one.ids)
-    return found
+        for encoding in model.encode_batch(
+            [line if is_text else " ".join(_strings(json.loads(line))) for line in lines]
+        ):
+            ids.update(encoding.ids)
+    return ids
 
 
 def _strings(row: Mapping[str, Any]) -> Iterator[str]:
@@ -197,13 +199,13 @@ def _strings(row: Mapping[str, Any]) -> Iterator[str]:
 
 def shipped() -> bytes:
     """What our networks share: the word vectors that are kept, places, and the lower layers."""
-    found = dict[str, NDArray[Any]]()
+    arrays = dict[str, NDArray[Any]]()
     for name, array in whole().weights.items():
         if _layer(name) < LAYERS:
-            mine = array[kept()] if name.removesuffix(SCALES) == WORDS else array
-            mine = mine[:MAX_TOKENS] if "position" in name else mine
-            found[name] = mine.astype(np.float16) if mine.dtype == np.float32 else mine
-    return save(found)
+            part = array[kept()] if name.removesuffix(SCALES) == WORDS else array
+            part = part[:MAX_TOKENS] if "position" in name else part
+            arrays[name] = part.astype(np.float16) if part.dtype == np.float32 else part
+    return save(arrays)
 
 
 def main() -> None:

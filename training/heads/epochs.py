@@ -154,24 +154,24 @@ def logits_of(network: Any, texts: Sequence[Texts]) -> NDArray[np.float32]:
     import torch
 
     order = sorted(range(len(texts)), key=lambda row: sum(map(len, texts[row])))
-    found = np.empty((len(texts), network.outputs.out_features), dtype=np.float32)
+    logits = np.empty((len(texts), network.outputs.out_features), dtype=np.float32)
     with torch.inference_mode():
         for rows in _batches(order):
-            found[list(rows)] = network(network.tokenized([texts[row] for row in rows])).numpy()
-    return found
+            logits[list(rows)] = network(network.tokenized([texts[row] for row in rows])).numpy()
+    return logits
 
 
-def shuffled(found: Sequence[Example], chance: random.Random) -> list[Example]:
+def shuffled(examples: Sequence[Example], chance: random.Random) -> list[Example]:
     """Random order, but texts of like length beside each other within a stretch, which saves padding."""
-    mixed = list(found)
+    mixed = list(examples)
     chance.shuffle(mixed)
     stretch = BATCH * 16
     ordered = list[Example]()
     for start in range(0, len(mixed), stretch):
-        part = sorted(mixed[start : start + stretch], key=lambda one: sum(map(len, one[0])))
+        part = sorted(mixed[start : start + stretch], key=lambda example: sum(map(len, example[0])))
         batches = [part[at : at + BATCH] for at in range(0, len(part), BATCH)]
         chance.shuffle(batches)
-        ordered += [one for batch in batches for one in batch]
+        ordered += [example for batch in batches for example in batch]
     return ordered
 
 

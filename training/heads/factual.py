@@ -35,16 +35,18 @@ def main() -> None:
     rows = list(rows_in(DATA / "sentences" / "en.jsonl"))
     needs = np.array([row["labels"][0] == "C" for row in rows])
     vectorizer = DictVectorizer()
-    counted = vectorizer.fit_transform([cues(row["text"]) for row in rows])
-    often = np.asarray((counted != 0).sum(axis=0)).ravel() >= _LEAST
-    counted, names = counted[:, often], vectorizer.get_feature_names_out()[often]
+    counts = vectorizer.fit_transform([cues(row["text"]) for row in rows])
+    often = np.asarray((counts != 0).sum(axis=0)).ravel() >= _LEAST
+    counts, names = counts[:, often], vectorizer.get_feature_names_out()[often]
     model = LogisticRegression(C=_STRENGTH, max_iter=3000)
     folds = KFold(5, shuffle=True, random_state=SEED)
-    chances = cross_val_predict(model, counted, needs, cv=folds, method="predict_proba")[:, 1]
+    chances = cross_val_predict(model, counts, needs, cv=folds, method="predict_proba")[:, 1]
     limit = float(np.quantile(chances[needs], 1 - FOUND))
-    model.fit(counted, needs)
+    model.fit(counts, needs)
     weights = {
-        name: round(float(one), 2) for name, one in zip(names, model.coef_[0], strict=True) if abs(one) >= _SMALLEST
+        name: round(float(weight), 2)
+        for name, weight in zip(names, model.coef_[0], strict=True)
+        if abs(weight) >= _SMALLEST
     }
     fitted: dict[str, Any] = {
         "limit": round(limit, 3),
@@ -53,16 +55,16 @@ def main() -> None:
     }
     OUT.write_text(json.dumps(fitted, indent=0, ensure_ascii=False, sort_keys=True) + "\n", encoding="utf-8")
     twice = [row["labels"] for row in rows if len(row["labels"]) > 1]
-    told = {
+    figures = {
         "sentences": len(rows),
         "need a source": needs.mean(),
-        "readers agree": np.mean([(one == "C") == (other == "C") for one, other in twice]),
+        "readers agree": np.mean([(first == "C") == (second == "C") for first, second in twice]),
         "area under the curve": roc_auc_score(needs, chances),
         "found": (chances[needs] >= limit).mean(),
         "taken for one": (chances[~needs] >= limit).mean(),
         "cues": len(weights),
     }
-    json.dump(told, sys.stdout, indent=2, default=float)
+    json.dump(figures, sys.stdout, indent=2, default=float)
     sys.stdout.write("\n")
 
 

@@ -42,26 +42,31 @@ class _Graph:
 
     def weight(self, name: str, *shape: int) -> str:
         """A weight that is filled in where the graph is loaded, as floats."""
-        said = TensorProto(name=name, data_type=TensorProto.FLOAT16, dims=shape, data_location=TensorProto.EXTERNAL)
-        said.external_data.add(key="location", value="weights")
-        self.empty.append(said)
+        tensor = TensorProto(name=name, data_type=TensorProto.FLOAT16, dims=shape, data_location=TensorProto.EXTERNAL)
+        tensor.external_data.add(key="location", value="weights")
+        self.empty.append(tensor)
         return self.put("Cast", [name], f"{name}.floats", to=TensorProto.FLOAT)
 
-    def product(self, taken: str, prefix: str, matrices: tuple[str, ...], inner: int, outer: int) -> tuple[str, str]:
+    def product(self, value: str, prefix: str, matrices: tuple[str, ...], inner: int, outer: int) -> tuple[str, str]:
         """Vectors times matrices side by side, and their biases, which are not yet added."""
-        weights = [self.weight(f"{prefix}{one}.weight", outer, inner) for one in matrices]
-        biases = [self.weight(f"{prefix}{one}.bias", outer) for one in matrices]
+        weights = [self.weight(f"{prefix}{matrix}.weight", outer, inner) for matrix in matrices]
+        biases = [self.weight(f"{prefix}{matrix}.bias", outer) for matrix in matrices]
         name = f"{prefix}{matrices[0]}"
         if len(matrices) > 1:
             weights = [self.put("Concat", weights, f"{name}.weights", axis=0)]
             biases = [self.put("Concat", biases, f"{name}.biases", axis=0)]
         turned = self.put("Transpose", weights, f"{name}.turned", perm=[1, 0])
-        return self.put("MatMul", [taken, turned], f"{name}.product"), biases[0]
+        return self.put("MatMul", [value, turned], f"{name}.product"), biases[0]
 
     def added(self, product: tuple[str, str], before: str, norm: str) -> str:
         """A product with its bias, added to what was before, and brought to one measure."""
-        taken = [product[0], before, *(self.weight(f"{norm}.{part}", WIDTH) for part in ("weight", "bias")), product[1]]
-        return self.put("SkipLayerNormalization", taken, f"{norm}.output", _OWN, epsilon=_EPSILON)
+        values = [
+            product[0],
+            before,
+            *(self.weight(f"{norm}.{part}", WIDTH) for part in ("weight", "bias")),
+            product[1],
+        ]
+        return self.put("SkipLayerNormalization", values, f"{norm}.output", _OWN, epsilon=_EPSILON)
 
 
 def graph_of(form: Form) -> bytes:
@@ -72,11 +77,11 @@ def graph_of(form: Form) -> bytes:
     vectors = graph.put("LayerNormalization", ["vectors", *norm], f"{first}.output", axis=-1, epsilon=_EPSILON)
     for at in range(_LAYERS[form]):
         layer = f"encoder.layer.{at}."
-        sides = [f"{layer}{one}" for one in _ATTENTION]
+        sides = [f"{layer}{side}" for side in _ATTENTION]
         product, bias = graph.product(vectors, layer, _ATTENTION, WIDTH, WIDTH)
         graph.nodes.append(helper.make_node("Split", [product], sides, axis=-1, num_outputs=3))
-        heard = graph.put("MultiHeadAttention", [*sides, bias], f"{layer}attention", _OWN, num_heads=_HEADS)
-        output = graph.product(heard, layer, ("attention.output.dense",), WIDTH, WIDTH)
+        attention = graph.put("MultiHeadAttention", [*sides, bias], f"{layer}attention", _OWN, num_heads=_HEADS)
+        output = graph.product(attention, layer, ("attention.output.dense",), WIDTH, WIDTH)
         vectors = graph.added(output, vectors, f"{layer}attention.output.LayerNorm")
         risen = graph.product(vectors, layer, ("intermediate.dense",), WIDTH, _INNER)
         bent = graph.put("BiasGelu", list(risen), f"{layer}intermediate", _OWN)
@@ -95,15 +100,15 @@ def graph_of(form: Form) -> bytes:
 
 def shipped() -> bytes:
     """The package's weights, which our own networks share: its matrices in eight bits, all else in sixteen."""
-    weights, kept = load_file(packaged_folder() / "model.safetensors"), dict[str, NDArray[Any]]()
+    weights, arrays = load_file(packaged_folder() / "model.safetensors"), dict[str, NDArray[Any]]()
     for name, tensor in weights.items():
         if name == "embeddings.position_ids" or name.startswith("pooler."):
             continue
         if tensor.ndim > 1:
-            kept[name], kept[name + SCALES] = in_eight_bits(tensor, WIDTH if name == _WORDS else BLOCK)
+            arrays[name], arrays[name + SCALES] = in_eight_bits(tensor, WIDTH if name == _WORDS else BLOCK)
         else:
-            kept[name] = tensor.astype(np.float16)
-    return save(kept)
+            arrays[name] = tensor.astype(np.float16)
+    return save(arrays)
 
 
 def main() -> None:

@@ -56,8 +56,12 @@ class Learner:
         self._mean = AveragedModel(self._network, multi_avg_fn=get_ema_multi_avg_fn(_KEPT))  # type: ignore[no-untyped-call]
         words = self._network.encoder.embeddings.word_embeddings
         words.sparse = words.weight.requires_grad  # a step touches few rows of a large table
-        inside = [one for one in self._network.encoder.parameters() if one.requires_grad and one is not words.weight]
-        over = [one for name, one in self._network.named_parameters() if not name.startswith("encoder.")]
+        inside = [
+            weight
+            for weight in self._network.encoder.parameters()
+            if weight.requires_grad and weight is not words.weight
+        ]
+        over = [weight for name, weight in self._network.named_parameters() if not name.startswith("encoder.")]
         self._clipped = [*inside, *over]
         parts: list[dict[str, Any]] = [{"params": inside}, {"params": over, "lr": rate * faster}]
         self._optimizers: tuple[torch.optim.Optimizer, ...] = (
@@ -65,7 +69,8 @@ class Learner:
             *([torch.optim.SparseAdam([words.weight], lr=rate)] if words.sparse else ()),
         )
         self._schedules = [
-            torch.optim.lr_scheduler.LambdaLR(one, lambda step: _share(step, steps)) for one in self._optimizers
+            torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: _share(step, steps))
+            for optimizer in self._optimizers
         ]
         can = torch.cpu.get_capabilities()
         self._is_half = bool(can.get("amx_bf16") or can.get("avx512_bf16"))  # AVX2 alone is slower at it
@@ -111,13 +116,13 @@ class Learner:
 
     def state(self) -> dict[str, Any]:
         """All that the next step depends on, for ``torch.save``."""
-        states = {str(at): one.state_dict() for at, one in enumerate(self._parts())}
+        states = {str(at): part.state_dict() for at, part in enumerate(self._parts())}
         return {**states, _CHANCE: torch.get_rng_state()}
 
     def go_on_from(self, state: Mapping[str, Any]) -> None:
         """Take up what ``state`` gave."""
-        for at, one in enumerate(self._parts()):
-            one.load_state_dict(state[str(at)])
+        for at, part in enumerate(self._parts()):
+            part.load_state_dict(state[str(at)])
         torch.set_rng_state(state[_CHANCE])
 
     def _parts(self) -> list[Any]:

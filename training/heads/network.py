@@ -60,9 +60,12 @@ def new_network(outputs: int, base: Base = Base.MINILM) -> Any:
 
         def tokenized(self, texts: Sequence[tuple[str, ...]]) -> Mapping[str, torch.Tensor]:
             pieces = _tokenizer(base).encode_batch([text if len(text) > 1 else text[0] for text in texts])
-            found = {"input_ids": [one.ids for one in pieces], "attention_mask": [one.attention_mask for one in pieces]}
-            found["token_type_ids"] = [one.type_ids for one in pieces]
-            return {name: torch.tensor(rows) for name, rows in found.items()}
+            inputs = {
+                "input_ids": [piece.ids for piece in pieces],
+                "attention_mask": [piece.attention_mask for piece in pieces],
+            }
+            inputs["token_type_ids"] = [piece.type_ids for piece in pieces]
+            return {name: torch.tensor(rows) for name, rows in inputs.items()}
 
         def forward(self, tokens: Mapping[str, torch.Tensor]) -> torch.Tensor:
             vectors = self.encoder(**tokens).last_hidden_state
@@ -81,10 +84,10 @@ def new_network(outputs: int, base: Base = Base.MINILM) -> Any:
 def _minilm() -> BertModel:
     from transformers import AutoModel
 
-    found: BertModel = AutoModel.from_pretrained(  # nosec B615 # a folder on this machine
+    model: BertModel = AutoModel.from_pretrained(  # nosec B615 # a folder on this machine
         str(packaged_folder()), local_files_only=True, add_pooling_layer=False
     )
-    return found
+    return model
 
 
 def _e5() -> BertModel:
@@ -106,11 +109,11 @@ def _e5() -> BertModel:
         hidden_dropout_prob=0.0,
         attention_probs_dropout_prob=0.0,
     )
-    found = BertModel(shape, add_pooling_layer=False)
-    found.load_state_dict(weights)
-    for kept in (found.embeddings, *found.encoder.layer[:SHARED_LAYERS]):
-        kept.requires_grad_(False)
-    return found
+    model = BertModel(shape, add_pooling_layer=False)
+    model.load_state_dict(weights)
+    for part in (model.embeddings, *model.encoder.layer[:SHARED_LAYERS]):
+        part.requires_grad_(False)
+    return model
 
 
 def pack(network: Any, about: Mapping[str, Any], file: Path) -> None:
@@ -147,14 +150,14 @@ def unpacked(file: Path) -> Any:
 
     packed = load_file(file)
     network = new_network(len(packed["outputs.bias"]), Base.MINILM if WORD_VECTORS in packed else Base.E5)
-    found: dict[str, NDArray[Any]] = {ENCODER + name: array for name, array in layers_of(packed).items()}
-    found |= {name: floats(packed, name) for name in network.state_dict() if not name.startswith(ENCODER)}
+    arrays: dict[str, NDArray[Any]] = {ENCODER + name: array for name, array in layers_of(packed).items()}
+    arrays |= {name: floats(packed, name) for name in network.state_dict() if not name.startswith(ENCODER)}
     if WORD_VECTORS in packed:
         words = minilm.shared_words(np.arange(minilm.count_of_words()))
         words[packed[ROWS]] += floats(packed, WORD_VECTORS)
-        found[WORD_VECTORS] = words
-    given = {name: torch.tensor(array, dtype=torch.float32) for name, array in found.items()}
-    network.load_state_dict(network.state_dict() | given)
+        arrays[WORD_VECTORS] = words
+    tensors = {name: torch.tensor(array, dtype=torch.float32) for name, array in arrays.items()}
+    network.load_state_dict(network.state_dict() | tensors)
     return network
 
 
@@ -163,8 +166,8 @@ def in_four_bits(matrix: NDArray[np.float32]) -> tuple[NDArray[np.uint8], NDArra
     blocks = matrix.reshape(len(matrix), -1, BLOCK)
     farthest = np.take_along_axis(blocks, np.abs(blocks).argmax(-1)[..., None], -1)[..., 0]
     scales = (farthest / -ZERO).astype(np.float16)
-    each = np.rint(blocks / _divisors(scales)) + ZERO
-    bits = each.clip(0, 2 * ZERO - 1).astype(np.uint8)
+    steps = np.rint(blocks / _divisors(scales)) + ZERO
+    bits = steps.clip(0, 2 * ZERO - 1).astype(np.uint8)
     lower, upper = bits[..., : BLOCK // 2], bits[..., BLOCK // 2 :]
     return (lower | upper << 4).reshape(len(matrix), -1), scales
 
@@ -179,8 +182,8 @@ def in_eight_bits(matrix: NDArray[np.float32], block: int = BLOCK) -> tuple[NDAr
 
 def _divisors(scales: NDArray[np.float16]) -> NDArray[np.float32]:
     """The scales of blocks, and 1 for those that hold nothing."""
-    found = scales.astype(np.float32)[..., None]
-    return np.where(found == 0, np.float32(1), found)
+    divisors = scales.astype(np.float32)[..., None]
+    return np.where(divisors == 0, np.float32(1), divisors)
 
 
 def _lengths(rows: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -193,7 +196,7 @@ def _tokenizer(base: Base) -> Tokenizer:
     from tokenizers import Tokenizer
 
     shared = minilm.tokenizer() if base is Base.MINILM else e5.tokenizer()
-    found = Tokenizer.from_str(shared.to_str())
+    tokenizer = Tokenizer.from_str(shared.to_str())
     pad = "[PAD]" if base is Base.MINILM else "<pad>"
-    found.enable_padding(pad_id=found.token_to_id(pad), pad_token=pad)
-    return found
+    tokenizer.enable_padding(pad_id=tokenizer.token_to_id(pad), pad_token=pad)
+    return tokenizer

@@ -64,9 +64,9 @@ _HIDDEN: Final = 300
 
 def loss_of(logits: torch.Tensor, targets: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
     """Weighted binary cross-entropy with what the readings say; an output that has no target is not counted."""
-    known = ~torch.isnan(targets)
-    each = functional.binary_cross_entropy_with_logits(logits, torch.nan_to_num(targets), reduction="none")
-    return (each * known * weights).sum() / (known * weights).sum()
+    is_labelled = ~torch.isnan(targets)
+    losses = functional.binary_cross_entropy_with_logits(logits, torch.nan_to_num(targets), reduction="none")
+    return (losses * is_labelled * weights).sum() / (is_labelled * weights).sum()
 
 
 def task_of(which: str, most: int = 0, *, goes_on: bool = False) -> Task:
@@ -148,10 +148,10 @@ def _fitted_anew(
 
 def _refuse_others(begun: Path, task: Task) -> None:
     try:
-        found = SmallEncoder(begun).about.get("outputs")
+        outputs = SmallEncoder(begun).about.get("outputs")
     except IndexUnavailable as err:
         raise BadInput(f"{begun} cannot be read as weights.", remedy=_OWN_WEIGHTS) from err
-    if found != list(task.outputs):
+    if outputs != list(task.outputs):
         raise BadInput(f"{begun} holds the weights of something else.", remedy=_OWN_WEIGHTS)
 
 
@@ -187,17 +187,19 @@ def measured(task: Task, out: Path, about: dict[str, Any]) -> list[dict[str, Any
     if task.outside:
         table = _evened(task, out, about, at)
     talk = [(readable(text),) for text in task.talk]
-    found = SmallEncoder(out).logits(talk)[:, at].astype(np.float64) * slope + offset
-    about["false_alarms"], about["ordinary"] = false_alarms(found), len(talk)
+    odds_of_talk = SmallEncoder(out).logits(talk)[:, at].astype(np.float64) * slope + offset
+    about["false_alarms"], about["ordinary"] = false_alarms(odds_of_talk), len(talk)
     chance = random.Random(SEED)  # nosec B311 # noqa: S311 - a reproducible sample, no secret
     hateful = np.flatnonzero(mine & said).tolist()
     hidden = chance.sample(hateful, min(_HIDDEN, len(hateful)))
     longer = [
         pieces_of(readable(_amid_talk(task.dev[row].text, task.talk, chance), task.dev[row].language)) for row in hidden
     ]
-    each = SmallEncoder(out).logits([(piece,) for of_text in longer for piece in of_text])[:, at] * slope + offset
+    odds_of_pieces = (
+        SmallEncoder(out).logits([(piece,) for of_text in longer for piece in of_text])[:, at] * slope + offset
+    )
     counts = np.array([len(of_text) for of_text in longer])
-    worst = np.maximum.reduceat(each.astype(np.float64), np.cumsum(counts) - counts)
+    worst = np.maximum.reduceat(odds_of_pieces.astype(np.float64), np.cumsum(counts) - counts)
     about["long"] = long_discount(worst, counts, main[hidden])
     return table
 
@@ -217,22 +219,24 @@ def _evened(task: Task, out: Path, about: dict[str, Any], at: int) -> list[dict[
     about["odds"] = {}
     for language in about["spoken"]:
         its, ours = spoken == language, is_ours[spoken == language]
-        known = odds[its, : 1 if language in about["languages"] else 2]
-        bias, *slopes = beside(known[ours], said[its][ours])
-        found = bias + known @ slopes
+        features = odds[its, : 1 if language in about["languages"] else 2]
+        bias, *slopes = beside(features[ours], said[its][ours])
+        found = bias + features @ slopes
         offset, slope = even(found[ours], said[its][ours], found[~ours], said[its][~ours])
         read[its] = offset + slope * found
-        about["odds"][language] = [round(one, 4) for one in (offset + slope * bias, *(slope * one for one in slopes))]
+        about["odds"][language] = [
+            round(number, 4) for number in (offset + slope * bias, *(slope * number for number in slopes))
+        ]
     chances = 1 / (1 + np.exp(-read))
     table = by_language(spoken[is_ours], said[is_ours], chances[is_ours])
-    mine = np.isin(spoken, about["languages"] or spoken)
-    about["unsure"] = unsure_between(chances[mine], said[mine])
+    counts = np.isin(spoken, about["languages"] or spoken)
+    about["unsure"] = unsure_between(chances[counts], said[counts])
     return table
 
 
 def _probabilities(logits: NDArray[np.float32], fitted: tuple[float, float]) -> NDArray[np.float64]:
-    found: NDArray[np.float64] = 1 / (1 + np.exp(-(logits.astype(np.float64) * fitted[0] + fitted[1])))
-    return found
+    chances: NDArray[np.float64] = 1 / (1 + np.exp(-(logits.astype(np.float64) * fitted[0] + fitted[1])))
+    return chances
 
 
 def _amid_talk(text: str, talk: Sequence[str], chance: random.Random) -> str:

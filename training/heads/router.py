@@ -78,34 +78,34 @@ class Labelled:
     @property
     def seen(self) -> frozenset[str]:
         """Every stereotype that a reader saw in it."""
-        return frozenset(one for label in self.labels for one in label)
+        return frozenset(name for label in self.labels for name in label)
 
 
 def labelled(most: int = 0) -> list[Labelled]:
     """Everything that is learnt from, and what is measured on; at most ``most`` of each language and split."""
-    return spread([*_wordings(), *_posts()], most, lambda one: (one.language, one.split))
+    return spread([*_wordings(), *_posts()], most, lambda row: (row.language, row.split))
 
 
 def _wordings() -> Iterator[Labelled]:
-    known = load_stereotypes()
-    for one in known.values():
-        for language, texts in one.wordings.items():
-            yield from (_of(one, text, language) for text in texts)
-        yield from (_of(one, text, language) for language, text in one.gist.items())
-        for text in one.near_misses:
-            yield Labelled(text, "en", one.target_group, ((NONE,),), "train", _NEAR_MISSES)
+    stereotypes = load_stereotypes()
+    for stereotype in stereotypes.values():
+        for language, texts in stereotype.wordings.items():
+            yield from (_of(stereotype, text, language) for text in texts)
+        yield from (_of(stereotype, text, language) for language, text in stereotype.gist.items())
+        for text in stereotype.near_misses:
+            yield Labelled(text, "en", stereotype.target_group, ((NONE,),), "train", _NEAR_MISSES)
     for row in rows_in(DATA / "routing" / "wordings.jsonl"):
-        yield _of(known[row["id"]], row["text"], row["language"])
+        yield _of(stereotypes[row["id"]], row["text"], row["language"])
 
 
-def _of(one: Stereotype, text: str, language: str) -> Labelled:
-    return Labelled(text, language, one.target_group, ((one.id,),), "train")
+def _of(stereotype: Stereotype, text: str, language: str) -> Labelled:
+    return Labelled(text, language, stereotype.target_group, ((stereotype.id,),), "train")
 
 
 def _posts() -> Iterator[Labelled]:
-    known = {row.id: row for row in posts()}
+    posts_by_id = {row.id: row for row in posts()}
     for row in rows_in(DATA / "routing" / "labels.jsonl"):
-        post = known[row["post"]]
+        post = posts_by_id[row["post"]]
         is_dev = zlib.crc32(post.family.encode()) % _DEVELOPMENT_IS_ONE_IN == 0
         split = post.split if post.writer in POST_WRITERS_OF_TESTS else "dev" if is_dev else "train"
         labels = tuple(tuple(label) for label in row["labels"])
@@ -122,36 +122,36 @@ class Outputs:
     @classmethod
     def of_taxonomy(cls) -> Outputs:
         """Those of the shipped stereotypes."""
-        known = load_stereotypes()
-        at = {name: place for place, name in enumerate(outputs_of(known.values()))}
-        slugs = {one.id.split("/")[0]: one.target_group for one in known.values()}
+        stereotypes = load_stereotypes()
+        at = {name: place for place, name in enumerate(outputs_of(stereotypes.values()))}
+        slugs = {stereotype.id.split("/")[0]: stereotype.target_group for stereotype in stereotypes.values()}
         groups = {group: [at[name] for name in at if name.split("/")[0] == slug] for slug, group in slugs.items()}
         return cls(at, groups)
 
-    def target(self, one: Labelled) -> NDArray[np.float32]:
+    def target(self, row: Labelled) -> NDArray[np.float32]:
         """What the labels say, as shares of the outputs of the text's group."""
-        places = list(self.groups[one.group])
-        found = np.zeros(len(places), dtype=np.float32)
-        for label in one.labels:
+        places = list(self.groups[row.group])
+        target = np.zeros(len(places), dtype=np.float32)
+        for label in row.labels:
             shares = (1 - _SECOND, _SECOND) if len(label) > 1 else (1.0,)
             for name, share in zip(label, shares, strict=False):
-                found[-1 if name == NONE else places.index(self.at[name])] += share / len(one.labels)
-        return found
+                target[-1 if name == NONE else places.index(self.at[name])] += share / len(row.labels)
+        return target
 
-    def whole_target(self, one: Labelled) -> NDArray[np.float32]:
+    def whole_target(self, row: Labelled) -> NDArray[np.float32]:
         """The same as shares of all outputs, times the weight of the text; those of other groups are 0."""
-        found = np.zeros(len(self.at), dtype=np.float32)
-        found[list(self.groups[one.group])] = self.target(one) * one.weight
-        return found
+        target = np.zeros(len(self.at), dtype=np.float32)
+        target[list(self.groups[row.group])] = self.target(row) * row.weight
+        return target
 
     def said(self, logits: NDArray[np.float32], rows: Sequence[Labelled]) -> Iterator[tuple[float, bool]]:
         """Of each text the share of the likeliest stereotype, and whether a reader saw it."""
         names = list(self.at)
-        for row, one in zip(logits, rows, strict=True):
-            places = list(self.groups[one.group])
+        for row, label in zip(logits, rows, strict=True):
+            places = list(self.groups[label.group])
             shares = shares_among(row[places])[:-1]
             best = int(shares.argmax())
-            yield float(shares[best]), names[places[best]] in one.seen
+            yield float(shares[best]), names[places[best]] in label.seen
 
 
 def loss_of(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
@@ -182,8 +182,8 @@ def odds(shares: NDArray[np.float64]) -> NDArray[np.float64]:
 def limit(chances: NDArray[np.float64], right: NDArray[np.bool_], wanted: float) -> float:
     """The least probability above which the wanted share of what is told was seen by a reader; 1 where it never is."""
     order = np.argsort(-chances)
-    told = np.cumsum(right[order]) / np.arange(1, len(order) + 1)
-    enough = np.flatnonzero((told >= wanted) & (np.arange(len(order)) >= _FEW))
+    shares = np.cumsum(right[order]) / np.arange(1, len(order) + 1)
+    enough = np.flatnonzero((shares >= wanted) & (np.arange(len(order)) >= _FEW))
     return round(float(chances[order[enough[-1]]]), 4) if len(enough) else 1.0
 
 
@@ -211,13 +211,15 @@ def train(
         split.
     """
     is_abroad = values.base is Base.E5
-    learnt, kept = _of_split(rows, "train"), _of_split(rows, "dev")
+    learnt, held_out = _of_split(rows, "train"), _of_split(rows, "dev")
     if is_abroad:  # what matters is shown twice an epoch
-        learnt, kept = [*learnt, *_not_english(learnt)], _not_english(kept)
-    examples = [(texts, outputs.whole_target(one)) for texts, one in zip(_shown(learnt), learnt, strict=True)]
+        learnt, held_out = [*learnt, *_not_english(learnt)], _not_english(held_out)
+    examples = [(texts, outputs.whole_target(row)) for texts, row in zip(_texts_of(learnt), learnt, strict=True)]
 
     def share_right(network: Any) -> float:
-        return float(np.mean([is_seen for _, is_seen in outputs.said(logits_of(network, _shown(kept)), kept)]))
+        return float(
+            np.mean([is_seen for _, is_seen in outputs.said(logits_of(network, _texts_of(held_out)), held_out)])
+        )
 
     tuned = fine_tuned(
         len(outputs.at),
@@ -248,26 +250,26 @@ def measured(
     """
     table = []
     for together in languages:
-        kept = [one for one in _of_split(rows, "dev") if one.language in together]
-        if not kept:
+        held_out = [row for row in _of_split(rows, "dev") if row.language in together]
+        if not held_out:
             continue
-        shares, right = _said(kept, outputs, classifier)
+        shares, right = _shares(held_out, outputs, classifier)
         slope, start = calibrated(shares, right)
         chances = _chances(shares, slope, start)
-        limits = [limit(chances, right, wanted) for wanted in (RIGHT, SAID)] if len(kept) >= ENOUGH else [1.0, 1.0]
+        limits = [limit(chances, right, wanted) for wanted in (RIGHT, SAID)] if len(held_out) >= ENOUGH else [1.0, 1.0]
         about["calibration"] |= dict.fromkeys(together, (slope, start))
         about["limits"] |= dict.fromkeys(together, limits)
         for language, split in product(together, ("dev", "test")):
-            mine = [one for one in _of_split(rows, split) if one.language == language]
-            if not mine:
+            rows_here = [row for row in _of_split(rows, split) if row.language == language]
+            if not rows_here:
                 continue
-            shares, right = _said(mine, outputs, classifier)
+            shares, right = _shares(rows_here, outputs, classifier)
             routed, told = (_chances(shares, slope, start) >= least for least in limits)
             table.append(
                 {
                     "language": language,
                     "split": split,
-                    "posts": len(mine),
+                    "posts": len(rows_here),
                     "likeliest right": right.mean(),
                     "routed": routed.mean(),
                     "routed and right": right[routed].mean() if routed.any() else None,
@@ -278,11 +280,11 @@ def measured(
     return table
 
 
-def _said(
+def _shares(
     rows: Sequence[Labelled], outputs: Outputs, classifier: TextClassifier
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Of each text the share of the likeliest stereotype, and whether a reader saw it."""
-    said = np.array(list(outputs.said(classifier.logits(_shown(rows)), rows)))
+    said = np.array(list(outputs.said(classifier.logits(_texts_of(rows)), rows)))
     return said[:, 0], said[:, 1] > 0.5
 
 
@@ -291,13 +293,13 @@ def _chances(shares: NDArray[np.float64], slope: float, start: float) -> NDArray
 
 
 def _not_english(rows: Sequence[Labelled]) -> list[Labelled]:
-    return [one for one in rows if one.language != "en"]
+    return [row for row in rows if row.language != "en"]
 
 
 def _of_split(rows: Sequence[Labelled], split: str) -> list[Labelled]:
-    return [one for one in rows if one.split == split]
+    return [row for row in rows if row.split == split]
 
 
-def _shown(rows: Sequence[Labelled]) -> list[Texts]:
+def _texts_of(rows: Sequence[Labelled]) -> list[Texts]:
     """The texts as they are read in use."""
-    return [(" ".join(readable(one.text, one.language).split()[:MOST_WORDS]),) for one in rows]
+    return [(" ".join(readable(row.text, row.language).split()[:MOST_WORDS]),) for row in rows]

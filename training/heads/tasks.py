@@ -183,9 +183,9 @@ class Task:
 
 def scaled(targets: NDArray[np.float32]) -> NDArray[np.float32]:
     """The targets of posts with the severity from 0 to 1."""
-    found = targets.copy()
-    found[:, _OF_SEVERITY] = (found[:, _OF_SEVERITY] - 1) / (_MOST_SEVERE - 1)
-    return found
+    scaled_targets = targets.copy()
+    scaled_targets[:, _OF_SEVERITY] = (scaled_targets[:, _OF_SEVERITY] - 1) / (_MOST_SEVERE - 1)
+    return scaled_targets
 
 
 def task_of_posts(most: int = 0, *, goes_on: bool = False, is_abroad: bool = False) -> Task:
@@ -211,11 +211,11 @@ def task_of_posts(most: int = 0, *, goes_on: bool = False, is_abroad: bool = Fal
         talk, others, replies = talk[: 2 * most], others[: 20 * most], replies[:most]
     nothing = np.array([0.0] * _OF_SEVERITY + [np.nan] + [0.0] * len(TargetGroup), np.float32)
 
-    def texts(chosen: Sequence[PostRow]) -> list[tuple[str, ...]]:
-        return [(readable(row.text, row.language),) for row in chosen]
+    def texts(sample: Sequence[PostRow]) -> list[tuple[str, ...]]:
+        return [(readable(row.text, row.language),) for row in sample]
 
     def shown(chance: random.Random) -> list[tuple[tuple[str, ...], NDArray[np.float32]]]:
-        found = []
+        examples = []
         for at, row in enumerate(train):
             if row.readings and chance.random() >= share:
                 continue
@@ -231,12 +231,12 @@ def task_of_posts(most: int = 0, *, goes_on: bool = False, is_abroad: bool = Fal
                 text = with_emoji(text, chance)
             if chance.random() < 0.06:
                 text = with_order(text, chance)
-            found.append(((readable(text, row.language),), target))
-        found += [((readable(text),), nothing) for text in chance.sample(talk, round(share * len(talk) / 2))]
-        found += [((readable(_stretch(talk, chance)),), nothing) for _ in range(round(share * len(talk) / 7))]
+            examples.append(((readable(text, row.language),), target))
+        examples += [((readable(text),), nothing) for text in chance.sample(talk, round(share * len(talk) / 2))]
+        examples += [((readable(_stretch(talk, chance)),), nothing) for _ in range(round(share * len(talk) / 7))]
         chosen = chance.sample(replies, min(round(share * most_replies), len(replies)))
-        found += [((readable(row.text, row.language),), nothing) for row in chosen]
-        return shuffled(found, chance)
+        examples += [((readable(row.text, row.language),), nothing) for row in chosen]
+        return shuffled(examples, chance)
 
     weights = np.array([4, 1, 3, 1, 0.5] + [1] * len(TargetGroup), np.float32)  # threats are rare, and matter
     return Task(
@@ -287,11 +287,11 @@ def task_of_drafts(most: int = 0) -> Task:
     others = {row.post_id: row for row in train}
     sides = draft_values("a")
 
-    def texts(chosen: Sequence[DraftRow]) -> list[tuple[str, ...]]:
-        return [(readable(row.post, row.language), row.text) for row in chosen]
+    def texts(sample: Sequence[DraftRow]) -> list[tuple[str, ...]]:
+        return [(readable(row.post, row.language), row.text) for row in sample]
 
     def shown(chance: random.Random) -> list[tuple[tuple[str, ...], NDArray[np.float32]]]:
-        found = []
+        examples = []
         for at, row in enumerate(train):
             post, target, text = row.post, known[at], row.text
             fit = target[DRAFT_OUTPUTS.index("unfit")] < 0.5
@@ -309,14 +309,14 @@ def task_of_drafts(most: int = 0) -> Task:
             if chance.random() < 0.08:
                 other = others[chance.choice(list(others))]
                 hate = other.post if other.language == row.language and chance.random() < 0.5 else row.post
-                found.append(((readable(row.post, row.language), _agreeing(hate, row.language, chance)), sides))
+                examples.append(((readable(row.post, row.language), _agreeing(hate, row.language, chance)), sides))
             if chance.random() < 0.03 and row.language == "en" and len(row.post.split()) >= _WORDS_TO_RESTATE:
                 restated = chance.choice(RESTATEMENTS).format(" ".join(row.post.split()).rstrip(".!?"))
-                found.append(((readable(row.post, row.language), restated), draft_values("r")))
+                examples.append(((readable(row.post, row.language), restated), draft_values("r")))
             if chance.random() < 0.2:
                 text = text.casefold()
-            found.append(((readable(post, row.language), text), target))
-        return shuffled(found, chance)
+            examples.append(((readable(post, row.language), text), target))
+        return shuffled(examples, chance)
 
     weights = np.array([4, 1.5] + [1] * len(DraftFault) + [0.3] * len(INTENTS), np.float32)
     return Task(DRAFT_OUTPUTS, train, dev, draft_targets, texts, shown, weights, "unfit")

@@ -122,7 +122,7 @@ def trainer_of(
         "max_steps": values.steps,
         "bf16": is_bf16(model),
     }
-    given: dict[str, Any] = {
+    options: dict[str, Any] = {
         "model": model,
         "reward_funcs": list(rewards),
         "train_dataset": Dataset.from_list([dict(row) for row in rows]),
@@ -130,5 +130,5 @@ def trainer_of(
         "callbacks": [Notes(note)],
     }
     if values.method == "rloo":
-        return RLOOTrainer(args=RLOOConfig(**common), **given)
-    return GRPOTrainer(args=GRPOConfig(**common, multi_objective_aggregation="normalize_then_sum"), **given)
+        return RLOOTrainer(args=RLOOConfig(**common), **options)
+    return GRPOTrainer(args=GRPOConfig(**common, multi_objective_aggregation="normalize_then_sum"), **options)

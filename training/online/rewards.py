@@ -70,10 +70,10 @@ def parts_of(choice: Choice) -> tuple[str, ...]:
     parts = PARTS[choice.reward]
     missing = [name for name in parts if name in _BY_MODEL and not getattr(choice, _BY_MODEL[name])]
     if missing and choice.reward != OWN:
-        named = " ".join(f"--set {_BY_MODEL[name]}=MODEL" for name in missing)
+        settings = " ".join(f"--set {_BY_MODEL[name]}=MODEL" for name in missing)
         raise BadInput(
             f"The reward of {choice.reward} needs a model for {' and '.join(missing)}.",
-            remedy=f"Name one ({named}), or learn from our own sum: --set reward=own.",
+            remedy=f"Name one ({settings}), or learn from our own sum: --set reward=own.",
         )
     return tuple(name for name in parts if name not in missing)
 
@@ -154,8 +154,8 @@ class Rewards:
 
     def intent(self, completions: Texts, **columns: Any) -> list[Known]:
         """The probability of the intent that was asked for."""
-        wanted = [Intent(intent) for intent in columns["intent"]]
-        return [s.intents[one] for s, one in zip(self._signs(completions, columns), wanted, strict=True)]
+        intents = [Intent(intent) for intent in columns["intent"]]
+        return [s.intents[intent] for s, intent in zip(self._signs(completions, columns), intents, strict=True)]
 
     def gates(self, completions: Texts, **columns: Any) -> list[Known]:
         """0 for a reply that the rules of the application let pass, ``REFUSED`` for any other."""
@@ -204,9 +204,9 @@ class Rewards:
 
 
 def _sum(row: Mapping[str, Known]) -> float:
-    told = {name: value for name, value in row.items() if name in WEIGHTS and value is not None}
-    weight = sum(WEIGHTS[name] for name in told)
-    return sum(WEIGHTS[name] * value for name, value in told.items()) / weight + (row["gates"] or 0.0)
+    scores = {name: value for name, value in row.items() if name in WEIGHTS and value is not None}
+    weight = sum(WEIGHTS[name] for name in scores)
+    return sum(WEIGHTS[name] * value for name, value in scores.items()) / weight + (row["gates"] or 0.0)
 
 
 def _now(answer: Coroutine[Any, Any, T]) -> T:
@@ -216,11 +216,13 @@ def _now(answer: Coroutine[Any, Any, T]) -> T:
 
 def _each(completions: Texts, columns: Mapping[str, Any]) -> list[tuple[str, _Case]]:
     """Each reply as the application would show it, and what it answers."""
-    texts = [tidy(one if isinstance(one, str) else one[-1]["content"]) for one in completions]
+    texts = [
+        tidy(completion if isinstance(completion, str) else completion[-1]["content"]) for completion in completions
+    ]
     claims = columns.get("claim") or [""] * len(texts)
     evidence = columns.get("evidence") or [()] * len(texts)
     answered = zip(columns["post"], columns["language"], claims, map(tuple, evidence), strict=True)
-    return list(zip(texts, (_Case(*one) for one in answered), strict=True))
+    return list(zip(texts, (_Case(*row) for row in answered), strict=True))
 
 
 def _by_case(rows: Sequence[tuple[str, _Case]], score: Callable[[_Case, list[str]], Sequence[T]]) -> list[T]:
@@ -228,7 +230,7 @@ def _by_case(rows: Sequence[tuple[str, _Case]], score: Callable[[_Case, list[str
     places: dict[_Case, list[int]] = {}
     for at, (_, case) in enumerate(rows):
         places.setdefault(case, []).append(at)
-    found: dict[int, T] = {}
+    values: dict[int, T] = {}
     for case, those in places.items():
-        found.update(zip(those, score(case, [rows[at][0] for at in those]), strict=True))
-    return [found[at] for at in range(len(rows))]
+        values.update(zip(those, score(case, [rows[at][0] for at in those]), strict=True))
+    return [values[at] for at in range(len(rows))]

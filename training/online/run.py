@@ -34,16 +34,16 @@ def rows(values: Choice) -> list[dict[str, Any]]:
     """
     parts_of(values)
     rests_on = _claims_and_facts()
-    found = list[dict[str, Any]]()
+    rows = list[dict[str, Any]]()
     for row in posts():
         if row.split != "train" or row.language != "en" or not row.meant.startswith("h"):
             continue
         for intent in Intent:
             claim, fact = rests_on.get(row.id, ("", None)) if intent is Intent.INFORMATIVE else ("", None)
-            asked = reply_prompt(row.text, intent, "en", claim, fact)
-            found.append(
+            prompt = reply_prompt(row.text, intent, "en", claim, fact)
+            rows.append(
                 {
-                    "prompt": [{"role": m.role, "content": m.content} for m in asked],
+                    "prompt": [{"role": m.role, "content": m.content} for m in prompt],
                     "post": row.text,
                     "language": "en",
                     "intent": intent.value,
@@ -51,7 +51,7 @@ def rows(values: Choice) -> list[dict[str, Any]]:
                     "evidence": [fact.text] if fact else [],
                 }
             )
-    return [row for row in found if row["evidence"]] if values.reward == "f2rl" else found
+    return [row for row in rows if row["evidence"]] if values.reward == "f2rl" else rows
 
 
 def refuse_few(found: Sequence[Mapping[str, Any]], wanted: int) -> None:
@@ -70,13 +70,13 @@ def refuse_few(found: Sequence[Mapping[str, Any]], wanted: int) -> None:
 def _claims_and_facts() -> dict[str, tuple[str, Evidence]]:
     """For posts, by their ids, the claim of a card against their stereotype, and the fact that it rests on."""
     facts = passages()
-    found = dict[str, tuple[str, Evidence]]()
+    answers = dict[str, tuple[str, Evidence]]()
     for row in rows_of(DATA / "routing"):
         for stereotype in row["labels"][0][:1] if "post" in row else ():
             cards = [card for card in cards_on(stereotype, "en") if card.fact in facts]
             if cards:
-                found[row["post"]] = cards[0].claim, facts[cards[0].fact or ""]
-    return found
+                answers[row["post"]] = cards[0].claim, facts[cards[0].fact or ""]
+    return answers
 
 
 def learn(
@@ -105,19 +105,19 @@ def learn(
 
 def ends(log: Iterable[Mapping[str, Any]]) -> tuple[dict[str, float], dict[str, float]]:
     """The mean of each reward in the first tenth of the steps of a run, over all its starts, and in the last."""
-    told = [{name: value for name, value in entry.items() if name.startswith("reward")} for entry in log]
-    told = [entry for entry in told if entry]
-    tenth = max(len(told) // 10, 1)
-    return _means(told[:tenth]), _means(told[-tenth:])
+    rewards = [{name: value for name, value in entry.items() if name.startswith("reward")} for entry in log]
+    rewards = [entry for entry in rewards if entry]
+    tenth = max(len(rewards) // 10, 1)
+    return _means(rewards[:tenth]), _means(rewards[-tenth:])
 
 
 def _rewards(values: Choice) -> Rewards:
     """The readers and models, each loaded once."""
     quality = QualityCrossEncoder(values.quality) if values.quality else None
     inference = NliCrossEncoder(values.inference) if values.inference else None
-    for one in (quality, inference):
-        if one is not None:
-            one.load()
+    for name in (quality, inference):
+        if name is not None:
+            name.load()
     return Rewards(reader_of_drafts(), readers().embedder, values, quality, inference)
 
 

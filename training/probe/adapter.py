@@ -65,23 +65,23 @@ class Labelled:
 
 def labelled(texts: Learnt, outputs: Outputs, tokenizer: Tokenizer) -> list[Labelled]:
     """What is learnt: the texts of the training split that no other split holds."""
-    known, named = load_stereotypes(), dict[int, list[Any]]()
-    for at, one in texts.stereotypes:
-        named.setdefault(at, []).append(one)
+    stereotypes, rows_at = load_stereotypes(), dict[int, list[Any]]()
+    for at, row in texts.stereotypes:
+        rows_at.setdefault(at, []).append(row)
     shares = {at: (split, share) for at, _, split, share in texts.posts}
     before, after = tokenizer.encode(BEFORE), tokenizer.encode(AFTER)
-    found = list[Labelled]()
+    rows = list[Labelled]()
     for at, text in enumerate(texts.texts):
-        mine, (split, share) = named.get(at, []), shares.get(at, ("train", math.nan))
-        if {split, *(one.split for one in mine)} != {"train"}:
+        rows_here, (split, share) = rows_at.get(at, []), shares.get(at, ("train", math.nan))
+        if {split, *(one.split for one in rows_here)} != {"train"}:
             continue
-        first = next((one.labels[0][0] for one in mine if one.labels[0][0] != NONE), None)
-        answer = tokenizer.encode(f" {gist_in_words(known[first])}\n") if first else []
+        first = next((row.labels[0][0] for row in rows_here if row.labels[0][0] != NONE), None)
+        answer = tokenizer.encode(f" {gist_in_words(stereotypes[first])}\n") if first else []
         stem = (*before, *tokenizer.encode(text)[:MOST_TOKENS])
         tree = Tree(stem, (Branch((*after, *answer), len(after)),))
-        targets = [outputs.whole_target(one) for one in mine] or [np.zeros(len(outputs.at), np.float32)]
-        found.append(Labelled(tree, len(stem) + len(after) - 1, share, np.mean(targets, axis=0, dtype=np.float32)))
-    return found
+        targets = [outputs.whole_target(row) for row in rows_here] or [np.zeros(len(outputs.at), np.float32)]
+        rows.append(Labelled(tree, len(stem) + len(after) - 1, share, np.mean(targets, axis=0, dtype=np.float32)))
+    return rows
 
 
 class Reading(nn.Module):
@@ -107,7 +107,7 @@ class Reading(nn.Module):
     def state_dict(self, *args: Any, **options: Any) -> dict[str, Any]:  # type: ignore[override]  # torch has several
         """What is trained: a checkpoint holds neither the base nor its copy."""
         trained = {name for name, parameter in self.named_parameters() if parameter.requires_grad}
-        return {name: one for name, one in super().state_dict(*args, **options).items() if name in trained}
+        return {name: tensor for name, tensor in super().state_dict(*args, **options).items() if name in trained}
 
     def forward(
         self,
@@ -128,11 +128,11 @@ class Reading(nn.Module):
             stereotypes: shape [texts, outputs of the router]; 0 where nothing is known.
         """
         inner = self.model.get_base_model()
-        given = {"input_ids": input_ids, "attention_mask": attention_mask, "position_ids": position_ids}
-        hidden = inner.base_model(**given, use_cache=False).last_hidden_state[0]
-        shown = functional.dropout(self._scaled(hidden, spans), _DROPPED, self.training)
-        with torch.autocast(shown.device.type, enabled=False):  # in 32 bits, as in use
-            said = self.outputs(shown)
+        inputs = {"input_ids": input_ids, "attention_mask": attention_mask, "position_ids": position_ids}
+        hidden = inner.base_model(**inputs, use_cache=False).last_hidden_state[0]
+        dropped = functional.dropout(self._scaled(hidden, spans), _DROPPED, self.training)
+        with torch.autocast(dropped.device.type, enabled=False):  # in 32 bits, as in use
+            said = self.outputs(dropped)
         parts = dict[str, Tensor]()
         asked = ~hateful.isnan()
         if asked.any():
@@ -150,7 +150,7 @@ class Reading(nn.Module):
         """Of each text the mean and the last vector, in standard deviations, as ``EmbeddedStates`` takes them."""
         vectors = hidden.float()
         rows = [torch.cat([vectors[a : b + 1].mean(dim=0), vectors[b]]) for a, b in spans.tolist()]
-        mean, spread = (one.to(vectors.device) for one in (self._mean, self._spread))
+        mean, spread = (tensor.to(vectors.device) for tensor in (self._mean, self._spread))
         return ((torch.stack(rows) - mean) / spread).clamp(-FARTHEST, FARTHEST)
 
 
@@ -159,8 +159,8 @@ class Sequences(Dataset[dict[str, Tensor]]):
 
     def __init__(self, texts: Sequence[Labelled], values: Values) -> None:
         chance = random.Random(values.seed)  # nosec B311 # noqa: S311 - repeatable, no secret
-        self._of = {id(one.tree): one for one in texts}
-        trees = [one.tree for one in texts]
+        self._of = {id(text.tree): text for text in texts}
+        trees = [text.tree for text in texts]
         self._sequences: Final = [
             sequence
             for _ in range(values.epochs)
@@ -177,14 +177,14 @@ class Sequences(Dataset[dict[str, Tensor]]):
 def collated(texts: Sequence[Labelled]) -> dict[str, Tensor]:
     """One sequence of texts, as ``Reading.forward`` takes it."""
     spans, begins = list[tuple[int, int]](), 0
-    for one in texts:
-        spans.append((begins + 1, begins + one.point))
-        begins += len(one.tree)
+    for text in texts:
+        spans.append((begins + 1, begins + text.point))
+        begins += len(text.tree)
     return {
-        **collate([one.tree for one in texts]),
+        **collate([text.tree for text in texts]),
         "spans": torch.tensor(spans),
-        "hateful": torch.tensor([one.hateful for one in texts], dtype=torch.float32),
-        "stereotypes": torch.from_numpy(np.stack([one.stereotypes for one in texts])),
+        "hateful": torch.tensor([text.hateful for text in texts], dtype=torch.float32),
+        "stereotypes": torch.from_numpy(np.stack([text.stereotypes for text in texts])),
     }
 
 
@@ -231,5 +231,5 @@ def adapt(
     )
     trainer.train(resume_from_checkpoint=last_checkpoint(folder))
     model.save_pretrained(folder / "adapter")
-    weight, bias = (one.detach().float().cpu().numpy() for one in (reading.outputs.weight, reading.outputs.bias))
+    weight, bias = (tensor.detach().float().cpu().numpy() for tensor in (reading.outputs.weight, reading.outputs.bias))
     return Fit(begun.mean, begun.spread, weight, bias)

@@ -41,21 +41,21 @@ class Fit:
 
     def outputs(self, states: NDArray[Any]) -> Floats:
         """The outputs of texts, shape (n, outputs)."""
-        found: Floats = scaled(states, self.mean, self.spread) @ self.weight.T + self.bias
-        return found
+        logits: Floats = scaled(states, self.mean, self.spread) @ self.weight.T + self.bias
+        return logits
 
 
 def scaled(states: NDArray[Any], mean: Floats, spread: Floats) -> Floats:
     """States in standard deviations from their mean, cut as in use."""
-    found: Floats = np.clip((states.astype(np.float32) - mean) / spread, -FARTHEST, FARTHEST)
-    return found
+    clipped: Floats = np.clip((states.astype(np.float32) - mean) / spread, -FARTHEST, FARTHEST)
+    return clipped
 
 
 def fit(texts: Learnt, states: NDArray[Any], outputs: Outputs, epochs: int = EPOCHS) -> Fit:
     """Both kinds of outputs, learnt from the training split."""
     train = sorted(
         {at for at, _, split, _ in texts.posts if split == "train"}
-        | {at for at, one in texts.stereotypes if one.split == "train"}
+        | {at for at, row in texts.stereotypes if row.split == "train"}
     )
     mean = states[train].astype(np.float32).mean(axis=0)
     spread = states[train].astype(np.float32).std(axis=0) + 1e-4
@@ -68,10 +68,10 @@ def fit(texts: Learnt, states: NDArray[Any], outputs: Outputs, epochs: int = EPO
 def scores(found: Fit, texts: Learnt, states: NDArray[Any], outputs: Outputs) -> dict[str, float]:
     """How outputs do on the development split, all languages together."""
     posts = [(at, share >= 0.5) for at, _, split, share in texts.posts if split == "dev"]
-    routed = [(at, one) for at, one in texts.stereotypes if one.split == "dev"]
+    routed = [(at, row) for at, row in texts.stereotypes if row.split == "dev"]
     of_hate = found.outputs(states[[at for at, _ in posts]])[:, 0]
     of_stereotypes = found.outputs(states[[at for at, _ in routed]])[:, 1:]
-    right = [is_seen for _, is_seen in outputs.said(of_stereotypes, [one for _, one in routed])]
+    right = [is_seen for _, is_seen in outputs.said(of_stereotypes, [row for _, row in routed])]
     return {
         "area under the curve, hateful": float(roc_auc_score([is_hateful for _, is_hateful in posts], of_hate)),
         "likeliest stereotype right": float(np.mean(right)),
@@ -86,11 +86,11 @@ def _hateful(texts: Learnt, far: Floats) -> tuple[Floats, Floats]:
         parts[split] = far[[at for at, _ in mine]], np.array([is_hateful for _, is_hateful in mine])
     tried = list[tuple[float, Any]]()
     for strength in _STRENGTHS:
-        one = LogisticRegression(C=strength, max_iter=300, class_weight="balanced").fit(*parts["train"])
-        area = float(roc_auc_score(parts["dev"][1], one.decision_function(parts["dev"][0])))
+        model = LogisticRegression(C=strength, max_iter=300, class_weight="balanced").fit(*parts["train"])
+        area = float(roc_auc_score(parts["dev"][1], model.decision_function(parts["dev"][0])))
         print(f"hateful: strength {strength}, area under the curve {area:.4f} on dev", flush=True)  # noqa: T201
-        tried.append((area, one))
-    _, best = max(tried, key=lambda one: one[0])
+        tried.append((area, model))
+    _, best = max(tried, key=lambda pair: pair[0])
     return best.coef_.astype(np.float32), best.intercept_.astype(np.float32)
 
 
@@ -99,10 +99,10 @@ def _stereotypes(texts: Learnt, far: Floats, outputs: Outputs, epochs: int) -> t
     import torch
 
     torch.manual_seed(SEED)
-    rows = [(at, one) for at, one in texts.stereotypes if one.split == "train"]
-    kept = [(at, one) for at, one in texts.stereotypes if one.split == "dev" and one.language == "en"]
+    rows = [(at, row) for at, row in texts.stereotypes if row.split == "train"]
+    held_out = [(at, row) for at, row in texts.stereotypes if row.split == "dev" and row.language == "en"]
     inputs = torch.tensor(far[[at for at, _ in rows]])
-    targets = torch.tensor(np.stack([outputs.whole_target(one) for _, one in rows]))
+    targets = torch.tensor(np.stack([outputs.whole_target(row) for _, row in rows]))
     layer = torch.nn.Linear(far.shape[1], len(outputs.at))
     torch.nn.init.zeros_(layer.weight)
     optimizer = torch.optim.AdamW(layer.parameters(), lr=_RATE, weight_decay=_DECAY)
@@ -112,18 +112,18 @@ def _stereotypes(texts: Learnt, far: Floats, outputs: Outputs, epochs: int) -> t
     tried = list[tuple[float, tuple[Floats, Floats]]]()
     for epoch in range(1, epochs + 1):
         for batch in torch.split(torch.randperm(len(rows), generator=order), _BATCH):
-            shown = torch.nn.functional.dropout(inputs[batch], _DROPPED)
-            loss = -(targets[batch] * layer(shown).log_softmax(dim=1)).sum() / targets[batch].sum()
+            dropped = torch.nn.functional.dropout(inputs[batch], _DROPPED)
+            loss = -(targets[batch] * layer(dropped).log_softmax(dim=1)).sum() / targets[batch].sum()
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
             falling.step()
         with torch.no_grad():
-            logits = layer(torch.tensor(far[[at for at, _ in kept]])).numpy()
-        right = float(np.mean([is_seen for _, is_seen in outputs.said(logits, [one for _, one in kept])]))
+            logits = layer(torch.tensor(far[[at for at, _ in held_out]])).numpy()
+        right = float(np.mean([is_seen for _, is_seen in outputs.said(logits, [row for _, row in held_out])]))
         print(f"stereotypes: epoch {epoch}, right {right:.3f} on dev", flush=True)  # noqa: T201
         tried.append((right, (layer.weight.detach().clone().numpy(), layer.bias.detach().clone().numpy())))
-    return max(tried, key=lambda one: one[0])[1]
+    return max(tried, key=lambda pair: pair[0])[1]
 
 
 def write(found: Fit, about: Mapping[str, Any], file: Path) -> None:

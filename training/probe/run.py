@@ -45,14 +45,14 @@ def pooled(
         table += _pool_hate(texts, states, found, reader, language, about[HATEFUL])
     weight = _WEIGHTS[0]
     for languages in TOGETHER:
-        kept = [row for language in languages for row in _rows(texts, language, "dev")]
-        both = _both(texts, states, found, router, kept)
-        if languages == TOGETHER[0] or len(kept) >= ENOUGH:  # with fewer it counts as for the languages before
-            weight = _weight(both, kept, outputs)
-        shares, right = _said(outputs, both, weight, kept)
+        rows = [row for language in languages for row in _rows(texts, language, "dev")]
+        both = _both(texts, states, found, router, rows)
+        if languages == TOGETHER[0] or len(rows) >= ENOUGH:  # with fewer it counts as for the languages before
+            weight = _weight(both, rows, outputs)
+        shares, right = _shares(outputs, both, weight, rows)
         slope, offset = calibrated(shares, right)
         chances = _chances(shares, slope, offset)
-        limits = [limit(chances, right, wanted) for wanted in (RIGHT, SAID)] if len(kept) >= ENOUGH else [1.0, 1.0]
+        limits = [limit(chances, right, wanted) for wanted in (RIGHT, SAID)] if len(rows) >= ENOUGH else [1.0, 1.0]
         alone = router.classifier_for("en").about["calibration"]["en"][0]
         scale = slope / alone  # as sure of a group as the router alone
         fitted = {"weight": weight, "calibration": [slope, offset], "limits": limits, "scale": round(scale, 4)}
@@ -70,14 +70,14 @@ def _pool_hate(
     for split in ("dev", "test"):
         mine = [(at, share >= 0.5) for at, its, of, share in texts.posts if (its, of) == (language, split)]
         shown, said = [texts.texts[at] for at, _ in mine], np.array([is_hateful for _, is_hateful in mine])
-        small = np.array([log_odds(float(one)) for one in reader.hateful(shown, language)])
+        small = np.array([log_odds(float(share)) for share in reader.hateful(shown, language)])
         probe = found.outputs(states[[at for at, _ in mine]])[:, 0].astype(np.float64)
         both = np.stack([small, probe], axis=1)
         if split == "dev":
             fitted = LogisticRegression(C=100.0).fit(both, said)
             chances = fitted.predict_proba(both)[:, 1]
             about[language] = {
-                "pooling": [round(float(one), 4) for one in (fitted.intercept_[0], *fitted.coef_[0])],
+                "pooling": [round(float(number), 4) for number in (fitted.intercept_[0], *fitted.coef_[0])],
                 "unsure": list(unsure_between(chances, said)),
             }
         bias, *slopes = about[language]["pooling"]
@@ -96,7 +96,7 @@ def _pool_hate(
 
 def _weight(both: tuple[Floats, Floats], kept: Sequence[tuple[int, Labelled]], outputs: Outputs) -> float:
     """How far the probe counts beside the router: what is most often right on texts of the development split."""
-    right = {weight: _said(outputs, both, weight, kept)[1].mean() for weight in _WEIGHTS}
+    right = {weight: _shares(outputs, both, weight, kept)[1].mean() for weight in _WEIGHTS}
     return max(right, key=lambda weight: right[weight])
 
 
@@ -113,10 +113,10 @@ def _measured(
     """How often the likeliest stereotype is right, by each alone and by both, and what is routed and told."""
     mine = _rows(texts, language, split)
     small, probe = _both(texts, states, found, router, mine)
-    shares, right = _said(outputs, (small, probe), fitted["weight"], mine)
+    shares, right = _shares(outputs, (small, probe), fitted["weight"], mine)
     chances = _chances(shares, *fitted["calibration"])
     routed, told = (chances >= least for least in fitted["limits"])
-    alone = [_said(outputs, pair, 1.0, mine)[1].mean() for pair in ((small, 0 * probe), (0 * small, probe))]
+    alone = [_shares(outputs, pair, 1.0, mine)[1].mean() for pair in ((small, 0 * probe), (0 * small, probe))]
     return {
         "of": "stereotypes",
         "language": language,
@@ -132,11 +132,11 @@ def _measured(
     }
 
 
-def _said(
+def _shares(
     outputs: Outputs, pair: tuple[Floats, Floats], weight: float, rows: Sequence[tuple[int, Labelled]]
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """The share of each text's likeliest stereotype by both, and whether a reader saw it."""
-    said = np.array(list(outputs.said(pair[0] + weight * pair[1], [one for _, one in rows])))
+    said = np.array(list(outputs.said(pair[0] + weight * pair[1], [row for _, row in rows])))
     return said[:, 0], said[:, 1] > 0.5
 
 
@@ -146,14 +146,14 @@ def _chances(shares: NDArray[np.float64], slope: float, offset: float) -> NDArra
 
 
 def _rows(texts: Learnt, language: str, split: str) -> list[tuple[int, Labelled]]:
-    return [(at, one) for at, one in texts.stereotypes if (one.language, one.split) == (language, split)]
+    return [(at, row) for at, row in texts.stereotypes if (row.language, row.split) == (language, split)]
 
 
 def _both(
     texts: Learnt, states: NDArray[Any], found: Fit, router: Router, rows: Sequence[tuple[int, Labelled]]
 ) -> tuple[Floats, Floats]:
     places = [at for at, _ in rows]
-    small = [router.classifier_for(one.language).logits([(texts.texts[at],)])[0] for at, one in rows]
+    small = [router.classifier_for(row.language).logits([(texts.texts[at],)])[0] for at, row in rows]
     return np.array(small, dtype=np.float32), found.outputs(states[places])[:, 1:]
 
 
@@ -187,19 +187,19 @@ def states_of(
             raise BadInput(
                 f"{folder} holds the states of other texts or of another model.", remedy="Name another folder."
             )
-        found = np.load(file, mmap_mode="r+")
-        if found.any(axis=1).all():
-            return np.asarray(found)
+        states = np.load(file, mmap_mode="r+")
+        if states.any(axis=1).all():
+            return np.asarray(states)
         model, tokenizer = load()
     else:
         folder.mkdir(parents=True, exist_ok=True)
         model, tokenizer = load()
         shape = (len(texts), 2 * int(model.config.hidden_size))
-        found = np.lib.format.open_memmap(file, mode="w+", dtype=np.float16, shape=shape)
-        found.flush()
+        states = np.lib.format.open_memmap(file, mode="w+", dtype=np.float16, shape=shape)
+        states.flush()
         stated.write_text(json.dumps(about), encoding="utf-8")
-    _read(texts, found, model.eval(), tokenizer, on_progress)
-    return np.asarray(found)
+    _read(texts, states, model.eval(), tokenizer, on_progress)
+    return np.asarray(states)
 
 
 def _read(
@@ -211,9 +211,9 @@ def _read(
     before, after = tokenizer.encode(BEFORE), tokenizer.encode(AFTER)
     tokens = {at: [*before, *tokenizer.encode(texts[at])[:MOST_TOKENS], *after] for at in left.tolist()}
     order = sorted(tokens, key=lambda at: len(tokens[at]))
-    done = 0
-    while done < len(order):
-        batch = order[done : done + max(1, _BATCH_TOKENS // len(tokens[order[done]]))]
+    count = 0
+    while count < len(order):
+        batch = order[count : count + max(1, _BATCH_TOKENS // len(tokens[order[count]]))]
         longest = max(len(tokens[at]) for at in batch)
         ids = torch.zeros((len(batch), longest), dtype=torch.long)
         mask = torch.zeros_like(ids)
@@ -221,13 +221,13 @@ def _read(
             ids[row, : len(tokens[at])] = torch.tensor(tokens[at])
             mask[row, : len(tokens[at])] = 1
         with torch.inference_mode():
-            given = {"input_ids": ids.to(model.device), "attention_mask": mask.to(model.device)}
-            vectors = model(**given, use_cache=False).last_hidden_state.float().cpu()
+            inputs = {"input_ids": ids.to(model.device), "attention_mask": mask.to(model.device)}
+            vectors = model(**inputs, use_cache=False).last_hidden_state.float().cpu()
         for row, at in enumerate(batch):
             mine = vectors[row, : len(tokens[at])]
             found[at] = torch.cat([mine[1:].mean(dim=0), mine[-1]]).numpy()
-        done += len(batch)
-        on_progress(done, len(order))
+        count += len(batch)
+        on_progress(count, len(order))
     found.flush()
 
 
@@ -259,9 +259,9 @@ def train(
     begun = fit(texts, states, outputs)
     before = scores(begun, texts, states, outputs)
     model, tokenizer = load_base(base)
-    known = labelled(texts, outputs, tokenizer)
+    rows = labelled(texts, outputs, tokenizer)
     model = with_adapter(model, Lora(), values.seed)
-    adapted = adapt(model, begun, known, folder, values, run.note, save_steps=save_steps)
+    adapted = adapt(model, begun, rows, folder, values, run.note, save_steps=save_steps)
     del model  # it is loaded once more below, and takes 3 GB
     to_gguf(folder / "adapter", adapter, Path(base))
     stated = hash_of_base(str(adapter))
@@ -281,7 +281,7 @@ def train(
 def _of_those_measured(texts: Learnt, by: str, load: Load, folder: Path) -> NDArray[np.float16]:
     """The states of the texts that are not learnt, each in its place; the others are not read, and stay 0."""
     kept = {at for at, _, split, _ in texts.posts if split != "train"}
-    places = sorted(kept | {at for at, one in texts.stereotypes if one.split != "train"})
+    places = sorted(kept | {at for at, row in texts.stereotypes if row.split != "train"})
     read = _states([texts.texts[at] for at in places], by, load, folder)
     found = np.zeros((len(texts.texts), read.shape[1]), dtype=np.float16)
     found[places] = read

@@ -41,10 +41,10 @@ def learnt(most: int = 0) -> Learnt:
     A text that one of both lists holds back is learnt in neither.
     """
     rows = [row for row in posts() if row.language in LANGUAGES]
-    known = [(as_routed(one.text, one.language), one) for one in labelled()]
+    known = [(as_routed(row.text, row.language), row) for row in labelled()]
     rows = spread(rows, most, lambda row: (row.language, row.split))
     known = spread(
-        [(text, one) for text, one in known if one.language in LANGUAGES],
+        [(text, row) for text, row in known if row.language in LANGUAGES],
         most,
         lambda two: (two[1].language, two[1].split),
     )
@@ -58,9 +58,9 @@ def learnt(most: int = 0) -> Learnt:
         (at(as_routed(row.text, row.language)), row.language, row.split, float(share))
         for row, share in zip(rows, shares, strict=True)
     ]
-    routed = [(at(text), one) for text, one in known]
+    routed = [(at(text), row) for text, row in known]
     kept = {place for place, _, split, _ in said if split != "train"}
-    kept |= {place for place, one in routed if one.split != "train"}
+    kept |= {place for place, row in routed if row.split != "train"}
     return Learnt(
         list(places),
         [row for row in said if row[2] != "train" or row[0] not in kept],

@@ -43,8 +43,8 @@ def is_bf16(model: Any) -> bool:
 
 def last_checkpoint(folder: Path) -> str | None:
     """Where the newest checkpoint of a stage stands; ``None`` before the first."""
-    found = sorted(_checkpoints(folder).glob("checkpoint-*"), key=lambda path: int(path.name.rpartition("-")[2]))
-    return str(found[-1]) if found else None
+    checkpoints = sorted(_checkpoints(folder).glob("checkpoint-*"), key=lambda path: int(path.name.rpartition("-")[2]))
+    return str(checkpoints[-1]) if checkpoints else None
 
 
 def _checkpoints(folder: Path) -> Path:

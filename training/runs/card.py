@@ -44,7 +44,7 @@ def write_card(
     lines += ["", "## Values", "", *(f"- {name}: {value}" for name, value in started.values.items())]
     if started.recipe != OWN:
         lines += ["", "## Departures from the paper", ""]
-        lines += [f"- {one}" for one in departed] or ["- none"]
+        lines += [f"- {departure}" for departure in departed] or ["- none"]
     if after:
         lines += ["", f"## Scores on {scored}", "", "| score | before | after |", "| --- | --- | --- |"]
     lines += [f"| {name} | {_number(before.get(name))} | {_number(value)} |" for name, value in after.items()]
@@ -83,9 +83,9 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     for row in rows:
         alike[tuple(row)].append(row)
     lines = list[str]()
-    for columns, found in alike.items():
+    for columns, lines_of in alike.items():
         lines += ["", f"| {' | '.join(columns)} |", "|" + " --- |" * len(columns)]
-        lines += [f"| {' | '.join(_number(row[name]) for name in columns)} |" for row in found]
+        lines += [f"| {' | '.join(_number(row[name]) for name in columns)} |" for row in lines_of]
     return lines
 
 

@@ -69,12 +69,12 @@ class Run:
         self.folder: Final = folder
         self.started: Final = started
         folder.mkdir(parents=True, exist_ok=True)
-        wanted, file = started.as_json(), folder / VALUES
+        values, file = started.as_json(), folder / VALUES
         if file.exists():
-            found = json.loads(file.read_text(encoding="utf-8"))
-            found.pop("versions", None)
-            if found != wanted:
-                differs = [name for name in wanted if found.get(name) != wanted[name]]
+            stored = json.loads(file.read_text(encoding="utf-8"))
+            stored.pop("versions", None)
+            if stored != values:
+                differs = [name for name in values if stored.get(name) != values[name]]
                 raise BadInput(
                     f"{folder} holds a run with other {', '.join(differs)}.",
                     remedy="Give the options that it was begun with (--most, --also, --set, --base ...), name another "
@@ -82,8 +82,8 @@ class Run:
                 )
         else:
             versions = {name: metadata.version(name) for name in _LIBRARIES if _is_there(name)}
-            written = json.dumps({**wanted, "versions": versions}, indent=2)
-            file.write_text(written + "\n", encoding="utf-8")
+            text = json.dumps({**values, "versions": versions}, indent=2)
+            file.write_text(text + "\n", encoding="utf-8")
         self._begun = time.monotonic()
         self._noted = set[str]()
 
@@ -100,10 +100,10 @@ class Run:
         """Drop what this phase said from the line on that this start, whose first line is given, says again."""
         lines = self.log()
         begins = next((at for at, line in enumerate(lines) if _is_said_again(line, first)), len(lines))
-        kept = lines[:begins] + [line for line in lines[begins:] if line.get("phase") != first.get("phase")]
-        if len(kept) < len(lines):
+        remaining = lines[:begins] + [line for line in lines[begins:] if line.get("phase") != first.get("phase")]
+        if len(remaining) < len(lines):
             beside = self.folder / f"{LOG}.new"
-            beside.write_text("".join(f"{json.dumps(line)}\n" for line in kept), encoding="utf-8")
+            beside.write_text("".join(f"{json.dumps(line)}\n" for line in remaining), encoding="utf-8")
             beside.replace(self.folder / LOG)
 
     def log(self) -> list[dict[str, Any]]:

@@ -38,14 +38,14 @@ def words(text: str) -> list[str]:
 
 def common_words(texts: Iterable[str], count: int = _COMMON) -> frozenset[str]:
     """The words that texts use most."""
-    counted = Counter(word for text in texts for word in words(text))
-    return frozenset(word for word, _ in counted.most_common(count))
+    counter = Counter(word for text in texts for word in words(text))
+    return frozenset(word for word, _ in counter.most_common(count))
 
 
 def unusual(text: str, post: str, common: frozenset[str]) -> float:
     """The share of a reply's words that are neither common nor the post's, in [0, 1]."""
-    said = words(text)
-    return sum(word not in common for word in set(said) - set(words(post))) / max(len(said), 1)
+    own_words = words(text)
+    return sum(word not in common for word in set(own_words) - set(words(post))) / max(len(own_words), 1)
 
 
 def plainest(texts: Sequence[tuple[str, str]], common: frozenset[str], share: float) -> list[int]:
@@ -66,10 +66,10 @@ _SUPPORT: Final = "p"
 
 def groups(split: str, data: Path = DATA) -> list[Group]:
     """All groups of a split, ``train`` or ``dev``. Cards, facts and explanations are learnt only."""
-    found = [*replies(split, data)]
+    gathered = [*replies(split, data)]
     if split == "train":
-        found += [*answered(data), *faceted(), *prepared(data), *sourced(data), *explained(data)]
-    return found
+        gathered += [*answered(data), *faceted(), *prepared(data), *sourced(data), *explained(data)]
+    return gathered
 
 
 def replies(split: str, data: Path = DATA, share: float = PLAIN) -> Iterator[Group]:
@@ -78,19 +78,19 @@ def replies(split: str, data: Path = DATA, share: float = PLAIN) -> Iterator[Gro
     What is plain was said by a reader where ``data/plain`` knows a writer's replies; of the others, the plainest
     ``share`` of each intent is taken, by the words.
     """
-    named = {row["id"]: row["is_plain"] for row in rows_of(data / "plain")}
+    is_plain = {row["id"]: row["is_plain"] for row in rows_of(data / "plain")}
     fit: dict[tuple[str, str], list[DraftRow]] = defaultdict(list)
     of_post: dict[str, list[DraftRow]] = defaultdict(list)
     for row in drafts(data / "drafts"):
         if row.split == split and row.intent and set(row.readings) == {"ok"}:
-            if row.id not in named:
+            if row.id not in is_plain:
                 fit[row.language, row.intent].append(row)
-            elif named[row.id]:
+            elif is_plain[row.id]:
                 of_post[row.post_id].append(row)
     for language in LANGUAGES:
-        mine = [rows for (spoken, _), rows in fit.items() if spoken == language]
-        common = common_words(row.text for rows in mine for row in rows)
-        for rows in mine:
+        rows_of_language = [rows for (spoken, _), rows in fit.items() if spoken == language]
+        common = common_words(row.text for rows in rows_of_language for row in rows)
+        for rows in rows_of_language:
             for at in plainest([(row.text, row.post) for row in rows], common, share):
                 of_post[rows[at].post_id].append(rows[at])
     for rows in of_post.values():
@@ -109,21 +109,21 @@ def prepared(data: Path = DATA, seed: int = 0) -> Iterator[Group]:
         if cards:
             card = chance.choice(cards)
             claim = chance.choice(("", card.claim))
-            broad = () if claim else tuple(one.broad for one in cards)
+            broad = () if claim else tuple(card.broad for card in cards)
             texts = [(i, text) for kind in (card.replies, *broad) for i, those in kind.items() for text in those]
-            some = chance.sample(texts, min(REPLIES_A_POST, len(texts)))
-            yield tuple(_reply(post, intent, text, language, "cards", claim=claim) for intent, text in some)
+            sample = chance.sample(texts, min(REPLIES_A_POST, len(texts)))
+            yield tuple(_reply(post, intent, text, language, "cards", claim=claim) for intent, text in sample)
             yield (_claims(post, [card.claim for card in cards], language),)
 
 
 def with_stereotype(data: Path = DATA) -> Iterator[tuple[str, str, str]]:
     """Posts that are learnt, each with its language and the stereotype that a reader named or a writer meant."""
-    known = {row.id: row for row in posts(data / "posts")}
+    posts_by_id = {row.id: row for row in posts(data / "posts")}
     for row in rows_of(data / "routing"):
         if "text" in row:
             yield row["text"], row["language"], row["id"]
-        elif known[row["post"]].split == "train" and row["labels"][0] != ["none"]:
-            yield known[row["post"]].text, known[row["post"]].language, row["labels"][0][0]
+        elif posts_by_id[row["post"]].split == "train" and row["labels"][0] != ["none"]:
+            yield posts_by_id[row["post"]].text, posts_by_id[row["post"]].language, row["labels"][0][0]
 
 
 def answered(data: Path = DATA) -> Iterator[Group]:
@@ -150,9 +150,9 @@ def sourced(data: Path = DATA) -> Iterator[Group]:
 
 def explained(data: Path = DATA) -> Iterator[Group]:
     """The explanations of a post (CoARL, Table 5), and counter-claims (F2RL, section 3.1)."""
-    known = {row.id: row for row in posts(data / "posts")}
+    posts_by_id = {row.id: row for row in posts(data / "posts")}
     for row in rows_of(data / "explained"):
-        post = known[row["post_id"]]
+        post = posts_by_id[row["post_id"]]
         if post.split == "train":
             prompt = tuple(load_prompt("reading").fill(post=quoted(post.text)))
             yield (Example(prompt, _explanations(row, post), "explanations"),)
@@ -192,10 +192,10 @@ def reply_prompt(
         claim: what the reply shall argue; "" for whatever answers the post.
         passage: what it shall rest on.
     """
-    asked = wishes(_STYLE, (intent,), claim or None)
+    wording = wishes(_STYLE, (intent,), claim or None)
     if passage is not None:
-        return tuple(sourced_question(post, passage, language, asked))
-    return tuple(plain_question(post, language, asked))
+        return tuple(sourced_question(post, passage, language, wording))
+    return tuple(plain_question(post, language, wording))
 
 
 def _reply(post: str, intent: Intent, text: str, language: str, source: str, claim: str = "") -> Example:

@@ -56,18 +56,18 @@ def to_gguf(adapter: Path, file: Path, weights: Path) -> Path:
     names = gguf.get_tensor_name_map(of.architecture, of.layers)
     halves = dict[str, np.ndarray[Any, Any]]()
     for key, tensor in sorted(load_file(adapter / "adapter_model.safetensors").items()):
-        found = _WEIGHT.fullmatch(key)
-        name = found and names.get_name(f"{found['module']}.weight", try_suffixes=(".weight",))
-        if not found or not name:
+        match = _WEIGHT.fullmatch(key)
+        name = match and names.get_name(f"{match['module']}.weight", try_suffixes=(".weight",))
+        if not match or not name:
             raise BadInput(f"llama.cpp knows no place for {key}.", remedy="Train without this part.")
-        side = _SIDES[found["half"]]
-        if (wanted := of.shapes.get(name, (0, 0))[side]) != tensor.shape[1 - side]:
+        side = _SIDES[match["half"]]
+        if (width := of.shapes.get(name, (0, 0))[side]) != tensor.shape[1 - side]:
             raise BadInput(
                 f"{adapter} was trained on other weights than {weights}: {key} has {tensor.shape[1 - side]} "
-                f"{_SIDE_NAMES[side]}, {name} has {wanted}.",
+                f"{_SIDE_NAMES[side]}, {name} has {width}.",
                 remedy="Name the weights that it was trained on (values.json of its run).",
             )
-        halves[f"{name}.lora_{found['half'].lower()}"] = np.ascontiguousarray(tensor.astype(np.float16))
+        halves[f"{name}.lora_{match['half'].lower()}"] = np.ascontiguousarray(tensor.astype(np.float16))
     writer = gguf.GGUFWriter(str(file), gguf.MODEL_ARCH_NAMES[of.architecture])
     writer.add_type(gguf.GGUFType.ADAPTER)
     writer.add_string(gguf.Keys.Adapter.TYPE, "lora")
@@ -106,18 +106,18 @@ def _weights_in(file: Path) -> _Weights:
     """
     _refuse_missing(file, "file of weights")
     try:
-        read = gguf.GGUFReader(file)
-        model_type = read.fields[gguf.Keys.General.ARCHITECTURE].contents()
-        layers = read.fields[gguf.Keys.LLM.BLOCK_COUNT.format(arch=model_type)].contents()
+        reader = gguf.GGUFReader(file)
+        model_type = reader.fields[gguf.Keys.General.ARCHITECTURE].contents()
+        layers = reader.fields[gguf.Keys.LLM.BLOCK_COUNT.format(arch=model_type)].contents()
     except (ValueError, KeyError, IndexError) as err:
         raise BadInput(
             f"{file} holds no weights in GGUF.", remedy="Name the file that the writer was trained on."
         ) from err
     if model_type not in _ARCHITECTURES:
-        known = ", ".join(_ARCHITECTURES)
+        names = ", ".join(_ARCHITECTURES)
         raise BadInput(
             f"Adapters for {model_type} cannot be written as GGUF.",
-            remedy=f"Known: {known}. vLLM takes the folder as it is.",
+            remedy=f"Known: {names}. vLLM takes the folder as it is.",
         )
-    shapes = {tensor.name: tuple(int(size) for size in tensor.shape) for tensor in read.tensors}
+    shapes = {tensor.name: tuple(int(size) for size in tensor.shape) for tensor in reader.tensors}
     return _Weights(_ARCHITECTURES[model_type], layers, shapes)

@@ -74,8 +74,8 @@ def labelled(split: str, *, each: int = 2, seed: int = 0, data: Path = DATA) -> 
         faulty = bad[post_id]
         count = min(each, len(rows), len(faulty))
         for chosen, rejected in zip(chance.sample(rows, count), chance.sample(faulty, count), strict=True):
-            wanted = Wanted(chosen.post, Intent(chosen.intent), chosen.language)
-            yield Pair(wanted.prompt, chosen.text, rejected.text, "labelled drafts")
+            reply = Wanted(chosen.post, Intent(chosen.intent), chosen.language)
+            yield Pair(reply.prompt, chosen.text, rejected.text, "labelled drafts")
 
 
 def from_file(file: Path) -> list[Pair]:
@@ -84,18 +84,18 @@ def from_file(file: Path) -> list[Pair]:
     Raises:
         BadInput: a line has another form.
     """
-    found = []
+    pairs = []
     for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):
         try:
             row = json.loads(line)
             prompt = tuple(Message(str(turn["role"]), str(turn["content"])) for turn in row["prompt"])
-            found.append(Pair(prompt, str(row["chosen"]), str(row["rejected"]), str(row.get("source", file.name))))
+            pairs.append(Pair(prompt, str(row["chosen"]), str(row["rejected"]), str(row.get("source", file.name))))
         except (ValueError, KeyError, TypeError) as err:
             raise BadInput(
                 f"Line {number} of {file} is no pair.",
                 remedy='Write {"prompt": [{"role": ..., "content": ...}], "chosen": ..., "rejected": ...}.',
             ) from err
-    return found
+    return pairs
 
 
 def rows(pairs: Iterable[Pair]) -> list[dict[str, list[dict[str, str]]]]:

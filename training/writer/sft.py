@@ -87,7 +87,7 @@ class AnswerTrainer(Trainer):
 
 def answer_loss(model: Any, batch: Mapping[str, torch.Tensor]) -> torch.Tensor:
     """The mean negative log-likelihood of a batch's answers."""
-    places, wanted = learnt(batch)
+    places, answers = learnt(batch)
     logits = model(
         input_ids=batch["input_ids"],
         attention_mask=batch["attention_mask"],
@@ -95,7 +95,7 @@ def answer_loss(model: Any, batch: Mapping[str, torch.Tensor]) -> torch.Tensor:
         logits_to_keep=places,
         use_cache=False,
     ).logits[0]
-    return torch.nn.functional.cross_entropy(logits.float(), wanted)
+    return torch.nn.functional.cross_entropy(logits.float(), answers)
 
 
 def mean_loss(model: Any, sequences: Iterable[Sequence[Tree]]) -> float:
