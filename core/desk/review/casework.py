@@ -196,7 +196,6 @@ class FrontDesk:
     # Cases
 
     async def flag(self, post: FlaggedPost) -> Card:
-        """Open the case of a post; committed when it returns. A post that was flagged before keeps its case."""
         platform, user = post.ref.platform, post.flagged_by
         case = await self._intake.flag(post)
         metrics.FLAGS.labels(platform, post.priority.name.lower()).inc()
@@ -211,25 +210,19 @@ class FrontDesk:
         return await self._database.run("show a flagged case", work)
 
     async def member_flag(self, post: FlaggedPost) -> Card | None:
-        """Flag a post for the moderators, with a role or without; ``None`` if more people must flag it first."""
         return await self.flag(post) if await self._intake.counts(post) else None
 
     async def card(self, case_id: str, by: Person) -> Card:
-        """A case as this person may see it."""
         await self._ask_for_roles(case_id, by)
         return await self._seen(case_id, by)
 
     async def look(self, case_id: str, by: Person) -> Card:
-        """The same by the roles that the platform told last, without asking it: to see whether a wait is over."""
         return await self._seen(case_id, by)
 
     async def posts(self, platform: str, most: int) -> list[PostRef]:
-        """The posts whose edits and deletions matter to a case, the newest last."""
         return await self._database.run("read what is followed", lambda s: captures.followed(s, platform, most))
 
     async def find(self, ref: PostRef, by: Person) -> Card | None:
-        """The case of a post, or that a posted reply belongs to; ``None`` if there is none."""
-
         async def look(session: Session) -> str | None:
             case = (await store.find_all(session, [ref])).get(ref)
             return await case_replied_with(session, ref) if case is None else case.id
@@ -238,7 +231,6 @@ class FrontDesk:
         return None if case_id is None else await self.card(case_id, by)
 
     async def open_cases(self, platform: str, community: str, by: Person, page: int = 0) -> OpenCases:
-        """A page of a community's open cases, oldest first; of a page that there is not, the last one."""
         known = await self._live_roles.refresh_in(platform, community, by)
 
         async def work(session: Session) -> OpenCases:
@@ -248,7 +240,6 @@ class FrontDesk:
         return await self._database.run("list open cases", work)
 
     async def numbered(self, platform: str, community: str, number: str, by: Person) -> Card:
-        """The case that people call so, and its card again in the review channel if it is open and its card is gone."""
         known = await self._live_roles.refresh_in(platform, community, by)
 
         async def work(session: Session) -> Card:
@@ -260,15 +251,12 @@ class FrontDesk:
         return await self._database.run("show a case by its number", work)
 
     async def card_gone(self, ref: PostRef) -> None:
-        """A message was deleted; the card of an open case comes back."""
         await self._database.run("note that a card is gone", lambda session: was_deleted(session, ref))
 
     async def hold(self, case_id: str, by: Person) -> Card:
-        """Hold a case; ``Conflict`` says who else holds it, and until when."""
         return await self._decided("hold", case_id, by, lambda: self._decisions.hold(case_id, by))
 
     async def release(self, case_id: str, by: Person) -> Card:
-        """Give up holding it."""
         return await self._decided("release", case_id, by, lambda: self._decisions.release(case_id, by))
 
     # Approvals
@@ -276,20 +264,13 @@ class FrontDesk:
     async def propose(
         self, case_id: str, version: int, by: Person, *, rank: int | None = None, text: str | None = None
     ) -> ProposedReply:
-        """Keep one exact text to approve: a draft by ``rank``, or an edited ``text`` (with its draft's rank).
-
-        Raises:
-            BadInput: there is no such draft, the text is empty, or too long for the platform.
-        """
         await self._ask_for_roles(case_id, by)
         return await self._proposals.propose(case_id, version, by, rank=rank, text=text)
 
     async def refused(self, text_id: str, by: Person) -> RefusedReply:
-        """A text that ``propose`` refused, for the person who wrote it to mend."""
         return await self._proposals.refused(text_id, by)
 
     async def approve(self, proposal_id: str, by: Person) -> Approval:
-        """Approve what ``propose`` kept and the person was shown; it is sent once the undo window is over."""
         outcome = await self._approvals.approve_shown(proposal_id, by)
         with about(case=outcome.case_id, platform=by.platform):
             _LOG.info("decided: %s", "approve-first" if isinstance(outcome, AwaitsSecond) else "approve")
@@ -299,7 +280,6 @@ class FrontDesk:
         return Approval(card)
 
     async def undo(self, case_id: str, version: int, by: Person) -> Card:
-        """Take an approval back before it is sent, or one's own closing of a case for a short time."""
         return await self._decided("undo", case_id, by, lambda: self._decisions.undo(case_id, version, by))
 
     # Other ends
@@ -307,23 +287,19 @@ class FrontDesk:
     async def redraft(
         self, case_id: str, version: int, by: Person, *, intent: Intent | None = None, claim: str | None = None
     ) -> Card:
-        """Ask for other drafts: of one intent, arguing another claim, or simply others."""
         return await self._decided(
             "redraft", case_id, by, lambda: self._decisions.redraft(case_id, version, claim, by, intent=intent)
         )
 
     async def close(self, case_id: str, version: int, by: Person, reason: CloseReason, note: str = "") -> Card:
-        """Close a case without a reply; ``note`` is needed with ``CloseReason.OTHER``."""
         return await self._decided(
             "close", case_id, by, lambda: self._decisions.close(case_id, version, by, reason, note)
         )
 
     async def reopen(self, case_id: str, version: int, by: Person) -> Card:
-        """Put a case that needs a person, or whose send failed, in review again."""
         return await self._decided("reopen", case_id, by, lambda: self._decisions.reopen(case_id, version, by))
 
     async def settle(self, case_id: str, version: int, by: Person, *, is_posted: bool) -> Card:
-        """Say whether a reply that could not be read back is on the platform."""
         return await self._decided(
             "settle",
             case_id,
@@ -332,11 +308,9 @@ class FrontDesk:
         )
 
     async def split_out(self, case_id: str, version: int, by: Person) -> Card:
-        """Draft a folded post on its own."""
         return await self._decided("split_out", case_id, by, lambda: self._intake.split_out(case_id, version, by))
 
     async def retract(self, case_id: str, version: int, by: Person, reason: RetractReason, note: str = "") -> Card:
-        """Take a posted reply away; if it is still there, the card's notes say why."""
         with _watched("retract", case_id, by):
             await self._ask_for_roles(case_id, by)
             delivery = await self._outbox.retract_reply(case_id, version, by, reason, note)
@@ -348,7 +322,6 @@ class FrontDesk:
     # What the platform says
 
     async def original_changed(self, ref: PostRef, text: str | None, *, revision: str = "") -> None:
-        """Say that a flagged post now reads otherwise, or was deleted (``None``); unknown posts are ignored."""
         check_text(text or "")
         await self._database.run(
             "note what a post says now", lambda session: note_original(session, ref, text, revision)

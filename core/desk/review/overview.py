@@ -74,20 +74,15 @@ class DeskOverview:
         page: int = 0,
         hides: Hidden = NOTHING_HIDDEN,
     ) -> Queue:
-        """A page of what waits, of all their communities or of one, without what they hide."""
-
         async def work(session: Session) -> Queue:
             return await views.queue(session, people, platform=platform, community=community, page=page, hides=hides)
 
         return await self._database.run("list what waits", work)
 
     async def oldest(self, people: tuple[Person, ...]) -> datetime | None:
-        """Since when the oldest case that needs a person waits, in all their communities."""
         return await self._database.run("look for the oldest case", lambda session: views.oldest(session, people))
 
     async def history(self, case_id: str, by: Person) -> tuple[Move, ...]:
-        """Every move of a case, oldest first, with the names that the community knows."""
-
         async def work(session: Session) -> tuple[Move, ...]:
             case = await store.load(session, case_id)
             await require_on_case(session, case.community_id, by, OnCase.READ)
@@ -101,8 +96,6 @@ class DeskOverview:
         return await self._database.run("read the history of a page's case", work)
 
     async def check(self, case_id: str, by: Person, text: str) -> TextCheck:
-        """A text, checked again against the evidence of its case."""
-
         async def may(session: Session) -> None:
             case = await store.load(session, case_id)
             await require_on_case(session, case.community_id, by, OnCase.APPROVE)
@@ -112,16 +105,12 @@ class DeskOverview:
         return TextCheck(found.sentences, found.warnings, found.why_two)
 
     async def changes(self, people: tuple[Person, ...], since: int | None) -> Changes:
-        """What changed in their communities since a number."""
         return await self._database.run("look for changes", lambda session: views.changes(session, people, since))
 
     async def holds(self, people: tuple[Person, ...]) -> dict[str, str]:
-        """Who holds which case there, by pseudonym."""
         return await self._database.run("look for holds", lambda session: views.holds(session, people))
 
     async def kept_posts(self, platform: str, community: str, by: Person) -> tuple[KeptPost, ...]:
-        """The newest posts of the last seven days of a community, for who may configure it."""
-
         async def work(session: Session) -> tuple[KeptPost, ...]:
             identity = await id_of(session, platform, community)
             await require_on_community(session, identity, by, OnCommunity.CONFIGURE)

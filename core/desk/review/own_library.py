@@ -31,31 +31,25 @@ class DeskLibrary:
         return (await self._live_roles.refresh_in(platform, community, by)).id
 
     async def replies(self, platform: str, community: str, by: Person) -> list[PreparedReply]:
-        """All prepared replies: its own first, then the project's."""
         return await self._replies.listed(await self._id(platform, community, by), by)
 
     async def add_reply(self, platform: str, community: str, by: Person, reply: OwnReply, note: str = "") -> str:
-        """Add a reply of its own; gives its id."""
         return await self._replies.add(await self._id(platform, community, by), reply, by, note)
 
     async def review_reply(self, platform: str, community: str, by: Person, id_: str) -> None:
-        """Record that this person has read a reply and stands for it."""
         await self._replies.review(await self._id(platform, community, by), id_, by, by)
 
     async def remove_reply(
         self, platform: str, community: str, by: Person, id_: str, note: str = "", *, is_undone: bool = False
     ) -> None:
-        """Delete one of its own, or use one of the project's no more."""
         await self._replies.remove(await self._id(platform, community, by), id_, by, note, is_undone=is_undone)
 
     async def cards(self, platform: str, community: str, by: Person) -> list[CommunityCard]:
-        """The cards that it wrote."""
         return [_told(one) for one in await self._cards.listed(await self._id(platform, community, by), by)]
 
     async def propose_card(
         self, platform: str, community: str, by: Person, row: Mapping[str, Any], note: str = ""
     ) -> bool:
-        """Check and keep a card as it is written down; whether anything changed."""
         known = await self._id(platform, community, by)
         (done,) = await self._cards.propose(known, [checked_card(row, self._facts())], by, note)
         return done.is_changed
@@ -63,11 +57,9 @@ class DeskLibrary:
     async def review_card(
         self, platform: str, community: str, by: Person, id_: str, verdict: CardVerdict, digest: str
     ) -> None:
-        """Accept or decline the version of a card that was read."""
         await self._cards.review(await self._id(platform, community, by), id_, verdict, by, digest=digest)
 
     async def remove_card(self, platform: str, community: str, by: Person, id_: str, note: str = "") -> None:
-        """Delete a card."""
         await self._cards.remove(await self._id(platform, community, by), id_, by, note)
 
 

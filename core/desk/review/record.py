@@ -45,11 +45,9 @@ class DeskRecord:
 
     @property
     def keeping(self) -> Keeping:
-        """How long things are kept."""
         return self._keeping
 
     async def numbers(self, platform: str, community: str, by: Person, since: timedelta) -> Numbers:
-        """What ``Governance.statistics`` does not count, of the cases that were flagged in the last ``since``."""
         known = await self._live_roles.refresh_in(platform, community, by)
 
         async def allowed(session: Session) -> None:
@@ -75,7 +73,6 @@ class DeskRecord:
     async def log(
         self, platform: str, community: str, by: Person, *, which: Lines = Lines.ALL, before: int | None = None
     ) -> LogPage:
-        """A page of the audit log, before a line or from the newest on."""
         known = await self._live_roles.refresh_in(platform, community, by)
 
         async def work(session: Session) -> LogPage:
@@ -85,7 +82,6 @@ class DeskRecord:
         return await self._database.run("read the audit log", work)
 
     async def verify(self, platform: str, community: str, by: Person) -> LogCheck:
-        """Compute every chain of the community's log again."""
         known = await self._live_roles.refresh_in(platform, community, by)
         chains, lines, faults, after = 0, 0, list[LogFault](), ""
 
@@ -109,15 +105,12 @@ class DeskRecord:
             after = wanted[-1]
 
     async def kept(self, person: Person) -> Kept:
-        """What is kept about the person who asks."""
-
         async def work(session: Session) -> Kept:
             return await _kept(session, person.platform, person.user) or Kept(person.platform)
 
         return await self._database.run("look for what is kept", work)
 
     async def kept_about(self, platform: str, community: str, by: Person, user: str) -> Kept | None:
-        """What is kept about somebody, by the platform's id."""
         known = await self._live_roles.refresh_in(platform, community, by)
 
         async def work(session: Session) -> Kept | None:
@@ -128,7 +121,6 @@ class DeskRecord:
         return await self._database.run("count what is kept", work)
 
     async def erase(self, platform: str, community: str, by: Person, user: str) -> ErasedPerson | None:
-        """Erase somebody from this installation."""
         known = await self._live_roles.refresh_in(platform, community, by)
         done = await Erasure(self._database).erase(platform, user, by=by, community_id=known.id)
         if not done.is_known:

@@ -110,6 +110,7 @@ class Casework(Protocol):
         """Store one exact text to approve: a draft by ``rank``, or an edited ``text`` (with the rank of its draft).
 
         Raises:
+            BadInput: there is no such draft, or the text is empty.
             Unsendable: it can never be posted as it is; ``refused`` gives it back by the error's ``text_id``.
         """
         ...
@@ -149,7 +150,7 @@ class Casework(Protocol):
         ...
 
     async def retract(self, case_id: str, version: int, by: Person, reason: RetractReason, note: str = "") -> Card:
-        """Remove a posted reply; ``RetractReason.OTHER`` needs a ``note``."""
+        """Remove a posted reply; the card's notes say why one stays. ``RetractReason.OTHER`` needs a ``note``."""
         ...
 
     async def original_changed(self, ref: PostRef, text: str | None, *, revision: str = "") -> None:
