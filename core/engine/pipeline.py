@@ -113,7 +113,7 @@ class Engine:
             ModelAway: the language model cannot be reached at all, or knows neither key nor model, and is waited for.
             IndexUnavailable: the embedding model cannot be loaded.
         """
-        if refused := await asyncio.to_thread(self._refused, request):
+        if refused := await asyncio.to_thread(self._without_a_model, request):
             on_progress(Progress("reading", refused.reading.reason, refused.cost.seconds, reading=refused.reading))
             return refused
         budget = Budget(request.profile, turn=request.turn)
@@ -131,7 +131,7 @@ class Engine:
         is_asked = self.writer.is_larger and request.profile.search is SearchKind.DRAFTS
         return request.voice.also if is_asked else frozenset()
 
-    def _refused(self, request: Request) -> Suggestion | None:
+    def _without_a_model(self, request: Request) -> Suggestion | None:
         if request.force:
             return None
         voice = request.voice
@@ -215,7 +215,7 @@ class _Run:
         try:
             async with asyncio.TaskGroup() as group:
                 early = group.create_task(self.arguing.early(likely))
-                reading = await self._read()
+                reading = await self._reading()
                 self._report("reading", reading.implied_meaning or reading.reason, reading)
                 if not self.request.wants_drafts(reading, self.signals):
                     early.cancel()
@@ -225,7 +225,7 @@ class _Run:
             first = failed.exceptions[0]
             raise first from first.__cause__
         await self._first_draft(reading)
-        argument = self._noting(await self.arguing.argue(self._writable(reading), early.result(), self._report))
+        argument = self._value_of(await self.arguing.argue(self._writable(reading), early.result(), self._report))
         guesses = self.arguing.guesses(argument.brief.reading)
         assessor = self._assessor(argument.brief, argument.cards, guesses)
         search = await self._search(assessor).run()
@@ -275,12 +275,12 @@ class _Run:
         is_alone = self.signals.is_models_alone
         cards = await self.arguing.cards(replace(reading, language="en") if is_alone else reading)
         aimed = [card for card in cards if not card.stereotype.is_general] or cards
-        told = dict.fromkeys(card.claim for card in aimed if card.claim)
-        claims = [request.claim] if request.claim else list(told)
-        said = (self.open_post.text, meaning, reading.implied_meaning, request.claim, *claims)
-        queries = list(dict.fromkeys(str(text) for text in said if text))
+        claims_of_cards = dict.fromkeys(card.claim for card in aimed if card.claim)
+        claims = [request.claim] if request.claim else list(claims_of_cards)
+        statements = (self.open_post.text, meaning, reading.implied_meaning, request.claim, *claims)
+        queries = list(dict.fromkeys(str(text) for text in statements if text))
         claim = request.claim or next(iter(claims), "")
-        passages = self._noting(await self.arguing.evidence(queries, reading, claim, cards, PASSAGES))
+        passages = self._value_of(await self.arguing.evidence(queries, reading, claim, cards, PASSAGES))
         brief = Brief(self.open_post, reading, request.claim or "", ())
         cards = [] if is_alone else cards  # their prepared replies are in another language
         writer = Writer(
@@ -290,7 +290,7 @@ class _Run:
             wishes(voice.style, voice.intents, request.claim, () if is_alone else request.exemplars),
             request.variant,
         )
-        found, assessor = await LargerSearch(
+        search, assessor = await LargerSearch(
             writer,
             self.judge.model,
             self.judge,
@@ -303,7 +303,7 @@ class _Run:
             self.degraded,
             self.chance,
         ).run()
-        drafts = [assessor.teller.draft(rank, candidate) for rank, candidate in enumerate(found.found, start=1)]
+        drafts = [assessor.teller.draft(rank, candidate) for rank, candidate in enumerate(search.found, start=1)]
         if is_alone:
             warning = sentence(
                 "Only the model read the post and wrote this, in {language}; its evidence is in English. Ask somebody "
@@ -313,16 +313,16 @@ class _Run:
             drafts = [replace(draft, warnings=(warning, *draft.warnings)) for draft in drafts]
         self._note_held_back(assessor, drafts)
         notice = voice.notice_in(brief.language)
-        drafts = self._noting(with_notice(drafts, found.found, reading, notice, self.engine.writer))
-        used = [*assessor.brief.evidence, *(one for one in passages if one not in assessor.brief.evidence)]
+        drafts = self._value_of(with_notice(drafts, search.found, reading, notice, self.engine.writer))
+        used = [*assessor.brief.evidence, *(passage for passage in passages if passage not in assessor.brief.evidence)]
         beside = far_from(used) - {passage.id for passage in assessor.brief.evidence} - {card.fact for card in aimed}
         used = [passage for passage in used if passage.id not in beside]
         if not used:
             self.degraded.append(sentence("evidence: no passage bears on the claim; the drafts state no facts"))
-        shown = replace(assessor.brief, evidence=tuple(used[:KEPT]))
-        argument = Argument(shown, [Claim(text, None) for text in claims], queries, cards)
+        final_brief = replace(assessor.brief, evidence=tuple(used[:KEPT]))
+        argument = Argument(final_brief, [Claim(text, None) for text in claims], queries, cards)
         return self._suggestion(
-            reading, argument, led_by(support, drafts, MAX_DRAFTS), rounds=found.rounds, stopped=found.stopped
+            reading, argument, led_by(support, drafts, MAX_DRAFTS), rounds=search.rounds, stopped=search.stopped
         )
 
     async def _with_own(self, reading: Reading) -> Reading:
@@ -334,17 +334,17 @@ class _Run:
         noted = await read_at_once(
             self.open_post, self.signals, self.engine.router, self.larger.model, self.larger.pooling
         )
-        reading, meaning = self._noting(noted)
+        reading, meaning = self._value_of(noted)
         return await self._with_own(reading), meaning
 
-    async def _read(self) -> Reading:
+    async def _reading(self) -> Reading:
         """The reading; at once by a larger model."""
         if self.larger.pooling.is_larger:
             return (await self._read_at_once())[0]
-        reading = self._noting(await read_post(self.open_post, self.signals, self.model, self.larger))
+        reading = self._value_of(await read_post(self.open_post, self.signals, self.model, self.larger))
         return await self._with_gist(reading, self.signals)
 
-    def _noting(self, noted: Noted[T]) -> T:
+    def _value_of(self, noted: Noted[T]) -> T:
         """What a stage found; its notes are kept for the suggestion."""
         self.degraded += noted.notes
         return noted.value
@@ -362,8 +362,8 @@ class _Run:
         assessor = self._assessor(Brief(self.open_post, reading, claim, tuple(evidence.value)), cards)
         start = compose(assessor.brief, cards, self.request.voice.intents, self.chance)
         self.shown_about = about
-        tried = start if assessor.least and assessor.holds_back else start[:_TRIED_FIRST]
-        await self._show(await assessor.best(tried), assessor)
+        first = start if assessor.least and assessor.holds_back else start[:_TRIED_FIRST]
+        await self._show(await assessor.best(first), assessor)
 
     async def _with_gist(self, reading: Reading, signals: Signals) -> Reading:
         return await self._with_own(await with_gist(reading, self.open_post.text, self.engine.router, signals))
@@ -423,13 +423,13 @@ class _Run:
     async def _rank(self, pool: Sequence[Candidate], assessor: Assessor) -> list[Draft]:
         """Stage 5: the judge's tournament among the best, and at most four drafts."""
         entrants = await assessor.entrants(pool, self.request.profile.judge_candidates)
-        judged = self._noting(await judge(entrants, assessor.brief, self.judge))
+        judged = self._value_of(await judge(entrants, assessor.brief, self.judge))
         if unscored := note_of_missing([assessor.teller.unscored(candidate) for candidate in judged]):
             self.degraded.append(unscored)
         is_published = self.request.profile.search is SearchKind.PUBLISHED
         far = frozenset[str]() if is_published else far_from(assessor.brief.evidence)
-        found = ranked(judged, far=far, by_judge_alone=is_published, leading=self.leading)
-        best, why = found[:MAX_DRAFTS], why_first(found, MAX_DRAFTS, far=far, by_judge_alone=is_published)
+        order = ranked(judged, far=far, by_judge_alone=is_published, leading=self.leading)
+        best, why = order[:MAX_DRAFTS], why_first(order, MAX_DRAFTS, far=far, by_judge_alone=is_published)
         if self.request.claim and best and not any(candidate.argues for candidate in best):
             self.degraded.append(sentence("claims: no draft argues the claim that was chosen"))
         self._report("judge", f"{self.budget.judge_calls} comparisons")
@@ -438,7 +438,7 @@ class _Run:
             drafts[0] = replace(drafts[0], reasons=(why, *drafts[0].reasons))
         reading = assessor.brief.reading
         notice = self.request.voice.notice_in(assessor.brief.language)
-        return self._noting(with_notice(drafts, best, reading, notice, self.engine.writer))
+        return self._value_of(with_notice(drafts, best, reading, notice, self.engine.writer))
 
     def _note_held_back(self, assessor: Assessor, drafts: Sequence[Draft]) -> None:
         """Say which prepared replies are held back, and above all where nothing else is left."""
@@ -475,7 +475,7 @@ class _Run:
             self.chance,
             voice.rules,
         )
-        drafts = self._noting(await supporter.drafts())
+        drafts = self._value_of(await supporter.drafts())
         self._report("support", f"{len(drafts)} words of support")
         return drafts
 

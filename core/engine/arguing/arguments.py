@@ -80,8 +80,8 @@ class Arguing:
         The card whose argument a person chose comes first. Of a stereotype's facets a card has that of the post.
         """
         language, group = reading.language or "en", reading.target_group or TargetGroup.OTHER
-        found = [card for name in reading.stereotypes for card in cards_on(name, language)]
-        cards = changed([*found, *general_cards(group, language)], language, self.prepared)
+        on_stereotypes = [card for name in reading.stereotypes for card in cards_on(name, language)]
+        cards = changed([*on_stereotypes, *general_cards(group, language)], language, self.prepared)
         cards = with_own_cards(cards, self.own, reading.stereotypes, language)
         cards = await asyncio.to_thread(with_facets, cards, self.post.text, language, self.readers.embedder)
         if language in NAMED:
@@ -97,8 +97,8 @@ class Arguing:
     def guesses(self, reading: Reading) -> list[Card]:
         """The cards on what the post may put forward, for drafts alone: no claim, fact or facet comes from a guess."""
         language = reading.language or "en"
-        found = [card for name in reading.guesses for card in cards_on(name, language)]
-        cards = changed(found, language, self.prepared)
+        on_guesses = [card for name in reading.guesses for card in cards_on(name, language)]
+        cards = changed(on_guesses, language, self.prepared)
         group = reading.target_group
         return with_names(cards, self.post.text, group) if group and language in NAMED else cards
 
@@ -106,8 +106,8 @@ class Arguing:
         self, queries: Sequence[str], reading: Reading, claim: str, cards: Sequence[Card], offered: int = 0
     ) -> Noted[list[Evidence]]:
         """The facts that the cards rest on, and what else bears on the claim; ``offered`` as in ``find_evidence``."""
-        named = list(dict.fromkeys(card.fact for card in cards if card.fact))
-        return await find_evidence(queries, reading, claim, self.source, self.sources, named, offered)
+        facts = list(dict.fromkeys(card.fact for card in cards if card.fact))
+        return await find_evidence(queries, reading, claim, self.source, self.sources, facts, offered)
 
     async def early(self, likely: Reading | None) -> EarlyClaims | None:
         """Write claims while the post is read.
@@ -137,11 +137,11 @@ class Arguing:
         report("claims", claim)
         proposed = [claim.text for claim in claims.value]
         queries = await write_queries(self.post, reading, proposed, self.model)
-        found = await self.evidence(queries.value, reading, claim, cards)
-        evidence = await summarise(found.value, self.model)
+        passages = await self.evidence(queries.value, reading, claim, cards)
+        evidence = await summarise(passages.value, self.model)
         report("evidence", ", ".join(passage.source.publisher for passage in evidence.value) or "none")
         brief = Brief(self.post, reading, claim, tuple(evidence.value))
-        notes = [*claims.notes, *queries.notes, *found.notes, *evidence.notes]
+        notes = [*claims.notes, *queries.notes, *passages.notes, *evidence.notes]
         return Noted(Argument(brief, claims.value, queries.value, cards), notes)
 
     async def _claims(self, language: str, cards: Sequence[Card]) -> Noted[list[Claim]]:

@@ -71,7 +71,7 @@ async def propose_claims(
     except ModelUnavailable as err:
         written = []
         degraded.append(sentence("claims: the model wrote no claim ({why}); prepared claims are used", why=err.message))
-    standing, lost = await asyncio.to_thread(_standing, written, post.text, language, readers)
+    standing, lost = await asyncio.to_thread(_without_faults, written, post.text, language, readers)
     if lost:
         degraded.append(
             sentence(
@@ -92,14 +92,14 @@ async def _write(post: FlaggedPost, language: str, model: MeteredModel, count: i
     return [line for line in dict.fromkeys(lines) if line]
 
 
-def _standing(claims: Sequence[str], post: str, language: str, readers: Readers) -> Noted[list[str]]:
+def _without_faults(claims: Sequence[str], post: str, language: str, readers: Readers) -> Noted[list[str]]:
     """The claims that are kept, and for each of the others why it is dropped."""
     faults = {claim: fault_of(claim, language) for claim in claims}
     plain = [claim for claim, fault in faults.items() if fault is None]
-    for claim, read in zip(plain, read_drafts(readers.drafts, post, plain, language), strict=True):
-        faults[claim] = (read.fault or read.doubt) if read else None
-    standing = [claim for claim, fault in faults.items() if fault is None]
-    return Noted(standing, [fault for fault in faults.values() if fault])
+    for claim, opinion in zip(plain, read_drafts(readers.drafts, post, plain, language), strict=True):
+        faults[claim] = (opinion.fault or opinion.doubt) if opinion else None
+    kept = [claim for claim, fault in faults.items() if fault is None]
+    return Noted(kept, [fault for fault in faults.values() if fault])
 
 
 async def vote(post: FlaggedPost, claims: Sequence[str], model: MeteredModel) -> Noted[list[Claim]]:

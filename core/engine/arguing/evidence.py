@@ -52,8 +52,8 @@ async def write_queries(
             "evidence: the model wrote no queries ({why}); post and claim are searched for", why=err.message
         )
         return Noted(own, [note])
-    written = [_NUMBERING.sub("", line).strip() for line in answer.texts[0].splitlines()]
-    queries = [query for query in dict.fromkeys(written) if query][:QUERIES]
+    lines = [_NUMBERING.sub("", line).strip() for line in answer.texts[0].splitlines()]
+    queries = [query for query in dict.fromkeys(lines) if query][:QUERIES]
     if not queries:
         return Noted(own, [sentence("evidence: the model wrote no queries; post and claim are searched for")])
     return Noted(list(dict.fromkeys([*own, *queries])), [])
@@ -75,7 +75,7 @@ async def find_evidence(
     reading: Reading,
     claim: str,
     source: EvidenceSource,
-    wanted: Sources = ANY_SOURCES,
+    sources: Sources = ANY_SOURCES,
     named: Sequence[str] = (),
     offered: int = 0,
 ) -> Noted[list[Evidence]]:
@@ -93,27 +93,27 @@ async def find_evidence(
         claim,
         reading.target_group,
         offered or KEPT,
-        since=wanted.since,
+        since=sources.since,
         named=tuple(named),
         is_offered=offered > 0,
     )
     try:
-        found = await _by_preference(query, wanted.publishers, source)
+        hits = await _by_preference(query, sources.publishers, source)
     except IndexUnavailable as err:
         return Noted(
             [], [sentence("evidence: there is none, since the knowledge base is unavailable ({why})", why=err.message)]
         )
-    if not found.passages:
-        return Noted([], [*found.notes, sentence("evidence: no passage bears on the claim; the drafts state no facts")])
-    plain = [passage for passage in found.passages if not instructs(f"{passage.text}\n{passage.source.title}")]
+    if not hits.passages:
+        return Noted([], [*hits.notes, sentence("evidence: no passage bears on the claim; the drafts state no facts")])
+    plain = [passage for passage in hits.passages if not instructs(f"{passage.text}\n{passage.source.title}")]
     dropped = [
         sentence("evidence: {passage} was dropped, it reads as an instruction to a model", passage=passage.id)
-        for passage in found.passages
+        for passage in hits.passages
         if passage not in plain
     ]
     if not plain:
         dropped.append(sentence("evidence: no passage is left; the drafts state no facts"))
-    return Noted(plain, [*found.notes, *dropped])
+    return Noted(plain, [*hits.notes, *dropped])
 
 
 def far_from(evidence: Sequence[Evidence]) -> frozenset[str]:
@@ -125,9 +125,9 @@ async def _by_preference(query: EvidenceQuery, publishers: tuple[str, ...], sour
     """The passages of the preferred publishers; if there are none, those of any publisher."""
     if not publishers:
         return await source.search(query)
-    found = await source.search(replace(query, publishers=publishers))
-    if found.passages:
-        return found
+    passages = await source.search(replace(query, publishers=publishers))
+    if passages.passages:
+        return passages
     others = await source.search(query)
     note = sentence(
         "evidence: nothing by {publishers} bears on the claim; all publishers were searched",
@@ -141,22 +141,22 @@ async def summarise(evidence: Sequence[Evidence], model: MeteredModel) -> Noted[
 
     A summary that loses or adds a figure is replaced by the passage's first two sentences.
     """
-    kept, degraded = list[Evidence](), list[str]()
+    summarised, degraded = list[Evidence](), list[str]()
     for passage in evidence:
         parts = sentences(passage.text)
         if len(parts) <= 2:
-            kept.append(replace(passage, summary=passage.text))
+            summarised.append(replace(passage, summary=passage.text))
             continue
         summary = " ".join(parts[:2])
         try:
             prompt = load_prompt("summary").fill(paragraph=unmarked(passage.text))
-            written = (await model.generate(prompt, Generation(max_tokens=150, temperature=0.0))).texts[0].strip()
+            answer = (await model.generate(prompt, Generation(max_tokens=150, temperature=0.0))).texts[0].strip()
         except ModelUnavailable as err:
             degraded.append(
                 sentence("evidence: {passage} is cut, not summarised ({why})", passage=passage.id, why=err.message)
             )
         else:
-            faithful = len(sentences(written)) == 2 and same_figures(written, passage.text)
-            summary = written if faithful else summary
-        kept.append(replace(passage, summary=summary))
-    return Noted(kept, degraded)
+            faithful = len(sentences(answer)) == 2 and same_figures(answer, passage.text)
+            summary = answer if faithful else summary
+        summarised.append(replace(passage, summary=summary))
+    return Noted(summarised, degraded)

@@ -38,8 +38,8 @@ class _CrossEncoder:
         if not pairs:
             return np.empty((0, len(columns)))
         several = len(columns) > 1
-        found = model.predict(list(pairs), batch_size=_BATCH_SIZE, show_progress_bar=False, apply_softmax=several)
-        return np.clip(np.asarray(found, dtype=np.float64).reshape(len(pairs), -1)[:, columns], 0.0, 1.0)
+        outputs = model.predict(list(pairs), batch_size=_BATCH_SIZE, show_progress_bar=False, apply_softmax=several)
+        return np.clip(np.asarray(outputs, dtype=np.float64).reshape(len(pairs), -1)[:, columns], 0.0, 1.0)
 
     def _load(self) -> tuple[CrossEncoder, list[int]]:
         model = self._at_hand()
@@ -92,26 +92,26 @@ class NliCrossEncoder:
 
     async def infer(self, pairs: Sequence[tuple[str, str]]) -> list[Inferred]:
         """What each premise says about its hypothesis, in one batch. Raises ``ScorerUnavailable``."""
-        found = await asyncio.to_thread(self._encoder.outputs, pairs)
-        return [Inferred(float(entails), float(contradicts)) for entails, contradicts in found]
+        outputs = await asyncio.to_thread(self._encoder.outputs, pairs)
+        return [Inferred(float(entails), float(contradicts)) for entails, contradicts in outputs]
 
 
 def _nli_columns(model: CrossEncoder) -> list[int]:
-    named: dict[int, str] = getattr(model.config, "id2label", None) or {}
-    labels = {int(column): str(label).casefold() for column, label in named.items()}
+    names: dict[int, str] = getattr(model.config, "id2label", None) or {}
+    labels = {int(column): str(label).casefold() for column, label in names.items()}
     columns = [
-        next((column for column, label in labels.items() if label.startswith(wanted)), None)
-        for wanted in ("entail", "contradict")
+        next((column for column, label in labels.items() if label.startswith(beginning)), None)
+        for beginning in ("entail", "contradict")
     ]
-    known = [column for column in columns if column is not None]
-    if len(known) < len(columns):
+    present = [column for column in columns if column is not None]
+    if len(present) < len(columns):
         raise ScorerUnavailable(
             sentence(
                 "its labels ({labels}) do not name entailment and contradiction", labels=", ".join(labels.values())
             ),
             remedy=sentence("Choose a model whose config.json names them in id2label."),
         )
-    return known
+    return present
 
 
 class QualityCrossEncoder:
@@ -138,8 +138,8 @@ class QualityCrossEncoder:
         """The quality of each text; ``None`` in a language that it does not know. Raises ``ScorerUnavailable``."""
         if brief.reading.language not in self._languages:
             return [None] * len(texts)
-        found = await asyncio.to_thread(self._encoder.outputs, [(brief.post.text, text) for text in texts])
-        return [float(quality) for quality in found[:, 0]]
+        qualities = await asyncio.to_thread(self._encoder.outputs, [(brief.post.text, text) for text in texts])
+        return [float(quality) for quality in qualities[:, 0]]
 
 
 class RelevanceCrossEncoder:
@@ -158,8 +158,8 @@ class RelevanceCrossEncoder:
 
     async def relevance(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         """How far each passage bears on its text, read in one go. Raises ``ScorerUnavailable``."""
-        found = await asyncio.to_thread(self._encoder.outputs, pairs)
-        return [float(share) for share in found[:, 0]]
+        shares = await asyncio.to_thread(self._encoder.outputs, pairs)
+        return [float(share) for share in shares[:, 0]]
 
 
 def _one_column(model: CrossEncoder) -> list[int]:

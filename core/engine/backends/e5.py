@@ -29,7 +29,7 @@ WORDS: Final = "embeddings.word_embeddings.weight"
 
 
 @cache
-def _shipped() -> Mapping[str, NDArray[Any]]:
+def _weights() -> Mapping[str, NDArray[Any]]:
     from safetensors.numpy import load_file
 
     weights: Mapping[str, NDArray[Any]] = load_file(SHIPPED)
@@ -38,12 +38,12 @@ def _shipped() -> Mapping[str, NDArray[Any]]:
 
 def words(ids: NDArray[np.int64]) -> NDArray[np.float32]:
     """The word vectors of pieces, shape (ids, 384)."""
-    return floats_of(_shipped()[WORDS][ids], _shipped()[WORDS + SCALES][ids])
+    return floats_of(_weights()[WORDS][ids], _weights()[WORDS + SCALES][ids])
 
 
 def layers() -> dict[str, NDArray[np.float32]]:
     """The weights of the layers, by the names of BERT; without the word vectors."""
-    return {name: unpacked(_shipped(), name) for name in _shipped() if name != WORDS and not name.endswith(SCALES)}
+    return {name: unpacked(_weights(), name) for name in _weights() if name != WORDS and not name.endswith(SCALES)}
 
 
 @cache

@@ -58,19 +58,19 @@ def warm(
     """
     if server.slots_folder is None:
         return 0
-    found, taken = 0, beginnings[: server.parallel]
+    restored, fitting = 0, beginnings[: server.parallel]
     try:
         _forget_old(server.slots_folder)
-        for slot, messages in enumerate(taken):
+        for slot, messages in enumerate(fitting):
             key = _key(weights, messages)
             if _restore(server, slot, key):
-                found += 1
+                restored += 1
             else:
                 _read_and_keep(server, slot, key, messages)
-            on_prompt(slot + 1, len(taken))
+            on_prompt(slot + 1, len(fitting))
     except (OSError, ValueError) as err:
         logger.warning("The prompts could not be prepared, so the first post will wait for them: %s", err)
-    return found
+    return restored
 
 
 def _key(weights: Path, messages: Sequence[Message]) -> str:
@@ -175,7 +175,7 @@ class EmbeddedModel(ChatProtocol):
         Raises:
             ModelUnavailable: the weights cannot be had or loaded. It is not tried again.
         """
-        await self._loaded()
+        await self._chat()
 
     async def complete(self, request: Request, timeout_seconds: float) -> Reply:
         """As ``ChatProtocol.complete``; the time that loading takes does not count.
@@ -184,12 +184,12 @@ class EmbeddedModel(ChatProtocol):
             NoLanguageModel: it cannot be loaded.
         """
         try:
-            chat = await self._loaded()
+            chat = await self._chat()
         except ModelUnavailable as err:
             raise NoLanguageModel(err.message, remedy=err.remedy) from err
         return await chat.complete(request, timeout_seconds)
 
-    async def _loaded(self) -> ChatModel:
+    async def _chat(self) -> ChatModel:
         if self._loading is None:
             self._loading = asyncio.create_task(self._load())
         return await asyncio.shield(self._loading)

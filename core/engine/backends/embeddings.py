@@ -77,22 +77,22 @@ class SentenceEmbedder:
         Raises:
             IndexUnavailable: the model is missing, damaged, or out of memory.
         """
-        known = self._recall(texts)
-        missing = [text for text in dict.fromkeys(texts) if text not in known]
+        vectors = self._recall(texts)
+        missing = [text for text in dict.fromkeys(texts) if text not in vectors]
         if missing:
             fresh = dict(zip(missing, self._compute(missing), strict=True))
             self._remember(fresh)
-            known |= fresh
+            vectors |= fresh
         if not texts:
             return self._compute([])
-        return np.stack([known[text] for text in texts])
+        return np.stack([vectors[text] for text in texts])
 
     def _recall(self, texts: Sequence[str]) -> dict[str, NDArray[np.float32]]:
         with self._vectors_lock:
-            known = {text: self._vectors[text] for text in texts if text in self._vectors}
-            for text in known:
+            vectors = {text: self._vectors[text] for text in texts if text in self._vectors}
+            for text in vectors:
                 self._vectors.move_to_end(text)
-            return known
+            return vectors
 
     def _remember(self, fresh: dict[str, NDArray[np.float32]]) -> None:
         with self._vectors_lock:
@@ -103,7 +103,7 @@ class SentenceEmbedder:
     def _compute(self, texts: list[str]) -> NDArray[np.float32]:
         with self._model_lock:  # one at a time: a model takes all cores anyway
             if self._model is None:
-                self._model = self._opened()
+                self._model = self._open()
             started = monotonic()
             try:
                 return self._model(texts)
@@ -115,7 +115,7 @@ class SentenceEmbedder:
             finally:
                 self.seconds += monotonic() - started
 
-    def _opened(self) -> Callable[[list[str]], NDArray[np.float32]]:
+    def _open(self) -> Callable[[list[str]], NDArray[np.float32]]:
         where = self._where()
         try:
             return _by_onnx_runtime() if self._model_given is None else _by_sentence_transformers(where)
@@ -181,5 +181,5 @@ def _folder_title(folder: Path) -> str:
 def _fingerprint(folder: Path) -> str:
     """Changes when the folder's files do. Sizes and times, not contents: the weights are too long to read each time."""
     files = sorted(path for path in folder.iterdir() if path.is_file())
-    seen = [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in files]
-    return hashlib.sha256(repr(seen).encode()).hexdigest()[:12]
+    stamps = [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in files]
+    return hashlib.sha256(repr(stamps).encode()).hexdigest()[:12]

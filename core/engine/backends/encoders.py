@@ -101,9 +101,9 @@ class _Network:
         kinds = np.array(pieces.type_ids, dtype=np.int64)
         vectors = self._layers.read(self._words(np.array(pieces.ids)), kinds)
         last = vectors[kinds == kinds.max()]
-        seen = np.concatenate([vectors[0], last.mean(0), vectors.mean(0)])
-        hidden = self._dense @ seen + self._dense_bias
-        bent = np.array([one * (1 + erf(one / sqrt(2))) / 2 for one in hidden.tolist()], dtype=np.float32)
+        pooled = np.concatenate([vectors[0], last.mean(0), vectors.mean(0)])
+        hidden = self._dense @ pooled + self._dense_bias
+        bent = np.array([x * (1 + erf(x / sqrt(2))) / 2 for x in hidden.tolist()], dtype=np.float32)
         return self._outputs @ bent + self._bias
 
 
@@ -127,14 +127,14 @@ class _ChangedWords:
 
 def layers_of(packed: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[np.float16]]:
     """The weights of a network's layers by the names of BERT: those that are shared, as far as it has no others."""
-    found = dict[str, NDArray[np.float16]]()
+    weights = dict[str, NDArray[np.float16]]()
     for name, shared in (minilm.layers() if WORD_VECTORS in packed else e5.layers()).items():
         own = ENCODER + name
         if own + SCALES in packed:
-            found[name] = (shared + unpacked(packed, own)).astype(np.float16)
+            weights[name] = (shared + unpacked(packed, own)).astype(np.float16)
         else:
-            found[name] = packed.get(own, shared).astype(np.float16)
-    return found
+            weights[name] = packed.get(own, shared).astype(np.float16)
+    return weights
 
 
 def _unreadable(err: Exception) -> IndexUnavailable:

@@ -111,14 +111,14 @@ def tokenizer_in(file: Path) -> Tokenizer:
     """A tokenizer as we use it, without padding and up to ``MAX_TOKENS``; several threads may call its ``encode``."""
     from tokenizers import Tokenizer
 
-    found = Tokenizer.from_file(str(file))
-    found.no_padding()
-    found.enable_truncation(MAX_TOKENS)
-    return found
+    tokenizer = Tokenizer.from_file(str(file))
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(MAX_TOKENS)
+    return tokenizer
 
 
 @cache
-def _shipped() -> Mapping[str, NDArray[Any]]:
+def _weights() -> Mapping[str, NDArray[Any]]:
     from safetensors.numpy import load_file
 
     weights: Mapping[str, NDArray[Any]] = load_file(SHIPPED)
@@ -127,17 +127,17 @@ def _shipped() -> Mapping[str, NDArray[Any]]:
 
 def shared_words(ids: NDArray[np.int64]) -> NDArray[np.float32]:
     """The model's word vectors, shape (ids, 384), which our own networks share but for those that they changed."""
-    return floats_of(_shipped()[_WORDS][ids], _shipped()[_WORDS + SCALES][ids])
+    return floats_of(_weights()[_WORDS][ids], _weights()[_WORDS + SCALES][ids])
 
 
 def count_of_words() -> int:
     """How many word vectors there are."""
-    return len(_shipped()[_WORDS])
+    return len(_weights()[_WORDS])
 
 
 def layers() -> dict[str, NDArray[np.float32]]:
     """The weights of the layers, by the names of BERT; without the word vectors."""
-    return {name: unpacked(_shipped(), name) for name in _shipped() if name != _WORDS and not name.endswith(SCALES)}
+    return {name: unpacked(_weights(), name) for name in _weights() if name != _WORDS and not name.endswith(SCALES)}
 
 
 @cache
@@ -149,6 +149,6 @@ def own_layers() -> Layers:
 def vector_of(text: str) -> NDArray[np.float32]:
     """The sentence vector of a text, of length 1, shape (384,)."""
     pieces = tokenizer().encode(text)
-    read = own_layers().read(shared_words(np.array(pieces.ids)), np.array(pieces.type_ids, dtype=np.int64))
-    mean = read.mean(0)
+    vectors = own_layers().read(shared_words(np.array(pieces.ids)), np.array(pieces.type_ids, dtype=np.int64))
+    mean = vectors.mean(0)
     return np.asarray(mean / np.linalg.norm(mean), dtype=np.float32)

@@ -79,8 +79,8 @@ def folder_of(model: str) -> Path | None:
 
 def on_hub(model: str) -> tuple[str, str | None]:
     """The name and the commit of ``name@commit``. Without a commit the newest is taken, and the log says so."""
-    if found := _PINNED.fullmatch(model):
-        return found["name"], found["revision"]
+    if pinned := _PINNED.fullmatch(model):
+        return pinned["name"], pinned["revision"]
     logger.warning("%s is not pinned: a change on the hub changes it here. Write name@commit.", model)
     return model, None
 

@@ -47,8 +47,8 @@ class EmbeddedStates:
         if len(tokens) > MOST_TOKENS:
             return None
         whole = [*before, *tokens, *after]
-        found = self._ask("/embeddings", input=[whole])
-        vectors = np.asarray(found[0]["embedding"], dtype=np.float32)
+        rows = self._ask("/embeddings", input=[whole])
+        vectors = np.asarray(rows[0]["embedding"], dtype=np.float32)
         if len(vectors) != len(whole):
             raise ModelUnavailable("The embedded language model gave other vectors than it was asked for.")
         return np.concatenate([vectors[1:].mean(axis=0), vectors[-1]])

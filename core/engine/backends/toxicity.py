@@ -71,38 +71,38 @@ class DetoxifyScorer:
             ScorerUnavailable: the model cannot be loaded, or fails.
         """
         language = brief.reading.language
-        found = await asyncio.to_thread(self._once.use, lambda loaded: _non_toxicity(loaded, language, texts))
-        return [None if np.isnan(share) else float(share) for share in found]
+        shares = await asyncio.to_thread(self._once.use, lambda loaded: _non_toxicity(loaded, language, texts))
+        return [None if np.isnan(share) else float(share) for share in shares]
 
     def _load(self) -> _Toxicity:
         try:
             with quiet():
-                return self._opened()
+                return self._open()
         except ScorerUnavailable:
             raise
         except Exception as err:  # pickle, tokenizers, urllib and the hub raise errors of no narrower kind
             raise unloadable(self._name, err) from err
 
-    def _opened(self) -> _Toxicity:
+    def _open(self) -> _Toxicity:
         import torch
         from detoxify.detoxify import get_model_and_tokenizer
 
         checkpoint = self._checkpoint()
         stored = torch.load(checkpoint, map_location="cpu", weights_only=True)
-        known = stored["config"]["arch"]["args"]
+        arguments = stored["config"]["arch"]["args"]
         folder = checkpoint.parent
         if not (folder / "config.json").is_file():
-            base = known["model_type"]
+            base = arguments["model_type"]
             folder = described_by_hub(base, _DESCRIPTION, _DESCRIBED_AT.get(base))
         # Detoxify(checkpoint, huggingface_config_path) asks the hub even then (0.5.4): the base model's config, by name
         model, tokenizer = get_model_and_tokenizer(
-            **{**known, "model_type": str(folder)},
+            **{**arguments, "model_type": str(folder)},
             state_dict=stored["state_dict"],
             huggingface_config_path=str(folder),
         )
         model.eval()
         tokenizer.model_max_length = min(tokenizer.model_max_length, model.config.max_position_embeddings - 2)
-        kind = "multilingual" if "xlm" in known["model_name"].casefold() else "unbiased"
+        kind = "multilingual" if "xlm" in arguments["model_name"].casefold() else "unbiased"
         classes = stored["config"]["dataset"]["args"]["classes"]
         column = next(index for index, name in enumerate(classes) if name in {"toxicity", "toxic"})
         return _Toxicity(model, tokenizer, column, DETOXIFY_LANGUAGES[kind])
@@ -111,15 +111,15 @@ class DetoxifyScorer:
         if self._name in DETOXIFY_LANGUAGES:
             return _fetched_checkpoint(self._name, self._cache_folder)
         path = Path(self._name).expanduser()
-        found = sorted(path.glob("*.ckpt")) if path.is_dir() else [path] if path.is_file() else []
-        if len(found) != 1:
+        checkpoints = sorted(path.glob("*.ckpt")) if path.is_dir() else [path] if path.is_file() else []
+        if len(checkpoints) != 1:
             raise ScorerUnavailable(
                 sentence("{path} is neither a checkpoint nor a folder with one", path=path),
                 remedy=sentence(
                     'Set scorers.toxicity to "unbiased", "multilingual", a .ckpt file or a folder with one.'
                 ),
             )
-        return found[0]
+        return checkpoints[0]
 
 
 def _non_toxicity(loaded: _Toxicity, language: str | None, texts: Sequence[str]) -> NDArray[np.float64]:
@@ -129,8 +129,8 @@ def _non_toxicity(loaded: _Toxicity, language: str | None, texts: Sequence[str])
     if not texts or language not in loaded.languages:
         return np.full(len(texts), np.nan)
     with torch.inference_mode():
-        seen = loaded.tokenizer(list(texts), return_tensors="pt", truncation=True, padding=True)
-        toxicity = torch.sigmoid(loaded.model(**seen)[0])[:, loaded.column]
+        inputs = loaded.tokenizer(list(texts), return_tensors="pt", truncation=True, padding=True)
+        toxicity = torch.sigmoid(loaded.model(**inputs)[0])[:, loaded.column]
     return 1.0 - np.asarray(toxicity.numpy(), dtype=np.float64)
 
 

@@ -263,7 +263,7 @@ def find_weights(
         path = _configured(wanted.path)
     else:
         with as_unavailable(cache_folder):
-            path = _found(wanted, cache_folder / "models", progress, parts)
+            path = _from_sources(wanted, cache_folder / "models", progress, parts)
     require_memory(path.stat().st_size)
     return path
 
@@ -302,7 +302,7 @@ def _checked_gguf(path: Path) -> Path:
     return path
 
 
-def _found(wanted: WeightsWanted, folder: Path, progress: Progress | None, parts: WeightParts) -> Path:
+def _from_sources(wanted: WeightsWanted, folder: Path, progress: Progress | None, parts: WeightParts) -> Path:
     """The file from the first source that has it. A source without it returns ``None`` and logs the reason."""
     fits_parts = wanted.sha256 in ("", parts.sha256)
     sources: tuple[Callable[[], Path | None], ...] = (

@@ -167,11 +167,11 @@ class OwnReply:
     text: str
     stereotype: str | None = None
 
-    def answers(self, one: Stereotype) -> bool:
+    def answers(self, stereotype: Stereotype) -> bool:
         """Whether it may answer the stereotype. A call for violence gets only replies that were written for it."""
         if self.stereotype is not None:
-            return self.stereotype == one.id
-        return self.target_group is one.target_group and not one.is_violent
+            return self.stereotype == stereotype.id
+        return self.target_group is stereotype.target_group and not stereotype.is_violent
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,8 +202,8 @@ def prepared_sentences(cards: Sequence[Card]) -> frozenset[str]:
 
 def prepared_in(text: str, cards: Sequence[Card]) -> tuple[str, ...]:
     """The prepared texts of some cards that a text contains as a whole, sentence by sentence, as they are shown."""
-    said = set(sentences(text))
-    return tuple(dict.fromkeys(own for card in cards for _, own in card.texts if said.issuperset(sentences(own))))
+    parts = set(sentences(text))
+    return tuple(dict.fromkeys(own for card in cards for _, own in card.texts if parts.issuperset(sentences(own))))
 
 
 def changed(cards: Sequence[Card], language: str, changes: Changes) -> list[Card]:
@@ -247,9 +247,9 @@ def load_cards(language: str) -> tuple[Card, ...]:
     """
     if language not in LANGUAGES:
         return ()
-    known = load_stereotypes()
+    stereotypes = load_stereotypes()
     return tuple(
-        replace(_card(card, known[row["id"]], language), facets=() if number else _facets(row, language))
+        replace(_card(card, stereotypes[row["id"]], language), facets=() if number else _facets(row, language))
         for row in _rows()
         for number, card in enumerate(row["cards"])
     )
@@ -293,11 +293,11 @@ def _card(row: Mapping[str, Any], stereotype: Stereotype, language: str) -> Card
 def _facets(row: Mapping[str, Any], language: str) -> tuple[Facet, ...]:
     return tuple(
         Facet(
-            one["says"],
-            tuple(one["posts"]),
-            {Intent(intent): tuple(texts) for intent, texts in one["replies"].items()},
+            facet["says"],
+            tuple(facet["posts"]),
+            {Intent(intent): tuple(texts) for intent, texts in facet["replies"].items()},
         )
-        for one in row.get("facets", {}).get(language, ())
+        for facet in row.get("facets", {}).get(language, ())
     )
 
 
@@ -313,7 +313,7 @@ def general_cards(group: TargetGroup, language: str) -> tuple[Card, ...]:
 
 @cache
 def _by_stereotype(language: str) -> Mapping[str, tuple[Card, ...]]:
-    found: dict[str, tuple[Card, ...]] = {}
+    cards: dict[str, tuple[Card, ...]] = {}
     for card in load_cards(language):
-        found[card.stereotype.id] = (*found.get(card.stereotype.id, ()), card)
-    return MappingProxyType(found)
+        cards[card.stereotype.id] = (*cards.get(card.stereotype.id, ()), card)
+    return MappingProxyType(cards)

@@ -42,7 +42,7 @@ class Claim:
 
     def share(self, shares: Mapping[str, float]) -> float:
         """How much of a post is this claim, in [0, 1], where ``shares`` has each stereotype's."""
-        parts = [sum(shares.get(one, 0.0) for one in some) for some in self.stereotypes]
+        parts = [sum(shares.get(id_, 0.0) for id_ in ids) for ids in self.stereotypes]
         return parts[0] if len(parts) == 1 else min(1.0, _BOTH * min(parts))
 
 
@@ -56,46 +56,46 @@ def with_answers(cards: Sequence[Card], text: str, router: Router, changes: Chan
     """
     shares = router.shares_abroad(text, LANGUAGE)
     names = named(text, LANGUAGE) or _likely_names(shares)
-    found = sorted(
+    likely = sorted(
         (
             (share, claim, name)
             for claim, about in claims().items()
             if (share := about.share(shares)) >= LEAST
             and (name := next((name for name in names if name.kinds & about.kinds), None))
         ),
-        key=lambda one: -one[0],
+        key=lambda pair: -pair[0],
     )
-    if not cards or not found:
+    if not cards or not likely:
         return list(cards)
     facets, originals = list[Facet](), dict[str, str]()
-    for one, share, name in _in_turns(found, text):
-        said, says = one.called(name)
-        if said in originals or prepared_id(LANGUAGE, one.text) in changes.hidden or len(facets) == MOST:
+    for answer, share, name in _in_turns(likely, text):
+        reply, says = answer.called(name)
+        if reply in originals or prepared_id(LANGUAGE, answer.text) in changes.hidden or len(facets) == MOST:
             continue
-        originals[said] = one.text
-        facets.append(Facet(says, (), {one.intent: (said,)}, near=1 + share - len(facets) / 100, is_answer=True))
+        originals[reply] = answer.text
+        facets.append(Facet(says, (), {answer.intent: (reply,)}, near=1 + share - len(facets) / 100, is_answer=True))
     first = replace(cards[0], facets=(*facets, *cards[0].facets), originals={**cards[0].originals, **originals})
     return [first, *cards[1:]]
 
 
-def _in_turns(found: Sequence[tuple[float, str, Name]], text: str) -> Iterable[tuple[Answer, float, Name]]:
+def _in_turns(likely: Sequence[tuple[float, str, Name]], text: str) -> Iterable[tuple[Answer, float, Name]]:
     """A reply to each claim in turn, then the other ones; which comes first depends on the post, so that they vary."""
     for turn in range(MOST):
-        for share, claim, name in found[:MOST]:
-            some = replies()[claim]
-            yield some[(zlib.crc32(text.encode()) + turn) % len(some)], share, name
+        for share, claim, name in likely[:MOST]:
+            answers = replies()[claim]
+            yield answers[(zlib.crc32(text.encode()) + turn) % len(answers)], share, name
 
 
 def _likely_names(shares: Mapping[str, float]) -> list[Name]:
     """The name of the group that a post without a name is about, where one is likelier than all others together."""
-    groups = {name.split("/")[0]: one.target_group for name, one in load_stereotypes().items()}
-    found = dict.fromkeys(groups.values(), 0.0)
+    groups = {name.split("/")[0]: stereotype.target_group for name, stereotype in load_stereotypes().items()}
+    shares_of_groups = dict.fromkeys(groups.values(), 0.0)
     for name, share in shares.items():
-        found[groups[name.split("/")[0]]] += share
+        shares_of_groups[groups[name.split("/")[0]]] += share
     return [
         Name(called["name"], frozenset({TargetGroup(group)}), kinds=frozenset(called["kinds"]))
         for group, called in _table()["groups"].items()
-        if found[TargetGroup(group)] > _LIKELY
+        if shares_of_groups[TargetGroup(group)] > _LIKELY
     ]
 
 
@@ -104,7 +104,7 @@ def claims() -> dict[str, Claim]:
     """All claims by their names."""
     rows = _table()["claims"]
     return {
-        name: Claim(frozenset(row["kinds"]), tuple(frozenset(some) for some in row["stereotypes"]))
+        name: Claim(frozenset(row["kinds"]), tuple(frozenset(ids) for ids in row["stereotypes"]))
         for name, row in rows.items()
     }
 
@@ -112,12 +112,12 @@ def claims() -> dict[str, Claim]:
 @cache
 def replies() -> dict[str, tuple[Answer, ...]]:
     """The replies by the claim that they answer."""
-    found = dict[str, list[Answer]]()
+    by_claim = dict[str, list[Answer]]()
     for row in map(json.loads, _text("basque.jsonl").splitlines()):
         kinds = claims()[row["claim"]].kinds
         answer = Answer(row["text"], row["says"], Intent(row["intent"]), TargetGroup.OTHER, kinds=kinds)
-        found.setdefault(row["claim"], []).append(answer)
-    return {claim: tuple(some) for claim, some in found.items()}
+        by_claim.setdefault(row["claim"], []).append(answer)
+    return {claim: tuple(answers) for claim, answers in by_claim.items()}
 
 
 @cache

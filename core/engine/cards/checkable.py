@@ -18,15 +18,15 @@ def checkable_in(text: str, language: str) -> tuple[str, ...]:
 
     A number of two at most is left out ("two people who love each other"), and so is the wording of a question.
     """
-    found = []
+    spans = []
     for sentence in sentences(text):
         plain = sentence.replace("’", "'")
-        found += [plain[one.start : one.end] for one in figures(plain, language) if not _is_small(one)]
+        spans += [plain[figure.start : figure.end] for figure in figures(plain, language) if not _is_small(figure)]
         if not plain.endswith("?"):
-            known = wordings_of(language)
-            found += [match.group() for match in known.credits.finditer(plain)]
-            found += [match.group() for match in known.checkable.finditer(plain)]
-    return tuple(dict.fromkeys(found))
+            wordings = wordings_of(language)
+            spans += [match.group() for match in wordings.credits.finditer(plain)]
+            spans += [match.group() for match in wordings.checkable.finditer(plain)]
+    return tuple(dict.fromkeys(spans))
 
 
 def _is_small(figure: Figure) -> bool:

@@ -50,15 +50,16 @@ def put_forward(
     Raises:
         IndexUnavailable: the embedding model cannot be loaded.
     """
-    known = [one for one in stereotypes if language in one.wordings]
-    found = {one.id: 1.0 for one in known if _repeats(text, one.wordings[language])}
-    if known and language in embedder.languages:
+    candidates = [stereotype for stereotype in stereotypes if language in stereotype.wordings]
+    closeness = {stereotype.id: 1.0 for stereotype in candidates if _repeats(text, stereotype.wordings[language])}
+    if candidates and language in embedder.languages:
         post = vectors_of([text], language, embedder)[0]
-        for one in (one for one in known if not groups or one.target_group in groups):
-            near = nearest(post, vectors_of(one.wordings[language], language, embedder))
-            if near >= CLOSE and near >= AHEAD + _rival(post, one.target_group, language, embedder):
-                found.setdefault(one.id, near)
-    return sorted((one for one in known if one.id in found), key=lambda one: -found[one.id])[:MOST]
+        for stereotype in (stereotype for stereotype in candidates if not groups or stereotype.target_group in groups):
+            near = nearest(post, vectors_of(stereotype.wordings[language], language, embedder))
+            if near >= CLOSE and near >= AHEAD + _rival(post, stereotype.target_group, language, embedder):
+                closeness.setdefault(stereotype.id, near)
+    close = [stereotype for stereotype in candidates if stereotype.id in closeness]
+    return sorted(close, key=lambda stereotype: -closeness[stereotype.id])[:MOST]
 
 
 def vectors_of(texts: Sequence[str], language: str, embedder: Embedder) -> NDArray[np.float32]:
@@ -73,8 +74,12 @@ def nearest(post: NDArray[np.float32], wordings: NDArray[np.float32]) -> float:
 
 def _rival(post: NDArray[np.float32], group: TargetGroup, language: str, embedder: Embedder) -> float:
     """How close the post is to the nearest wording of a shipped stereotype about the group."""
-    about = [one for one in load_stereotypes().values() if one.target_group is group and not one.is_general]
-    texts = [text for one in about for text in one.wordings.get(language, ())]
+    texts = [
+        text
+        for stereotype in load_stereotypes().values()
+        if stereotype.target_group is group and not stereotype.is_general
+        for text in stereotype.wordings.get(language, ())
+    ]
     return nearest(post, vectors_of(texts, language, embedder)) if texts else -1.0
 
 

@@ -36,19 +36,19 @@ def with_facets(cards: Sequence[Card], text: str, language: str, embedder: Embed
     """
     facets = [facet for card in cards for facet in card.facets]
     nearest = _nearest(facets, text, language, embedder) if facets and language in embedder.languages else None
-    return [replace(card, facets=_kept(card, nearest)) if card.facets else card for card in cards]
+    return [replace(card, facets=_facets_left(card, nearest)) if card.facets else card for card in cards]
 
 
-def _kept(card: Card, nearest: Facet | None) -> tuple[Facet, ...]:
+def _facets_left(card: Card, nearest: Facet | None) -> tuple[Facet, ...]:
     return (nearest,) if nearest and nearest.says in {facet.says for facet in card.facets} else ()
 
 
 def _nearest(facets: Sequence[Facet], text: str, language: str, embedder: Embedder) -> Facet | None:
     post, *_ = vectors_of([text], language, embedder)
     texts = [(facet.says, *facet.posts, *(text for _, text in facet.texts)) for facet in facets]
-    vectors = iter(vectors_of([one for some in texts for one in some], language, embedder) @ post)
-    cosines = [np.array([next(vectors) for _ in some]) for some in texts]
-    near = [_near(facet, some) for facet, some in zip(facets, cosines, strict=True)]
+    vectors = iter(vectors_of([part for group in texts for part in group], language, embedder) @ post)
+    cosines = [np.array([next(vectors) for _ in group]) for group in texts]
+    near = [_near(facet, group) for facet, group in zip(facets, cosines, strict=True)]
     at = int(np.argmax(near))
     return replace(facets[at], near=near[at]) if near[at] >= NEAR else None
 

@@ -48,10 +48,10 @@ def with_names(cards: Sequence[Card], text: str, group: TargetGroup) -> list[Car
         text: the post.
         group: whom it attacks.
     """
-    found = [name for name in named(text) if group in name.groups]
-    if len(found) != 1:
+    names = [name for name in named(text) if group in name.groups]
+    if len(names) != 1:
         return list(cards)
-    (name,) = found
+    (name,) = names
     places = [whole for whole in _replaceable(name, group) if whole != name.plural]
     return [_with_name(card, places, name, group) for card in cards] if places else list(cards)
 
@@ -70,7 +70,7 @@ def _is_part(plural: str, whole: str) -> bool:
 
 def _with_name(card: Card, places: Sequence[str], name: Name, group: TargetGroup) -> Card:
     originals = dict[str, str]()
-    texts = partial(_all_named, places=places, name=name.plural, group=group, originals=originals)
+    texts = partial(_all_with_name, places=places, name=name.plural, group=group, originals=originals)
     changed = replace(
         card,
         replies=texts(card.replies),
@@ -80,7 +80,7 @@ def _with_name(card: Card, places: Sequence[str], name: Name, group: TargetGroup
     return replace(changed, originals=originals) if originals else card
 
 
-def _all_named(
+def _all_with_name(
     replies: Mapping[Intent, tuple[str, ...]],
     *,
     places: Sequence[str],
@@ -89,29 +89,29 @@ def _all_named(
     originals: dict[str, str],
 ) -> dict[Intent, tuple[str, ...]]:
     def own(text: str) -> str:
-        said = _named(text, places, name, group)
-        if said != text:
-            originals[said] = text
-        return said
+        renamed = _with_name_in(text, places, name, group)
+        if renamed != text:
+            originals[renamed] = text
+        return renamed
 
     return {intent: tuple(map(own, texts)) for intent, texts in replies.items()}
 
 
-def _named(text: str, places: Sequence[str], name: str, group: TargetGroup) -> str:
+def _with_name_in(text: str, places: Sequence[str], name: str, group: TargetGroup) -> str:
     """The text with the name in the place of the first of those that it holds, but for one that is part of a name."""
     of_whole = None if name in _LOVING else _OF_THE_WHOLE.get(group)
     if of_whole and of_whole.search(re.sub("|".join(places), "", text)):
         return text
     for place in places:
-        said = re.sub(
-            rf"(^|[.!?] |[“\"])?(?<![\w'’-]){place}(?![\w'’-])", partial(_put, name), text, flags=re.IGNORECASE
+        renamed = re.sub(
+            rf"(^|[.!?] |[“\"])?(?<![\w'’-]){place}(?![\w'’-])", partial(_in_form, name), text, flags=re.IGNORECASE
         )
-        if said != text and not any(_is_part(held.plural, place) for held in named(text)):
-            return said
+        if renamed != text and not any(_is_part(name_in_text.plural, place) for name_in_text in named(text)):
+            return renamed
     return text
 
 
-def _put(name: str, match: re.Match[str]) -> str:
+def _in_form(name: str, match: re.Match[str]) -> str:
     """The name as it stands in that place: with a capital where a sentence begins."""
     before = match.group(1)
     return name if before is None else f"{before}{name[:1].upper()}{name[1:]}"

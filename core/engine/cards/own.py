@@ -28,8 +28,8 @@ class OwnCard:
 
 def own_stereotype(language: str, group: TargetGroup, gist: str, wordings: Iterable[str]) -> Stereotype:
     """A stereotype that a community described. Cards with the same gist answer the same one."""
-    told = hashlib.sha256("\n".join((language, group, gist)).encode()).hexdigest()[:10]
-    return Stereotype(OWN + told, group, {language: gist}, {language: tuple(wordings)}, (), is_violent=False)
+    digest = hashlib.sha256("\n".join((language, group, gist)).encode()).hexdigest()[:10]
+    return Stereotype(OWN + digest, group, {language: gist}, {language: tuple(wordings)}, (), is_violent=False)
 
 
 def with_own_stereotypes(
@@ -46,16 +46,16 @@ def with_own_stereotypes(
     Raises:
         IndexUnavailable: the embedding model cannot be loaded.
     """
-    found = put_forward(text, reading.language or "", _stereotypes(cards), embedder, groups)
-    if not found:
+    stereotypes = put_forward(text, reading.language or "", _stereotypes(cards), embedder, groups)
+    if not stereotypes:
         return reading
-    first = found[0]
+    first = stereotypes[0]
     others = reading.stereotypes if reading.target_group is first.target_group else ()
     is_told = reading.recommended_action is not Action.STAY_SILENT
     return replace(
         reading,
         target_group=first.target_group,
-        stereotypes=(*(one.id for one in found), *others),
+        stereotypes=(*(stereotype.id for stereotype in stereotypes), *others),
         guesses=(),
         implied_meaning=gist_in_words(first) if is_told else reading.implied_meaning,
     )
@@ -63,14 +63,14 @@ def with_own_stereotypes(
 
 def _stereotypes(cards: Iterable[OwnCard]) -> list[Stereotype]:
     """The stereotypes that the cards describe, each once, with the wordings of all its cards."""
-    found = dict[str, Stereotype]()
+    by_id = dict[str, Stereotype]()
     for card in cards:
-        one = card.card.stereotype
-        if one.is_own:
-            before = found.get(one.id)
-            wordings = (*(before.wordings[card.language] if before else ()), *one.wordings[card.language])
-            found[one.id] = replace(one, wordings={card.language: tuple(dict.fromkeys(wordings))})
-    return list(found.values())
+        stereotype = card.card.stereotype
+        if stereotype.is_own:
+            before = by_id.get(stereotype.id)
+            wordings = (*(before.wordings[card.language] if before else ()), *stereotype.wordings[card.language])
+            by_id[stereotype.id] = replace(stereotype, wordings={card.language: tuple(dict.fromkeys(wordings))})
+    return list(by_id.values())
 
 
 def in_need_of_source(cards: Iterable[Card], language: str) -> frozenset[str]:
@@ -79,7 +79,7 @@ def in_need_of_source(cards: Iterable[Card], language: str) -> frozenset[str]:
     They get a receipt all the same, as what the model writes does: ours state nothing.
     """
     texts = (text for card in cards if card.fact and any(card.own.values()) for _, text in card.texts)
-    return frozenset(one for text in texts for one in sentences(text) if checkable_in(one, language))
+    return frozenset(part for text in texts for part in sentences(text) if checkable_in(part, language))
 
 
 def with_own_cards(
@@ -91,6 +91,6 @@ def with_own_cards(
         cards: ours, those on one stereotype together.
         stereotypes: the ids of those that the post puts forward, the likeliest first.
     """
-    mine = [one.card for one in own if one.language == language]
+    mine = [card.card for card in own if card.language == language]
     order = dict.fromkeys([*stereotypes, *(card.stereotype.id for card in cards)])
     return [card for id_ in order for card in (*mine, *cards) if card.stereotype.id == id_]

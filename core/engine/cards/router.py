@@ -89,7 +89,7 @@ class Routed:
     @property
     def sure(self) -> list[Route]:
         """The stereotypes that the post surely enough puts forward; two at most."""
-        return [one for one in self.routes[:MOST] if one.probability >= self.least]
+        return [route for route in self.routes[:MOST] if route.probability >= self.least]
 
 
 class Router:
@@ -127,12 +127,12 @@ class Router:
         Raises:
             IndexUnavailable: the weights are missing or damaged.
         """
-        outputs, known = self.classifier_for(language).about["outputs"], load_stereotypes()
-        fitted = beside.fitted if beside else self._fitted(language)
+        outputs, taxonomy = self.classifier_for(language).about["outputs"], load_stereotypes()
+        fitted = beside.fitted if beside else self._fit(language)
         if fitted is None:
             return Routed()
-        of_group = (known[name] for name in outputs if name in known and known[name].target_group is group)
-        names = [one.id for one in of_group if violent or not one.is_violent]
+        of_group = (taxonomy[name] for name in outputs if name in taxonomy and taxonomy[name].target_group is group)
+        names = [stereotype.id for stereotype in of_group if violent or not stereotype.is_violent]
         if not names:
             return Routed()
         places = {name: at for at, name in enumerate(outputs)}
@@ -140,8 +140,8 @@ class Router:
         logits = self._logits(text, self.classifier_for(language), language) + (beside.added if beside else 0)
         shares = shares_among(logits[[places[name] for name in (*names, none)]])[:-1]
         chances = _probability(_odds(shares) * fitted.slope + fitted.offset)
-        found = [Route(known[name], float(chance)) for name, chance in zip(names, chances, strict=True)]
-        return Routed(tuple(sorted(found, key=lambda one: -one.probability)), fitted.least, fitted.told)
+        routes = [Route(taxonomy[name], float(chance)) for name, chance in zip(names, chances, strict=True)]
+        return Routed(tuple(sorted(routes, key=lambda route: -route.probability)), fitted.least, fitted.told)
 
     def shares(self, text: str, language: str | None) -> NDArray[np.float64]:
         """The share of each output, shape (outputs,); they sum to 1.
@@ -175,17 +175,17 @@ class Router:
         Raises:
             IndexUnavailable: the weights are missing or damaged.
         """
-        if self._fitted(language) is None:
+        if self._fit(language) is None:
             return {}
-        groups = {name.split("/")[0]: one.target_group for name, one in load_stereotypes().items()}
+        groups = {name.split("/")[0]: stereotype.target_group for name, stereotype in load_stereotypes().items()}
         logits = self._logits(text, self.classifier_for(language), language)
         shares = shares_among((logits + beside.added) * beside.scale if beside else logits)
-        found = dict.fromkeys(groups.values(), 0.0)
+        shares_of_groups = dict.fromkeys(groups.values(), 0.0)
         for name, share in zip(self.classifier_for(language).about["outputs"], shares, strict=True):
-            found[groups[name.split("/")[0]]] += float(share)
-        return found
+            shares_of_groups[groups[name.split("/")[0]]] += float(share)
+        return shares_of_groups
 
-    def _fitted(self, language: str | None) -> Fitted | None:
+    def _fit(self, language: str | None) -> Fitted | None:
         about = self.classifier_for(language).about
         if language not in about["calibration"]:
             return None
@@ -199,10 +199,10 @@ class Router:
 
     def _logits(self, text: str, classifier: TextClassifier, language: str | None) -> NDArray[np.float32]:
         """The outputs for a text; those of the last one are kept by a digest, since each stage asks for the same."""
-        shown = as_routed(text, language)
-        digest, last = hashlib.blake2b(f"{id(classifier)}\n{shown}".encode()).digest(), self._last
+        words = as_routed(text, language)
+        digest, last = hashlib.blake2b(f"{id(classifier)}\n{words}".encode()).digest(), self._last
         if last is None or last[0] != digest:
-            self._last = last = (digest, classifier.logits([(shown,)])[0])
+            self._last = last = (digest, classifier.logits([(words,)])[0])
         return last[1]
 
 
@@ -219,7 +219,10 @@ def shipped_router() -> Router:
 
 def outputs_of(stereotypes: Iterable[Stereotype]) -> list[str]:
     """The names of the outputs: each stereotype, and after those of a group what none of them is."""
-    return [f"{one.id.split('/')[0]}/{NONE}" if one.is_general else one.id for one in stereotypes]
+    return [
+        f"{stereotype.id.split('/')[0]}/{NONE}" if stereotype.is_general else stereotype.id
+        for stereotype in stereotypes
+    ]
 
 
 def shares_among(logits: NDArray[np.floating[Any]]) -> NDArray[np.float64]:

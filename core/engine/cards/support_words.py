@@ -11,14 +11,14 @@ from typing import Any
 
 def support_in(language: str) -> tuple[str, ...]:
     """The prepared words of support in a language; none where Antiphon does not write it."""
-    return tuple(_kept()["support"].get(language, ()))
+    return tuple(_words()["support"].get(language, ()))
 
 
 def project_notices() -> dict[str, str]:
     """The project's notice on the rules, by language."""
-    return dict(_kept()["notice"])
+    return dict(_words()["notice"])
 
 
 @cache
-def _kept() -> Mapping[str, Any]:
+def _words() -> Mapping[str, Any]:
     return tomllib.loads(resources.files("core.engine.cards").joinpath("beside.toml").read_text(encoding="utf-8"))

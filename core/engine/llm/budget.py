@@ -126,14 +126,14 @@ class Budget:
 
     def notes(self) -> list[str]:
         """What a person should know of the answers, in sentences."""
-        found = list[str]()
+        notes = list[str]()
         if self.cut:
-            found.append(sentence("model: answers that came to no end: {count}", count=self.cut))
+            notes.append(sentence("model: answers that came to no end: {count}", count=self.cut))
         if self.is_stated:
-            found.append(
+            notes.append(
                 sentence("model: its server gives no probabilities; how sure it is was counted from a few answers")
             )
-        return found
+        return notes
 
     def saw_draft(self) -> None:
         """Note the time of the first draft."""

@@ -55,18 +55,18 @@ def wishes(style: str, intents: Sequence[Intent], claim: str | None, exemplars: 
         claim: what a moderator chose that the reply shall argue.
         exemplars: replies that the community posted, for their tone; three are shown.
     """
-    said = list[str]()
+    parts = list[str]()
     if style.strip() not in PLAIN_TONE:
-        said.append(f"The tone: {style.strip().rstrip('.')}.")
+        parts.append(f"The tone: {style.strip().rstrip('.')}.")
     if intents and set(intents) != set(Intent):
         aims = " or ".join(_AIMS[intent] for intent in intents)
-        said.append(f"It shall be a reply that {aims}.")
+        parts.append(f"It shall be a reply that {aims}.")
     if claim:
-        said.append(f"It shall argue this: {claim}")
+        parts.append(f"It shall argue this: {claim}")
     if exemplars:
         lines = "".join(f"\n- {' '.join(text.split())}" for text in exemplars[:_SAMPLES])
-        said.append(f"This community sounds like this, of other posts:{lines}")
-    return "".join(f"\n{one}" for one in said)
+        parts.append(f"This community sounds like this, of other posts:{lines}")
+    return "".join(f"\n{line}" for line in parts)
 
 
 async def ask(
@@ -80,10 +80,10 @@ async def ask(
         BadAnswer: neither answer is a JSON object.
         ModelUnavailable: there is no answer.
     """
-    for tried in (how, replace(how, max_tokens=2 * how.max_tokens, temperature=0.3, seed=1)):
-        answer = await model.generate(messages, tried)
-        if (found := read_object(answer.texts[0])) is not None:
-            return found, answer.chances
+    for attempt in (how, replace(how, max_tokens=2 * how.max_tokens, temperature=0.3, seed=1)):
+        answer = await model.generate(messages, attempt)
+        if (fields := read_object(answer.texts[0])) is not None:
+            return fields, answer.chances
     raise BadAnswer(sentence("the answer is not JSON"))
 
 
@@ -91,10 +91,10 @@ def read_object(answer: str) -> dict[str, Any] | None:
     """The first JSON object in an answer, also within a fence or after words; ``None`` where there is none."""
     for start in (match.start() for match in islice(re.finditer(r"\{", answer), _MOST_BEGINNINGS)):
         try:
-            found, _ = json.JSONDecoder().raw_decode(answer[start:])
+            fields, _ = json.JSONDecoder().raw_decode(answer[start:])
         except (json.JSONDecodeError, RecursionError):
             continue
-        return found if isinstance(found, dict) else None
+        return fields if isinstance(fields, dict) else None
     return None
 
 
@@ -107,11 +107,11 @@ def is_yes(value: object) -> bool | None:
 
 def chance(value: object, sure: object) -> float | None:
     """The probability of "yes", from an answer and how sure the model says it is, in percent of 50 to 100."""
-    told = is_yes(value)
-    if told is None:
+    is_yes_told = is_yes(value)
+    if is_yes_told is None:
         return None
     try:
         share = min(max(float(str(sure)) / 100, 0.5), 0.99)
     except ValueError:
         share = 0.9
-    return share if told else 1 - share
+    return share if is_yes_told else 1 - share

@@ -54,18 +54,18 @@ async def with_gist(reading: Reading, text: str, router: Router, signals: Signal
     beside = _beside(signals)
     routed = await asyncio.to_thread(router.read, text, reading.language, group, beside, violent=is_violent)
     routes = list(routed.routes)
-    found = [one for one in routes[:MOST] if one.probability >= routed.least]
-    is_told = bool(found) and found[0].probability >= routed.told
+    shown = [route for route in routes[:MOST] if route.probability >= routed.least]
+    is_told = bool(shown) and shown[0].probability >= routed.told
     if not is_told and reading.implied_meaning:
-        meant = await asyncio.to_thread(router.route, reading.implied_meaning, "en", group, violent=is_violent)
-        is_told = bool(routes) and routes[0].stereotype in [one.stereotype for one in meant]
-        found = found or routes[:is_told]
+        by_meaning = await asyncio.to_thread(router.route, reading.implied_meaning, "en", group, violent=is_violent)
+        is_told = bool(routes) and routes[0].stereotype in [route.stereotype for route in by_meaning]
+        shown = shown or routes[:is_told]
     return replace(
         reading,
         target_group=group,
-        stereotypes=tuple(one.stereotype.id for one in found),
-        guesses=() if found else tuple(one.stereotype.id for one in routes[:MOST] if one.probability >= GUESSED),
-        implied_meaning=gist_in_words(found[0].stereotype) if is_told else None,
+        stereotypes=tuple(route.stereotype.id for route in shown),
+        guesses=() if shown else tuple(route.stereotype.id for route in routes[:MOST] if route.probability >= GUESSED),
+        implied_meaning=gist_in_words(shown[0].stereotype) if is_told else None,
     )
 
 

@@ -91,7 +91,7 @@ def offered(text: str, language: str | None, router: Router, signals: Signals) -
         for route in router.read(text, language, group, violent=True).routes
         if not route.stereotype.is_general
     ]
-    return [route for _, route in sorted(routes, key=lambda found: -found[0])[:OFFERED]]
+    return [route for _, route in sorted(routes, key=lambda pair: -pair[0])[:OFFERED]]
 
 
 async def analyse(post: FlaggedPost, routes: Sequence[Route], model: MeteredModel) -> Analysis:
@@ -106,9 +106,9 @@ async def analyse(post: FlaggedPost, routes: Sequence[Route], model: MeteredMode
     prompt = load_prompt("analysis").fill(
         thread=conversation(post), post=quoted(post.text), claims="\n".join(claims) or "  (none is offered)"
     )
-    answer, read = await ask(model, prompt, Generation(max_tokens=_MOST_TOKENS, schema=SCHEMA, read=tuple(_ASKED)))
-    stated = {asked: chance(answer.get(name), answer.get(f"{name}_sure")) for name, asked in _ASKED.items()}
-    chances = {asked: read.get(name, stated[asked]) for name, asked in _ASKED.items()}
+    answer, shares = await ask(model, prompt, Generation(max_tokens=_MOST_TOKENS, schema=SCHEMA, read=tuple(_ASKED)))
+    stated = {question: chance(answer.get(name), answer.get(f"{name}_sure")) for name, question in _ASKED.items()}
+    chances = {question: shares.get(name, stated[question]) for name, question in _ASKED.items()}
     if all(share is None for share in chances.values()):
         raise BadAnswer(sentence("{field} is missing", field="hateful"))
     groups = answer.get("groups") if isinstance(answer.get("groups"), list) else [answer.get("groups")]
@@ -121,7 +121,7 @@ async def analyse(post: FlaggedPost, routes: Sequence[Route], model: MeteredMode
         " ".join(says.split()) if isinstance(says, str) else "",
         severity if type(severity) is int and 1 <= severity <= 5 else None,
         Action(answer["advice"]) if answer.get("advice") in list(Action) else None,
-        is_stated=any(name not in read and chances[asked] is not None for name, asked in _ASKED.items()),
+        is_stated=any(name not in shares and chances[question] is not None for name, question in _ASKED.items()),
     )
 
 
@@ -142,50 +142,52 @@ async def read_at_once(
         return Noted((unread, ""), [])
     routes = await asyncio.to_thread(offered, post.text, signals.language, router, signals)
     try:
-        said = await analyse(post, routes, model)
+        analysis = await analyse(post, routes, model)
     except (BadAnswer, ModelUnavailable) as err:
         if model.budget.ends_without(err):
             raise
         note = sentence("reading: the model did not read the post ({why}); the small readers read it", why=err.message)
         return Noted((unread, ""), [note])
-    signs, chances = signals.signs, said.chances
+    signs, chances = signals.signs, analysis.chances
     hateful = pooling.pooled(Question.HATEFUL, signals.hateful, chances[Question.HATEFUL])
     threat = pooling.pooled(Question.THREAT, signs.threat if signs else None, chances[Question.THREAT])
     person = pooling.pooled(Question.PERSON, signs.person if signs else None, chances[Question.PERSON])
     is_violent = (threat or 0.0) >= (THREATENS if signs else _VIOLENT_ALONE)
     is_personal = not is_violent and signals.is_personal(person or 0.0)
-    group = _group(signals, said)
-    signals = replace(signals, hateful=hateful, target_group=group, read_by=read_by(signals.signs, said))
-    answer: dict[str, Any] = {"severity": said.severity}
-    if said.advice:
-        answer |= {"recommended_action": said.advice, "target_group": group or TargetGroup.OTHER}
-    reading = decide(signals, answer if said.advice else {}, violent=is_violent, personal=is_personal)
-    is_told = said.stereotype is not None and (group is None or said.stereotype.stereotype.target_group is group)
+    group = _group(signals, analysis)
+    signals = replace(signals, hateful=hateful, target_group=group, read_by=read_by(signals.signs, analysis))
+    answer: dict[str, Any] = {"severity": analysis.severity}
+    if analysis.advice:
+        answer |= {"recommended_action": analysis.advice, "target_group": group or TargetGroup.OTHER}
+    reading = decide(signals, answer if analysis.advice else {}, violent=is_violent, personal=is_personal)
+    is_told = analysis.stereotype is not None and (
+        group is None or analysis.stereotype.stereotype.target_group is group
+    )
     note = sentence("reading: how sure the model is, it says itself; no probabilities were read")
     reading = replace(
         reading,
-        severity=5 if is_violent else said.severity,
-        stereotypes=(said.stereotype.stereotype.id,) if said.stereotype and is_told else (),
+        severity=5 if is_violent else analysis.severity,
+        stereotypes=(analysis.stereotype.stereotype.id,) if analysis.stereotype and is_told else (),
         guesses=(),
-        implied_meaning=_gist(said, is_told=is_told, language=signals.language),
+        implied_meaning=_gist(analysis, is_told=is_told, language=signals.language),
     )
-    return Noted((reading, said.gist), [note] if said.is_stated else [])
+    return Noted((reading, analysis.gist), [note] if analysis.is_stated else [])
 
 
-def _group(signals: Signals, said: Analysis) -> TargetGroup | None:
+def _group(signals: Signals, analysis: Analysis) -> TargetGroup | None:
     """The group of the stereotype that the model chooses, if it names that group, too; else the first that it names.
 
     Where it names none of ours it is the small reader's.
     """
-    if said.stereotype and said.stereotype.stereotype.target_group in said.groups:
-        return said.stereotype.stereotype.target_group
-    named = [group for group in said.groups if group is not TargetGroup.OTHER]
-    return named[0] if named else (signals.target_group or (said.groups[0] if said.groups else None))
+    if analysis.stereotype and analysis.stereotype.stereotype.target_group in analysis.groups:
+        return analysis.stereotype.stereotype.target_group
+    groups = [group for group in analysis.groups if group is not TargetGroup.OTHER]
+    return groups[0] if groups else (signals.target_group or (analysis.groups[0] if analysis.groups else None))
 
 
-def _gist(said: Analysis, *, is_told: bool, language: str | None) -> str | None:
+def _gist(analysis: Analysis, *, is_told: bool, language: str | None) -> str | None:
     """What the post says: the stereotype's gist, which is in every language, or the model's own clean words."""
-    if said.stereotype and is_told:
-        return gist_in_words(said.stereotype.stereotype)
-    is_clean = said.gist and len(said.gist) <= _GIST_CHARACTERS and not fragment_fault(said.gist, "en")
-    return said.gist if is_clean else None
+    if analysis.stereotype and is_told:
+        return gist_in_words(analysis.stereotype.stereotype)
+    is_clean = analysis.gist and len(analysis.gist) <= _GIST_CHARACTERS and not fragment_fault(analysis.gist, "en")
+    return analysis.gist if is_clean else None

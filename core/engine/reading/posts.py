@@ -87,7 +87,7 @@ async def read_post(
     """
     # The model is pooled with the small reader alone, beside which it was fitted.
     small = signals.hateful if signals.probed is None else signals.signs.hateful if signals.signs else None
-    said = Opinions(
+    opinions = Opinions(
         small,
         signals.signs,
         signals.language,
@@ -95,20 +95,20 @@ async def read_post(
         larger or LargeReader(model, shipped()),
         is_probed=signals.probed is not None,
     )
-    hateful = await said.on(Question.HATEFUL, small, is_open=not (signals.is_sure or said.is_probed))
-    if said.is_probed and not said.said:
+    hateful = await opinions.on(Question.HATEFUL, small, is_open=not (signals.is_sure or opinions.is_probed))
+    if opinions.is_probed and not opinions.said:
         hateful = signals.hateful
     if hateful is not None and is_coded(post.text):
         hateful = max(hateful, _CODED)
     explained = await _explain(post.text, model)
-    is_violent = await _is_violent(signals, said)
-    is_personal = not is_violent and await _is_personal(signals, said)
-    signals = replace(signals, hateful=hateful, read_by=said.told_by())
+    is_violent = await _is_violent(signals, opinions)
+    is_personal = not is_violent and await _is_personal(signals, opinions)
+    signals = replace(signals, hateful=hateful, read_by=opinions.told_by())
     reading = decide(signals, explained.value, violent=is_violent, personal=is_personal)
-    return Noted(reading, [*explained.notes, *said.notes_on_readers()])
+    return Noted(reading, [*explained.notes, *opinions.notes_on_readers()])
 
 
-async def _is_violent(signals: Signals, said: Opinions) -> bool:
+async def _is_violent(signals: Signals, opinions: Opinions) -> bool:
     """Whether the post threatens or calls for violence.
 
     Words are a reason to ask; they decide only where the small reader does not know the language and nobody answers.
@@ -116,18 +116,18 @@ async def _is_violent(signals: Signals, said: Opinions) -> bool:
     small, is_told = signals.signs.threat if signals.signs else None, signals.calls_for_violence
     if small is None and is_told:
         return True
-    is_suspect = is_told or names_violence(said.text)
-    before = len(said.said)
-    found = await said.on(Question.THREAT, small, is_open=is_suspect)
-    if len(said.said) == before:
+    is_suspect = is_told or names_violence(opinions.text)
+    before = len(opinions.said)
+    chance = await opinions.on(Question.THREAT, small, is_open=is_suspect)
+    if len(opinions.said) == before:
         return is_told
-    return (found or 0.0) >= (_VIOLENT if small is None else THREATENS)
+    return (chance or 0.0) >= (_VIOLENT if small is None else THREATENS)
 
 
-async def _is_personal(signals: Signals, said: Opinions) -> bool:
+async def _is_personal(signals: Signals, opinions: Opinions) -> bool:
     """Whether the post attacks one person who may read along, which a name or an account only suggests."""
     small = signals.signs.person if signals.signs else None
-    return signals.is_personal(await said.on(Question.PERSON, small, is_open=signals.may_name_person) or 0.0)
+    return signals.is_personal(await opinions.on(Question.PERSON, small, is_open=signals.may_name_person) or 0.0)
 
 
 async def _explain(text: str, model: MeteredModel) -> Noted[Mapping[str, Any]]:
@@ -180,8 +180,8 @@ def decide(signals: Signals, answer: Mapping[str, Any], *, violent: bool = False
     """
     advised = Action(answer["recommended_action"]) if answer else None
     action, reason = _advice(signals, advised, violent=violent, personal=personal)
-    told = TargetGroup(answer["target_group"]) if answer else None
-    group = signals.target_group or (None if told in signals.unlikely_groups else told)
+    model_group = TargetGroup(answer["target_group"]) if answer else None
+    group = signals.target_group or (None if model_group in signals.unlikely_groups else model_group)
     severity = 5 if violent else answer.get("severity")
     explained: dict[str, Any] = {name: answer.get(name) for name in EXPLANATIONS}
     return Reading(

@@ -271,22 +271,22 @@ async def probed(signals: Signals, text: str, reader: PostReader, probe: Probe, 
         text: the post with the names of groups spelled out.
         most_seconds: so long the model may take.
     """
-    found = await probe.read(text, signals.language, most_seconds) if signals.is_readable else None
-    if found is None:
+    opinion = await probe.read(text, signals.language, most_seconds) if signals.is_readable else None
+    if opinion is None:
         return signals
     small = signals.hateful
     if small is None:  # by itself the small reader is not good enough here, beside the probe it helps
         small = float((await asyncio.to_thread(reader.hateful, [text], signals.language))[0])
-    both = found.pooled(small, is_coded=is_coded(text))
+    both = opinion.pooled(small, is_coded=is_coded(text))
     is_sure = both.sureness is not Sureness.NOT_SURE
-    return replace(signals, hateful=both.hateful, is_sure=is_sure, probed=found, read_by=ReadBy.BOTH)
+    return replace(signals, hateful=both.hateful, is_sure=is_sure, probed=opinion, read_by=ReadBy.BOTH)
 
 
-def signals_of_words(text: str, expected: str, named: str | None, also: frozenset[str] = frozenset()) -> Signals:
+def signals_of_words(text: str, expected: str, chosen: str | None, also: frozenset[str] = frozenset()) -> Signals:
     """What the words of a post tell before any reader is asked, or where none knows its language. Blocking."""
     by_words = bool(_WISH_OF_DEATH.search(text) or (_VIOLENCE.search(text) and _CALL.search(text)))
     is_only_code = is_code(text) and not (by_words or groups_named(text) or slurs_in(text))
-    language = named or (None if is_only_code else language_of_post(text, expected))  # a program's words are of none
+    language = chosen or (None if is_only_code else language_of_post(text, expected))  # a program's words are of none
     group = attacked(undisguised(text, language), language, {})
     is_named, is_addressed = bool(people_named(text, language)), bool(_ADDRESS.search(text))
     return Signals(
@@ -305,27 +305,27 @@ def signals_of_words(text: str, expected: str, named: str | None, also: frozense
 
 def _is_of_another(text: str) -> bool:
     """Whether an English post speaks of somebody who has no name."""
-    known = stop_words("en") | _NO_PERSON
+    ordinary = stop_words("en") | _NO_PERSON
     first = (match.group() for match in _FIRST_NAME.finditer(text))
-    names = [name for name in first if name.lower() not in known and not groups_named(name, "en")]
+    names = [name for name in first if name.lower() not in ordinary and not groups_named(name, "en")]
     return not names and bool(_ANOTHER.search(text))
 
 
-def _signals(text: str, reader: PostReader, expected: str, named: str | None, also: frozenset[str]) -> Signals:
-    told = signals_of_words(text, expected, named, also)
-    language = told.language
+def _signals(text: str, reader: PostReader, expected: str, chosen: str | None, also: frozenset[str]) -> Signals:
+    signals = signals_of_words(text, expected, chosen, also)
+    language = signals.language
     if language is None or not reader.speaks(language):
-        return told
+        return signals
     signs = reader.read([text], language)[0]
     if not reader.knows(language):
-        return replace(told, hint=signs)
+        return replace(signals, hint=signs)
     open_text = undisguised(text, language)
     hinted = {TargetGroup.OTHER, *groups_named(open_text, language)}
     return replace(
-        told,
+        signals,
         hateful=signs.hateful,
         target_group=attacked(open_text, language, signs.groups),
-        calls_for_violence=signs.threat >= (_THREATENS_BY_WORDS if told.calls_for_violence else THREATENS),
+        calls_for_violence=signs.threat >= (_THREATENS_BY_WORDS if signals.calls_for_violence else THREATENS),
         unlikely_groups=frozenset(other for other, share in signs.groups.items() if share < _GROUP_IS_UNLIKELY)
         - hinted,
         signs=signs,
@@ -342,9 +342,9 @@ def attacked(text: str, language: str | None, shares: Mapping[TargetGroup, float
     likeliest = max(shares, key=lambda group: shares[group], default=None)
     if likeliest is not None and likeliest is not TargetGroup.OTHER and shares[likeliest] >= _GROUP_IS_CLEAR:
         return likeliest
-    named = groups_named(text, language)
-    if len(named) == 1:
-        return next(iter(named))
+    groups = groups_named(text, language)
+    if len(groups) == 1:
+        return next(iter(groups))
     return likeliest if likeliest is not None and shares[likeliest] >= _GROUP_IS_CLEAR else None
 
 
@@ -362,10 +362,10 @@ def names_violence(text: str) -> bool:
 def people_named(text: str, language: str | None) -> list[str]:
     """What may be people's names or accounts in a text; a word that only opens a sentence is not a first name."""
     ordinary = stop_words(language or "en")
-    found = [match.group() for match in _PERSON.finditer(text)]
+    candidates = [match.group() for match in _PERSON.finditer(text)]
     return [
         name
-        for name in found
+        for name in candidates
         if not ordinary.intersection(words(name)[:1])
         and not _NO_PERSON.intersection(words(name))
         and (name.startswith("@") or not groups_named(name, language))

@@ -117,19 +117,19 @@ class Assessor:
         One more of each is kept of the prepared ones that hardly miss the post. Replies to other posts take nobody's
         place.
         """
-        each, passed = -(-MAX_DRAFTS // len(self.allowed)), await self.passing(candidates)
-        answers, others = [c for c in passed if c.is_answer], [c for c in passed if not c.is_answer]
-        kept = best_of_each_intent(others, each)
-        more = [c for c in best_of_each_intent(others, each + 1) if c not in kept and c.is_prepared and not c.may_miss]
-        return [*answers, *kept, *more]
+        each, candidates = -(-MAX_DRAFTS // len(self.allowed)), await self.passing(candidates)
+        answers, others = [c for c in candidates if c.is_answer], [c for c in candidates if not c.is_answer]
+        best = best_of_each_intent(others, each)
+        more = [c for c in best_of_each_intent(others, each + 1) if c not in best and c.is_prepared and not c.may_miss]
+        return [*answers, *best, *more]
 
     async def passing(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         """The candidates that pass the gates, in their order, with the rewards that cost no call of the model.
 
         What is held back is not among them.
         """
-        named = frozenset(word for text in self.prepared for word in words(text))
-        context = GateContext(self.brief, self.max_characters, self.prepared, self.recent, named, self.rules)
+        prepared_words = frozenset(word for text in self.prepared for word in words(text))
+        context = GateContext(self.brief, self.max_characters, self.prepared, self.recent, prepared_words, self.rules)
         faults = await asyncio.to_thread(
             lambda: [intent_fault(c.text, c.intent) or fault_of(c.text, context) for c in candidates]
         )
@@ -137,12 +137,12 @@ class Assessor:
         passed = [c for c in passed if self._passes(await self._drift_fault(c))]
         if not passed:
             return []
-        passed = await self._checked(passed, context)
+        passed = await self._presentable(passed, context)
         scored, failed = await evaluate(self.brief, [c.text for c in passed], self.scorers, self.weights)
         self.notes += failed.values()
         self._failed |= failed.keys()
         is_read = self.readers.drafts.knows(self.brief.language)
-        near, kept = await self._near([c.text for c in passed]), list[Candidate]()
+        near, rewarded = await self._near([c.text for c in passed]), list[Candidate]()
         for candidate, scores, cosine in zip(passed, scored, near, strict=True):
             fault = None if candidate.is_prepared else score_fault(scores, is_read=is_read)
             about = scores.faithfulness_post
@@ -151,18 +151,18 @@ class Assessor:
                 suits = cosine + about - POINTING * points_at_the_post(candidate.text)
             done = replace(candidate, scores=scores, suits=suits, chance=self._chance(candidate, cosine))
             if fault and self.is_reviewed and any(isinstance(scorer, NonToxicityScorer) for scorer in self.scorers):
-                kept.append(replace(done, contested=done.contested or fault))
+                rewarded.append(replace(done, contested=done.contested or fault))
             elif self._passes(fault):
-                kept.append(done)
-        return self._offered(with_answers_placed(kept))
+                rewarded.append(done)
+        return self._likely_enough(with_answers_placed(rewarded))
 
-    def _offered(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+    def _likely_enough(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         """Those that are likely enough to fit, as far as that can be told; or all, where somebody asked for them."""
-        told = [replace(c, is_unsure=self._is_unsure(c)) for c in candidates]
+        marked = [replace(c, is_unsure=self._is_unsure(c)) for c in candidates]
         if not self.holds_back:
-            return told
-        self.held |= {c.text: c.chance for c in told if c.is_unsure}
-        return [c for c in told if not c.is_unsure]
+            return marked
+        self.held |= {c.text: c.chance for c in marked if c.is_unsure}
+        return [c for c in marked if not c.is_unsure]
 
     def _is_unsure(self, candidate: Candidate) -> bool:
         """Whether a prepared reply seldom fits: by its chance, where that is known.
@@ -187,11 +187,11 @@ class Assessor:
 
         What a community wrote was not among the replies that this was learnt from, nor was any in another language.
         """
-        known = is_known(self.brief.language, self.readers.embedder)
-        if known and candidate.facet and candidate.facet.is_answer:
+        can_tell = is_known(self.brief.language, self.readers.embedder)
+        if can_tell and candidate.facet and candidate.facet.is_answer:
             return candidate.facet.near - 1
         card = candidate.card
-        if not known or cosine is None or card is None or card.is_from_community(candidate.text):
+        if not can_tell or cosine is None or card is None or card.is_from_community(candidate.text):
             return None
         is_sure = not card.stereotype.is_general and card not in self.guesses
         is_told = self.brief.reading.implied_meaning is not None
@@ -204,7 +204,7 @@ class Assessor:
         post, *vectors = await asyncio.to_thread(self.readers.embedder.encode, [self.brief.post.text, *texts])
         return [float(vector @ post) for vector in vectors]
 
-    async def _checked(self, candidates: Sequence[Candidate], context: GateContext) -> list[Candidate]:
+    async def _presentable(self, candidates: Sequence[Candidate], context: GateContext) -> list[Candidate]:
         """Those that rules and reader would show, each with its doubts; of prepared ones the reader reads no whole.
 
         What the model added to a prepared one, a passage in its words, may not read as hate.
@@ -213,11 +213,11 @@ class Assessor:
         """
         post, language = self.brief.post.text, self.brief.language
         own = [candidate for candidate in candidates if not candidate.is_prepared]
-        said = await asyncio.to_thread(read_drafts, self.readers.drafts, post, [c.text for c in own], language)
-        read_of: dict[Candidate, Read | None] = dict(zip(own, said, strict=True))
-        kept = list[Candidate]()
+        opinions = await asyncio.to_thread(read_drafts, self.readers.drafts, post, [c.text for c in own], language)
+        read_of: dict[Candidate, Read | None] = dict(zip(own, opinions, strict=True))
+        shown = list[Candidate]()
         for candidate in candidates:
-            by_rules, read = check_reply(candidate.text, context), read_of.get(candidate)
+            by_rules, opinion = check_reply(candidate.text, context), read_of.get(candidate)
             if not self._passes(by_rules.fault):
                 continue
             added = " ".join(own_sentences(candidate.text, context)) if candidate.is_prepared else ""
@@ -227,16 +227,16 @@ class Assessor:
             stands_in = candidate.is_prepared and self.writer.is_larger
             may_miss = candidate.may_miss or not (candidate.is_prepared or self.is_good_writer)
             done = replace(candidate, doubts=by_rules.warnings, stands_in=stands_in, may_miss=may_miss)
-            if read is None:
-                kept.append(done)
+            if opinion is None:
+                shown.append(done)
                 continue
-            done = replace(done, signs=read.signs, read_by=read.by)
-            fault = reader_fault(read.signs, read.limits)
+            done = replace(done, signs=opinion.signs, read_by=opinion.by)
+            fault = reader_fault(opinion.signs, opinion.limits)
             if fault and self.is_reviewed:
-                kept.append(replace(done, contested=fault))
+                shown.append(replace(done, contested=fault))
             elif self._passes(fault):
-                kept.append(replace(done, doubt=reader_doubt(read.signs, read.limits) or ""))
-        return kept
+                shown.append(replace(done, doubt=reader_doubt(opinion.signs, opinion.limits) or ""))
+        return shown
 
     @property
     def is_good_writer(self) -> bool:
@@ -278,13 +278,13 @@ class Assessor:
             finished += [done] if self._passes(self._ungrounded_fault(done)) else []
             if sum(not candidate.is_unsupported for candidate in finished) == count:
                 break
-        chosen = seeded(finished, count)
+        leading = seeded(finished, count)
         if self.is_claim_chosen:
-            chosen = with_one(chosen, count, [c for c in finished if c.argues])[:count]
+            leading = with_one(leading, count, [c for c in finished if c.argues])[:count]
         sourced = [candidate for candidate in finished if candidate.receipts and not candidate.is_doubted]
-        if sourced and not any(candidate.receipts for candidate in chosen):
-            chosen = [*chosen[:-1], sourced[0]]
-        return chosen
+        if sourced and not any(candidate.receipts for candidate in leading):
+            leading = [*leading[:-1], sourced[0]]
+        return leading
 
     def _quotes(self, candidate: Candidate) -> bool:
         """Whether a sentence of it is a passage's own."""
@@ -327,8 +327,8 @@ def with_answers_placed(candidates: Sequence[Candidate]) -> list[Candidate]:
     ]
 
 
-def with_one(best: Sequence[Candidate], count: int, wanted: Sequence[Candidate]) -> list[Candidate]:
+def with_one(best: Sequence[Candidate], count: int, preferred: Sequence[Candidate]) -> list[Candidate]:
     """The candidates with the first of those that are wanted among the first ``count``, if there is any."""
-    if not wanted or any(candidate in wanted for candidate in best[:count]):
+    if not preferred or any(candidate in preferred for candidate in best[:count]):
         return list(best)
-    return [*best[: count - 1], wanted[0], *(c for c in best[count - 1 :] if c is not wanted[0])]
+    return [*best[: count - 1], preferred[0], *(c for c in best[count - 1 :] if c is not preferred[0])]

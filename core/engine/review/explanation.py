@@ -42,7 +42,7 @@ class Teller:
     def draft(self, rank: int, candidate: Candidate) -> Draft:
         """The candidate as a moderator is shown it."""
         prepared = prepared_in(candidate.text, [*self.cards, *self.guesses])
-        originals = {said: text for card in (*self.cards, *self.guesses) for said, text in card.originals.items()}
+        originals = {shown: text for card in (*self.cards, *self.guesses) for shown, text in card.originals.items()}
         of = {sentence: Origin.EVIDENCE for passage in self.brief.evidence for sentence in sentences(passage.text)}
         of |= {sentence: Origin.PREPARED for text in prepared for sentence in sentences(text)}
         return Draft(
@@ -65,12 +65,12 @@ class Teller:
 
     def unscored(self, candidate: Candidate) -> dict[str, Missing]:
         """Why each score that a candidate lacks is missing, by its name."""
-        known = Circumstances(
+        circumstances = Circumstances(
             states_fact=bool(candidate.receipts),
             quality=candidate.no_quality or self._unasked_quality(),
             failed=self.failed,
         )
-        return unscored(candidate.scores, self.brief, self.readers, known)
+        return unscored(candidate.scores, self.brief, self.readers, circumstances)
 
     def _unasked_quality(self) -> Missing | None:
         """Why the argument quality is missing where no model was asked: a configured scorer gave none."""
@@ -105,8 +105,8 @@ class Teller:
             )
         sources = {p.id: p.source.publisher for p in self.brief.evidence}
         carried = (r.evidence_id for r in candidate.receipts if r.verdict is Verdict.SUPPORTED and r.evidence_id)
-        if found := list(dict.fromkeys(sources[one] for one in carried if one in sources)):
-            yield sentence("Its fact is in the evidence ({publishers}).", publishers=", ".join(found))
+        if publishers := list(dict.fromkeys(sources[fact] for fact in carried if fact in sources)):
+            yield sentence("Its fact is in the evidence ({publishers}).", publishers=", ".join(publishers))
         if scores.faithfulness_claim is not None and candidate.argues:
             yield sentence("It carries the counter-claim.")
         if scores.fit is not None and scores.stance is not None:

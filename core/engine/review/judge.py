@@ -28,7 +28,7 @@ def best_of_each_intent(candidates: Sequence[Candidate], each: int = 1) -> list[
     best: dict[Intent, list[Candidate]] = {}
     for candidate in sorted(candidates, key=lambda candidate: candidate.order):
         best.setdefault(candidate.intent, []).append(candidate)
-    return [candidate for found in best.values() for candidate in found[:each]]
+    return [candidate for same in best.values() for candidate in same[:each]]
 
 
 def seeded(candidates: Sequence[Candidate], count: int) -> list[Candidate]:
@@ -72,15 +72,15 @@ async def _adaptively(candidates: Sequence[Candidate], brief: Brief, by: Judge) 
     while len(tournament.asked) + len(tournament.unread) < limit and (pair := tournament.next_pair()):
         first, second = pair
         try:
-            said = await by.compare(brief, candidates[first].text, candidates[second].text)
+            comparison = await by.compare(brief, candidates[first].text, candidates[second].text)
         except ModelUnavailable as err:
-            degraded.append(_stopped(err))
+            degraded.append(_why_stopped(err))
             break
-        if said is None:
+        if comparison is None:
             degraded.append(_UNREADABLE)
             tournament.leave_out(first, second)
         else:
-            tournament.add_verdict(first, second, said.logit)
+            tournament.add_verdict(first, second, comparison.logit)
     scored = [
         _with_judge(c, HIGHEST * tournament.chance_to_win(at), tournament.spread(at))
         if tournament.is_compared(at)
@@ -94,12 +94,13 @@ async def _round_robin(candidates: Sequence[Candidate], brief: Brief, by: Judge)
     """Score each candidate by its mean over all readable comparisons (CODEOFCONDUCT, Algorithm 3)."""
     texts = [candidate.text for candidate in candidates]
     pairs = list(permutations(range(len(texts)), 2))
-    said = await asyncio.gather(*(by.compare(brief, texts[a], texts[b]) for a, b in pairs), return_exceptions=True)
+    calls = (by.compare(brief, texts[a], texts[b]) for a, b in pairs)
+    comparisons = await asyncio.gather(*calls, return_exceptions=True)
     table: dict[tuple[int, int], Comparison] = {}
     degraded = list[str]()
-    for pair, comparison in zip(pairs, said, strict=True):
+    for pair, comparison in zip(pairs, comparisons, strict=True):
         if isinstance(comparison, ModelUnavailable):
-            degraded.append(_stopped(comparison))
+            degraded.append(_why_stopped(comparison))
         elif isinstance(comparison, BaseException):
             raise comparison
         elif comparison is None:
@@ -109,13 +110,13 @@ async def _round_robin(candidates: Sequence[Candidate], brief: Brief, by: Judge)
     return Noted([_from_table(candidate, at, table) for at, candidate in enumerate(candidates)], degraded)
 
 
-def _stopped(err: ModelUnavailable) -> str:
+def _why_stopped(err: ModelUnavailable) -> str:
     return sentence("judge: not every pair of drafts that matters was compared ({why})", why=err.message)
 
 
 def _from_table(candidate: Candidate, at: int, table: Mapping[tuple[int, int], Comparison]) -> Candidate:
-    as_first = {b: said.first for (a, b), said in table.items() if a == at}
-    as_second = {a: said.second for (a, b), said in table.items() if b == at}
+    as_first = {b: comparison.first for (a, b), comparison in table.items() if a == at}
+    as_second = {a: comparison.second for (a, b), comparison in table.items() if b == at}
     if not as_first and not as_second:
         return candidate
     gaps = [abs(as_first[other] - as_second[other]) / HIGHEST for other in as_first.keys() & as_second.keys()]
@@ -123,8 +124,8 @@ def _from_table(candidate: Candidate, at: int, table: Mapping[tuple[int, int], C
 
 
 def _with_judge(candidate: Candidate, score: float, spread: float | None) -> Candidate:
-    shown = None if spread is None else round(HIGHEST * spread, 3)
-    return replace(candidate, scores=replace(candidate.scores, judge=round(score, 3), judge_spread=shown))
+    spread_shown = None if spread is None else round(HIGHEST * spread, 3)
+    return replace(candidate, scores=replace(candidate.scores, judge=round(score, 3), judge_spread=spread_shown))
 
 
 LEADING: Final = (Intent.DENOUNCING, Intent.INFORMATIVE)
@@ -156,15 +157,15 @@ def ranked(
     else than the first, where one does that is doubted no more than the next.
     """
     order = _order(candidates, far, by_judge_alone=by_judge_alone)
-    found = sorted(candidates, key=order)
-    sure = [candidate for candidate in found if not candidate.is_doubted]
+    in_order = sorted(candidates, key=order)
+    sure = [candidate for candidate in in_order if not candidate.is_doubted]
     fits = [candidate for candidate in sure if not candidate.may_miss]
     near, others = _near(fits, far), _near(sure, far)
     likely = [candidate for candidate in near if not candidate.is_unsure]
-    preferred = (best for some in (likely, near, others, fits, sure) if (best := _leads(some, leading)))
+    preferred = (best for group in (likely, near, others, fits, sure) if (best := _leads(group, leading)))
     first = next(preferred, next(iter(sure), None))
-    found = [first, *(candidate for candidate in found if candidate is not first)] if first else found
-    return found if by_judge_alone else _with_another_second(found)
+    in_order = [first, *(candidate for candidate in in_order if candidate is not first)] if first else in_order
+    return in_order if by_judge_alone else _with_another_second(in_order)
 
 
 def _near(candidates: Sequence[Candidate], far: frozenset[str]) -> list[Candidate]:
@@ -172,11 +173,11 @@ def _near(candidates: Sequence[Candidate], far: frozenset[str]) -> list[Candidat
     return [candidate for candidate in candidates if far.isdisjoint(r.evidence_id for r in candidate.receipts)]
 
 
-def _with_another_second(found: Sequence[Candidate]) -> list[Candidate]:
+def _with_another_second(candidates: Sequence[Candidate]) -> list[Candidate]:
     """The candidates, with one in the second place that does not answer as the first does in other words."""
-    first, rest = found[:1], list(found[1:])
+    first, rest = candidates[:1], list(candidates[1:])
     if not first or not rest:
-        return list(found)
+        return list(candidates)
     place = (rest[0].last, rest[0].may_miss)
     other = next((c for c in rest if (c.last, c.may_miss) == place and not c.answers_as(first[0])), rest[0])
     return [*first, other, *(candidate for candidate in rest if candidate is not other)]
@@ -196,19 +197,19 @@ def _leads(candidates: Sequence[Candidate], leading: Sequence[Intent]) -> Candid
 
 
 def why_first(
-    found: Sequence[Candidate], shown: int, *, far: frozenset[str] = frozenset(), by_judge_alone: bool = False
+    candidates: Sequence[Candidate], shown: int, *, far: frozenset[str] = frozenset(), by_judge_alone: bool = False
 ) -> Sentence | None:
     """Why the first draft stands above one with a higher total, in a sentence; ``None`` where none has a higher one.
 
     Args:
-        found: the candidates, as ``ranked`` sorted them by the same ``far`` and ``by_judge_alone``.
+        candidates: as ``ranked`` sorted them by the same ``far`` and ``by_judge_alone``.
         shown: how many of them are shown; it is told of no others.
     """
-    first = found[0] if found else None
-    highest = max(found[:shown], key=lambda candidate: candidate.energy, default=None)
+    first = candidates[0] if candidates else None
+    highest = max(candidates[:shown], key=lambda candidate: candidate.energy, default=None)
     if first is None or highest is None or highest.energy <= first.energy:
         return None
-    order = _order(found, far, by_judge_alone=by_judge_alone)
+    order = _order(candidates, far, by_judge_alone=by_judge_alone)
     if highest.is_doubted and not first.is_doubted:
         return sentence("It stands above one with a higher score: nobody doubts it.")
     if order(first) > order(highest):

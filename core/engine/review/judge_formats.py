@@ -69,14 +69,14 @@ class Judge:
     async def _by_letters(self, brief: Brief, first: str, second: str, rubric: Rubric) -> Comparison | None:
         """Ask for one token. The names stay the same within a post, so that its comparisons share their beginning."""
         chance = random.Random(f"{self.seed}:{brief.post.text}")  # nosec B311 # noqa: S311 - repeatable, no secret
-        one, other = chance.choice(NAMES)
+        first_name, second_name = chance.choice(NAMES)
         prompt = load_prompt(rubric).fill(
-            post=quoted(brief.post.text), first_name=one, second_name=other, first=first, second=second
+            post=quoted(brief.post.text), first_name=first_name, second_name=second_name, first=first, second=second
         )
-        shares = await self.model.choose(prompt, (one, other), judging=True)
+        shares = await self.model.choose(prompt, (first_name, second_name), judging=True)
         if shares is None:
             return None
-        share = min(max(shares[one], 1 - _SUREST), _SUREST)
+        share = min(max(shares[first_name], 1 - _SUREST), _SUREST)
         return Comparison(HIGHEST * share, HIGHEST * (1 - share), math.log(share / (1 - share)))
 
     async def _by_scores(self, brief: Brief, first: str, second: str) -> Comparison | None:
@@ -94,8 +94,8 @@ def read_scores(answer: str) -> tuple[float, float] | None:
 
     The public code of CODEOFCONDUCT gives full marks to an answer that it cannot read; here it counts for nothing.
     """
-    found = _SCORES.match(answer.strip().split("\n")[0])
-    if found is None:
+    match = _SCORES.match(answer.strip().split("\n")[0])
+    if match is None:
         return None
-    first, second = float(found.group(1)), float(found.group(2))
+    first, second = float(match.group(1)), float(match.group(2))
     return (first, second) if max(first, second) <= HIGHEST else None

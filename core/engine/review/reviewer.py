@@ -130,9 +130,9 @@ async def review(
     texts = texts[:MOST]
     letters = _LETTERS[: len(texts)]
     lines = (f"{letter}: {' '.join(text.split())}" for letter, text in zip(letters, texts, strict=True))
-    shown = f"The passage that one of them may use:\n<passage>{passage.text[:1200]}</passage>\n" if passage else ""
+    evidence = f"The passage that one of them may use:\n<passage>{passage.text[:1200]}</passage>\n" if passage else ""
     prompt = load_prompt("review").fill(
-        thread=conversation(post), post=quoted(post.text), drafts="Replies:\n" + "\n".join(lines), passage=shown
+        thread=conversation(post), post=quoted(post.text), drafts="Replies:\n" + "\n".join(lines), passage=evidence
     )
     try:
         answer, _ = await ask(model, prompt, Generation(max_tokens=60 + _TOKENS_EACH * len(texts), schema=SCHEMA))
@@ -145,8 +145,8 @@ async def review(
         for row in rows or []
         if isinstance(row, dict) and (letter := str(row.get("draft")).strip(" .:").upper()) in by_letter
     }
-    told = [str(letter).strip(" .:").upper() for letter in answer.get("order") or []]
-    order = dict.fromkeys([by_letter[letter] for letter in told if letter in by_letter] + list(opinions))
+    letters = [str(letter).strip(" .:").upper() for letter in answer.get("order") or []]
+    order = dict.fromkeys([by_letter[letter] for letter in letters if letter in by_letter] + list(opinions))
     if not opinions:
         return Noted(None, [sentence("review: the drafts were not reviewed ({why})", why=sentence("empty"))])
     return Noted(Review(opinions, (*order, *(text for text in texts if text not in order))), [])
@@ -154,13 +154,13 @@ async def review(
 
 def _opinion(row: Mapping[str, Any]) -> Opinion:
     faults = row.get("faults") if isinstance(row.get("faults"), list) else []
-    named = tuple(fault for fault in dict.fromkeys(map(str, faults or [])) if fault in FAULTS)
+    known_faults = tuple(fault for fault in dict.fromkeys(map(str, faults or [])) if fault in FAULTS)
     mend = row.get("mend")
     return Opinion(
-        named,
+        known_faults,
         str(row.get("answers")).lower() == "whole",
         is_yes(row.get("passage")),
         bool(is_yes(row.get("states"))),
-        bool(is_yes(row.get("publish"))) if row.get("publish") is not None else not named,
+        bool(is_yes(row.get("publish"))) if row.get("publish") is not None else not known_faults,
         " ".join(mend.split())[:_MEND_CHARACTERS] if isinstance(mend, str) else "",
     )

@@ -95,16 +95,16 @@ def refusal_of(status: int, body: bytes, request: Mapping[str, Any]) -> Refusal:
         request: what was sent; only its fields are looked for, and its messages are never repeated.
     """
     try:
-        found: Any = json.loads(body)
+        answer: Any = json.loads(body)
     except (ValueError, RecursionError):
-        found = {}
-    told = [*_errors(found)]
-    code = next((name for one in told if (name := _code(one))), "")
-    params = {str(one["param"]) for one in told if one.get("param")}
-    params |= {str(part) for one in told if isinstance(one.get("loc"), list) for part in one["loc"]}
-    words = " ".join(text for one in told for key in ("message", "msg") if isinstance(text := one.get(key), str))
-    said = " ".join([code, words])
-    is_too_long, is_filtered = bool(_TOO_LONG.search(said)), bool(_FILTERED.search(said))
+        answer = {}
+    errors = [*_errors(answer)]
+    code = next((name for error in errors if (name := _code(error))), "")
+    params = {str(error["param"]) for error in errors if error.get("param")}
+    params |= {str(part) for error in errors if isinstance(error.get("loc"), list) for part in error["loc"]}
+    words = " ".join(text for error in errors for key in ("message", "msg") if isinstance(text := error.get(key), str))
+    code_and_words = f"{code} {words}"
+    is_too_long, is_filtered = bool(_TOO_LONG.search(code_and_words)), bool(_FILTERED.search(code_and_words))
     named = tuple(
         name for name in _FIELDS if name in request and (name in params or re.search(rf"(?<!\w){name}(?!\w)", words))
     )
@@ -117,7 +117,7 @@ def refusal_of(status: int, body: bytes, request: Mapping[str, Any]) -> Refusal:
         status,
         code,
         named,
-        _shown(words, request),
+        _quotable(words, request),
         is_too_long,
         is_filtered,
         int(most[1]) if most else None,
@@ -125,17 +125,17 @@ def refusal_of(status: int, body: bytes, request: Mapping[str, Any]) -> Refusal:
     )
 
 
-def _errors(found: Any, depth: int = 0) -> Iterator[Mapping[str, Any]]:
+def _errors(answer: Any, depth: int = 0) -> Iterator[Mapping[str, Any]]:
     """Every object of an answer that may tell of an error: servers and routers nest them."""
     if depth > 5:
         return
-    if isinstance(found, list):
-        for each in found[:20]:
-            yield from _errors(each, depth + 1)
-    elif isinstance(found, Mapping):
-        yield found
+    if isinstance(answer, list):
+        for part in answer[:20]:
+            yield from _errors(part, depth + 1)
+    elif isinstance(answer, Mapping):
+        yield answer
         for key in ("error", "detail", "message", "innererror"):
-            inner = found.get(key)
+            inner = answer.get(key)
             if key == "detail" and isinstance(inner, str):
                 yield {"message": inner}
             yield from _errors(inner, depth + 1)
@@ -143,15 +143,15 @@ def _errors(found: Any, depth: int = 0) -> Iterator[Mapping[str, Any]]:
 
 def _code(error: Mapping[str, Any]) -> str:
     """What an error is called: its code, or its type; a name only, never a text."""
-    named = (error.get("code"), error.get("type"))
-    return next((name for name in named if isinstance(name, str) and name != "error" and _KNOWN.fullmatch(name)), "")
+    names = (error.get("code"), error.get("type"))
+    return next((name for name in names if isinstance(name, str) and name != "error" and _KNOWN.fullmatch(name)), "")
 
 
-def _shown(words: str, request: Mapping[str, Any]) -> str:
+def _quotable(words: str, request: Mapping[str, Any]) -> str:
     """A server's words on one line, cut; nothing where they quote the prompt."""
     plain = " ".join("".join(sign if sign.isprintable() else " " for sign in words[:2000]).split())
-    said = (str(turn["content"]) for turn in request["messages"] if turn["role"] != _SYSTEM)
-    prompt = " ".join(" ".join(said).casefold().split())
+    turns = (str(turn["content"]) for turn in request["messages"] if turn["role"] != _SYSTEM)
+    prompt = " ".join(" ".join(turns).casefold().split())
     folded = plain.casefold()
     if any(folded[at : at + _QUOTE] in prompt for at in range(max(1, len(folded) - _QUOTE + 1)) if folded):
         return ""
@@ -200,10 +200,10 @@ class Abilities:
         """The fields that tell the model how much it may think, as far as the server did not refuse them."""
         if not self.thinks or self.thinking == "model":
             return {}
-        told: dict[str, Any] = {"reasoning_effort": self.efforts[0]} if self.efforts else {}
+        controls: dict[str, Any] = {"reasoning_effort": self.efforts[0]} if self.efforts else {}
         if self.thinking == "off":
-            told |= {"chat_template_kwargs": {"enable_thinking": False, "thinking": False}, "think": False}
-        return {name: value for name, value in told.items() if name not in self.left_out}
+            controls |= {"chat_template_kwargs": {"enable_thinking": False, "thinking": False}, "think": False}
+        return {name: value for name, value in controls.items() if name not in self.left_out}
 
     def fitted(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """A request as this server takes it."""
@@ -228,7 +228,7 @@ class Abilities:
         """Take note of a refusal. Returns whether the request is worth sending again in another form."""
         if refusal.status not in {400, 422} or refusal.is_too_long or refusal.is_filtered:
             return False
-        before = self._known()
+        before = self._state()
         fields = refusal.fields or tuple(name for name in CONTROLS if name in sent)
         if "top_logprobs" in fields and refusal.limit is None and "logprobs" in fields:
             fields = tuple(name for name in fields if name != "top_logprobs")
@@ -252,13 +252,13 @@ class Abilities:
                     self.efforts = self.efforts[1:]
                 case "temperature" | "seed" | "stop" | "reasoning_effort" | "chat_template_kwargs" | "think":
                     self.left_out.add(name)
-        return self._known() != before
+        return self._state() != before
 
     @staticmethod
     def _limit(refusal: Refusal) -> int:
         return _LIKELY if refusal.limit is None else refusal.limit
 
-    def _known(self) -> tuple[object, ...]:
+    def _state(self) -> tuple[object, ...]:
         return (
             frozenset(self.left_out), self.most_likely, self.names_completion, self.answers_singly, self.has_system,
             self.format, self.efforts,
@@ -277,7 +277,7 @@ class Abilities:
     def lacking(self) -> list[str]:
         """What drafts do without or come to otherwise, for whoever runs the server."""
         names = sorted(self.left_out - {"logprobs", "top_logprobs", *CONTROLS})
-        found = {
+        remarks = {
             "its model thinks before it answers, which takes time; its thoughts are left out": self.thinks_on,
             "its model was told to think less": self.thinks and not self.thinks_on,
             "it gives no log-probabilities, so that letters are asked for in JSON, two or three times, and how sure it "
@@ -288,7 +288,7 @@ class Abilities:
             "it writes one answer to a request; several are asked for singly": self.answers_singly,
             f"it does not take {', '.join(names)}, which is left out": bool(names),
         }
-        return [said for said, is_so in found.items() if is_so]
+        return [remark for remark, is_so in remarks.items() if is_so]
 
 
 def spoken(answer: str) -> str:
@@ -296,8 +296,8 @@ def spoken(answer: str) -> str:
     if _CHANNEL in answer:
         final = _FINAL.findall(answer)
         return final[-1].strip() if final else ""
-    said = _THOUGHT_END.sub("", _THOUGHT.sub("", _BARE_CHANNELS.sub("", answer)))
-    return answer if said == answer else said.strip()
+    without = _THOUGHT_END.sub("", _THOUGHT.sub("", _BARE_CHANNELS.sub("", answer)))
+    return answer if without == answer else without.strip()
 
 
 def _without_system(messages: list[dict[str, str]]) -> list[dict[str, str]]:

@@ -117,14 +117,14 @@ class ChatModel(ChatProtocol):
         """
         seconds = min(timeout_seconds, self.longest_seconds)
         end = asyncio.get_running_loop().time() + seconds
-        wanted = request.body.get("n", 1)
-        if wanted > 1 and self.abilities.answers_singly:
-            return await self._singly(request, wanted, end, seconds)
+        count = request.body.get("n", 1)
+        if count > 1 and self.abilities.answers_singly:
+            return await self._singly(request, count, end, seconds)
         try:
-            reply = await self._asked(request, end, seconds)
+            reply = await self._reply(request, end, seconds)
         except _SinglyOnly:
-            return await self._singly(request, wanted, end, seconds)
-        missing = wanted - len(reply.answer.texts)
+            return await self._singly(request, count, end, seconds)
+        missing = count - len(reply.answer.texts)
         if missing < 1:
             return reply
         if len(reply.answer.texts) == 1:
@@ -139,17 +139,17 @@ class ChatModel(ChatProtocol):
         """The replies to a request for several texts, each asked for by itself; some may be lost, but not all."""
         plain = {name: value for name, value in request.body.items() if name not in _OF_SEVERAL}
         seeds = [{"seed": plain["seed"] + at} if "seed" in plain else {} for at in range(first, first + count)]
-        asked = [self._asked(replace(request, body={**plain, **seed}), end, seconds) for seed in seeds]
-        given = await asyncio.gather(*asked, return_exceptions=True)
-        for one in given:
-            if isinstance(one, BaseException) and not isinstance(one, ServerFault):
-                raise one
-        replies = [one for one in given if isinstance(one, Reply)]
+        calls = [self._reply(replace(request, body={**plain, **seed}), end, seconds) for seed in seeds]
+        results = await asyncio.gather(*calls, return_exceptions=True)
+        for result in results:
+            if isinstance(result, BaseException) and not isinstance(result, ServerFault):
+                raise result
+        replies = [result for result in results if isinstance(result, Reply)]
         if not replies:
-            raise next(one for one in given if isinstance(one, ServerFault))
-        return Reply(joined_answer([one.answer for one in replies]), replies[0].shares)
+            raise next(result for result in results if isinstance(result, ServerFault))
+        return Reply(joined_answer([result.answer for result in replies]), replies[0].shares)
 
-    async def _asked(self, request: Request, end: float, seconds: float) -> Reply:
+    async def _reply(self, request: Request, end: float, seconds: float) -> Reply:
         """The reply to one request, which is sent until the server takes its form and has room for it."""
         try:
             async with asyncio.timeout_at(end), self._turn(request), self._free:
@@ -255,7 +255,7 @@ class ChatModel(ChatProtocol):
         try:
             kind, content = await self._send(body)
         except openai.APIStatusError as err:
-            raise self._refused(err.status_code, err.response.content, body, _wait_of(err)) from err
+            raise self._refusal(err.status_code, err.response.content, body, _wait_of(err)) from err
         except openai.APIConnectionError as err:
             raise self.faults.unreached() from err
         except (openai.OpenAIError, ValueError) as err:
@@ -265,7 +265,7 @@ class ChatModel(ChatProtocol):
         try:
             answer = json.loads(content)
             if isinstance(answer, Mapping) and answer.get("error") and not answer.get("choices"):
-                raise self._refused(_status_of(answer["error"]), content, body) from ValueError()
+                raise self._refusal(_status_of(answer["error"]), content, body) from ValueError()
             reply = reply_of(answer, request, self.abilities, self.faults)
         except ServerFault as err:
             raise err from err.__cause__ or ValueError()
@@ -275,7 +275,7 @@ class ChatModel(ChatProtocol):
             self.abilities.saw_thought(body)
         return reply
 
-    def _refused(self, status: int, content: bytes, body: Mapping[str, Any], wait: float | None = None) -> _Refused:
+    def _refusal(self, status: int, content: bytes, body: Mapping[str, Any], wait: float | None = None) -> _Refused:
         refusal = refusal_of(status, content, body)
         return _Refused(self.faults.of_refusal(refusal, wait), refusal)
 
@@ -291,10 +291,10 @@ class ChatModel(ChatProtocol):
             on=_is_connection_error, attempts=ATTEMPTS, wait_initial=RETRY_WAIT_SECONDS, timeout=None
         ):
             with attempt:
-                told = {name: value for name, value in body.items() if name not in CONTROLS}
+                standard = {name: value for name, value in body.items() if name not in CONTROLS}
                 more = {name: value for name, value in body.items() if name in CONTROLS}
                 answer = await self._client.chat.completions.with_raw_response.create(
-                    **{"model": self._model, **told}, extra_body=more or None
+                    **{"model": self._model, **standard}, extra_body=more or None
                 )
         return answer.headers.get("content-type", ""), answer.content
 
@@ -325,11 +325,11 @@ def _is_connection_error(err: Exception) -> bool:
 
 def _wait_of(err: openai.APIStatusError) -> float | None:
     """The seconds of ``Retry-After``, which may be a date (RFC 9110, section 10.2.3); ``None`` without a usable one."""
-    said = err.response.headers.get("retry-after", "").strip()
-    if said.isascii() and said.isdigit():
-        return float(said)
+    value = err.response.headers.get("retry-after", "").strip()
+    if value.isascii() and value.isdigit():
+        return float(value)
     try:
-        moment = parsedate_to_datetime(said)
+        moment = parsedate_to_datetime(value)
     except ValueError:
         return None
     return max(0.0, (moment - datetime.now(UTC)).total_seconds()) if moment.tzinfo else None

@@ -89,7 +89,7 @@ class ServerFaults:
                     sentence(
                         "The language model at {address} refuses the request: {why}.",
                         address=self.address,
-                        why=_unended(refusal.said),
+                        why=_without_stop(refusal.said),
                     ),
                     remedy=self._remedy_of(refusal),
                     trouble=Trouble.REQUEST,
@@ -135,7 +135,7 @@ class ServerFaults:
             sentence(
                 "The language model at {address} refused this post ({why}).",
                 address=self.address,
-                why=_unended(why) or "content_filter",
+                why=_without_stop(why) or "content_filter",
             ),
             remedy=sentence(
                 "Another post may be taken. Lower the content filter of the server, or use a model without."
@@ -250,6 +250,6 @@ class ServerFaults:
         )
 
 
-def _unended(said: Sentence | str) -> Sentence | str:
+def _without_stop(words: Sentence | str) -> Sentence | str:
     """A server's words without their last full stop, since a sentence goes on after them."""
-    return said if isinstance(said, Sentence) else said.rstrip(" .")
+    return words if isinstance(words, Sentence) else words.rstrip(" .")

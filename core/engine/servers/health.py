@@ -116,8 +116,8 @@ class _Questions:
         except ValueError as err:
             raise self._faults.not_openai() from err
         models = listed.get("data") if isinstance(listed, Mapping) else None
-        found = models if isinstance(models, list) else []
-        return frozenset(one["id"] for one in found if isinstance(one, Mapping) and isinstance(one.get("id"), str))
+        rows = models if isinstance(models, list) else []
+        return frozenset(row["id"] for row in rows if isinstance(row, Mapping) and isinstance(row.get("id"), str))
 
     async def check_route(self) -> None:
         """See whether the server has the route for drafts.
@@ -155,7 +155,7 @@ def _is_behind_any_proxy(address: str) -> bool:
 def _speaks_of(model: str, body: bytes) -> bool:
     """Whether a refusal has the form of the protocol and names the model."""
     try:
-        said = json.loads(body)
+        reply = json.loads(body)
     except ValueError:
         return False
-    return isinstance(said, Mapping) and bool(re.search(rf"(?<!\w){re.escape(model)}(?!\w)", str(said.get("error"))))
+    return isinstance(reply, Mapping) and bool(re.search(rf"(?<!\w){re.escape(model)}(?!\w)", str(reply.get("error"))))

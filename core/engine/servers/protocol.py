@@ -135,18 +135,18 @@ class ChatProtocol(ABC):
                 if reply.shares or self.abilities.reads_letters:
                     return reply.shares, spent
                 break
-        said = await self._stated(messages, options, end, STATED)
-        if len({_option(text, options) for text in said.texts}) > 1:
-            said = joined_answer([said, await self._stated(messages, options, end, 1, first=STATED)])
-        return _counted(said.texts, options), replace(joined_answer([spent, said]), is_stated=True)
+        stated = await self._in_json_answers(messages, options, end, STATED)
+        if len({_option(text, options) for text in stated.texts}) > 1:
+            stated = joined_answer([stated, await self._in_json_answers(messages, options, end, 1, first=STATED)])
+        return _shares_of_texts(stated.texts, options), replace(joined_answer([spent, stated]), is_stated=True)
 
-    async def _stated(
+    async def _in_json_answers(
         self, messages: Sequence[Message], options: Sequence[str], end: float, count: int, first: int = 0
     ) -> Answer:
         """Answers in JSON that hold one of the options."""
-        asked = [*messages[:-1], replace(messages[-1], content=messages[-1].content + _in_json(options))]
+        turns = [*messages[:-1], replace(messages[-1], content=messages[-1].content + _in_json(options))]
         how = Generation(max_tokens=_STATED_TOKENS, temperature=0.7, n=count, seed=first, schema=SCHEMA)
-        return await self.generate(asked, how, max(0.0, end - time.monotonic()))
+        return await self.generate(turns, how, max(0.0, end - time.monotonic()))
 
     @abstractmethod
     async def complete(self, request: Request, timeout_seconds: float) -> Reply:
@@ -176,14 +176,14 @@ def reply_of(completion: Mapping[str, Any], request: Request, abilities: Abiliti
         if choice.get("finish_reason") == "content_filter":
             refused = "content_filter"
             continue
-        written = _text_of(message.get("content"))
-        text = spoken(written)
+        content = _text_of(message.get("content"))
+        text = spoken(content)
         if not text.strip() and message.get("refusal"):
             refused = "refusal"
             continue
-        has_thought |= text != written or any(message.get(name) for name in ("reasoning_content", "reasoning"))
+        has_thought |= text != content or any(message.get(name) for name in ("reasoning_content", "reasoning"))
         whole += bool(text.strip()) and choice.get("finish_reason") != "length"
-        texts.append(_unfenced(text) if is_json else text)
+        texts.append(_without_fence(text) if is_json else text)
     if not texts:
         raise faults.refused_post(refused)
     likely = _likely(_tokens(choices[0])[:1])
@@ -210,10 +210,10 @@ def _text_of(content: Any) -> str:
     return "".join(part if isinstance(part, str) else str(part.get("text") or "") for part in parts)
 
 
-def _unfenced(text: str) -> str:
+def _without_fence(text: str) -> str:
     """JSON without the fence of Markdown around it."""
-    found = _FENCE.fullmatch(text.strip())
-    return found[1].strip() if found else text
+    fenced = _FENCE.fullmatch(text.strip())
+    return fenced[1].strip() if fenced else text
 
 
 def _tokens(choice: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -222,8 +222,8 @@ def _tokens(choice: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 def _likely(tokens: Sequence[Mapping[str, Any]]) -> list[tuple[str, float]]:
     """What was likely in the place of tokens, and its probabilities."""
-    told = [one for token in tokens for one in token.get("top_logprobs") or []]
-    return [(str(one["token"]), math.exp(one["logprob"])) for one in told]
+    rows = [row for token in tokens for row in token.get("top_logprobs") or []]
+    return [(str(row["token"]), math.exp(row["logprob"])) for row in rows]
 
 
 def _turns(messages: Sequence[Message]) -> list[dict[str, str]]:
@@ -265,12 +265,12 @@ def _generation(messages: Sequence[Message], how: Generation) -> Request:
     return Request(body, read=how.read)
 
 
-def _chances(tokens: Sequence[Mapping[str, Any]], read: Sequence[str]) -> dict[str, float]:
+def _chances(tokens: Sequence[Mapping[str, Any]], fields: Sequence[str]) -> dict[str, float]:
     """The probability of yes for fields of an answer in JSON, from the token with which the value of each begins."""
     pieces = [str(token.get("token") or "") for token in tokens]
     starts = list(itertools.accumulate((len(piece) for piece in pieces), initial=0))
-    text, found = "".join(pieces), dict[str, float]()
-    for name in read:
+    text, chances = "".join(pieces), dict[str, float]()
+    for name in fields:
         places = [match.end() for match in re.finditer(rf'"{re.escape(name)}"\s*:\s*"?', text)]
         if not places:
             continue
@@ -281,8 +281,8 @@ def _chances(tokens: Sequence[Mapping[str, Any]], read: Sequence[str]) -> dict[s
         likely = [(token.removeprefix(before), share) for token, share in _likely([tokens[at]])]
         shares = [math.fsum(share for token, share in likely if _begins(token, word)) for word in _YES_NO]
         if math.fsum(shares) >= LEAST_MASS:
-            found[name] = shares[0] / math.fsum(shares)
-    return found
+            chances[name] = shares[0] / math.fsum(shares)
+    return chances
 
 
 def _begins(token: str, word: str) -> bool:
@@ -299,20 +299,20 @@ def _in_json(options: Sequence[str]) -> str:
 def _option(text: str, options: Sequence[str]) -> str | None:
     """The option in an answer in JSON, or at the beginning of one in words."""
     try:
-        said = json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError):
-        said = text
-    said = said.get("answer") if isinstance(said, Mapping) else said
-    word = re.search(r"\w+", str(said))
+        value = text
+    value = value.get("answer") if isinstance(value, Mapping) else value
+    word = re.search(r"\w+", str(value))
     return next((option for option in options if word and _same(word[0], option)), None)
 
 
-def _counted(texts: Sequence[str], options: Sequence[str]) -> dict[str, float] | None:
+def _shares_of_texts(texts: Sequence[str], options: Sequence[str]) -> dict[str, float] | None:
     """Shares from a few answers, none of which is sure; ``None`` where no answer holds an option."""
-    said = [option for text in texts if (option := _option(text, options))]
-    if not said:
+    answers = [option for text in texts if (option := _option(text, options))]
+    if not answers:
         return None
-    return {option: (said.count(option) + 1 / len(options)) / (len(said) + 1) for option in options}
+    return {option: (answers.count(option) + 1 / len(options)) / (len(answers) + 1) for option in options}
 
 
 def joined_answer(answers: Sequence[Answer]) -> Answer:

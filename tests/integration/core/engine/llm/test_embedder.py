@@ -72,7 +72,7 @@ def test_missing_or_damaged_model_folder(tmp_path: Path, damaged: str | None) ->
 def test_missing_weights(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Protects that a damaged installation says what to do, and that nothing is looked up elsewhere."""
     monkeypatch.setattr(minilm, "SHIPPED", tmp_path / "none")
-    minilm._shipped.cache_clear()
+    minilm._weights.cache_clear()
     minilm.own_layers.cache_clear()
     with pytest.raises(IndexUnavailable, match="cannot be loaded") as caught:
         SentenceEmbedder().encode(["text"])
