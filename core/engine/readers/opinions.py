@@ -92,7 +92,7 @@ class Opinions:
 
     def notes_on_readers(self) -> list[str]:
         """What a moderator should know about who read the post."""
-        found, language = list(self.notes), self.language
+        notes, language = list(self.notes), self.language
         if self.hateful is None and language is not None:
             alone = sentence(
                 "reading: the small reader does not know {language}; what the post does is the language model's word "
@@ -109,8 +109,8 @@ class Opinions:
                 "read with the language model, threats and attacks on one person by words alone",
                 language=name_of(language),
             )
-            found.append(alone if self.said else probed if self.is_probed else nobody)
-        return found
+            notes.append(alone if self.said else probed if self.is_probed else nobody)
+        return notes
 
 
 def _asked(question: Question) -> str:

@@ -155,10 +155,10 @@ def adapter_for(weights: Path, folder: Path, file: Path = PROBE, adapter: Path =
         return None
     try:
         with adapter.open("rb") as stored:
-            found = hashlib.file_digest(stored, "sha256").hexdigest()
+            digest = hashlib.file_digest(stored, "sha256").hexdigest()
     except OSError as err:
         raise _unreadable(err) from err
-    if found != about["adapter"]["sha256"]:
+    if digest != about["adapter"]["sha256"]:
         raise _unreadable(ValueError())
     return adapter
 

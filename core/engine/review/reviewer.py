@@ -145,8 +145,8 @@ async def review(
         for row in rows or []
         if isinstance(row, dict) and (letter := str(row.get("draft")).strip(" .:").upper()) in by_letter
     }
-    letters = [str(letter).strip(" .:").upper() for letter in answer.get("order") or []]
-    order = dict.fromkeys([by_letter[letter] for letter in letters if letter in by_letter] + list(opinions))
+    placed = [str(letter).strip(" .:").upper() for letter in answer.get("order") or []]
+    order = dict.fromkeys([by_letter[letter] for letter in placed if letter in by_letter] + list(opinions))
     if not opinions:
         return Noted(None, [sentence("review: the drafts were not reviewed ({why})", why=sentence("empty"))])
     return Noted(Review(opinions, (*order, *(text for text in texts if text not in order))), [])

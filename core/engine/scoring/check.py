@@ -117,18 +117,18 @@ class Read:
         return None if self.fault else reader_doubt(self.signs, self.limits)
 
 
-def check_reply(text: str, context: GateContext, read: Read | None = None) -> CheckedText:
+def check_reply(text: str, context: GateContext, opinion: Read | None = None) -> CheckedText:
     """Hold a reply against the rules, and against what was read in it.
 
     Args:
         read: ``None`` where nobody read it, as in a language that the reader does not know.
     """
     by_rules, doubts = list(faults_of(text, context)), doubts_of(text, context)
-    if read is None:
+    if opinion is None:
         return CheckedText(tuple(by_rules), doubts, None, ReadBy.RULES)
-    fault, doubt = read.fault, read.doubt
+    fault, doubt = opinion.fault, opinion.doubt
     faults = dict.fromkeys([*by_rules, fault] if fault else by_rules)
-    return CheckedText(tuple(faults), (*doubts, doubt) if doubt else doubts, read.signs, read.by)
+    return CheckedText(tuple(faults), (*doubts, doubt) if doubt else doubts, opinion.signs, opinion.by)
 
 
 def context_for(
@@ -160,8 +160,8 @@ def evidence_of(row: object, name: str) -> Evidence:
     year = row.get("year")
     if year is not None and not str(year).strip().isdecimal():
         raise BadInput(sentence("The year of a piece of evidence is not a number: {year}.", year=year), remedy=remedy)
-    said = {key: str(row.get(key) or "") for key in ("publisher", "title", "url")}
-    source = Source(said["publisher"], said["title"], None if year is None else int(year), None, said["url"])
+    fields = {key: str(row.get(key) or "") for key in ("publisher", "title", "url")}
+    source = Source(fields["publisher"], fields["title"], None if year is None else int(year), None, fields["url"])
     return Evidence(str(row.get("id") or name), row["text"], row["text"], source)
 
 
@@ -189,17 +189,17 @@ def sentences_of(
         receipts: what the engine found for sentences, by their words.
     """
     checked = []
-    for found in check(text, evidence, language, frozenset(words(post)), post=post):
-        said = " ".join(text[found.start : found.end].split())
-        is_prepared = said in prepared
-        receipt = receipts.get(said)
-        stated = without_repeated(without_addresses(said, evidence), post, language)
-        states_fact = is_factual(stated, language) and not (is_prepared or found.is_quotation)
+    for look_up in check(text, evidence, language, frozenset(words(post)), post=post):
+        part = " ".join(text[look_up.start : look_up.end].split())
+        is_prepared = part in prepared
+        receipt = receipts.get(part)
+        stated = without_repeated(without_addresses(part, evidence), post, language)
+        states_fact = is_factual(stated, language) and not (is_prepared or look_up.is_quotation)
         checked.append(
             CheckedSentence(
-                said,
-                found.evidence_id,
-                () if is_prepared else found.unsupported,
+                part,
+                look_up.evidence_id,
+                () if is_prepared else look_up.unsupported,
                 receipt,
                 is_unchecked=states_fact and receipt is None,
                 is_prepared=is_prepared,

@@ -51,11 +51,11 @@ def checked_edit(text: str, suggestion: Suggestion, rules: TextRules, reader: Ed
     """
     unread = tuple[str, ...]()
     try:
-        read = read_edit(text, suggestion, reader)
+        opinion = read_edit(text, suggestion, reader)
     except Unavailable as err:
-        read = None
+        opinion = None
         unread = (sentence("The reader of drafts did not read this text: {why}", why=err.message),)
-    return CheckedEdit(check_edit(text, suggestion), (*unread, *warnings_on(text, suggestion, rules, read)))
+    return CheckedEdit(check_edit(text, suggestion), (*unread, *warnings_on(text, suggestion, rules, opinion)))
 
 
 def read_edit(text: str, suggestion: Suggestion, reader: EditReader | None) -> Read | None:
@@ -64,10 +64,10 @@ def read_edit(text: str, suggestion: Suggestion, reader: EditReader | None) -> R
     A draft that stayed as it was is not read again: it has its warnings already. A text of prepared sentences and
     evidence alone is not read either: the reader is not asked about such drafts.
     """
-    said = " ".join(text.split())
-    is_drafted = any(said == " ".join(draft.text.split()) for draft in suggestion.drafts)
+    plain = " ".join(text.split())
+    is_drafted = any(plain == " ".join(draft.text.split()) for draft in suggestion.drafts)
     context = _context(text, suggestion)
-    if reader is None or is_drafted or not own_sentences(said, context):
+    if reader is None or is_drafted or not own_sentences(plain, context):
         return None
     return reader.read(suggestion.post.text, text, context.brief.language)
 
@@ -79,13 +79,13 @@ def check_edit(text: str, suggestion: Suggestion) -> tuple[CheckedSentence, ...]
     """
     language = suggestion.reading.language or "en"
     receipts = {receipt.sentence: receipt for draft in suggestion.drafts for receipt in draft.receipts}
-    prepared = _prepared(language) | _prepared_in(suggestion.drafts)
+    prepared = _prepared_sentences(language) | _prepared_in(suggestion.drafts)
     post = suggestion.post.text
     return sentences_of(text, suggestion.evidence, language, post=post, prepared=prepared, receipts=receipts)
 
 
 def warnings_on(
-    text: str, suggestion: Suggestion, rules: TextRules = NO_RULES, read: Read | None = None
+    text: str, suggestion: Suggestion, rules: TextRules = NO_RULES, opinion: Read | None = None
 ) -> tuple[str, ...]:
     """All that a person should look at before they approve a text, in sentences.
 
@@ -96,11 +96,11 @@ def warnings_on(
     Args:
         read: what was read in the text; ``None`` where nobody read it.
     """
-    found, checked = check_reply(text, _context(text, suggestion, rules), read), check_edit(text, suggestion)
-    told_by_name = UNPROVEN if any(one.unsupported for one in checked) else ()
-    faults = [fault for fault in found.faults if fault not in told_by_name]
-    said = [sentence("Antiphon would not have suggested this: {fault}.", fault=fault) for fault in faults]
-    return tuple(dict.fromkeys([*said, *warnings_of(checked), *found.warnings]))
+    reply, checked = check_reply(text, _context(text, suggestion, rules), opinion), check_edit(text, suggestion)
+    told_by_name = UNPROVEN if any(part.unsupported for part in checked) else ()
+    faults = [fault for fault in reply.faults if fault not in told_by_name]
+    refusals = [sentence("Antiphon would not have suggested this: {fault}.", fault=fault) for fault in faults]
+    return tuple(dict.fromkeys([*refusals, *warnings_of(checked), *reply.warnings]))
 
 
 def warnings_of(checked: Sequence[CheckedSentence]) -> tuple[str, ...]:
@@ -108,30 +108,30 @@ def warnings_of(checked: Sequence[CheckedSentence]) -> tuple[str, ...]:
 
     A figure, date or name without evidence is told once; that its sentence was not checked is not told besides.
     """
-    return tuple(warning for one in checked for warning in _warnings(one))
+    return tuple(warning for part in checked for warning in _warnings(part))
 
 
 def _context(text: str, suggestion: Suggestion, rules: TextRules = NO_RULES) -> GateContext:
     brief = Brief(suggestion.post, suggestion.reading, suggestion.claim or "", suggestion.evidence)
-    prepared = _prepared(brief.language) | _prepared_in(suggestion.drafts)
+    prepared = _prepared_sentences(brief.language) | _prepared_in(suggestion.drafts)
     return GateContext(brief, len(text), prepared, rules=rules)
 
 
 def _warnings(checked: CheckedSentence) -> list[str]:
-    found = [unsupported_in_words(item) for item in checked.unsupported]
-    return [unchecked_in_words(checked.text)] if checked.is_unchecked and not found else found
+    warnings = [unsupported_in_words(item) for item in checked.unsupported]
+    return [unchecked_in_words(checked.text)] if checked.is_unchecked and not warnings else warnings
 
 
 def _prepared_in(drafts: Sequence[Draft]) -> frozenset[str]:
     """The prepared sentences of drafts, including those that the community added."""
     return frozenset(
-        said
+        part
         for draft in drafts
-        for said, origin in zip(sentences(draft.text), draft.origins, strict=False)
+        for part, origin in zip(sentences(draft.text), draft.origins, strict=False)
         if origin is Origin.PREPARED
     )
 
 
 @cache
-def _prepared(language: str) -> frozenset[str]:
+def _prepared_sentences(language: str) -> frozenset[str]:
     return prepared_sentences(load_cards(language))

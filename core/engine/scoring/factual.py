@@ -32,37 +32,37 @@ def is_factual(sentence: str, language: str | None = "en") -> bool:
         return True
     if sentence.rstrip(_CLOSING).endswith("?"):
         return False
-    known, plain = wordings_of(language), sentence.replace("’", "'")
+    wordings, plain = wordings_of(language), sentence.replace("’", "'")
     if language != "en":
-        return bool(known.credits.search(plain) or known.checkable.search(plain))
-    if known.credits.search(plain) or _COMPARES.search(plain):
+        return bool(wordings.credits.search(plain) or wordings.checkable.search(plain))
+    if wordings.credits.search(plain) or _COMPARES.search(plain):
         return True
-    return chance(sentence) >= float(_fitted()["limit"])
+    return chance(sentence) >= float(_fit()["limit"])
 
 
 def chance(sentence: str) -> float:
     """How likely readers say that an English sentence needs a source, in [0, 1]."""
-    weights = _fitted()["weights"]
-    odds = _fitted()["offset"] + sum(weights.get(cue, 0.0) * value for cue, value in cues(sentence).items())
+    weights = _fit()["weights"]
+    odds = _fit()["offset"] + sum(weights.get(cue, 0.0) * value for cue, value in cues(sentence).items())
     return 1 / (1 + exp(-odds))
 
 
 def cues(sentence: str) -> dict[str, float]:
     """What is counted in a sentence: its words, pairs of them, endings, names, and how long it is."""
-    found = _WORD.findall(sentence.lower().replace("’", "'"))
-    counted: dict[str, float] = dict.fromkeys((f"w {word}" for word in found), 1.0)
-    counted |= dict.fromkeys((f"b {first} {second}" for first, second in pairwise(found)), 0.7)
-    for word in found:
+    words = _WORD.findall(sentence.lower().replace("’", "'"))
+    weights: dict[str, float] = dict.fromkeys((f"w {word}" for word in words), 1.0)
+    weights |= dict.fromkeys((f"b {first} {second}" for first, second in pairwise(words)), 0.7)
+    for word in words:
         for ending in _ENDINGS:
             if word.endswith(ending) and len(word) > len(ending) + 2:
-                counted[f"e {ending}"] = counted.get(f"e {ending}", 0.0) + 0.3
-    if found:
-        counted[f"f {found[0]}"] = 1.0
-    return counted | {"length": len(found) / 20, "names": len(_NAME.findall(sentence)) / 2}
+                weights[f"e {ending}"] = weights.get(f"e {ending}", 0.0) + 0.3
+    if words:
+        weights[f"f {words[0]}"] = 1.0
+    return weights | {"length": len(words) / 20, "names": len(_NAME.findall(sentence)) / 2}
 
 
 @cache
-def _fitted() -> Mapping[str, Any]:
+def _fit() -> Mapping[str, Any]:
     text = resources.files("core.engine.scoring").joinpath("factual.json").read_text(encoding="utf-8")
-    kept: Mapping[str, Any] = json.loads(text)
-    return kept
+    fit: Mapping[str, Any] = json.loads(text)
+    return fit

@@ -91,11 +91,11 @@ def unsupported(
 ) -> list[Item]:
     """The figures, dates and names of a text that no passage holds, in order."""
     held = [_held_by(passage) for passage in evidence]
-    stated = [one for _, part in _by_sentence(without_addresses(text, evidence), language) for one in part]
+    stated = [item for _, part in _by_sentence(without_addresses(text, evidence), language) for item in part]
     return [
-        _item(text, one)
-        for one in stated
-        if not any(_holds(one, by, language, known_names) for by in held or [_NOTHING])
+        _item(text, item)
+        for item in stated
+        if not any(_holds(item, by, language, known_names) for by in held or [_NOTHING])
     ]
 
 
@@ -107,7 +107,7 @@ def without_addresses(text: str, evidence: Sequence[Evidence]) -> str:
 def repeated(items: Sequence[Item], text: str, said_before: str, language: str) -> list[Item]:
     """Those figures of a text that another text, such as its post, says before it."""
     before = figures(said_before, language)
-    own = {(one.start, one.end): one for one in figures(text, language)}
+    own = {(figure.start, figure.end): figure for figure in figures(text, language)}
     return [
         item
         for item in items
@@ -135,17 +135,17 @@ _NOTHING = _Held((), Known(), frozenset())
 
 def _held_by(passage: Evidence) -> _Held:
     source = passage.source
-    named = f"{source.publisher} {source.title} {source.document or ''}"
-    return _read_passage(passage.text, named, source.year)
+    about = f"{source.publisher} {source.title} {source.document or ''}"
+    return _read_passage(passage.text, about, source.year)
 
 
 @lru_cache(maxsize=512)
-def _read_passage(text: str, named: str, year: int | None) -> _Held:
+def _read_passage(text: str, about: str, year: int | None) -> _Held:
     language = _likely_language(text)
-    found = figures(text, language)
-    years = {day.year for figure in found for day in figure.days} | {year}
+    numbers = figures(text, language)
+    years = {day.year for figure in numbers for day in figure.days} | {year}
     dated = [Figure(FigureKind.YEAR, 0, 0, frozenset({Fraction(year)})) for year in years if year]
-    return _Held((*found, *dated), known_by(f"{text} {named}", language), frozenset(map(_bare, sentences(text))))
+    return _Held((*numbers, *dated), known_by(f"{text} {about}", language), frozenset(map(_bare, sentences(text))))
 
 
 def _likely_language(text: str) -> str:
@@ -153,8 +153,8 @@ def _likely_language(text: str) -> str:
 
     The detector of ``core.engine.wording.language`` would keep an editor waiting for seconds while it loads.
     """
-    found = words(text)
-    return max(NAMES, key=lambda code: sum(word in stop_words(code) for word in found))
+    tokens = words(text)
+    return max(NAMES, key=lambda code: sum(word in stop_words(code) for word in tokens))
 
 
 def _bare(sentence: str) -> str:
@@ -167,16 +167,18 @@ _Stated = Figure | NameSpan
 def _by_sentence(text: str, language: str) -> list[tuple[tuple[int, int], list[_Stated]]]:
     spans = sentence_spans(text)
     stated: list[_Stated] = [*figures(text, language), *names_in(text, spans, language)]
-    dates = [one for one in stated if isinstance(one, Figure)]
-    kept = [one for one in stated if isinstance(one, Figure) or not any(d.start <= one.start < d.end for d in dates)]
-    kept.sort(key=lambda one: one.start)
-    return [(span, [one for one in kept if span[0] <= one.start < span[1]]) for span in spans]
+    dates = [item for item in stated if isinstance(item, Figure)]
+    apart = [
+        item for item in stated if isinstance(item, Figure) or not any(d.start <= item.start < d.end for d in dates)
+    ]
+    apart.sort(key=lambda item: item.start)
+    return [(span, [item for item in apart if span[0] <= item.start < span[1]]) for span in spans]
 
 
-def _holds(stated: _Stated, held: _Held, language: str, known_names: AbstractSet[str]) -> bool:
+def _holds(stated: _Stated, facts: _Held, language: str, known_names: AbstractSet[str]) -> bool:
     if isinstance(stated, NameSpan):
-        return stated.is_known(held.names, known_names, language)
-    return any(says(figure, stated) for figure in held.figures)
+        return stated.is_known(facts.names, known_names, language)
+    return any(says(figure, stated) for figure in facts.figures)
 
 
 def _check_sentence(
@@ -190,16 +192,18 @@ def _check_sentence(
     sentence = _bare(" ".join(text[slice(*span)].split()))
     held = [(passage.id, _held_by(passage)) for passage in evidence]
     quoted = next((id_ for id_, by in held if sentence in by.sentences), None)
-    looked_up = [one for one in stated if not _holds(one, _NOTHING, language, known_names)]
+    looked_up = [item for item in stated if not _holds(item, _NOTHING, language, known_names)]
     if quoted is not None or not looked_up:
         return SentenceCheck(*span, quoted is not None, quoted is not None, quoted, ())
-    carries = next((id_ for id_, by in held if all(_holds(one, by, language, known_names) for one in looked_up)), None)
-    strange = [one for one in looked_up if not any(_holds(one, by, language, known_names) for _, by in held)]
-    return SentenceCheck(*span, True, False, carries, tuple(_item(text, one) for one in strange))
+    carries = next(
+        (id_ for id_, by in held if all(_holds(item, by, language, known_names) for item in looked_up)), None
+    )
+    strange = [item for item in looked_up if not any(_holds(item, by, language, known_names) for _, by in held)]
+    return SentenceCheck(*span, True, False, carries, tuple(_item(text, item) for item in strange))
 
 
 def _item(text: str, stated: _Stated) -> Item:
-    written = text[stated.start : stated.end]
+    words_stated = text[stated.start : stated.end]
     if isinstance(stated, NameSpan):
-        return Item(NAME, written, stated.start, stated.end)
-    return Item(stated.kind.value, written, stated.start, stated.end, weight_of(stated, text))
+        return Item(NAME, words_stated, stated.start, stated.end)
+    return Item(stated.kind.value, words_stated, stated.start, stated.end, weight_of(stated, text))

@@ -54,20 +54,20 @@ class Circumstances:
     failed: Collection[str] = ()
 
 
-def unscored(scores: Scores, brief: Brief, readers: Readers, known: Circumstances) -> dict[str, Missing]:
+def unscored(scores: Scores, brief: Brief, readers: Readers, circumstances: Circumstances) -> dict[str, Missing]:
     """Why each score that a draft lacks is missing, by its name."""
     language = brief.reading.language
     is_unlike = language not in readers.embedder.languages
     why = {
-        "argument_quality": known.quality or Missing.NOT_INSTALLED,
-        "factuality": Missing.UNCHECKED if known.states_fact else Missing.NOT_APPLICABLE,
+        "argument_quality": circumstances.quality or Missing.NOT_INSTALLED,
+        "factuality": Missing.UNCHECKED if circumstances.states_fact else Missing.NOT_APPLICABLE,
         "faithfulness_claim": _unlike(is_unlike=is_unlike, is_there=bool(brief.claim)),
         "faithfulness_evidence": _unlike(is_unlike=is_unlike, is_there=bool(brief.evidence)),
         "judge": Missing.NOT_REACHED,
         "judge_spread": Missing.NOT_REACHED,
     }
     unread = Missing.NOT_REACHED if readers.drafts.knows(language) else Missing.LANGUAGE
-    why |= dict.fromkeys(_OF_READER, unread) | dict.fromkeys(known.failed, Missing.FAILED)
+    why |= dict.fromkeys(_OF_READER, unread) | dict.fromkeys(circumstances.failed, Missing.FAILED)
     why["total"] = Counter(why[name] for name in WEIGHTS).most_common(1)[0][0]  # it is missing where all of them are
     return {name: reason for name, reason in why.items() if getattr(scores, name) is None}
 

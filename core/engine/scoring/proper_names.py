@@ -46,7 +46,7 @@ class NameSpan:
     start: int
     end: int
 
-    def is_known(self, known: Known, known_words: AbstractSet[str], language: str) -> bool:
+    def is_known(self, passage: Known, known_words: AbstractSet[str], language: str) -> bool:
         """Whether a passage, or a set of casefolded words, holds this name; words that name nobody count as known."""
         plain = _POSSESSIVE.sub("", self.text.replace("’", "'"))
         folded = plain.casefold()
@@ -55,10 +55,10 @@ class NameSpan:
         if folded in known_words and folded not in stop_words(language):
             return True
         if _ACRONYM.fullmatch(plain):
-            return plain in known.acronyms
-        if any(character.isdigit() for character in plain) and folded not in known.words:
+            return plain in passage.acronyms
+        if any(character.isdigit() for character in plain) and folded not in passage.words:
             return False
-        has = known.words | known_words
+        has = passage.words | known_words
         return all(word in has or (language == "eu" and _bent(word, has)) for word in words(plain))
 
 
@@ -146,11 +146,11 @@ def _same() -> dict[str, frozenset[str]]:
         for code in locales[0].territories
         if code != "001"
     ]
-    found: dict[str, frozenset[str]] = {}
+    others: dict[str, frozenset[str]] = {}
     for group in groups:
         for name in group:
-            found[name] = found.get(name, frozenset()) | group
-    return found
+            others[name] = others.get(name, frozenset()) | group
+    return others
 
 
 @cache
@@ -162,8 +162,8 @@ def _spellings() -> re.Pattern[str]:
 @cache
 def _places() -> frozenset[str]:
     """The names of countries and regions that are one word."""
-    named = {str(name) for code in NAMES for name in Locale(code).territories.values()}
-    return frozenset(name for name in named if name.isalpha() and len(name) > _SHORTEST)
+    names = {str(name) for code in NAMES for name in Locale(code).territories.values()}
+    return frozenset(name for name in names if name.isalpha() and len(name) > _SHORTEST)
 
 
 @cache

@@ -44,13 +44,13 @@ def is_neutral(words: str, language: str) -> bool:
     They name no group and no person, accuse nobody, hold no slur, not even a mild or a mentioned one, and no figure
     that a receipt would be asked for.
     """
-    said = words.casefold() if words.isupper() else words  # who shouts writes no names
+    spelling = words.casefold() if words.isupper() else words  # who shouts writes no names
     return not (
         fragment_fault(words, language)
         or slurs_in(words)
         or groups_named(undisguised(words))
         or raised_in(words)
-        or unsupported(said, (), language)
+        or unsupported(spelling, (), language)
     )
 
 

@@ -82,22 +82,25 @@ def parse(answer: str) -> list[Parts]:
     """
     try:
         rows = json.loads(answer)["t"]
-        found = [tuple(" ".join(part.split()) for part in row) for row in rows]
+        triplets = [tuple(" ".join(part.split()) for part in row) for row in rows]
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError) as err:
         raise BadAnswer(sentence("the answer is not the JSON that was asked for")) from err
-    whole = [(row[0], row[1], row[2]) for row in dict.fromkeys(found) if len(row) == 3 and row[0] and row[1]]
-    if len(whole) < len(dict.fromkeys(found)):
+    whole = [(row[0], row[1], row[2]) for row in dict.fromkeys(triplets) if len(row) == 3 and row[0] and row[1]]
+    if len(whole) < len(dict.fromkeys(triplets)):
         raise BadAnswer(sentence("a triplet is not whole"))
     return whole
 
 
 def distinct(triplets: Sequence[Parts], language: str | None) -> list[Parts]:
     """The triplets in order, without those that add nothing to another one; of two that say the same, the first."""
-    said = [_meaning(hypothesis(triplet), language) for triplet in triplets]
+    meanings = [_meaning(hypothesis(triplet), language) for triplet in triplets]
     return [
         triplet
         for index, triplet in enumerate(triplets)
-        if not any(said[index] < other or (said[index] == other and place < index) for place, other in enumerate(said))
+        if not any(
+            meanings[index] < other or (meanings[index] == other and place < index)
+            for place, other in enumerate(meanings)
+        )
     ]
 
 
@@ -110,16 +113,16 @@ def fault_of(triplets: Sequence[Parts], fact: str, language: str | None) -> str 
     """Why the triplets do not say what the sentence says, in words, or ``None`` if they do."""
     if not triplets:
         return sentence("there are none")
-    said = " ".join(hypothesis(triplet) for triplet in triplets)
-    own, kept = set(content_stems(fact, language)), set(content_stems(said, language))
+    statement = " ".join(hypothesis(triplet) for triplet in triplets)
+    own, stems = set(content_stems(fact, language)), set(content_stems(statement, language))
     if any(len(set(content_stems(hypothesis(triplet), language))) < LEAST_WORDS for triplet in triplets):
         return sentence("a triplet says nothing")
-    if not kept <= own or not numbers(said) <= numbers(fact):
+    if not stems <= own or not numbers(statement) <= numbers(fact):
         return sentence("they say more than the sentence")
-    if numbers(said) != numbers(fact) or len(kept) < LEAST_KEPT * len(own):
+    if numbers(statement) != numbers(fact) or len(stems) < LEAST_KEPT * len(own):
         return sentence("they say less than the sentence")
     negation = wordings_of(language).negation
-    if bool(negation.search(said)) != bool(negation.search(fact)):
+    if bool(negation.search(statement)) != bool(negation.search(fact)):
         return sentence("they lose a negation")
     return None
 
@@ -180,23 +183,23 @@ class _Checker:
     async def check(self, sentence: str) -> Receipt:
         if not self.brief.evidence:
             return Receipt(sentence, None, Verdict.UNSUPPORTED, None)
-        closest, bearing = await self._bearing(sentence)
+        closest, bearing = await self._near_passages(sentence)
         if not bearing:
             return Receipt(sentence, closest.id, Verdict.UNSUPPORTED, 0.0)
         parts = await self._triplets(sentence)
         best = await self._best([hypothesis(triplet) for triplet in parts] or [sentence], bearing)
         if best is None:
             return Receipt(sentence, bearing[0].id, Verdict.UNVERIFIED, None)
-        triplets = tuple(Triplet(*said, share) for said, (share, _) in zip(parts, best, strict=False))
+        triplets = tuple(Triplet(*triplet, share) for triplet, (share, _) in zip(parts, best, strict=False))
         verdict = Verdict.SUPPORTED if min(best)[0] >= _SUPPORTED else Verdict.UNSUPPORTED
         carrier = Counter(passage_id for _, passage_id in best).most_common(1)[0][0]
         return Receipt(sentence, carrier, verdict, round(fmean(share for share, _ in best), 4), triplets)
 
-    async def _bearing(self, sentence: str) -> tuple[Evidence, list[Evidence]]:
+    async def _near_passages(self, sentence: str) -> tuple[Evidence, list[Evidence]]:
         """The closest passage, and those with the sentence's numbers and half of its words, the closest first."""
         evidence = self.brief.evidence
-        said = _stated(sentence, self.brief)
-        holding = [p for p in evidence if self._has_figures(said, p)]
+        plain = _stated(sentence, self.brief)
+        holding = [p for p in evidence if self._has_figures(plain, p)]
         among = holding or evidence
         vectors = await asyncio.to_thread(self.embedder.encode, [sentence, *(p.text for p in among)])
         ordered = [among[index] for index in np.argsort(-(vectors[1:] @ vectors[0]), kind="stable")]
@@ -221,18 +224,18 @@ class _Checker:
         """For each statement the support by the best passage; ``None`` where it is not known."""
         if self.inference and self.brief.reading.language in self.inference.languages:
             try:
-                return await _inferred(statements, passages, self.inference)
+                return await _inferences(statements, passages, self.inference)
             except ScorerUnavailable as err:
                 self.notes.append(sentence("receipts: the model of inference failed ({why})", why=err.message))
         best = []
         for statement in statements:
-            found = await self._asked(statement, passages)
-            if found is None:
+            support = await self._support_by_model(statement, passages)
+            if support is None:
                 return None
-            best.append(found)
+            best.append(support)
         return best
 
-    async def _asked(self, statement: str, passages: Sequence[Evidence]) -> Best | None:
+    async def _support_by_model(self, statement: str, passages: Sequence[Evidence]) -> Best | None:
         """As ``_best`` for one statement, by the language model; it stops at the first passage that supports it."""
         best: Best | None = None
         for passage in passages:
@@ -243,8 +246,8 @@ class _Checker:
                 return None  # the budget is spent: the verdict is "unverified"
             if shares is None:
                 return None
-            found = (round(shares["yes"], 4), passage.id)
-            best = found if best is None or found[0] > best[0] else best
+            support = (round(shares["yes"], 4), passage.id)
+            best = support if best is None or support[0] > best[0] else best
             if best[0] >= _SUPPORTED:
                 break
         return best
@@ -255,11 +258,11 @@ def _stated(part: str, brief: Brief) -> str:
     return without_repeated(without_addresses(part, brief.evidence), brief.post.text, brief.language)
 
 
-async def _inferred(statements: Sequence[str], passages: Sequence[Evidence], inference: Inference) -> list[Best]:
+async def _inferences(statements: Sequence[str], passages: Sequence[Evidence], inference: Inference) -> list[Best]:
     """Every statement against every passage, in one batch."""
     pairs = [(passage.text, statement) for statement in statements for passage in passages]
-    found = iter(await inference.infer(pairs))
-    shares = [[(round(next(found).entailment, 4), passage.id) for passage in passages] for _ in statements]
+    results = iter(await inference.infer(pairs))
+    shares = [[(round(next(results).entailment, 4), passage.id) for passage in passages] for _ in statements]
     return [max(row, key=lambda best: best[0]) for row in shares]
 
 

@@ -48,12 +48,12 @@ class SharedReading:
 
     async def of(self, brief: Brief, texts: Sequence[str]) -> Sequence[DraftSigns | None]:
         """What each text does under the post; ``None`` in a language that the reader does not know."""
-        language, wanted = brief.reading.language, (brief.post.text, tuple(texts))
+        language, texts_of_post = brief.reading.language, (brief.post.text, tuple(texts))
         if not self._drafts.knows(language):
             return [None] * len(texts)
-        if self._of != wanted:
+        if self._of != texts_of_post:
             self._said = await asyncio.to_thread(self._drafts.read, brief.post.text, texts, language)
-            self._of = wanted
+            self._of = texts_of_post
         return self._said
 
 
@@ -225,7 +225,7 @@ async def evaluate(
                 "rewards: some drafts have no score for {reward} ({why})", reward=in_words(scorer.name), why=err.message
             )
     rows: list[dict[str, Any]] = [
-        {name: _rounded(values[row]) for name, values in columns.items()} for row in range(len(texts))
+        {name: _round(values[row]) for name, values in columns.items()} for row in range(len(texts))
     ]
     scores = [Scores(**row) for row in rows]
     return [with_total(row, weights) for row in scores], failed
@@ -234,12 +234,12 @@ async def evaluate(
 def with_total(scores: Scores, weights: Mapping[str, float] = WEIGHTS) -> Scores:
     """The scores with their weighted sum on the 0-10 scale, over the parts that are known."""
     parts = {name: getattr(scores, name) for name in weights}
-    known = {name: value for name, value in parts.items() if value is not None}
-    if not known:
+    values = {name: value for name, value in parts.items() if value is not None}
+    if not values:
         return replace(scores, total=None, parts=0)
-    weight = sum(weights[name] for name in known)
-    total = 10 * sum(weights[name] * value for name, value in known.items()) / weight
-    return replace(scores, total=round(total, 3), parts=len(known))
+    weight = sum(weights[name] for name in values)
+    total = 10 * sum(weights[name] * value for name, value in values.items()) / weight
+    return replace(scores, total=round(total, 3), parts=len(values))
 
 
 def in_words(reward: str) -> str:
@@ -257,5 +257,5 @@ def in_words(reward: str) -> str:
     return names.get(reward, reward)
 
 
-def _rounded(value: float | None) -> float | None:
+def _round(value: float | None) -> float | None:
     return None if value is None else round(value, 4)

@@ -53,19 +53,19 @@ HUMP: Final = re.compile(r"(?<=[a-zß-ÿ0-9])(?=[A-ZÀ-Þ])|(?<=[A-ZÀ-Þ])(?=[A
 _STACKED: Final = re.compile(r"\S+")
 
 
-def _styled() -> Iterator[tuple[int, str]]:
+def _styled_letters() -> Iterator[tuple[int, str]]:
     """Small capitals, and letters in black squares and circles, which no normal form of Unicode folds."""
     name = re.compile(
         r"(?:LATIN LETTER SMALL CAPITAL|(?:CROSSED )?NEGATIVE (?:SQUARED|CIRCLED) LATIN CAPITAL LETTER) ([A-Z])"
     )
     for first, last in ((0x0250, 0x02AF), (0x1D00, 0x1D7F), (0xA720, 0xA7FF), (0x1F150, 0x1F189)):
         for point in range(first, last + 1):
-            if found := name.fullmatch(unicodedata.name(chr(point), "")):
-                small = found[0].startswith("LATIN")
-                yield point, found[1].lower() if small else found[1]
+            if match := name.fullmatch(unicodedata.name(chr(point), "")):
+                small = match[0].startswith("LATIN")
+                yield point, match[1].lower() if small else match[1]
 
 
-_STYLED: Final = dict(_styled()) | {ord("ǫ"): "q", 0x1F18A: "P"}
+_STYLED: Final = dict(_styled_letters()) | {ord("ǫ"): "q", 0x1F18A: "P"}
 _WORD_WITH_LOOKALIKE: Final = re.compile(rf"(?<!\w)\w*[{''.join(map(chr, _LOOKALIKES))}]\w*")
 
 
@@ -83,11 +83,11 @@ def spellings(text: str) -> list[str]:
     """
     plain = bare(text)
     marked = _BAR.sub("i", plain)
-    read = dict.fromkeys((plain, *(marked.translate(table) for table in READINGS)))
-    return list(dict.fromkeys(joined for each in read for joined in _joined(each)))
+    readings = dict.fromkeys((plain, *(marked.translate(table) for table in READINGS)))
+    return list(dict.fromkeys(joined for reading in readings for joined in _respellings(reading)))
 
 
-def _joined(plain: str) -> list[str]:
+def _respellings(plain: str) -> list[str]:
     readings = [plain, *(_REPEATED.sub(letters, plain) for letters in (r"\1", r"\1\1"))]
     whole = [_DIVIDED.sub("", reading) for reading in readings]
     spaced = [_SPACED.sub(r"\1", reading) for reading in readings]
@@ -132,7 +132,7 @@ def with_plain_letters(text: str) -> str:
     """
     if text.isascii():
         return text
-    text = _STACKED.sub(lambda found: _from_drawn(found.group()), text.translate(_STYLED))
+    text = _STACKED.sub(lambda match: _from_drawn(match.group()), text.translate(_STYLED))
     return "\n".join(_turned_up(line) for line in text.split("\n")) if _TURNED.keys() & set(text) else text
 
 
@@ -158,8 +158,8 @@ def _from_drawn(word: str) -> str:
 def _turned_up(line: str) -> str:
     """A line with what is written upside down turned: the whole of it, or its words one by one."""
     if _is_turned(line):
-        return _turned(line)
-    return _STACKED.sub(lambda found: _turned(found.group()) if _is_turned(found.group()) else found.group(), line)
+        return _turn(line)
+    return _STACKED.sub(lambda match: _turn(match.group()) if _is_turned(match.group()) else match.group(), line)
 
 
 def _is_turned(text: str) -> bool:
@@ -168,6 +168,6 @@ def _is_turned(text: str) -> bool:
     return turned >= 2 and turned >= _LEAST_TURNED * letters
 
 
-def _turned(text: str) -> str:
-    known = _TURNED | _TURNED_TOO
-    return "".join(known.get(sign, sign) for sign in reversed(text))
+def _turn(text: str) -> str:
+    letters = _TURNED | _TURNED_TOO
+    return "".join(letters.get(sign, sign) for sign in reversed(text))

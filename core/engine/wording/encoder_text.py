@@ -45,9 +45,9 @@ def readable(text: str, language: str | None = None) -> str:
     plain = without_lookalikes(_plain_letters(_LAID_OUT.sub("", clean(text)[0])))[0]
     plain = _HASHTAG.sub(lambda tag: HUMP.sub(" ", tag.group(1)), plain)
     plain = undisguised(replaced(plain, senses_in(plain, language), names_only=True), language)
-    plain = _SPACED.sub(lambda found: re.sub(r"[ .\-_*·,/]", "", found.group()), plain)
+    plain = _SPACED.sub(lambda match: re.sub(r"[ .\-_*·,/]", "", match.group()), plain)
     plain = _DOTTED.sub("", plain)
-    plain = _MIXED.sub(lambda found: _letters(found.group()), plain)
+    plain = _MIXED.sub(lambda match: _letters(match.group()), plain)
     plain = _REPEATED.sub(r"\1\1", plain)
     return _SPACES.sub(" ", "".join(map(_named, plain))).strip()
 
@@ -81,11 +81,11 @@ def in_standard_words(text: str) -> str:
 
     Neither is a text changed that then still holds a slur, or that names a group without one: it is read as it stands.
     """
-    said = _replaced(_replaced(text, "dialect"), "chat")
-    said = said if said == text else " ".join(said.split()).strip(" ,")
-    slurs = slurs_in(said, "en")
-    is_about_a_group = slurs or (groups_named(said, "en") and not slurs_in(text, "en"))
-    return text if is_about_a_group else said
+    standard = _in_standard(_in_standard(text, "dialect"), "chat")
+    standard = standard if standard == text else " ".join(standard.split()).strip(" ,")
+    slurs = slurs_in(standard, "en")
+    is_about_a_group = slurs or (groups_named(standard, "en") and not slurs_in(text, "en"))
+    return text if is_about_a_group else standard
 
 
 def with_neutral_names(text: str) -> str:
@@ -95,8 +95,10 @@ def with_neutral_names(text: str) -> str:
 
 def is_everyday(text: str) -> bool:
     """Whether an English text is in dialect, and names no group, holds no slur and speaks of nobody but one person."""
-    said = _replaced(text, "dialect")
-    return said != text and not (_pattern("charged").search(said) or groups_named(said, "en") or slurs_in(said, "en"))
+    standard = _in_standard(text, "dialect")
+    if standard == text:
+        return False
+    return not (_pattern("charged").search(standard) or groups_named(standard, "en") or slurs_in(standard, "en"))
 
 
 def is_friendly(text: str) -> bool:
@@ -118,8 +120,8 @@ def is_slogan(text: str) -> bool:
 def objects_to_quote(text: str) -> bool:
     """Whether an English text objects, in lines of its own, to lines that it quotes behind ">"."""
     own = [line for line in text.splitlines() if not line.lstrip().startswith(">")]
-    said = "\n".join(own).replace("’", "'")
-    return len(own) < len(text.splitlines()) and bool(_pattern("objects").search(said)) and not slurs_in(said, "en")
+    answer = "\n".join(own).replace("’", "'")
+    return len(own) < len(text.splitlines()) and bool(_pattern("objects").search(answer)) and not slurs_in(answer, "en")
 
 
 @cache
@@ -135,15 +137,15 @@ def _rows() -> Mapping[str, Any]:
     )
 
 
-def _replaced(text: str, kind: str) -> str:
-    for written, standard in _words(kind):
-        text = written.sub(standard, text)
+def _in_standard(text: str, kind: str) -> str:
+    for pattern, standard in _words(kind):
+        text = pattern.sub(standard, text)
     return text
 
 
 @cache
 def _words(kind: str) -> Sequence[tuple[re.Pattern[str], str]]:
-    return [(re.compile(written, re.IGNORECASE), standard) for written, standard in _rows()[kind]]
+    return [(re.compile(pattern, re.IGNORECASE), standard) for pattern, standard in _rows()[kind]]
 
 
 @cache

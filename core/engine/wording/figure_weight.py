@@ -45,7 +45,7 @@ _SPOKEN: Final = frozenset({"9/11", "24/7", "50/50", "7/7"})
 
 def weight_of(figure: Figure, text: str) -> Weight:
     """The weight of a figure in the text that it stands in."""
-    written = text[figure.start : figure.end]
+    words = text[figure.start : figure.end]
     match figure.kind:
         case FigureKind.PERCENTAGE | FigureKind.DATE:
             return Weight.FINDING
@@ -56,34 +56,34 @@ def weight_of(figure: Figure, text: str) -> Weight:
         case FigureKind.ORDINAL:
             return Weight.COUNT if figure.unit == "century" else Weight.EVERYDAY
         case FigureKind.SHARE:
-            return _of_share(figure, written, text)
+            return _of_share(figure, words, text)
         case FigureKind.AMOUNT:
-            return _of_amount(figure, written, text)
+            return _of_amount(figure, words, text)
         case _:
-            return _of_number(min(figure.values, default=Fraction(0)), written, figure.end, text)
+            return _of_number(min(figure.values, default=Fraction(0)), words, figure.end, text)
 
 
-def _of_share(figure: Figure, written: str, text: str) -> Weight:
-    if written in _SPOKEN:
+def _of_share(figure: Figure, words: str, text: str) -> Weight:
+    if words in _SPOKEN:
         return Weight.EVERYDAY
-    is_half = figure.values == {Fraction(1, 2)} and written.isalpha()
+    is_half = figure.values == {Fraction(1, 2)} and words.isalpha()
     return Weight.COUNT if is_half and not _OF_MANY.match(text, figure.end) else Weight.FINDING
 
 
-def _of_amount(figure: Figure, written: str, text: str) -> Weight:
+def _of_amount(figure: Figure, words: str, text: str) -> Weight:
     if figure.unit in _MONEY:
         return Weight.FINDING
     if figure.unit == "times":
-        is_repetition = _REPEATED.search(written) and not _COMPARED.match(text, figure.end)
+        is_repetition = _REPEATED.search(words) and not _COMPARED.match(text, figure.end)
         return Weight.EVERYDAY if is_repetition else Weight.FINDING
     if figure.unit in _TIME:
         return Weight.EVERYDAY if min(figure.values, default=Fraction(0)) <= _LIFETIME else Weight.COUNT
     return Weight.COUNT
 
 
-def _of_number(value: Fraction, written: str, end: int, text: str) -> Weight:
+def _of_number(value: Fraction, words: str, end: int, text: str) -> Weight:
     if value.denominator == 1 and value <= _FEW:
         return Weight.EVERYDAY
-    if any(character.isdigit() for character in written) or _OF_MANY.match(text, end):
+    if any(character.isdigit() for character in words) or _OF_MANY.match(text, end):
         return Weight.FINDING
     return Weight.EVERYDAY if value <= _LIFETIME else Weight.COUNT

@@ -90,13 +90,13 @@ def lexicon_of(language: str | None) -> Lexicon:
 
 def _months(code: str) -> dict[str, int]:
     """The names of the months, from CLDR; in Basque without the article, so that their cases are found too."""
-    named = Locale(code).months["format"]
-    found = {str(name).casefold(): number for number, name in named["wide"].items()}
+    months = Locale(code).months["format"]
+    numbers = {str(name).casefold(): number for number, name in months["wide"].items()}
     if code == "en":
-        found |= {str(name).casefold(): number for number, name in named["abbreviated"].items()}
+        numbers |= {str(name).casefold(): number for number, name in months["abbreviated"].items()}
     if code == "eu":
-        found |= {name.removesuffix("a"): number for name, number in found.items()}
-    return found
+        numbers |= {name.removesuffix("a"): number for name, number in numbers.items()}
+    return numbers
 
 
 _BASQUE_CASE = re.compile(r"(?:[er]{0,2}k|a|ak|ek|e?ko|[er]{0,2}n|ean|etan|[er]{0,2}i|e?ra|aren|en|ei|tan|tako)$")
@@ -336,14 +336,14 @@ def figures(text: str, language: str | None) -> list[Figure]:
     """
     lexicon = lexicon_of(language)
     text = _MENTION.sub(lambda mention: chr(0) * len(mention.group()), text)
-    found, taken = list[Figure](), bytearray(len(text))
+    all_figures, taken = list[Figure](), bytearray(len(text))
     for figure in _phrases(text, lexicon):
         if not any(taken[figure.start : figure.end]):
-            found.append(figure)
+            all_figures.append(figure)
             taken[figure.start : figure.end] = b"\1" * (figure.end - figure.start)
     rest = "".join(chr(0) if is_taken else sign for sign, is_taken in zip(text, taken, strict=True))
-    kept = [figure for figure in found if figure.values or figure.days]
-    return sorted([*kept, *_joined(_numbers(rest, lexicon), rest, lexicon)], key=lambda figure: figure.start)
+    with_value = [figure for figure in all_figures if figure.values or figure.days]
+    return sorted([*with_value, *_join_ranges(_numbers(rest, lexicon), rest, lexicon)], key=lambda figure: figure.start)
 
 
 def _phrases(text: str, lexicon: Lexicon) -> Iterator[Figure]:
@@ -384,13 +384,13 @@ def _phrases(text: str, lexicon: Lexicon) -> Iterator[Figure]:
 def _dates(text: str, lexicon: Lexicon) -> Iterator[Figure]:
     for dates in lexicon.dates:
         for match in dates.finditer(text):
-            named = match.groupdict()
-            day, year = (int(named[part]) if named.get(part) else None for part in ("day", "year"))
-            written = Day(day, lexicon.months[named["month"].casefold()], year)
-            yield Figure(FigureKind.DATE, *match.span(), days=frozenset({written}))
+            groups = match.groupdict()
+            day, year = (int(groups[part]) if groups.get(part) else None for part in ("day", "year"))
+            date = Day(day, lexicon.months[groups["month"].casefold()], year)
+            yield Figure(FigureKind.DATE, *match.span(), days=frozenset({date}))
     for match in _ISO_DATE.finditer(text):
-        written = Day(int(match.group(3)), int(match.group(2)), int(match.group(1)))
-        yield Figure(FigureKind.DATE, *match.span(), days=frozenset({written}))
+        date = Day(int(match.group(3)), int(match.group(2)), int(match.group(1)))
+        yield Figure(FigureKind.DATE, *match.span(), days=frozenset({date}))
     for match in _NUMERIC_DATE.finditer(text):
         first, second, year = int(match.group(1)), int(match.group(3)), int(match.group(4))
         readings = {Day(day, month, year) for day, month in ((first, second), (second, first)) if 0 < month <= 12}
@@ -441,7 +441,7 @@ def _readings(numeral: str, code: str) -> frozenset[Fraction]:
     return frozenset({plain}) if code == "en" and last == "," else frozenset({plain, decimal})
 
 
-def _told(numeral: re.Match[str], text: str, lexicon: Lexicon) -> frozenset[Fraction]:
+def _values_of(numeral: re.Match[str], text: str, lexicon: Lexicon) -> frozenset[Fraction]:
     """The possible values of a numeral, none where it cannot be told apart from what is glued to it.
 
     Texts that lost their typography have marks of notes glued to figures: "in 2019.15 Most" is a year and a mark.
@@ -476,7 +476,7 @@ def _numbers(text: str, lexicon: Lexicon) -> Iterator[Figure]:
         if word and word.start() < at:
             word = _next_word(text, at, lexicon)
         if digits and (word is None or digits.start() < word.start()):
-            values, at = _told(digits, text, lexicon), digits.end()
+            values, at = _values_of(digits, text, lexicon), digits.end()
             values, at = _scaled(values, text, at, lexicon)
             yield _with_unit(digits.group(), values, digits.start(), at, text, lexicon)
         elif word:
@@ -545,19 +545,19 @@ def _with_unit(numeral: str, values: frozenset[Fraction], start: int, end: int, 
     return Figure(kind, start, end, values, unit)
 
 
-def _joined(found: Iterator[Figure], text: str, lexicon: Lexicon) -> list[Figure]:
+def _join_ranges(numbers: Iterator[Figure], text: str, lexicon: Lexicon) -> list[Figure]:
     """The figures, with the unit of a range's end given to its beginning, and its century to a short year."""
-    kept = list(found)
-    for index in range(len(kept) - 2, -1, -1):
-        first, last = kept[index], kept[index + 1]
+    joined = list(numbers)
+    for index in range(len(joined) - 2, -1, -1):
+        first, last = joined[index], joined[index + 1]
         if not lexicon.ranges.fullmatch(text[first.end : last.start]):
             continue
         if first.kind is FigureKind.YEAR and last.unit == "" and last.end - last.start == 2:
             century = min(first.values) // 100 * 100
-            kept[index + 1] = replace(last, kind=FigureKind.YEAR, values=frozenset(century + v for v in last.values))
+            joined[index + 1] = replace(last, kind=FigureKind.YEAR, values=frozenset(century + v for v in last.values))
         elif first.unit == "" and first.kind is not FigureKind.YEAR:
-            kept[index] = _like(first, last, text, lexicon)
-    return kept
+            joined[index] = _like(first, last, text, lexicon)
+    return joined
 
 
 def _like(first: Figure, last: Figure, text: str, lexicon: Lexicon) -> Figure:

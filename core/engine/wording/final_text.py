@@ -68,7 +68,7 @@ def in_words(character: str) -> str:
 
 def hidden_characters(text: str) -> list[str]:
     """The invisible characters, once each, in order, except line ends, tabs and needed joiners."""
-    found = [
+    characters = [
         character
         for at, character in enumerate(text)
         if character not in "\n\t"
@@ -76,7 +76,7 @@ def hidden_characters(text: str) -> list[str]:
         and unicodedata.category(character) != "Cn"  # newer than this Python's Unicode, such as a new emoji
         and not (character in _JOINERS and _joins(text[at - 1 : at] if at else "", text[at + 1 : at + 2]))
     ]
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(characters))
 
 
 def _joins(before: str, after: str) -> bool:

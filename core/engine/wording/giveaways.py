@@ -94,7 +94,7 @@ def _artefacts() -> re.Pattern[str]:
     rows = tomllib.loads(
         resources.files("core.engine.wording").joinpath("data/giveaways/artefacts.toml").read_text("utf-8")
     )
-    return re.compile("|".join(f"(?:{one})" for one in rows["artefacts"]), re.IGNORECASE | re.MULTILINE)
+    return re.compile("|".join(f"(?:{artefact})" for artefact in rows["artefacts"]), re.IGNORECASE | re.MULTILINE)
 
 
 def speaks_as_tool(text: str) -> bool:

@@ -42,14 +42,14 @@ class Name:
 def named(text: str, language: str = "en") -> list[Name]:
     """The peoples whom a post names, in its order, each once; in English "Muslim women" is one name."""
     plain = _plain(text)
-    found = _found_in_basque(plain) if language == "eu" else _found(plain)
-    return list(dict.fromkeys(name for name, _, _ in found))
+    places = _found_in_basque(plain) if language == "eu" else _found_in_english(plain)
+    return list(dict.fromkeys(name for name, _, _ in places))
 
 
 def unnamed(text: str) -> str:
     """An English post with "those people" for each name, in small letters: two posts that say the same are alike."""
     plain = _plain(text)
-    for _, start, end in reversed(list(_found(plain))):
+    for _, start, end in reversed(list(_found_in_english(plain))):
         plain = f"{plain[:start]}{THOSE}{plain[end:]}"
     return _AGAIN.sub(THOSE, plain)
 
@@ -58,22 +58,22 @@ def _plain(text: str) -> str:
     return text[:MAX_POST_CHARACTERS].replace("’", "'").casefold()
 
 
-def _found(plain: str) -> list[tuple[Name, int, int]]:
+def _found_in_english(plain: str) -> list[tuple[Name, int, int]]:
     """Each name in a text in small letters, with its start and end."""
     names, nouns = _rows("name"), _rows("noun")
-    found, end, is_open = list[tuple[Name, int, int]](), 0, False
+    places, end, is_open = list[tuple[Name, int, int]](), 0, False
     for match in _pattern().finditer(plain):
         form = " ".join(match.group().split())
-        known = names.get(form)
+        name_of_form = names.get(form)
         if is_open and not plain[end : match.start()].strip():
-            name, start, _ = found[-1]
-            found[-1] = name.before(nouns.get(form) or names[form]), start, match.end()
+            name, start, _ = places[-1]
+            places[-1] = name.before(nouns.get(form) or names[form]), start, match.end()
             is_open = False
-        elif known:
-            found.append((known, *match.span()))
-            is_open = bool(known.adjective)
+        elif name_of_form:
+            places.append((name_of_form, *match.span()))
+            is_open = bool(name_of_form.adjective)
         end = match.end()
-    return found
+    return places
 
 
 def _found_in_basque(plain: str) -> Iterator[tuple[Name, int, int]]:

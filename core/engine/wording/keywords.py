@@ -37,15 +37,15 @@ def has_keyword(text: str, keywords: tuple[str, ...]) -> bool:
     stars instead of letters. A keyword of four letters or more is found with the endings of Spanish, Italian and
     Basque, too.
     """
-    return _pattern(keywords) is not None and _is_in(_read(text), keywords)
+    return _pattern(keywords) is not None and _is_in(_readings_of(text), keywords)
 
 
 def keyword_in(text: str, keywords: tuple[str, ...]) -> str | None:
     """The first of the keywords that the text holds, as ``has_keyword`` finds it; ``None`` for none."""
     if _pattern(keywords) is None:
         return None
-    read = _read(text)
-    return next((word for word in keywords if _is_in(read, (word,))), None) if _is_in(read, keywords) else None
+    readings = _readings_of(text)
+    return next((word for word in keywords if _is_in(readings, (word,))), None) if _is_in(readings, keywords) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +57,10 @@ class _Readings:
     starred: tuple[str, ...]
 
 
-def _read(text: str) -> _Readings:
+def _readings_of(text: str) -> _Readings:
     plain = _plain(text)
     unmasked = _MASKED_LINK.sub(r"\1", plain)
-    written = dict.fromkeys(
+    forms = dict.fromkeys(
         (
             plain,
             _MARKUP.sub("", unmasked),
@@ -70,22 +70,22 @@ def _read(text: str) -> _Readings:
             plain.translate(_FLAGS),
         )
     )
-    read = dict.fromkeys(spelling for each in written for spelling in (each.casefold(), *spellings(each)))
+    readings = dict.fromkeys(spelling for form in forms for spelling in (form.casefold(), *spellings(form)))
     return _Readings(
-        tuple(read),
-        tuple("".join(filter(str.isalnum, run)) for each in read for run in _APART.findall(each)),
+        tuple(readings),
+        tuple("".join(filter(str.isalnum, run)) for form in readings for run in _APART.findall(form)),
         tuple(word for word in starred(bare(plain)) if sum(map(str.isalpha, word)) >= _LEAST_SHOWN),
     )
 
 
-def _is_in(read: _Readings, keywords: tuple[str, ...]) -> bool:
+def _is_in(readings: _Readings, keywords: tuple[str, ...]) -> bool:
     pattern = _pattern(keywords)
-    if pattern is not None and any(pattern.search(each) for each in read.spellings):
+    if pattern is not None and any(pattern.search(spelling) for spelling in readings.spellings):
         return True
-    known = [word for word in map(bare, map(_plain, keywords)) if word and " " not in word]
-    if any(word in run for run in read.spaced for word in known if len(word) >= _LEAST_APART):
+    plain = [word for word in map(bare, map(_plain, keywords)) if word and " " not in word]
+    if any(word in run for run in readings.spaced for word in plain if len(word) >= _LEAST_APART):
         return True
-    return any(hidden_by(word, known) for word in read.starred)
+    return any(hidden_by(word, plain) for word in readings.starred)
 
 
 def _plain(text: str) -> str:
@@ -95,11 +95,11 @@ def _plain(text: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _pattern(keywords: tuple[str, ...]) -> re.Pattern[str] | None:
-    written = dict.fromkeys(word for each in keywords for word in _written(_plain(each)))
-    return re.compile(rf"(?<![^\W_])(?:{'|'.join(written)})(?![^\W_])") if written else None
+    forms = dict.fromkeys(word for keyword in keywords for word in _forms_of(_plain(keyword)))
+    return re.compile(rf"(?<![^\W_])(?:{'|'.join(forms)})(?![^\W_])") if forms else None
 
 
-def _written(keyword: str) -> Iterator[str]:
+def _forms_of(keyword: str) -> Iterator[str]:
     """A keyword as it stands, and in plain letters with its endings."""
     for plain in dict.fromkeys((keyword.casefold(), bare(keyword))):
         *first, last = plain.split() or [""]

@@ -68,9 +68,9 @@ def detectable() -> frozenset[str]:
 
 
 def _builder() -> LanguageDetectorBuilder:
-    known = [Language.from_iso_code_639_1(getattr(IsoCode639_1, code.upper())) for code in NAMES]
+    ours = [Language.from_iso_code_639_1(getattr(IsoCode639_1, code.upper())) for code in NAMES]
     others = [getattr(Language, name) for name in _OTHERS]
-    return LanguageDetectorBuilder.from_languages(*known, *others)
+    return LanguageDetectorBuilder.from_languages(*ours, *others)
 
 
 @cache
@@ -97,8 +97,8 @@ def at_once(text: str) -> tuple[str | None, dict[str, float]]:
     Returns:
         The ISO 639-1 code of a language that it is sure of, or ``None``; and its confidence in each, from 0 to 1.
     """
-    found = {_code(one.language): one.value for one in _quick().compute_language_confidence_values(text)}
-    return next((code for code, confidence in found.items() if confidence >= _CLEAR), None), found
+    confidences = {_code(value.language): value.value for value in _quick().compute_language_confidence_values(text)}
+    return next((code for code, confidence in confidences.items() if confidence >= _CLEAR), None), confidences
 
 
 def detect(text: str, expected: str) -> str | None:
@@ -125,16 +125,16 @@ def language_of_post(text: str, expected: str) -> str | None:
     A post counts as one in a language that Antiphon does not write only where a detector is sure of that. One that is
     unclear is taken to be in the likeliest of those that it writes, the ``expected`` one (the community's) first.
     """
-    said = " ".join(dict.fromkeys(word[:_LONGEST_WORD] for word in words_alone(text).casefold().split()))
-    if told := _by_words(said.split()):
-        return told
-    is_abbreviation = said.isascii() and " " not in said.strip()
-    clearest = _quick().compute_language_confidence_values(said)[0]
+    plain = " ".join(dict.fromkeys(word[:_LONGEST_WORD] for word in words_alone(text).casefold().split()))
+    if by_words := _by_words(plain.split()):
+        return by_words
+    is_abbreviation = plain.isascii() and " " not in plain.strip()
+    clearest = _quick().compute_language_confidence_values(plain)[0]
     quickest = _code(clearest.language)
     is_written = quickest in NAMES
     if clearest.value >= (_CLEAR if is_written else _CLEARLY_FOREIGN) and (is_written or not is_abbreviation):
         return quickest
-    ranked = [value for value in _thorough().compute_language_confidence_values(said) if value.value > 0]
+    ranked = [value for value in _thorough().compute_language_confidence_values(plain) if value.value > 0]
     if not ranked:
         return None
     likeliest = _code(ranked[0].language)
@@ -147,14 +147,14 @@ def language_of_post(text: str, expected: str) -> str | None:
     return expected if expected in possible or not possible or is_guess else possible[0]
 
 
-def _by_words(said: list[str]) -> str | None:
+def _by_words(words: list[str]) -> str | None:
     """The one language whose commonest words stand in a text: "I gay sono malati", "Islam is a cancer on our land"."""
-    found = {code for code, own in _TELLING.items() if own.intersection(said)}
-    if found == {"en"}:
-        return "en" if sum(word in stop_words("en") for word in said) >= _LEAST_OF_ENGLISH * len(said) else None
-    if len(found) != 1 or stop_words("en").difference(*map(stop_words, _TELLING)).intersection(said):
+    codes = {code for code, own in _TELLING.items() if own.intersection(words)}
+    if codes == {"en"}:
+        return "en" if sum(word in stop_words("en") for word in words) >= _LEAST_OF_ENGLISH * len(words) else None
+    if len(codes) != 1 or stop_words("en").difference(*map(stop_words, _TELLING)).intersection(words):
         return None
-    return found.pop()
+    return codes.pop()
 
 
 def words_alone(text: str) -> str:

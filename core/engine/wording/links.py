@@ -39,8 +39,8 @@ def has_link(text: str) -> bool:
 
 def strange_link(text: str, cited: Iterable[str]) -> str | None:
     """The first part of a text that a platform may show as a link, unless it is one of the ``cited`` addresses."""
-    known = _bare(cited)
-    return next((found.rstrip(_AFTER_LINK) for found in links_in(text) if not _is_one_of(known, found)), None)
+    cited_bare = _bare(cited)
+    return next((link.rstrip(_AFTER_LINK) for link in links_in(text) if not _is_one_of(cited_bare, link)), None)
 
 
 def without_links(text: str, cited: Iterable[str]) -> str:
@@ -48,16 +48,16 @@ def without_links(text: str, cited: Iterable[str]) -> str:
 
     Only where the whole link is such an address: what somebody added to it can be read as before.
     """
-    known = _bare(cited)
+    cited_bare = _bare(cited)
 
     def blank(match: re.Match[str]) -> str:
-        found = match.group()
-        if not _is_link(match) or not _is_one_of(known, found):
-            return found
-        kept = len(found.rstrip(_AFTER_LINK))
-        return "\0" * kept + found[kept:]
+        link = match.group()
+        if not _is_link(match) or not _is_one_of(cited_bare, link):
+            return link
+        length = len(link.rstrip(_AFTER_LINK))
+        return "\0" * length + link[length:]
 
-    return _LINK.sub(blank, text) if known else text
+    return _LINK.sub(blank, text) if cited_bare else text
 
 
 def _is_link(match: re.Match[str]) -> bool:
@@ -68,8 +68,8 @@ def _bare(cited: Iterable[str]) -> list[str]:
     return [url.rstrip("/") for url in cited if url]
 
 
-def _is_one_of(known: Iterable[str], found: str) -> bool:
-    return any(found.startswith(url) and not found[len(url) :].strip(_AFTER_LINK) for url in known)
+def _is_one_of(cited: Iterable[str], link: str) -> bool:
+    return any(link.startswith(url) and not link[len(url) :].strip(_AFTER_LINK) for url in cited)
 
 
 def _is_host(name: str) -> bool:

@@ -84,13 +84,13 @@ def syllables_in(word: str, language: str) -> int:
 
 @lru_cache(maxsize=10_000)
 def _in_english(word: str) -> int:
-    if found := _NOT.fullmatch(word):
-        return _in_english(found[1]) + (found[1] not in _ONE_WITH_NOT)
+    if match := _NOT.fullmatch(word):
+        return _in_english(match[1]) + (match[1] not in _ONE_WITH_NOT)
     bare, _, ending = word.partition("'")
     if ending == "s" and _HISSES.search(bare):
         return _in_english(bare) + 1
-    if found := _COMPOUND.fullmatch(bare):
-        return _FRONT[found[1]] + _in_english(found[2])
+    if match := _COMPOUND.fullmatch(bare):
+        return _FRONT[match[1]] + _in_english(match[2])
     return _IRREGULAR.get(bare) or _spoken(bare)
 
 
@@ -141,11 +141,11 @@ def reading_level(text: str, language: str) -> ReadingLevel | None:
     words = [match.group() for match in (_ITALIAN_WORD if language == "it" else _WORD).finditer(text)]
     if language not in MEASURED or not words:
         return None
-    counted = max(1, len(sentences(text)))
+    count = max(1, len(sentences(text)))
     if language == "it":
-        return _gulpease(counted, words)
+        return _gulpease(count, words)
     formula = _inflesz if language == "es" else _grade
-    return formula(len(words) / counted, _syllables(text, language) / len(words))
+    return formula(len(words) / count, _syllables(text, language) / len(words))
 
 
 def hard_to_read(text: str, language: str) -> Sentence | None:
@@ -177,20 +177,20 @@ def _inflesz(words_a_sentence: float, syllables_a_word: float) -> ReadingLevel:
     return ReadingLevel("INFLESZ", points, LOWEST_INFLESZ)
 
 
-def _gulpease(counted: int, words: list[str]) -> ReadingLevel:
+def _gulpease(count: int, words: list[str]) -> ReadingLevel:
     letters = sum(character.isalnum() for word in words for character in word)
-    points = min(100.0, 89 + (300 * counted - 10 * letters) / len(words))
+    points = min(100.0, 89 + (300 * count - 10 * letters) / len(words))
     return ReadingLevel("Gulpease", points, LOWEST_GULPEASE)
 
 
 def _syllables(text: str, language: str) -> int:
     """The syllables of all words; of a word in a group's name two at most."""
-    named = bytearray(len(text))
+    in_name = bytearray(len(text))
     for name in words_for_groups()[language].values():
         for match in name.finditer(text):
-            named[match.start() : match.end()] = b"\1" * (match.end() - match.start())
+            in_name[match.start() : match.end()] = b"\1" * (match.end() - match.start())
     return sum(
-        min(counted, _IN_A_NAME) if any(named[match.start() : match.end()]) else counted
+        min(count, _IN_A_NAME) if any(in_name[match.start() : match.end()]) else count
         for match in _WORD.finditer(text)
-        for counted in [syllables_in(match.group(), language)]
+        for count in [syllables_in(match.group(), language)]
     )

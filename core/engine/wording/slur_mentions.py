@@ -43,23 +43,23 @@ def told_apart(text: str, language: str | None = None) -> Slurs:
     A slur that is written in a way that no single word shows (letters apart) counts as used.
     """
     text = replaced(text, senses_in(text, language))
-    found = slurs_in(text, language)
-    if not found:
+    slurs = slurs_in(text, language)
+    if not slurs:
         return Slurs(frozenset(), frozenset())
     plain = text.replace("’", "'").replace("‘", "'")
-    known = _wordings()[language if language in NAMES else _FALLBACK]
-    seen, used, quoted = set[str](), set[str](), bytearray(len(plain))
+    forms = _wordings()[language if language in NAMES else _FALLBACK]
+    located, used, quoted = set[str](), set[str](), bytearray(len(plain))
     for match in _QUOTED.finditer(plain):
         quoted[match.start() + 1 : match.end()] = b"\1" * (match.end() - match.start() - 1)
     for start, end, words in _places(plain, language):
-        seen |= words
+        located |= words
         before, after = _clause(plain, start, end)
-        if known["aimed_before"].search(before) or known["aimed_after"].search(after) or _is_vocative(before, after):
+        if forms["aimed_before"].search(before) or forms["aimed_after"].search(after) or _is_vocative(before, after):
             used |= words
-        elif not (quoted[start] or _is_mention(before, after, known)):
+        elif not (quoted[start] or _is_mention(before, after, forms)):
             used |= words - mild_slurs()
-    used |= found - seen - mild_slurs()
-    return Slurs(frozenset(used), frozenset(found - used))
+    used |= slurs - located - mild_slurs()
+    return Slurs(frozenset(used), frozenset(slurs - used))
 
 
 def _places(text: str, language: str | None) -> Iterator[tuple[int, int, set[str]]]:
@@ -84,15 +84,15 @@ def _is_vocative(before: str, after: str) -> bool:
     return at_end and before.count(",") == 1
 
 
-def _is_mention(before: str, after: str, known: Mapping[str, re.Pattern[str]]) -> bool:
-    if known["word_before"].search(before) or known["word_after"].search(after):
+def _is_mention(before: str, after: str, forms: Mapping[str, re.Pattern[str]]) -> bool:
+    if forms["word_before"].search(before) or forms["word_after"].search(after):
         return True
-    is_denied = bool(known["denied"].search(before)) and not known["not_denied"].search(before)
-    if known["own"].search(before) and not is_denied:
+    is_denied = bool(forms["denied"].search(before)) and not forms["not_denied"].search(before)
+    if forms["own"].search(before) and not is_denied:
         return False
-    if known["calling_before"].search(before) or known["calling_after"].search(after):
+    if forms["calling_before"].search(before) or forms["calling_after"].search(after):
         return True
-    return is_denied and bool(known["denied_before"].search(before))
+    return is_denied and bool(forms["denied_before"].search(before))
 
 
 @cache

@@ -55,14 +55,14 @@ def other_senses(text: str, words: frozenset[str], names: frozenset[str], langua
         covered[match.start() : match.end()] = b"\1" * (match.end() - match.start())
     listed = frozenset(at)
     is_title = _is_title_case([token.group() for place, token in enumerate(tokens) if place and place not in listed])
-    found = list[OtherSense]()
+    senses = list[OtherSense]()
     for index in at:
         token = tokens[index]
         if all(covered[token.start() : token.end()]):
-            found.append(OtherSense(*token.span(), is_name=False))
+            senses.append(OtherSense(*token.span(), is_name=False))
         elif _bare(token.group()) in names and not is_title and _is_name(text, tokens, index, language):
-            found.append(OtherSense(*token.span(), is_name=True))
-    return found
+            senses.append(OtherSense(*token.span(), is_name=True))
+    return senses
 
 
 def replaced(text: str, senses: list[OtherSense], name: str = "Alex", *, names_only: bool = False) -> str:
@@ -157,6 +157,6 @@ def _senses() -> re.Pattern[str]:
 @cache
 def _lists() -> Mapping[str, frozenset[str]]:
     rows = _rows()
-    found = {name: frozenset(words.split()) for name, words in rows.items() if isinstance(words, str)}
+    lists = {name: frozenset(words.split()) for name, words in rows.items() if isinstance(words, str)}
     joins = frozenset("and y e eta".split())
-    return found | {"joins": joins, "ordinary": found["never"] | found["articles"] | found["beside"] | joins}
+    return lists | {"joins": joins, "ordinary": lists["never"] | lists["articles"] | lists["beside"] | joins}

@@ -63,10 +63,10 @@ def homonyms_in(text: str, language: str | None = None) -> set[str]:
 
 
 def _listed_in(text: str, language: str | None) -> set[str]:
-    read = spellings(text)
-    found = {word.partition("'")[0] for spelling in read for word in words(spelling)}
-    hidden = {slur for token in starred(read[0]) for slur in hidden_by(token, _slurs())}
-    return (found | hidden) & _slurs(language)
+    readings = spellings(text)
+    listed = {word.partition("'")[0] for spelling in readings for word in words(spelling)}
+    hidden = {slur for token in starred(readings[0]) for slur in hidden_by(token, _slurs())}
+    return (listed | hidden) & _slurs(language)
 
 
 @lru_cache(maxsize=20_000)
@@ -88,4 +88,4 @@ def is_coded(text: str) -> bool:
 def _patterns() -> Mapping[str, re.Pattern[str]]:
     rows = tomllib.loads(resources.files("core.engine.wording").joinpath("data/codes.toml").read_text(encoding="utf-8"))
     flags = re.IGNORECASE | re.MULTILINE
-    return {name: re.compile(said if isinstance(said, str) else "|".join(said), flags) for name, said in rows.items()}
+    return {name: re.compile(form if isinstance(form, str) else "|".join(form), flags) for name, form in rows.items()}

@@ -30,18 +30,18 @@ def groups_named(text: str, language: str | None = None) -> frozenset[TargetGrou
     """
     plain = text[:MAX_POST_CHARACTERS].replace("’", "'")
     patterns = words_for_groups()
-    known = [patterns[language]] if language is not None and language in patterns else list(patterns.values())
+    patterns_of = [patterns[language]] if language is not None and language in patterns else list(patterns.values())
     spans: dict[tuple[int, int], set[TargetGroup]] = {}
-    for by_group in known:
+    for by_group in patterns_of:
         for group, words in by_group.items():
             for match in words.finditer(plain):
                 spans.setdefault(match.span(), set()).add(group)
-    named, reached = set[TargetGroup](), 0
+    groups, reached = set[TargetGroup](), 0
     for start, end in sorted(spans, key=lambda span: (span[0], -span[1])):
         if end > reached:  # what ends before lies inside a name that begins no later
-            named |= spans[start, end]
+            groups |= spans[start, end]
             reached = end
-    return frozenset(named)
+    return frozenset(groups)
 
 
 def undisguised(text: str, language: str | None = None) -> str:
@@ -49,7 +49,7 @@ def undisguised(text: str, language: str | None = None) -> str:
 
     A disguise that may hide names of several groups, or shows fewer than two letters, is not changed.
     """
-    return _DISGUISED.sub(lambda found: _spelled_out(found.group(), language), text)
+    return _DISGUISED.sub(lambda match: _spelled_out(match.group(), language), text)
 
 
 def _spelled_out(token: str, language: str | None) -> str:
@@ -74,7 +74,7 @@ def _names(language: str | None) -> Mapping[str, Sequence[tuple[TargetGroup, str
 
     The longest come first, each with whether a word may go on.
     """
-    found = [
+    names = [
         (TargetGroup(group), word.removesuffix("*").casefold(), word.endswith("*"))
         for group, by_language in _rows().items()
         for own, words in by_language.items()
@@ -82,8 +82,8 @@ def _names(language: str | None) -> Mapping[str, Sequence[tuple[TargetGroup, str
         for word in words
         if " " not in word
     ]
-    found.sort(key=lambda name: -len(name[1]))
-    return {first: [name for name in found if name[1][0] == first] for first in {name[1][0] for name in found}}
+    names.sort(key=lambda name: -len(name[1]))
+    return {first: [name for name in names if name[1][0] == first] for first in {name[1][0] for name in names}}
 
 
 @cache

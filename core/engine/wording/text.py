@@ -70,14 +70,14 @@ def clean(text: str) -> tuple[str, int]:
     Returns:
         The text, stripped at both ends, and how many characters were removed.
     """
-    kept: list[str] = []
+    characters: list[str] = []
     removed = 0
     for character in unicodedata.normalize("NFKC", _BREAK.sub("\n", text)):
         if character in "\n\t" or not is_unseen(character):
-            kept.append(character)
+            characters.append(character)
         else:
             removed += character != "\u200d"
-    return unicodedata.normalize("NFKC", "".join(kept)).strip(), removed
+    return unicodedata.normalize("NFKC", "".join(characters)).strip(), removed
 
 
 def is_unseen(character: str) -> bool:
@@ -169,7 +169,7 @@ def join(parts: Iterable[str]) -> str:
     return " ".join(part.strip() for part in parts if part.strip())
 
 
-def counted(count: float, one: str, many: str = "") -> str:
-    """A number with its noun: "1 day", "1,204 days"; ``many`` where it is not ``one`` with an s."""
-    said = f"{count:,}" if isinstance(count, int) else f"{count:,g}"
-    return f"{said} {one if count == 1 else many or f'{one}s'}"
+def counted(count: float, singular: str, many: str = "") -> str:
+    """A number with its noun: "1 day", "1,204 days"; ``many`` where it is not ``singular`` with an s."""
+    number = f"{count:,}" if isinstance(count, int) else f"{count:,g}"
+    return f"{number} {singular if count == 1 else many or f'{singular}s'}"

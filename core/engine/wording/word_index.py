@@ -57,11 +57,11 @@ _STEMMERS = _Stemmers()
 def tokens(text: str, language: str = ENGLISH) -> list[str]:
     """The stems of a text, in order. ``language`` is an ISO 639-1 code."""
     whole = text.encode(errors="replace").decode()  # replaces a half character, as a broken client may send it
-    found = [word for word in _WORD.findall(whole.lower()) if len(word) <= _LONGEST]
+    words = [word for word in _WORD.findall(whole.lower()) if len(word) <= _LONGEST]
     if language not in STEMMERS:
-        return found
+        return words
     stopped = _STOPPED[language]
-    stems_of: list[str] = _STEMMERS.of[language].stemWords([word for word in found if word not in stopped])
+    stems_of: list[str] = _STEMMERS.of[language].stemWords([word for word in words if word not in stopped])
     return stems_of
 
 
@@ -90,10 +90,10 @@ class Words:
 
     def search(self, words: Sequence[str], k: int) -> list[tuple[int, float]]:
         """The ``k`` rows that share a word with these, by BM25, best first, ties in their order."""
-        wanted = either(words)
-        if not wanted:
+        query = either(words)
+        if not query:
             return []
         with self._lock:
             return self._database.execute(
-                "SELECT rowid, -rank FROM words WHERE words MATCH ? ORDER BY rank, rowid LIMIT ?", (wanted, k)
+                "SELECT rowid, -rank FROM words WHERE words MATCH ? ORDER BY rank, rowid LIMIT ?", (query, k)
             ).fetchall()

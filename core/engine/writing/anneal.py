@@ -65,8 +65,8 @@ def vocabulary(brief: Brief, cards: Sequence[Card]) -> list[str]:
     own = [text for card in cards[:2] for _, text in card.texts]
     good = [word for text in [*own, *(p.summary for p in brief.evidence)] for word in words(text)]
     shared = set(words(brief.post.text)) & set(good)
-    kept = {word for word in [*good, *shared] if content_stems(word, brief.language) and not is_slur(word)}
-    return sorted(kept)
+    words_left = {word for word in [*good, *shared] if content_stems(word, brief.language) and not is_slur(word)}
+    return sorted(words_left)
 
 
 async def anneal(
@@ -89,8 +89,8 @@ async def anneal(
         drawn = -(-profile.proposals // profile.samples)
         parents = pick(pool, profile.t0 + done * profile.t_step, drawn, chance)
         proposals = await _rewrite(parents, brief, bag, model, chance)
-        seen = {candidate.text for candidate in pool}
-        fresh = await assessor.best([proposal for proposal in proposals if proposal.text not in seen])
+        texts = {candidate.text for candidate in pool}
+        fresh = await assessor.best([proposal for proposal in proposals if proposal.text not in texts])
         pool = sorted([*pool, *fresh], key=lambda candidate: -candidate.energy)
         await show(pool)
     return Search(pool, profile.rounds, _ended(pool, model) or sentence("round limit"))

@@ -50,8 +50,8 @@ def word_list(brief: Brief) -> list[str]:
     Slurs of the post are left out; the paper keeps them.
     """
     texts = [text for card in load_cards(brief.language) for own in card.replies.values() for text in own]
-    found = {word for text in [*texts, brief.post.text] for word in words(text)}
-    return sorted(word for word in found if not is_slur(word))
+    candidates = {word for text in [*texts, brief.post.text] for word in words(text)}
+    return sorted(word for word in candidates if not is_slur(word))
 
 
 async def search(
@@ -80,23 +80,23 @@ class _Loop:
 
     async def run(self) -> Search[Scored]:
         budget, profile = self.writer.budget, self.writer.budget.profile
-        current, found = [self.background], dict[str, Scored]()
+        current, scored = [self.background], dict[str, Scored]()
         for done in range(profile.rounds):
             ended = budget.exhausted() or budget.is_late()
             if ended:
-                return Search(_best_first(found.values()), done, ended)
+                return Search(_best_first(scored.values()), done, ended)
             temperature = profile.t0 + (done + 1) * profile.t_step
             fresh = [answer for text in current for answer in await self._grow(text, temperature)]
             if not fresh:
                 return Search(
-                    _best_first(found.values()), done, budget.exhausted() or sentence("no answer could be judged")
+                    _best_first(scored.values()), done, budget.exhausted() or sentence("no answer could be judged")
                 )
-            found |= {answer.text: answer for answer in fresh}
+            scored |= {answer.text: answer for answer in fresh}
             best = _best_first(fresh)[: profile.proposals]
             if best[0].score >= profile.target_score:
-                return Search(_best_first(found.values()), done + 1, sentence("target score"))
+                return Search(_best_first(scored.values()), done + 1, sentence("target score"))
             current = [answer.text for answer in best]
-        return Search(_best_first(found.values()), profile.rounds, budget.exhausted() or sentence("round limit"))
+        return Search(_best_first(scored.values()), profile.rounds, budget.exhausted() or sentence("round limit"))
 
     async def _grow(self, text: str, temperature: float) -> list[Scored]:
         """The next candidates from one candidate: the best k of the answers that its k drawn strings lead to."""
@@ -131,15 +131,15 @@ class _Loop:
         pairs = list(zip(rivals[::2], rivals[1::2], strict=False))
         if len(rivals) % 2:
             pairs.append((rivals[-1], rivals[0]))
-        orders = [order for one, other in pairs for order in ((one, other), (other, one))]
-        jobs = (self.by.compare(self.brief, one, other, Rubric.LOOP) for one, other in orders)
+        orders = [order for first, second in pairs for order in ((first, second), (second, first))]
+        jobs = (self.by.compare(self.brief, first, second, Rubric.LOOP) for first, second in orders)
         marks: dict[str, list[float]] = {}
-        said = await asyncio.gather(*jobs, return_exceptions=True)
-        for (one, other), comparison in zip(orders, said, strict=True):
-            for read in _answered([comparison]):
-                if read is not None:
-                    marks.setdefault(one, []).append(read.first)
-                    marks.setdefault(other, []).append(read.second)
+        comparisons = await asyncio.gather(*jobs, return_exceptions=True)
+        for (first, second), comparison in zip(orders, comparisons, strict=True):
+            for marks_of_pair in _answered([comparison]):
+                if marks_of_pair is not None:
+                    marks.setdefault(first, []).append(marks_of_pair.first)
+                    marks.setdefault(second, []).append(marks_of_pair.second)
         return [Scored(text, fmean(marks[text])) for text in texts if text in marks]
 
 

@@ -48,10 +48,10 @@ def compose(brief: Brief, cards: Sequence[Card], intents: Sequence[Intent], chan
     where there is one; a card for any post about the group takes the first passage that bears on the post. First come
     the replies to the facet that the post is about. The community's own replies for an intent leave no room for others.
     """
-    found: dict[str, Candidate] = {}
+    drafts: dict[str, Candidate] = {}
     for intent, card, facet, text in _on_facets(cards, intents):
         draft = Candidate(text, intent, is_prepared=True, card=card, facet=facet)
-        found.setdefault(text, draft)
+        drafts.setdefault(text, draft)
     answered = {card.stereotype.id for card in cards if any(card.broad.values())}
     for intent in intents:
         for card in _first_choice(cards, intent, brief):
@@ -60,15 +60,15 @@ def compose(brief: Brief, cards: Sequence[Card], intents: Sequence[Intent], chan
                     is_rare = card.stereotype.id in answered and intent not in LEADING
                     may_miss = is_rare and text in card.replies[intent]
                     draft = Candidate(text, intent, is_prepared=True, card=card, may_miss=may_miss)
-                    found.setdefault(text, draft)
-    return list(found.values())
+                    drafts.setdefault(text, draft)
+    return list(drafts.values())
 
 
 def _on_facets(cards: Sequence[Card], intents: Sequence[Intent]) -> Iterator[tuple[Intent, Card, Facet, str]]:
     """The replies to the facets that the post is about, with their cards, the nearest facet first."""
     own = {intent for card in cards for intent, texts in card.own.items() if texts}
     facets = [(card, facet) for card in cards for facet in card.facets if facet.near]
-    for card, facet in sorted(facets, key=lambda found: -found[1].near):
+    for card, facet in sorted(facets, key=lambda pair: -pair[1].near):
         for intent in intents:
             if intent not in own:
                 yield from ((intent, card, facet, text) for text in facet.replies.get(intent, ()))
@@ -145,7 +145,7 @@ async def write(
                 model,
                 style=style,
                 exemplars=exemplars,
-                fitting=_fitting(cards, intent),
+                fitting=_first_replies(cards, intent),
                 how=Generation(max_tokens=_MAX_TOKENS, temperature=temperature, n=each, seed=seed),
             )
             for intent, seed in zip(intents, seeds, strict=True)
@@ -170,10 +170,10 @@ async def write(
     return Noted(list(drafts.values()), [note])
 
 
-def _fitting(cards: Sequence[Card], intent: Intent) -> list[str]:
+def _first_replies(cards: Sequence[Card], intent: Intent) -> list[str]:
     """A prepared reply of each of the first cards."""
-    told = (card for card in cards if not card.stereotype.is_general)
-    replies = ([*card.own.get(intent, ()), *card.broad.get(intent, ()), *card.replies[intent]] for card in told)
+    cards_told = (card for card in cards if not card.stereotype.is_general)
+    replies = ([*card.own.get(intent, ()), *card.broad.get(intent, ()), *card.replies[intent]] for card in cards_told)
     return [texts[0] for texts in replies if texts][:_EXAMPLES]
 
 

@@ -72,13 +72,13 @@ class DraftSearch:
             self.report("drafts", f"drafts that pass the gates: {len(start)}")
             return Search(start, 0, sentence("what seldom fits is held back"))
         async for written in self._written([] if self._is_filled(start) else weakest(self.assessor.allowed, start)):
-            known = {candidate.text for candidate in start}
-            start += await self.assessor.best([candidate for candidate in written if candidate.text not in known])
+            texts = {candidate.text for candidate in start}
+            start += await self.assessor.best([candidate for candidate in written if candidate.text not in texts])
             await self.show(start)
         self.report("drafts", f"drafts that pass the gates: {len(start)}")
-        found = await anneal(start, brief, cards, model, self.assessor, self.chance, self.show)
-        self._report_search(found)
-        return found
+        improved = await anneal(start, brief, cards, model, self.assessor, self.chance, self.show)
+        self._report_search(improved)
+        return improved
 
     def _is_filled(self, start: Sequence[Candidate]) -> bool:
         """Whether nobody needs more: without a judge, what the model that ships writes seldom is better."""
@@ -92,55 +92,55 @@ class DraftSearch:
         Where that is only the group, those for what the post may say stand beside them.
         """
         brief, intents = self.assessor.brief, self.assessor.allowed
-        found = list[Candidate]()
+        drafts = list[Candidate]()
         for _, cards in _by_stereotype(self.assessor.cards):
-            found = [*found, *await self.assessor.best(compose(brief, cards, intents, self.chance))]
+            drafts = [*drafts, *await self.assessor.best(compose(brief, cards, intents, self.chance))]
             if not cards[0].stereotype.is_general:
-                if any(not draft.is_answer for draft in found):
-                    return found
+                if any(not draft.is_answer for draft in drafts):
+                    return drafts
             else:
-                guessed = await self._guessed()
-                return [*self._beside(found, len(guessed)), *guessed]
-        return found
+                guessed = await self._guesses()
+                return [*self._beside(drafts, len(guessed)), *guessed]
+        return drafts
 
     @staticmethod
-    def _beside(found: Sequence[Candidate], guesses: int) -> Sequence[Candidate]:
+    def _beside(drafts: Sequence[Candidate], guesses: int) -> Sequence[Candidate]:
         """What answers any post about the group: all of it, or as much as fills the list with guesses, two at least.
 
         Replies to other posts stand before it, and take nobody's place.
         """
         if not guesses:
-            return found
-        answers, found = (
-            [draft for draft in found if draft.is_answer],
-            [draft for draft in found if not draft.is_answer],
+            return drafts
+        answers, drafts = (
+            [draft for draft in drafts if draft.is_answer],
+            [draft for draft in drafts if not draft.is_answer],
         )
-        sure = seeded([draft for draft in found if not draft.may_miss] or found, len(found))
+        sure = seeded([draft for draft in drafts if not draft.may_miss] or drafts, len(drafts))
         best = {draft.intent: draft for draft in reversed(sure)}
         leading = [best[intent] for intent in LEADING if intent in best]
         others = [*leading, *(draft for draft in sure if draft not in leading)]
         return [*answers, *others[: max(MAX_DRAFTS - guesses, 2)]]
 
-    async def _guessed(self) -> list[Candidate]:
+    async def _guesses(self) -> list[Candidate]:
         """One prepared draft for each stereotype that the post may put forward."""
-        found = list[Candidate]()
+        drafts = list[Candidate]()
         for _, cards in _by_stereotype(self.assessor.guesses):
-            drafts = compose(self.assessor.brief, cards, self.assessor.allowed, self.chance)
-            passed = await self.assessor.passing(drafts)
-            leading = sorted(passed, key=lambda draft: (draft.may_miss, draft.intent is not LEADING[0], draft.order))
-            found += [replace(draft, may_miss=True) for draft in leading[:1]]
-        return found
+            prepared = compose(self.assessor.brief, cards, self.assessor.allowed, self.chance)
+            fitting = await self.assessor.passing(prepared)
+            leading = sorted(fitting, key=lambda draft: (draft.may_miss, draft.intent is not LEADING[0], draft.order))
+            drafts += [replace(draft, may_miss=True) for draft in leading[:1]]
+        return drafts
 
     async def _written(self, intents: Sequence[Intent]) -> AsyncIterator[list[Candidate]]:
         """What the model writes, two drafts at a time, as long as there is time."""
         profile = self._profile
-        wanted = intents[: profile.written]
-        for start in range(0, len(wanted), _WRITTEN_AT_ONCE):
+        intents_asked = intents[: profile.written]
+        for start in range(0, len(intents_asked), _WRITTEN_AT_ONCE):
             if start and not self.assessor.model.budget.is_time_to_write:
                 return
-            written = await write(
+            drafts = await write(
                 self.assessor.brief,
-                wanted[start : start + _WRITTEN_AT_ONCE],
+                intents_asked[start : start + _WRITTEN_AT_ONCE],
                 self.assessor.model,
                 style=self.style,
                 temperature=profile.temperature,
@@ -148,12 +148,12 @@ class DraftSearch:
                 cards=self.assessor.cards,
                 variant=self.variant,
             )
-            yield self._noting(written)
+            yield self._value_of(drafts)
 
     async def _passing(self, texts: Sequence[str]) -> list[Candidate]:
         """The texts that pass the gates and have an intent that the community wants."""
         drafts = [Candidate(text, await self._intent_of(text), is_prepared=False) for text in texts]
-        return await self.assessor.passing([one for one in drafts if one.intent in self.assessor.allowed])
+        return await self.assessor.passing([draft for draft in drafts if draft.intent in self.assessor.allowed])
 
     async def _intent_of(self, text: str) -> Intent:
         """The intent that the reader of drafts gives a text, among the possible ones."""
@@ -168,7 +168,7 @@ class DraftSearch:
             "anneal", f"{counted(found.rounds, 'round')}, {counted(len(found.found), 'draft')}, {found.stopped}"
         )
 
-    def _noting(self, noted: Noted[list[T]]) -> list[T]:
+    def _value_of(self, noted: Noted[list[T]]) -> list[T]:
         self.assessor.notes += noted.notes
         return noted.value
 
@@ -180,16 +180,16 @@ class PublishedSearch(DraftSearch):
         """The best answers of the published search that pass the gates, as many as the judge compares."""
         brief = self.assessor.brief
         background = join(passage.summary for passage in brief.evidence) or brief.claim
-        found = await search(background, brief, word_list(brief), self.assessor.model, self.judge, self.chance)
-        self._report_search(found)
-        pool = (await self._passing([answer.text for answer in found.found]))[: self._profile.judge_candidates]
+        published = await search(background, brief, word_list(brief), self.assessor.model, self.judge, self.chance)
+        self._report_search(published)
+        pool = (await self._passing([answer.text for answer in published.found]))[: self._profile.judge_candidates]
         if not pool:
             self.assessor.notes.append(
                 sentence("drafts: no answer of the published search passed the gates; prepared drafts are shown")
             )
             pool = await self._prepared()
         await self.show(pool)
-        return Search(pool, found.rounds, found.stopped)
+        return Search(pool, published.rounds, published.stopped)
 
 
 SEARCHES: Final[Mapping[SearchKind, type[DraftSearch]]] = MappingProxyType(
@@ -203,4 +203,4 @@ SEARCHES: Final[Mapping[SearchKind, type[DraftSearch]]] = MappingProxyType(
 
 def _by_stereotype(cards: Sequence[Card]) -> list[tuple[str, list[Card]]]:
     """The cards of each stereotype, in their order."""
-    return [(id_, list(found)) for id_, found in groupby(cards, key=lambda card: card.stereotype.id)]
+    return [(id_, list(group)) for id_, group in groupby(cards, key=lambda card: card.stereotype.id)]

@@ -87,8 +87,8 @@ def with_notice(
         return Noted(list(drafts), [_silence()] if is_first else [])
     reasons = (_whose(notice, language), _before()) if is_first else (_whose(notice, language),)
     own = unargued(Kind.NOTICE, notice, language, reasons)
-    found = [own, *drafts] if is_first else [*drafts, own]
-    return Noted([replace(draft, rank=rank) for rank, draft in enumerate(found, start=1)], [])
+    in_order = [own, *drafts] if is_first else [*drafts, own]
+    return Noted([replace(draft, rank=rank) for rank, draft in enumerate(in_order, start=1)], [])
 
 
 def is_weak(replies: Sequence[Candidate], writer: Pooling) -> bool:
@@ -153,10 +153,10 @@ class Supporter:
         """Words of support, what a larger model wrote first, and why there is nothing of it."""
         written = await self._written() if self.writer.is_larger else Noted(list[str](), [])
         by_model, prepared = self._reason_for_written(), self._reason_for_prepared()
-        found = [self._draft(text, by_model, self.writer.model) for text in written.value]
-        found += [self._draft(text, prepared) for text in self._prepared()]
-        notes = written.notes if found else [*written.notes, _unsendable()]
-        return Noted([replace(draft, rank=rank) for rank, draft in enumerate(found[:SHOWN], start=1)], notes)
+        drafts = [self._draft(text, by_model, self.writer.model) for text in written.value]
+        drafts += [self._draft(text, prepared) for text in self._prepared()]
+        notes = written.notes if drafts else [*written.notes, _unsendable()]
+        return Noted([replace(draft, rank=rank) for rank, draft in enumerate(drafts[:SHOWN], start=1)], notes)
 
     @property
     def _language(self) -> str:
@@ -171,9 +171,9 @@ class Supporter:
 
     def _prepared(self) -> list[str]:
         """Prepared words in another order for each draft, those first that were not said lately."""
-        known = support_in(self._language)
-        context = self._context(frozenset(said for text in known for said in sentences(text)))
-        sendable = [text for text in known if not whole_fault(text, context)]
+        prepared = support_in(self._language)
+        context = self._context(frozenset(part for text in prepared for part in sentences(text)))
+        sendable = [text for text in prepared if not whole_fault(text, context)]
         mixed = self.chance.sample(sendable, len(sendable))
         return sorted(mixed, key=lambda text: fault_of(text, context) is not None)
 

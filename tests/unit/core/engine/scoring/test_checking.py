@@ -86,8 +86,8 @@ def test_evidence_holds_a_sentence() -> None:
 def test_a_person_is_told_what_would_refuse_a_draft() -> None:
     """They are in charge: nothing here stops them."""
     suggestion = suggestion_for(post_of(POST))
-    said = warnings_on("You are an idiot.", suggestion, read=read(0.9, insults=0.9))
+    said = warnings_on("You are an idiot.", suggestion, opinion=read(0.9, insults=0.9))
     assert "Antiphon would not have suggested this: slur or insult." in said
     assert "Antiphon would not have suggested this: insults the author." in said
-    assert warnings_on("Who would do the work without them?", suggestion, read=read(0.1)) == ()
+    assert warnings_on("Who would do the work without them?", suggestion, opinion=read(0.1)) == ()
     assert len(set(said)) == len(said)
