@@ -33,7 +33,6 @@ from adapters.mastodon.speech.private_answers import inert
 from adapters.telegram.speech.markup import TelegramMarkup
 from adapters.web.speech import PageMarkup
 from bot.cli.command import harmless
-from core.engine.cards.checkable import checkable_in
 from core.engine.llm.prompts import unframed, unmarked
 from core.engine.llm.questions import read_object
 from core.engine.reading.posts import parse_explanations
@@ -56,7 +55,7 @@ from core.engine.wording.encoder_text import (
 from core.engine.wording.figure_weight import weight_of
 from core.engine.wording.figures import figures
 from core.engine.wording.final_text import check_sendable, hidden_characters
-from core.engine.wording.giveaways import leak_in, speaks_as_tool
+from core.engine.wording.giveaways import checkable_in, leak_in, speaks_as_tool
 from core.engine.wording.injection import disarm, instructs, obeys
 from core.engine.wording.keywords import has_keyword
 from core.engine.wording.language import language_of_post, words_alone

@@ -22,7 +22,7 @@ from torch.nn import functional
 from torch.utils.data import Dataset
 from transformers import Trainer, TrainingArguments
 
-from core.engine.backends.states import AFTER, BEFORE, MOST_TOKENS
+from core.engine.backends.embedded import AFTER, BEFORE, MOST_TOKENS
 from core.engine.cards.bank import gist_in_words, load_stereotypes
 from core.engine.cards.router import NONE
 from training.heads.router import Outputs

@@ -18,7 +18,7 @@ from rich.progress import Progress
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
-from core.engine.backends.states import AFTER, BEFORE, MOST_TOKENS
+from core.engine.backends.embedded import AFTER, BEFORE, MOST_TOKENS
 from core.engine.cards.router import Router, shipped_router
 from core.engine.readers.networks import PostReader, shipped_posts
 from core.engine.readers.pooling import log_odds

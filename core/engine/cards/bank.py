@@ -211,10 +211,10 @@ def changed(cards: Sequence[Card], language: str, changes: Changes) -> list[Card
     if changes == UNCHANGED:
         return list(cards)
     firsts = {card.stereotype.id: card.id for card in reversed(cards)}
-    return [_changed(card, language, changes, is_first=firsts[card.stereotype.id] == card.id) for card in cards]
+    return [_with_changes(card, language, changes, is_first=firsts[card.stereotype.id] == card.id) for card in cards]
 
 
-def _changed(card: Card, language: str, changes: Changes, *, is_first: bool) -> Card:
+def _with_changes(card: Card, language: str, changes: Changes, *, is_first: bool) -> Card:
     def kept(texts: Sequence[str]) -> tuple[str, ...]:
         return tuple(text for text in texts if prepared_id(language, text) not in changes.hidden)
 

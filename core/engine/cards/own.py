@@ -11,9 +11,9 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from core.engine.cards.bank import OWN, Card, Stereotype, gist_in_words
-from core.engine.cards.checkable import checkable_in
 from core.engine.cards.closeness import put_forward
 from core.engine.ports import Embedder
+from core.engine.wording.giveaways import checkable_in
 from core.engine.wording.text import sentences
 from core.models import Action, Reading, TargetGroup
 

@@ -74,13 +74,13 @@ class Opinions:
         except ModelUnavailable as err:
             self.notes.append(
                 sentence(
-                    "reading: whether the post is {what} was not asked ({why})", what=_asked(question), why=err.message
+                    "reading: whether the post is {what} was not asked ({why})", what=_trait(question), why=err.message
                 )
             )
             return small
         if large is None:
             self.notes.append(
-                sentence("reading: the model did not say whether the post is {what}", what=_asked(question))
+                sentence("reading: the model did not say whether the post is {what}", what=_trait(question))
             )
             return small
         self.said.append(large)
@@ -113,7 +113,7 @@ class Opinions:
         return notes
 
 
-def _asked(question: Question) -> str:
+def _trait(question: Question) -> str:
     """What a question asks about the post."""
     if question is Question.HATEFUL:
         return sentence("hateful")

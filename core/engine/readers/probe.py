@@ -86,7 +86,7 @@ class Probe:
     @property
     def about(self) -> Mapping[str, Any]:
         """What was kept beside the outputs: the weights that they belong to, languages, pooling and limits."""
-        return self._read[0]
+        return self._stored[0]
 
     async def read(self, text: str, language: str | None, most_seconds: float) -> Probed | None:
         """What it says of a post; nothing in a language that it was not fitted in, or without states of the post.
@@ -109,7 +109,7 @@ class Probe:
 
     def said(self, states: NDArray[np.float32], language: str) -> Probed:
         """What the outputs say of states, in one of the languages that they were fitted in."""
-        about, arrays = self._read
+        about, arrays = self._stored
         far = np.clip((states - arrays["mean"]) / arrays["spread"], -_FARTHEST, _FARTHEST)
         outputs = arrays["weight"] @ far + arrays["bias"]
         fitted, beside = about["stereotypes"].get(language), None
@@ -120,7 +120,7 @@ class Probe:
         return Probed(float(outputs[0]), tuple(of_hate["pooling"]), tuple(of_hate["unsure"]), beside)
 
     @cached_property
-    def _read(self) -> tuple[Mapping[str, Any], Mapping[str, NDArray[np.float32]]]:
+    def _stored(self) -> tuple[Mapping[str, Any], Mapping[str, NDArray[np.float32]]]:
         return read_outputs(self._file)
 
 

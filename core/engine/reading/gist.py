@@ -45,7 +45,7 @@ async def with_gist(reading: Reading, text: str, router: Router, signals: Signal
     Raises:
         IndexUnavailable: the router's weights are missing or damaged.
     """
-    group, is_routed = await asyncio.to_thread(_settled, reading, text, router, signals)
+    group, is_routed = await asyncio.to_thread(_group_of, reading, text, router, signals)
     # What a model cannot place it calls "other".
     is_guess = group is TargetGroup.OTHER and signals.target_group is None and not is_routed
     if group is None or is_guess or reading.recommended_action is Action.STAY_SILENT:
@@ -74,7 +74,7 @@ def _beside(signals: Signals) -> Beside | None:
     return signals.probed.beside if signals.probed else None
 
 
-def _settled(reading: Reading, text: str, router: Router, signals: Signals) -> tuple[TargetGroup | None, bool]:
+def _group_of(reading: Reading, text: str, router: Router, signals: Signals) -> tuple[TargetGroup | None, bool]:
     """The group, and whether the router's word settled it."""
     beside = _beside(signals)
     if signals.signs is None and (beside is None or not beside.fitted.is_ever_sure):

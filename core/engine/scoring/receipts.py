@@ -203,7 +203,7 @@ class _Checker:
         among = holding or evidence
         vectors = await asyncio.to_thread(self.embedder.encode, [sentence, *(p.text for p in among)])
         ordered = [among[index] for index in np.argsort(-(vectors[1:] @ vectors[0]), kind="stable")]
-        return ordered[0], [p for p in ordered if holding and _covered(sentence, p.text) >= _LEAST_COVERED]
+        return ordered[0], [p for p in ordered if holding and _overlap(sentence, p.text) >= _LEAST_COVERED]
 
     def _has_figures(self, sentence: str, passage: Evidence) -> bool:
         return all(item.kind == NAME for item in unsupported(sentence, [passage], self.brief.language))
@@ -266,7 +266,7 @@ async def _inferences(statements: Sequence[str], passages: Sequence[Evidence], i
     return [max(row, key=lambda best: best[0]) for row in shares]
 
 
-def _covered(sentence: str, passage: str) -> float:
+def _overlap(sentence: str, passage: str) -> float:
     """The share of a sentence's words of meaning that the passage has too.
 
     A small model often accepts a sentence that says more than the passage.

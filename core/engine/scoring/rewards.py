@@ -83,8 +83,8 @@ class InferredStanceScorer:
         """How far each text opposes the post: 1 contradicts it, 0.5 is neutral, 0 says the same."""
         if brief.reading.language not in self.inference.languages:
             return [None] * len(texts)
-        found = await self.inference.infer([(text, brief.post.text) for text in texts])
-        return [(1.0 - (one.entailment - one.contradiction)) / 2 for one in found]
+        relations = await self.inference.infer([(text, brief.post.text) for text in texts])
+        return [(1.0 - (relation.entailment - relation.contradiction)) / 2 for relation in relations]
 
 
 @dataclass(frozen=True)
@@ -96,8 +96,8 @@ class NonToxicityScorer:
 
     async def score(self, brief: Brief, texts: Sequence[str]) -> list[float | None]:
         """1 minus the greatest probability of an insult, a call for harm or a stereotype in each text."""
-        found = await self.reading.of(brief, texts)
-        return [1.0 - max(signs.faults[fault] for fault in _TOXIC) if signs else None for signs in found]
+        signs_of_texts = await self.reading.of(brief, texts)
+        return [1.0 - max(signs.faults[fault] for fault in _TOXIC) if signs else None for signs in signs_of_texts]
 
 
 @dataclass(frozen=True)
@@ -109,8 +109,8 @@ class FitScorer:
 
     async def score(self, brief: Brief, texts: Sequence[str]) -> list[float | None]:
         """1 minus the probability that each text is unfit, for whatever fault."""
-        found = await self.reading.of(brief, texts)
-        return [1.0 - signs.unfit if signs else None for signs in found]
+        signs_of_texts = await self.reading.of(brief, texts)
+        return [1.0 - signs.unfit if signs else None for signs in signs_of_texts]
 
 
 @dataclass(frozen=True)
@@ -122,8 +122,8 @@ class FaithfulnessToPostScorer:
 
     async def score(self, brief: Brief, texts: Sequence[str]) -> list[float | None]:
         """1 minus the greater probability of a generic reply and of one on another group or subject."""
-        found = await self.reading.of(brief, texts)
-        return [1.0 - max(signs.faults[fault] for fault in _BESIDE) if signs else None for signs in found]
+        signs_of_texts = await self.reading.of(brief, texts)
+        return [1.0 - max(signs.faults[fault] for fault in _BESIDE) if signs else None for signs in signs_of_texts]
 
 
 @dataclass(frozen=True)

@@ -132,7 +132,7 @@ def with_plain_letters(text: str) -> str:
     """
     if text.isascii():
         return text
-    text = _STACKED.sub(lambda match: _from_drawn(match.group()), text.translate(_STYLED))
+    text = _STACKED.sub(lambda match: _in_latin(match.group()), text.translate(_STYLED))
     return "\n".join(_turned_up(line) for line in text.split("\n")) if _TURNED.keys() & set(text) else text
 
 
@@ -143,7 +143,7 @@ def latin_share(text: str) -> float:
     return latin / len(letters) if letters else 1.0
 
 
-def _from_drawn(word: str) -> str:
+def _in_latin(word: str) -> str:
     drawn = sum(ord(sign) in _DRAWN for sign in word)
     if not drawn or any(sign.isdecimal() for sign in word):
         return word

@@ -49,7 +49,7 @@ def readable(text: str, language: str | None = None) -> str:
     plain = _DOTTED.sub("", plain)
     plain = _MIXED.sub(lambda match: _letters(match.group()), plain)
     plain = _REPEATED.sub(r"\1\1", plain)
-    return _SPACES.sub(" ", "".join(map(_named, plain))).strip()
+    return _SPACES.sub(" ", "".join(map(_emoji_name, plain))).strip()
 
 
 def _plain_letters(text: str) -> str:
@@ -64,7 +64,7 @@ def _letters(word: str) -> str:
     return plain.translate(READINGS[0])
 
 
-def _named(sign: str) -> str:
+def _emoji_name(sign: str) -> str:
     if ord(sign) < _FIRST_PICTURE or unicodedata.category(sign) not in _PICTURES:
         return sign
     name = unicodedata.name(sign, "")

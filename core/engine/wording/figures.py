@@ -477,7 +477,7 @@ def _numbers(text: str, lexicon: Lexicon) -> Iterator[Figure]:
             word = _next_word(text, at, lexicon)
         if digits and (word is None or digits.start() < word.start()):
             values, at = _values_of(digits, text, lexicon), digits.end()
-            values, at = _scaled(values, text, at, lexicon)
+            values, at = _times_scales(values, text, at, lexicon)
             yield _with_unit(digits.group(), values, digits.start(), at, text, lexicon)
         elif word:
             ordinal = lexicon.ordinals.get(word.group().casefold())
@@ -512,7 +512,7 @@ def _run(text: str, at: int) -> list[tuple[str, int]]:
     return run
 
 
-def _scaled(values: frozenset[Fraction], text: str, at: int, lexicon: Lexicon) -> tuple[frozenset[Fraction], int]:
+def _times_scales(values: frozenset[Fraction], text: str, at: int, lexicon: Lexicon) -> tuple[frozenset[Fraction], int]:
     """The values times the scales that follow them (1.2 thousand million)."""
     short = _SHORT_SCALE.match(text, at) if lexicon.code == "en" else None
     if short:

@@ -12,11 +12,13 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
+from core.engine.wording.figures import Figure, FigureKind, figures
 from core.engine.wording.language import NAMES
-from core.engine.wording.text import stem
+from core.engine.wording.text import sentences, stem
 from core.i18n.sentences import sentence
 
 FALLBACK = "en"
+_FEW = 2
 _FAULTS = {
     name: name
     for name in (
@@ -101,3 +103,25 @@ def speaks_as_tool(text: str) -> bool:
     """Whether a text speaks of its task ("the post", "counterspeech"), as a person rarely does."""
     plain = text.replace("’", "'")
     return any(wordings_of(language).tool.search(plain) for language in NAMES)
+
+
+def checkable_in(text: str, language: str) -> tuple[str, ...]:
+    """The words of a text that need a source, in order.
+
+    A number of two at most is left out ("two people who love each other"), and so is the wording of a question. A
+    prepared sentence gets no receipt, so it must have none of these words: no figure, finding, history, law or event.
+    The rule does not find every fact; the authors of such sentences have to look for the others.
+    """
+    spans = []
+    for part in sentences(text):
+        plain = part.replace("’", "'")
+        spans += [plain[figure.start : figure.end] for figure in figures(plain, language) if not _is_small(figure)]
+        if not plain.endswith("?"):
+            wordings = wordings_of(language)
+            spans += [match.group() for match in wordings.credits.finditer(plain)]
+            spans += [match.group() for match in wordings.checkable.finditer(plain)]
+    return tuple(dict.fromkeys(spans))
+
+
+def _is_small(figure: Figure) -> bool:
+    return figure.kind is FigureKind.NUMBER and not figure.unit and all(value <= _FEW for value in figure.values)

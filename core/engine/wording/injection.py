@@ -27,12 +27,12 @@ _BRACKET = re.compile(
 
 def instructs(text: str) -> bool:
     """Whether a text speaks to a language model: it gives orders, names the prompt, or plays the roles of a chat."""
-    return bool(_speaking().search(clean(text)[0].replace("’", "'")))
+    return bool(_speech_pattern().search(clean(text)[0].replace("’", "'")))
 
 
 def obeys(text: str) -> bool:
     """Whether a draft answers an instruction, or writes code, instead of speaking to people."""
-    return bool(_obeying().search(text.replace("’", "'"))) or instructs(text)
+    return bool(_obedience_pattern().search(text.replace("’", "'"))) or instructs(text)
 
 
 def disarm(text: str) -> str:
@@ -55,7 +55,7 @@ def _any(*lists: list[str]) -> re.Pattern[str]:
 
 
 @cache
-def _speaking() -> re.Pattern[str]:
+def _speech_pattern() -> re.Pattern[str]:
     match _rows():
         case {"marks": list(marks), "speaks": dict(speaks)}:
             return _any(marks, *speaks.values())
@@ -63,7 +63,7 @@ def _speaking() -> re.Pattern[str]:
 
 
 @cache
-def _obeying() -> re.Pattern[str]:
+def _obedience_pattern() -> re.Pattern[str]:
     match _rows():
         case {"obeys": list(expressions)}:
             return _any(expressions)

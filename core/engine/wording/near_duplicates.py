@@ -74,11 +74,11 @@ def normal_form(text: str) -> str:
     In a text without letters and digits, such as one of emojis, all visible characters are kept.
     """
     whole = bare(text)
-    words = (_undisguised(word) for word in _WORD.findall(_PASSING.sub(" ", whole)))
+    words = (_plain_word(word) for word in _WORD.findall(_PASSING.sub(" ", whole)))
     return "".join(words) or "".join(whole.split())
 
 
-def _undisguised(word: str) -> str:
+def _plain_word(word: str) -> str:
     """A word with signs replaced by letters, and each letter once in a row; a number is not changed."""
     if not any(character.isalpha() for character in word):
         return word

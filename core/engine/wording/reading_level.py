@@ -40,8 +40,8 @@ _SUFFIXES: Final = (
 _GLIDES: Final = re.compile(r"(?<![a-z])y(?=[aeiou])|(?<=[aeiou])y(?=[aeiou])|(?<=[qg])u(?=[aeio])")
 """Letters that are no vowel where they stand."""
 _SILENT_E: Final = tuple(
-    (re.compile(found), left)
-    for found, left in (
+    (re.compile(expression), left)
+    for expression, left in (
         (r"(?<=[^aeiouylrtd])ed$|(?<=[aeiouylrw][lr])ed$|(?<=[aeouy])ed$", "d"),
         (r"(?<=[^aeiouyclrghsxz])es$|(?<=[^cs]h)es$|(?<=[aeiouyrw][lr])es$", "s"),
         (r"(?<=[aeiouy][^aeiouy])e$|(?<=[aeiouy][^aeiouy][^aeiouylr])e$|(?<=[aeiouy][^aeiouy]{2}[^aeiouylr])e$", ""),
@@ -91,10 +91,10 @@ def _in_english(word: str) -> int:
         return _in_english(bare) + 1
     if match := _COMPOUND.fullmatch(bare):
         return _FRONT[match[1]] + _in_english(match[2])
-    return _IRREGULAR.get(bare) or _spoken(bare)
+    return _IRREGULAR.get(bare) or _vowel_groups(bare)
 
 
-def _spoken(word: str) -> int:
+def _vowel_groups(word: str) -> int:
     if not _ENGLISH_VOWELS.search(word):
         return len(word)
     word = _GLIDES.sub("j", word)

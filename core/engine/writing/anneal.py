@@ -83,7 +83,7 @@ async def anneal(
     pool = sorted(start, key=lambda candidate: -candidate.energy)
     bag = vocabulary(brief, cards)
     for done in range(profile.rounds):
-        ended = _ended(pool, model)
+        ended = _end(pool, model)
         if ended:
             return Search(pool, done, ended)
         drawn = -(-profile.proposals // profile.samples)
@@ -93,10 +93,10 @@ async def anneal(
         fresh = await assessor.best([proposal for proposal in proposals if proposal.text not in texts])
         pool = sorted([*pool, *fresh], key=lambda candidate: -candidate.energy)
         await show(pool)
-    return Search(pool, profile.rounds, _ended(pool, model) or sentence("round limit"))
+    return Search(pool, profile.rounds, _end(pool, model) or sentence("round limit"))
 
 
-def _ended(pool: Sequence[Candidate], model: MeteredModel) -> str | None:
+def _end(pool: Sequence[Candidate], model: MeteredModel) -> str | None:
     if not pool:
         return sentence("no draft passed the gates")
     reached = pool[0].energy >= model.budget.profile.target_score

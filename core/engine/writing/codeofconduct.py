@@ -122,7 +122,7 @@ class _Loop:
             seed = self.chance.randrange(2**31)
             how = Generation(max_tokens=_MAX_TOKENS, temperature=profile.temperature, seed=seed)
             jobs.append(self.writer.generate(prompt, how))
-        answers = _answered(await asyncio.gather(*jobs, return_exceptions=True))
+        answers = _answers(await asyncio.gather(*jobs, return_exceptions=True))
         return list(dict.fromkeys(text for answer in answers if (text := tidy(answer.texts[0]))))
 
     async def _judge(self, texts: Sequence[str]) -> list[Scored]:
@@ -136,14 +136,14 @@ class _Loop:
         marks: dict[str, list[float]] = {}
         comparisons = await asyncio.gather(*jobs, return_exceptions=True)
         for (first, second), comparison in zip(orders, comparisons, strict=True):
-            for marks_of_pair in _answered([comparison]):
+            for marks_of_pair in _answers([comparison]):
                 if marks_of_pair is not None:
                     marks.setdefault(first, []).append(marks_of_pair.first)
                     marks.setdefault(second, []).append(marks_of_pair.second)
         return [Scored(text, fmean(marks[text])) for text in texts if text in marks]
 
 
-def _answered(answers: Sequence[Answered | BaseException]) -> list[Answered]:
+def _answers(answers: Sequence[Answered | BaseException]) -> list[Answered]:
     """The answers that came. Only a spent budget or a lost server ends the loop early, with the best so far."""
     came = []
     for answer in answers:

@@ -79,15 +79,15 @@ def _first_choice(cards: Sequence[Card], intent: Intent, brief: Brief) -> Sequen
     own = [card for card in cards if card.own.get(intent)]
     if own or intent is not Intent.INFORMATIVE:
         return own or cards
-    return [card for card in cards if _sourced(card, brief)] or cards
+    return [card for card in cards if _fact_reply(card, brief)] or cards
 
 
 def _texts(card: Card, intent: Intent, brief: Brief, chance: random.Random) -> list[str]:
-    sourced = _sourced(card, brief) if intent is Intent.INFORMATIVE and not card.own.get(intent) else ""
+    sourced = _fact_reply(card, brief) if intent is Intent.INFORMATIVE and not card.own.get(intent) else ""
     return [sourced] if sourced else _openings(card, intent, chance)
 
 
-def _sourced(card: Card, brief: Brief) -> str:
+def _fact_reply(card: Card, brief: Brief) -> str:
     """The card's argument with the fact that carries it; "" without one, or where both are too long for a reply."""
     fact = _fact_for(card, brief) if card.claim and card.is_translated else ""
     text = join([card.claim, fact])

@@ -66,12 +66,14 @@ class DraftSearch:
         Where prepared replies are held back the model that ships writes none: what it writes fits less often than they.
         """
         brief, cards, model = self.assessor.brief, self.assessor.cards, self.assessor.model
-        start = await self._prepared()
+        start = await self._prepared_drafts()
         await self.show(start)
         if self.assessor.is_held_back and not self.assessor.is_good_writer:
             self.report("drafts", f"drafts that pass the gates: {len(start)}")
             return Search(start, 0, sentence("what seldom fits is held back"))
-        async for written in self._written([] if self._is_filled(start) else weakest(self.assessor.allowed, start)):
+        async for written in self._model_drafts(
+            [] if self._is_filled(start) else weakest(self.assessor.allowed, start)
+        ):
             texts = {candidate.text for candidate in start}
             start += await self.assessor.best([candidate for candidate in written if candidate.text not in texts])
             await self.show(start)
@@ -86,7 +88,7 @@ class DraftSearch:
         asks = self.assessor.is_good_writer or profile.verdicts or self.assessor.is_claim_chosen
         return not asks and len(start) >= profile.judge_candidates
 
-    async def _prepared(self) -> list[Candidate]:
+    async def _prepared_drafts(self) -> list[Candidate]:
         """Prepared drafts of the first stereotype that still has some: a community may have posted all of one.
 
         Where that is only the group, those for what the post may say stand beside them.
@@ -131,7 +133,7 @@ class DraftSearch:
             drafts += [replace(draft, may_miss=True) for draft in leading[:1]]
         return drafts
 
-    async def _written(self, intents: Sequence[Intent]) -> AsyncIterator[list[Candidate]]:
+    async def _model_drafts(self, intents: Sequence[Intent]) -> AsyncIterator[list[Candidate]]:
         """What the model writes, two drafts at a time, as long as there is time."""
         profile = self._profile
         intents_asked = intents[: profile.written]
@@ -150,7 +152,7 @@ class DraftSearch:
             )
             yield self._value_of(drafts)
 
-    async def _passing(self, texts: Sequence[str]) -> list[Candidate]:
+    async def _fit_drafts(self, texts: Sequence[str]) -> list[Candidate]:
         """The texts that pass the gates and have an intent that the community wants."""
         drafts = [Candidate(text, await self._intent_of(text), is_prepared=False) for text in texts]
         return await self.assessor.passing([draft for draft in drafts if draft.intent in self.assessor.allowed])
@@ -163,9 +165,9 @@ class DraftSearch:
         shares = (await asyncio.to_thread(reader.read, brief.post.text, [text], brief.language))[0].intents
         return max((intent for intent in shares if not intent_fault(text, intent)), key=lambda intent: shares[intent])
 
-    def _report_search(self, found: Search[T]) -> None:
+    def _report_search(self, search_: Search[T]) -> None:
         self.report(
-            "anneal", f"{counted(found.rounds, 'round')}, {counted(len(found.found), 'draft')}, {found.stopped}"
+            "anneal", f"{counted(search_.rounds, 'round')}, {counted(len(search_.found), 'draft')}, {search_.stopped}"
         )
 
     def _value_of(self, noted: Noted[list[T]]) -> list[T]:
@@ -182,12 +184,12 @@ class PublishedSearch(DraftSearch):
         background = join(passage.summary for passage in brief.evidence) or brief.claim
         published = await search(background, brief, word_list(brief), self.assessor.model, self.judge, self.chance)
         self._report_search(published)
-        pool = (await self._passing([answer.text for answer in published.found]))[: self._profile.judge_candidates]
+        pool = (await self._fit_drafts([answer.text for answer in published.found]))[: self._profile.judge_candidates]
         if not pool:
             self.assessor.notes.append(
                 sentence("drafts: no answer of the published search passed the gates; prepared drafts are shown")
             )
-            pool = await self._prepared()
+            pool = await self._prepared_drafts()
         await self.show(pool)
         return Search(pool, published.rounds, published.stopped)
 

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Final
 
-from core.engine.cards.checkable import checkable_in
 from core.engine.cards.support_words import project_notices, support_in
 from core.engine.llm.budget import MeteredModel
 from core.engine.llm.prompts import load_prompt, quoted
@@ -20,6 +19,7 @@ from core.engine.reading.signals import people_named
 from core.engine.review.candidates import Candidate
 from core.engine.scoring.gates import GateContext, doubts_of, fault_of, score_fault, whole_fault
 from core.engine.scoring.rewards import evaluate
+from core.engine.wording.giveaways import checkable_in
 from core.engine.wording.language import name_of
 from core.engine.wording.slurs import slurs_in
 from core.engine.wording.text import sentences, stop_words, words
@@ -151,10 +151,10 @@ class Supporter:
 
     async def drafts(self) -> Noted[list[Draft]]:
         """Words of support, what a larger model wrote first, and why there is nothing of it."""
-        written = await self._written() if self.writer.is_larger else Noted(list[str](), [])
+        written = await self._model_words() if self.writer.is_larger else Noted(list[str](), [])
         by_model, prepared = self._reason_for_written(), self._reason_for_prepared()
         drafts = [self._draft(text, by_model, self.writer.model) for text in written.value]
-        drafts += [self._draft(text, prepared) for text in self._prepared()]
+        drafts += [self._draft(text, prepared) for text in self._prepared_words()]
         notes = written.notes if drafts else [*written.notes, _unsendable()]
         return Noted([replace(draft, rank=rank) for rank, draft in enumerate(drafts[:SHOWN], start=1)], notes)
 
@@ -169,7 +169,7 @@ class Supporter:
     def _context(self, prepared: frozenset[str] = frozenset()) -> GateContext:
         return GateContext(self._brief, self.max_characters, prepared, self.recent, rules=self.rules)
 
-    def _prepared(self) -> list[str]:
+    def _prepared_words(self) -> list[str]:
         """Prepared words in another order for each draft, those first that were not said lately."""
         prepared = support_in(self._language)
         context = self._context(frozenset(part for text in prepared for part in sentences(text)))
@@ -177,7 +177,7 @@ class Supporter:
         mixed = self.chance.sample(sendable, len(sendable))
         return sorted(mixed, key=lambda text: fault_of(text, context) is not None)
 
-    async def _written(self) -> Noted[list[str]]:
+    async def _model_words(self) -> Noted[list[str]]:
         """What the model wrote, if it may be shown."""
         prompt = load_prompt("support").fill(
             post=quoted(self.post.text), style=self.style, language=name_of(self._language)

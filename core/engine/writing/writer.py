@@ -75,7 +75,7 @@ class Writer:
         if not passages:
             return Noted(None, [])
         letters = _LETTERS[: len(passages)]
-        shown = [_shown(letter, passage) for letter, passage in zip(letters, passages, strict=True)]
+        shown = [_passage_line(letter, passage) for letter, passage in zip(letters, passages, strict=True)]
         prompt = load_prompt("passage").fill(post=quoted(self.post.text), passages="\n".join(shown))
         try:
             answer, _ = await ask(self.model, prompt, Generation(max_tokens=_CHOICE_TOKENS, schema=SCHEMA))
@@ -122,7 +122,7 @@ def sourced_question(post: str, passage: Evidence, language: str, wishes: str = 
     return load_prompt("sourced").fill(
         thread=thread,
         post=quoted(post),
-        source=_named(passage),
+        source=_source_line(passage),
         passage=passage.text[:_SOURCE_CHARACTERS],
         language=name_of(language),
         wishes=wishes,
@@ -138,12 +138,12 @@ def bare_reply(answer: str) -> str:
     return text
 
 
-def _named(passage: Evidence) -> str:
+def _source_line(passage: Evidence) -> str:
     source = passage.source
     return ", ".join(str(part) for part in (source.publisher, source.title, source.year) if part)
 
 
-def _shown(letter: str, passage: Evidence) -> str:
+def _passage_line(letter: str, passage: Evidence) -> str:
     text = " ".join(passage.text.split()).replace("<", "‹").replace(">", "›")
     cut = text if len(text) <= _PASSAGE_CHARACTERS else f"{text[:_PASSAGE_CHARACTERS].rsplit(' ', 1)[0]} ..."
     whose = " ".join(str(part) for part in (passage.source.publisher, passage.source.year) if part)

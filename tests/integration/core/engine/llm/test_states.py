@@ -11,8 +11,8 @@ import numpy as np
 import psutil
 import pytest
 
+from core.engine.backends.embedded import EmbeddedStates
 from core.engine.backends.llamacpp import EmbeddedServer
-from core.engine.backends.states import EmbeddedStates
 from core.engine.ports import Generation, Message
 from core.engine.readers.probe import ADAPTER, PROBE, Probe, adapter_for, read_outputs
 from core.engine.servers.chat import ChatModel

@@ -27,9 +27,9 @@ from core.engine.cards.bank import (
     prepared_in,
     prepared_sentences,
 )
-from core.engine.cards.checkable import checkable_in
 from core.engine.scoring.gates import MAX_SENTENCES, GateContext, doubts_of, fault_of, intent_fault
 from core.engine.scoring.grounding import NAME, unsupported
+from core.engine.wording.giveaways import checkable_in
 from core.engine.wording.language import NAMES, detect
 from core.engine.wording.reading_level import hard_to_read
 from core.engine.wording.slurs import slurs_in

@@ -6,10 +6,10 @@ import pytest
 
 from core.desk.rules.own_replies import MAX_CHARACTERS, checked_notice
 from core.engine.cards.bank import LANGUAGES
-from core.engine.cards.checkable import checkable_in
 from core.engine.cards.support_words import project_notices, support_in
 from core.engine.reading.signals import people_named
 from core.engine.scoring.gates import MAX_SENTENCES, GateContext, doubts_of, faults_of
+from core.engine.wording.giveaways import checkable_in
 from core.engine.wording.language import detect
 from core.engine.wording.slurs import slurs_in
 from core.engine.wording.text import clean, sentences, words

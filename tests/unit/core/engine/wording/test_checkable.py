@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.engine.cards.checkable import checkable_in
+from core.engine.wording.giveaways import checkable_in
 
 
 @pytest.mark.parametrize(
