@@ -345,7 +345,7 @@ class _Run:
         return await self._with_gist(reading, self.signals)
 
     def _value_of(self, noted: Noted[T]) -> T:
-        """What a stage found; its notes are kept for the suggestion."""
+        """The result of a stage; its notes are kept for the suggestion."""
         self.degraded += noted.notes
         return noted.value
 

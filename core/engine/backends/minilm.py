@@ -51,7 +51,7 @@ class Form(StrEnum):
 
 
 class Layers:
-    """The layers with weights of somebody's. Safe to share between threads, each of which keeps one core busy.
+    """The layers with the weights of a caller. Safe to share between threads, each of which keeps one core busy.
 
     Args:
         weights: arrays by the names of BERT, a matrix of shape (out, in), in sixteen bits.

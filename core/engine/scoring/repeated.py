@@ -30,12 +30,12 @@ _BLANK: Final = "x"
 def without_repeated(text: str, post: str, language: str) -> str:
     """A text of the same length without the figures of its post that it does not affirm: they state nothing new."""
     signs = list(text)
-    for figure in _answered(text, post, language):
+    for figure in _not_affirmed(text, post, language):
         signs[figure.start : figure.end] = _BLANK * (figure.end - figure.start)
     return "".join(signs)
 
 
-def _answered(text: str, post: str, language: str) -> Iterator[Figure]:
+def _not_affirmed(text: str, post: str, language: str) -> Iterator[Figure]:
     before = figures(post, language)
     own = figures(text, language) if before else []
     spans = sentence_spans(text) if own else []
@@ -43,7 +43,7 @@ def _answered(text: str, post: str, language: str) -> Iterator[Figure]:
     for at, stated in groupby(own, lambda figure: bisect_right(starts, figure.start) - 1):
         manner = _manner(text[slice(*spans[max(at, 0)])], post, language)
         for figure in stated:
-            same = [one for one in before if says(one, figure)]
+            same = [other for other in before if says(other, figure)]
             if same and not _affirms(text, figure, figure.start - starts[max(at, 0)], manner, same, post, language):
                 yield figure
 
@@ -60,13 +60,13 @@ class _Manner:
 
 def _manner(part: str, post: str, language: str) -> _Manner:
     """How a sentence speaks. Words of the post do not tell whose a figure is: "90% of the reports are false"."""
-    known, part, said = wordings_of(language), part.replace("’", "'"), post.casefold()
-    distances = {found.group().casefold() for found in known.distances.finditer(part)}
-    denial = known.negation.search(part)
+    wordings, part, folded_post = wordings_of(language), part.replace("’", "'"), post.casefold()
+    distances = {match.group().casefold() for match in wordings.distances.finditer(part)}
+    denial = wordings.negation.search(part)
     return _Manner(
         part.rstrip(_CLOSING).endswith("?"),
-        known.assents.search(part) is not None,
-        any(words not in said for words in distances),
+        wordings.assents.search(part) is not None,
+        any(words not in folded_post for words in distances),
         denial.start() if denial else -1,
     )
 
@@ -81,7 +81,7 @@ def _affirms(
     if manner.asks or manner.assents:
         return not manner.asks
     is_quoted = _QUOTED.match(text, max(figure.start - 1, 0)) and _QUOTED.match(text, figure.end)
-    is_part = _PART_OF.match(text, figure.end) or _counted(text, figure, language)
+    is_part = _PART_OF.match(text, figure.end) or _noun_after(text, figure, language)
     is_denied = 0 <= manner.denied < place or (manner.denied >= 0 and not is_part)
     if is_quoted or manner.is_anothers or is_denied:
         return False
@@ -92,11 +92,11 @@ def _claims(text: str, figure: Figure, same: Sequence[Figure], post: str, langua
     """Whether a figure says how many or how much, and not only whom or when."""
     if figure.kind in _CLAIMS or (figure.kind is FigureKind.AMOUNT and weight_of(figure, text) is Weight.FINDING):
         return True
-    counted = _counted(text, figure, language) if figure.kind is FigureKind.NUMBER else ""
-    return bool(counted) and any(counted == _counted(post, one, language) for one in same)
+    noun = _noun_after(text, figure, language) if figure.kind is FigureKind.NUMBER else ""
+    return bool(noun) and any(noun == _noun_after(post, other, language) for other in same)
 
 
-def _counted(text: str, figure: Figure, language: str) -> str:
+def _noun_after(text: str, figure: Figure, language: str) -> str:
     """The stem of the word after a figure, where it may be what is counted."""
     word = _NEXT_WORD.match(text, figure.end)
     return next(iter(content_stems(word.group(1), language)), "") if word else ""

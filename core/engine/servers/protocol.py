@@ -231,7 +231,7 @@ def _turns(messages: Sequence[Message]) -> list[dict[str, str]]:
 
 
 class NoModel(ChatProtocol):
-    """Stands where no language model is: each call fails at once, and whoever asks does without."""
+    """The model where there is none: each call fails at once, so that nobody waits for it."""
 
     def __init__(self) -> None:
         self.abilities = Abilities()

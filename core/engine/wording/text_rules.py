@@ -16,7 +16,7 @@ from core.i18n.sentences import Sentence, sentence
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextRules:
-    """The rules.
+    """What a community's policy asks of a text.
 
     Attributes:
         forbidden: words that no text may hold; they are found as keywords are, whole and however they are disguised.

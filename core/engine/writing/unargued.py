@@ -129,7 +129,7 @@ _MAX_TOKENS: Final = 90
 
 @dataclass(frozen=True, slots=True)
 class Supporter:
-    """What finds words of support for the person whom one post attacks.
+    """Finds words of support for the person whom one post attacks.
 
     Attributes:
         recent: what was posted or drafted lately; the same is not said again, as long as there is something else.
