@@ -93,5 +93,5 @@ class Request:
 
     @property
     def holds_back(self) -> bool:
-        """Whether prepared replies that seldom fit are held back: not from who asked for all, or for this claim."""
+        """Whether prepared replies that seldom fit are held back: not where a person asked for all or for a claim."""
         return not (self.offers_all or self.force or self.claim)

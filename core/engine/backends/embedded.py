@@ -225,7 +225,7 @@ class EmbeddedModel(ChatProtocol):
         await self._stack.aclose()
 
     async def ready(self) -> None:
-        """Wait until it is loaded; the first who waits has it loaded, and who stops waiting stops nothing.
+        """Wait until it is loaded; the first caller has it loaded, and a caller that stops waiting stops nothing.
 
         Raises:
             ModelUnavailable: the weights cannot be had or loaded. It is not tried again.

@@ -192,7 +192,7 @@ class Router:
         return Fitted(*about["calibration"][language], *about["limits"].get(language, _NEVER))
 
     def classifier_for(self, language: str | None) -> TextClassifier:
-        """Who reads a language."""
+        """The classifier that reads a language."""
         if self._abroad is None or language in {None, "en"} or language not in self._abroad.about["calibration"]:
             return self._classifier
         return self._abroad

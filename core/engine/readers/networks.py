@@ -1,8 +1,8 @@
 """The two small readers: what a post does to whom, and what a draft does under its post.
 
-Owns how the shipped weights are found, what the readers see of a text, and what their numbers mean. ``README.md``
-beside this file is their card: data, figures and limits. They are valid for the languages that they were measured in,
-which ``knows`` tells; in others only the word of a language model counts, and of theirs what the probe makes of it.
+``README.md`` beside this file is their card: data, figures and limits. They are valid for the languages that they were
+measured in, which ``knows`` tells; in others only the word of a language model counts, and theirs only where the probe
+pools it with its own.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _WORD: Final = re.compile(r"\S+")
 
 
 class Sureness(StrEnum):
-    """What the reader of posts says, with an honest middle."""
+    """What the reader of posts says: that a post is hateful, that it is not, or that it is not sure."""
 
     HATEFUL = "hateful"
     NOT_SURE = "not sure"
@@ -105,9 +105,9 @@ class DraftSigns:
     @property
     def worst(self) -> DraftFault | None:
         """The likeliest fault, but for that of a generic reply, which may still be shown; ``None`` if it agrees."""
-        named = {fault: share for fault, share in self.faults.items() if fault is not DraftFault.GENERIC}
-        worst = max(named, key=lambda fault: named[fault])
-        return worst if named[worst] >= 1 - self.opposes else None
+        shares = {fault: share for fault, share in self.faults.items() if fault is not DraftFault.GENERIC}
+        worst = max(shares, key=lambda fault: shares[fault])
+        return worst if shares[worst] >= 1 - self.opposes else None
 
 
 class PostReader:
@@ -125,16 +125,16 @@ class PostReader:
     @property
     def languages(self) -> frozenset[str]:
         """The ISO 639-1 codes of the languages in which it was measured and found good enough."""
-        return self.watched | frozenset(_told(self._abroad, "languages") if self._abroad else ())
+        return self.watched | frozenset(_about(self._abroad, "languages") if self._abroad else ())
 
     @property
     def watched(self) -> frozenset[str]:
         """Those in which its false alarms on ordinary talk were measured, too."""
-        return frozenset(_told(self._classifier, "languages"))
+        return frozenset(_about(self._classifier, "languages"))
 
     def _of(self, language: str | None) -> TextClassifier:
-        """Who reads a language."""
-        if self._abroad is None or language in {None, "en"} or language not in _told(self._abroad, "spoken"):
+        """The network that reads a language."""
+        if self._abroad is None or language in {None, "en"} or language not in _about(self._abroad, "spoken"):
             return self._classifier
         return self._abroad
 
@@ -160,26 +160,26 @@ class PostReader:
         signs = self._read_by_network([*shown, *(standard[at] for at in others)], language)
         signs, again = signs[: len(shown)], signs[len(shown) :]
         for at, milder in zip(others, again, strict=True):
-            signs[at] = min(signs[at], milder, key=lambda one: one.hateful)
-        named = [with_neutral_names(text) if language in {None, "en"} else text for text in standard]
-        others = [at for at, text in enumerate(named) if text != standard[at]]
-        for at, neutral in zip(others, self._read_by_network([named[at] for at in others], language), strict=True):
+            signs[at] = min(signs[at], milder, key=lambda own: own.hateful)
+        nameless = [with_neutral_names(text) if language in {None, "en"} else text for text in standard]
+        others = [at for at, text in enumerate(nameless) if text != standard[at]]
+        for at, neutral in zip(others, self._read_by_network([nameless[at] for at in others], language), strict=True):
             signs[at] = self._without_name(signs[at], neutral)
         return [
-            self._joined(one, text, read, plain, language)
-            for one, text, read, plain in zip(signs, texts, shown, standard, strict=True)
+            self._with_words(own, text, read, plain, language)
+            for own, text, read, plain in zip(signs, texts, shown, standard, strict=True)
         ]
 
     def _without_name(self, signs: PostSigns, neutral: PostSigns) -> PostSigns:
         """What is said of somebody, where ``neutral`` reads the same of "Alex": a name alone is no proof of hate."""
-        low, high = _told(self._classifier, "unsure")
+        low, high = _about(self._classifier, "unsure")
         if neutral.hateful >= high or signs.hateful < high:
             return signs
         return replace(signs, hateful=(low + high) / 2)
 
-    def _joined(self, signs: PostSigns, text: str, shown: str, plain: str, language: str | None) -> PostSigns:
+    def _with_words(self, signs: PostSigns, text: str, shown: str, plain: str, language: str | None) -> PostSigns:
         """What the network says of a text, with what its words tell: as it was written, as shown, in standard words."""
-        low, high = _told(self._of(language), "unsure")
+        low, high = _about(self._of(language), "unsure")
         if is_coded(text) or is_coded(plain) or latin_share(plain) < _LEAST_LATIN:
             return replace(signs, hateful=max(signs.hateful, (low + high) / 2))
         if language in {None, "en"} and is_slogan(plain):
@@ -201,10 +201,10 @@ class PostReader:
         bias, *slopes = fitted
         networks = [signs] if len(slopes) == 1 else [signs, _signs_by(self._classifier, texts)]
         odds = bias + sum(
-            slope * np.array([_logit(one.hateful) for one in said])
-            for slope, said in zip(slopes, networks, strict=True)
+            slope * np.array([_logit(own.hateful) for own in signs_by_network])
+            for slope, signs_by_network in zip(slopes, networks, strict=True)
         )
-        return [replace(one, hateful=float(_probability(each))) for one, each in zip(signs, odds, strict=True)]
+        return [replace(own, hateful=float(_probability(value))) for own, value in zip(signs, odds, strict=True)]
 
     def hateful(self, texts: Sequence[str], language: str | None = None) -> NDArray[np.float64]:
         """The probability, shape (n,), that each text attacks a group of people."""
@@ -212,20 +212,20 @@ class PostReader:
 
     def sureness(self, hateful: float, language: str | None = None) -> Sureness:
         """What a probability of a post in a language means: hateful, not, or not sure in between."""
-        low, high = _told(self._of(language), "unsure")
+        low, high = _about(self._of(language), "unsure")
         if hateful >= high:
             return Sureness.HATEFUL
         return Sureness.NOT_HATEFUL if hateful < low else Sureness.NOT_SURE
 
     def threshold(self, one_in: float) -> float:
         """The probability that one of ``one_in`` ordinary messages exceeds, as measured on such messages in English."""
-        rates, thresholds = _told(self._classifier, "false_alarms")
-        wanted = np.log10(max(one_in, 1.0))
-        return float(_probability(np.interp(wanted, rates, thresholds)))
+        rates, thresholds = _about(self._classifier, "false_alarms")
+        rate = np.log10(max(one_in, 1.0))
+        return float(_probability(np.interp(rate, rates, thresholds)))
 
     def false_alarms(self, threshold: float) -> float:
         """The share of ordinary messages above a threshold: the inverse of ``threshold``."""
-        rates, thresholds = _told(self._classifier, "false_alarms")
+        rates, thresholds = _about(self._classifier, "false_alarms")
         return float(10 ** -np.interp(_logit(threshold), thresholds, rates))
 
 
@@ -243,7 +243,7 @@ class DraftReader:
     @property
     def languages(self) -> frozenset[str]:
         """The ISO 639-1 codes of the languages in which it was measured and found good enough."""
-        return frozenset(_told(self._classifier, "languages"))
+        return frozenset(_about(self._classifier, "languages"))
 
     def knows(self, language: str | None) -> bool:
         """Whether its word counts in a language."""
@@ -257,16 +257,16 @@ class DraftReader:
         """
         shown = readable(post, language)
         pairs = [(shown, " ".join(draft.split())) for draft in drafts]
-        found = _probabilities(self._classifier.logits(pairs), _told(self._classifier, "calibration"))
-        outputs, (_, refused) = _told(self._classifier, "outputs"), self.limits
-        signs = [_draft_signs(by_name(outputs, row)) for row in found]
+        probabilities = _probabilities(self._classifier.logits(pairs), _about(self._classifier, "calibration"))
+        outputs, (_, refused) = _about(self._classifier, "outputs"), self.limits
+        signs = [_draft_signs(by_name(outputs, row)) for row in probabilities]
         return [
-            replace(one, unfit=max(one.unfit, refused))
-            if one.unfit < refused
+            replace(own, unfit=max(own.unfit, refused))
+            if own.unfit < refused
             and not _CONTRADICTS.search(draft)
             and self._hateful(draft, language) >= _UNCONTRADICTED
-            else one
-            for one, draft in zip(signs, drafts, strict=True)
+            else own
+            for own, draft in zip(signs, drafts, strict=True)
         ]
 
     def reads_as_hate(self, text: str, language: str | None = None) -> bool:
@@ -281,7 +281,7 @@ class DraftReader:
     @property
     def limits(self) -> tuple[float, float]:
         """The probabilities of being unfit from which a draft is shown with a warning, and refused."""
-        warned, refused = _told(self._classifier, "limits")
+        warned, refused = _about(self._classifier, "limits")
         return float(warned), float(refused)
 
 
@@ -328,19 +328,19 @@ def _signs_by(classifier: TextClassifier, texts: Sequence[str]) -> list[PostSign
     """What one network says of each text."""
     pieces = [pieces_of(text) for text in texts]
     flat = [(piece,) for of_text in pieces for piece in of_text]
-    found = _probabilities(classifier.logits(flat), _told(classifier, "calibration"))
-    outputs = _told(classifier, "outputs")
+    probabilities = _probabilities(classifier.logits(flat), _about(classifier, "calibration"))
+    outputs = _about(classifier, "outputs")
     signs, start, at = [], 0, outputs.index("hateful")
     for of_text in pieces:
-        rows = found[start : start + len(of_text)]
+        rows = probabilities[start : start + len(of_text)]
         start += len(of_text)
         worst = rows[int(rows[:, at].argmax())].copy()
-        worst[at] = _probability(_logit(worst[at]) - _told(classifier, "long") * np.log(len(rows)))
+        worst[at] = _probability(_logit(worst[at]) - _about(classifier, "long") * np.log(len(rows)))
         signs.append(_post_signs(by_name(outputs, worst)))
     return signs
 
 
-def _told(classifier: TextClassifier, name: str) -> Any:
+def _about(classifier: TextClassifier, name: str) -> Any:
     """What the training kept beside the weights under a name.
 
     Raises:
@@ -367,8 +367,8 @@ def pieces_of(text: str) -> list[str]:
 
 def _probabilities(logits: NDArray[np.float32], calibration: Sequence[tuple[float, float]]) -> NDArray[np.float64]:
     slopes, offsets = np.array(calibration, dtype=np.float64).T
-    found: NDArray[np.float64] = _probability(logits.astype(np.float64) * slopes + offsets)
-    return found
+    chances: NDArray[np.float64] = _probability(logits.astype(np.float64) * slopes + offsets)
+    return chances
 
 
 def _probability(logits: Any) -> Any:
@@ -380,13 +380,13 @@ def _logit(probability: float) -> float:
     return float(np.log(inside / (1 - inside)))
 
 
-def _post_signs(said: Mapping[str, float]) -> PostSigns:
-    severity = 1 + round(4 * said["severity"])
-    groups = {group: said[group] for group in TargetGroup}
-    return PostSigns(said["hateful"], said["implied"], said["threat"], said["person"], severity, groups)
+def _post_signs(values: Mapping[str, float]) -> PostSigns:
+    severity = 1 + round(4 * values["severity"])
+    groups = {group: values[group] for group in TargetGroup}
+    return PostSigns(values["hateful"], values["implied"], values["threat"], values["person"], severity, groups)
 
 
-def _draft_signs(said: Mapping[str, float]) -> DraftSigns:
-    whole = sum(said[intent] for intent in INTENTS) or 1.0
-    intents = {intent: said[intent] / whole for intent in INTENTS}
-    return DraftSigns(said["unfit"], said["opposes"], {fault: said[fault] for fault in DraftFault}, intents)
+def _draft_signs(values: Mapping[str, float]) -> DraftSigns:
+    whole = sum(values[intent] for intent in INTENTS) or 1.0
+    intents = {intent: values[intent] / whole for intent in INTENTS}
+    return DraftSigns(values["unfit"], values["opposes"], {fault: values[fault] for fault in DraftFault}, intents)

@@ -80,7 +80,8 @@ async def read_post(
     the language, unless the probe read the post.
 
     Args:
-        larger: who is asked what the small reader is asked; ``None`` for ``model``, taken for the one that ships.
+        larger: the model that is asked what the small reader is asked; ``None`` for ``model``, taken for the one that
+            ships.
 
     Raises:
         ModelAway: no call was ever answered, and the request waits for the model (all else only degrades).

@@ -159,7 +159,7 @@ class Signals:
     """What is known of a post before the language model is asked.
 
     ``signs`` is ``None`` where the small reader does not know the language, and so is ``hateful`` without a probe.
-    ``speaks_of_another``: who is named nowhere and not spoken to, as in a tale of a neighbour.
+    ``speaks_of_another``: of a person who is named nowhere and not spoken to, as in a tale of a neighbour.
     ``calls_for_violence``: by the small reader, for which words are a hint, or by the words where it does not know
     the language. ``unlikely_groups``: neither the reader nor a word hints at them. ``is_sure``: it is sure whether
     the post is hateful. ``probed``: what the probe says, whose word counts in that. ``read_by``: whose word the
@@ -213,7 +213,7 @@ class Signals:
     def is_personal(self, chance: float) -> bool:
         """Whether a post attacks a person who may read along, given how likely it attacks one at all.
 
-        Who tells of a neighbour puts down the neighbour's group; nobody is there to stand by.
+        A tale of a neighbour puts down the neighbour's group; nobody is there to stand by.
         """
         return chance >= PERSONAL and not self.speaks_of_another
 

@@ -44,7 +44,7 @@ def nothing_known(post: FlaggedPost, language: str) -> Suggestion:
 def without_a_model(
     post: FlaggedPost, profile: Profile, *, expected: str, language: str | None, also: frozenset[str] = frozenset()
 ) -> Suggestion | None:
-    """What is said of such a post at once; ``None`` for any other one. Blocking.
+    """The suggestion for a post that no model is asked about; ``None`` for any other post. Blocking.
 
     Args:
         expected: the community's language, assumed for posts whose language is unclear.

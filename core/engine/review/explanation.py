@@ -120,7 +120,7 @@ class Teller:
 
 
 def unsure() -> Sentence:
-    """What a moderator is warned of who asked for replies that are held back."""
+    """The warning for a moderator who asked for replies that are held back."""
     return sentence("Antiphon is not sure that this prepared reply fits: it is shown since somebody asked for drafts.")
 
 

@@ -1,12 +1,12 @@
 """What no draft may contain, and what a moderator is warned of.
 
-Owns the two levels. A draft is refused for what a rule can tell with certainty (form, links, hidden characters, slurs,
-figures, dates and credits without evidence, language, leaks, injections) and for what the reader of drafts is sure of.
-It is shown with a warning, and ranked lower, for a name or a count without evidence, for a slur that it only mentions,
-and for what the reader thinks likely. A rule refuses only where it is right in 99 of 100: none of them refuses more
-than 1 in 100 of the good replies that writers made for training, in any language. No list of words decides alone what a
-sentence means. Prepared sentences are exempt from the rules on wording and from the reader. The gates run after
-retrieval, since evidence lowers safety a little (RAG paper, section 4).
+A draft is refused for what a rule can tell with certainty (form, links, hidden characters, slurs, figures, dates and
+credits without evidence, language, leaks, injections) and for what the reader of drafts is sure of. It is shown with a
+warning, and ranked lower, for a name or a count without evidence, for a slur that it only mentions, and for what the
+reader thinks likely. A rule refuses only where it is right in 99 of 100: none of them refuses more than 1 in 100 of the
+good replies that writers made for training, in any language. No list of words decides alone what a sentence means.
+Prepared sentences are exempt from the rules on wording and from the reader. The gates run after retrieval, since
+evidence lowers safety a little (RAG paper, section 4).
 """
 
 from __future__ import annotations
@@ -100,12 +100,12 @@ def fault_of(text: str, context: GateContext) -> str | None:
 
 def faults_of(text: str, context: GateContext) -> Iterator[str]:
     """Every gate that a draft's text fails, in words; of form and the community's rules only the first."""
-    found = (
+    faults = (
         whole_fault(text, context),
         *(_wording_faults(text, context)),
         _sameness_fault(text, context),
     )
-    yield from (fault for fault in found if fault)
+    yield from (fault for fault in faults if fault)
 
 
 def whole_fault(text: str, context: GateContext) -> str | None:
@@ -139,7 +139,7 @@ def fragment_fault(text: str, language: str) -> str | None:
 
 
 def _is_cut_off(text: str) -> bool:
-    """Whether a text stops in the middle. Who begins in lower case, as in a chat, may end without a full stop."""
+    """Whether a text stops in the middle. One that begins in lower case, as in a chat, may end without a full stop."""
     if _SMILEY.search(text):
         return False
     bare = text.strip().rstrip(_MARKS)
@@ -176,15 +176,15 @@ def _strange(own: str, context: GateContext) -> tuple[list[Item], list[Item]]:
     sentence about a passage must be in a passage, however small it is.
     """
     brief = context.brief
-    known = frozenset(words(brief.post.text)) | context.known_names
+    known_names = frozenset(words(brief.post.text)) | context.known_names
     stated = without_repeated(own, brief.post.text, brief.language)
-    strange = unsupported(stated, brief.evidence, brief.language, known)
-    said = repeated(strange, own, brief.post.text, brief.language)
+    strange = unsupported(stated, brief.evidence, brief.language, known_names)
+    repeats = repeated(strange, own, brief.post.text, brief.language)
     about = [span for span in sentence_spans(own) if _is_about_evidence(own[slice(*span)], brief)]
     findings, doubtful = list[Item](), list[Item]()
     for item in strange:
         is_claimed = item.weight is Weight.FINDING or any(start <= item.start < end for start, end in about)
-        if item.kind != NAME and item not in said and is_claimed:
+        if item.kind != NAME and item not in repeats and is_claimed:
             findings.append(item)
         elif item.kind == NAME or item.weight is not Weight.EVERYDAY:
             doubtful.append(item)
@@ -193,25 +193,25 @@ def _strange(own: str, context: GateContext) -> tuple[list[Item], list[Item]]:
 
 def _is_about_evidence(part: str, brief: Brief) -> bool:
     stems = set(content_stems(part, brief.language))
-    held = (set(content_stems(passage.text, brief.language)) for passage in brief.evidence)
-    return any(len(stems & passage) >= max(_SAID, _ABOUT_EVIDENCE * len(stems)) for passage in held)
+    stems_of_passages = (set(content_stems(passage.text, brief.language)) for passage in brief.evidence)
+    return any(len(stems & passage) >= max(_SAID, _ABOUT_EVIDENCE * len(stems)) for passage in stems_of_passages)
 
 
 def doubts_of(text: str, context: GateContext) -> tuple[str, ...]:
     """What a moderator should look at before they approve a draft that passes the rules."""
     own = " ".join(own_sentences(text, context)).replace("’", "'")
-    found = [unsupported_in_words(item) for item in _strange(own, context)[1]] if own else []
+    doubts = [unsupported_in_words(item) for item in _strange(own, context)[1]] if own else []
     slurs = sorted(told_apart(text, context.brief.language).mentioned)
-    found += [
+    doubts += [
         sentence("It holds the word “{word}”, which hurts even where it is only mentioned.", word=w) for w in slurs
     ]
-    found += [
+    doubts += [
         sentence("It holds the word “{word}”, which is a slur where it is no name and has no other sense.", word=w)
         for w in sorted(homonyms_in(own, context.brief.language))
     ]
     if own and speaks_as_tool(own):
-        found.append(sentence("It speaks of its task (“the post”, “counterspeech”), as a person rarely does."))
-    return tuple(dict.fromkeys(found))
+        doubts.append(sentence("It speaks of its task (“the post”, “counterspeech”), as a person rarely does."))
+    return tuple(dict.fromkeys(doubts))
 
 
 def unsupported_in_words(item: Item) -> str:
@@ -265,8 +265,8 @@ def _credit_fault(own: str, brief: Brief) -> str | None:
     ]
     for part in sentences(own):
         if wordings_of(brief.language).credits.search(part):
-            said = set(content_stems(part, brief.language))
-            if not any(len(said & passage) >= _CREDITED * len(said) for passage in passages):
+            stems = set(content_stems(part, brief.language))
+            if not any(len(stems & passage) >= _CREDITED * len(stems) for passage in passages):
                 return sentence("credits a source with more than it says")
     return None
 
@@ -278,12 +278,12 @@ def _language_fault(own: str, brief: Brief) -> str | None:
 @cache
 def _runs_of_prompts() -> frozenset[tuple[str, ...]]:
     """Every run of so many words in our prompts that a text with one of them repeats the prompt."""
-    named = (load_prompt(name).messages[0].content for name in ("draft", "rewrite", "claims"))
-    return frozenset(run for prompt in named for run in _runs(words(prompt)))
+    texts = (load_prompt(name).messages[0].content for name in ("draft", "rewrite", "claims"))
+    return frozenset(run for prompt in texts for run in _runs(words(prompt)))
 
 
-def _runs(said: list[str]) -> Iterator[tuple[str, ...]]:
-    return zip(*(said[at:] for at in range(_LEAK)), strict=False)
+def _runs(tokens: list[str]) -> Iterator[tuple[str, ...]]:
+    return zip(*(tokens[at:] for at in range(_LEAK)), strict=False)
 
 
 def _leak_fault(own: str) -> str | None:
@@ -309,9 +309,9 @@ def _sameness_fault(text: str, context: GateContext) -> str | None:
 
 def _repeats_post(text: str, context: GateContext) -> bool:
     """Whether one of the draft's own sentences is one of the post's, word for word, and does not question it."""
-    said = {tuple(words(part)): "?" in part for part in sentences(context.brief.post.text)}
+    questions = {tuple(words(part)): "?" in part for part in sentences(context.brief.post.text)}
     own = ((tuple(words(part)), "?" in part) for part in own_sentences(text, context) if not _QUOTED.search(part))
-    return any(len(mine) >= _COPIED and mine in said and asks <= said[mine] for mine, asks in own)
+    return any(len(mine) >= _COPIED and mine in questions and asks <= questions[mine] for mine, asks in own)
 
 
 def _says_twice(text: str, context: GateContext) -> bool:
@@ -320,8 +320,8 @@ def _says_twice(text: str, context: GateContext) -> bool:
     compared = sentences(text)[:_COMPARED]
     stems = [(part in own, set(content_stems(part, context.brief.language))) for part in compared]
     return any(
-        (is_own or is_others_own) and len(one & other) >= max(_SAID, _SAID_SHARE * min(len(one), len(other)))
-        for (is_own, one), (is_others_own, other) in combinations(stems, 2)
+        (is_own or is_others_own) and len(first & second) >= max(_SAID, _SAID_SHARE * min(len(first), len(second)))
+        for (is_own, first), (is_others_own, second) in combinations(stems, 2)
     )
 
 

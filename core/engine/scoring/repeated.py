@@ -1,8 +1,8 @@
 """The figures that a reply repeats from its post: known where it answers them, doubtful where it affirms them.
 
-Who denies a figure has to say it, and who speaks of people past 70 where the post does claims nothing. But "Yes, 90% of
-them" makes the post's claim the reply's own. A sentence affirms that begins with assent, or that repeats a share, money
-or a count of the same things, and neither asks, denies nor says whose figure it is.
+A reply that denies a figure has to say it, and one that speaks of people past 70, as the post does, claims nothing. But
+"Yes, 90% of them" makes the post's claim the reply's own. A sentence affirms that begins with assent, or that repeats a
+share, money or a count of the same things, and neither asks, denies nor says whose figure it is.
 """
 
 from __future__ import annotations

@@ -75,28 +75,28 @@ class LargerSearch:
     async def run(self) -> tuple[Search[Candidate], Assessor]:
         """The drafts, best first, four at most, with all that is known of them."""
         profile = self.writer.model.budget.profile
-        asked = asyncio.create_task(self.writer.answering(self.passages))
+        answering = asyncio.create_task(self.writer.answering(self.passages))
         try:
-            written = self._noting(await self.writer.replies(_SAMPLES + profile.drafts_each))
+            written = self._value_of(await self.writer.replies(_SAMPLES + profile.drafts_each))
             plain = self.assess(self.brief)
             start = await self._candidates(written, plain)
             await self.show(start, plain)
-            passage = self._noting(await asked)
+            passage = self._value_of(await answering)
         finally:
-            asked.cancel()
+            answering.cancel()
         assessor = self.assess(replace(self.brief, evidence=(passage,))) if passage else plain
-        sourced = self._noting(await self.writer.sourced(passage)) if passage else ""
+        sourced = self._value_of(await self.writer.sourced(passage)) if passage else ""
         start += await self._candidates([sourced] if sourced else [], assessor)
         self.report("drafts", f"drafts that pass the gates: {len(start)}")
         prepared = await self._prepared(assessor)
         if not start:
             return Search(prepared[:MAX_DRAFTS], 0, sentence("the model wrote no draft that may be shown")), assessor
         offered, rounds = [*start, *prepared[:1]], 0
-        said = self._noting(await self._reviewed(offered, passage))
-        if said:
-            offered, said, rounds = await self._mended(offered, said, passage, assessor)
-        found = list(self._ordered(offered, said, sourced, passage, assessor))
-        return Search(found or prepared[:MAX_DRAFTS], rounds, sentence("reviewed")), assessor
+        verdict = self._value_of(await self._reviewed(offered, passage))
+        if verdict:
+            offered, verdict, rounds = await self._mended(offered, verdict, passage, assessor)
+        in_order = list(self._ordered(offered, verdict, sourced, passage, assessor))
+        return Search(in_order or prepared[:MAX_DRAFTS], rounds, sentence("reviewed")), assessor
 
     async def _reviewed(
         self, offered: Sequence[Candidate], passage: Evidence | None
@@ -123,29 +123,30 @@ class LargerSearch:
         return ranked(await assessor.best(drafts))
 
     async def _mended(
-        self, offered: list[Candidate], said: Review, passage: Evidence | None, assessor: Assessor
+        self, offered: list[Candidate], verdict: Review, passage: Evidence | None, assessor: Assessor
     ) -> tuple[list[Candidate], Review, int]:
         """The drafts after the profile's rounds: the best two, mended, where the judge prefers that in both orders."""
         rounds = self.writer.model.budget.profile.rounds // _ROUNDS_EACH
         for done in range(rounds):
             if self.writer.model.budget.is_late():
-                return offered, said, done
+                return offered, verdict, done
             by_text = {candidate.text: candidate for candidate in offered}
-            best = [by_text[text] for text in said.order if text in by_text and not by_text[text].is_prepared][:_MENDED]
-            wanting = [one for one in best if one.text in said.opinions and said.opinions[one.text].mend]
-            texts = [await self.writer.mended(one.text, said.opinions[one.text].mend) for one in wanting]
+            order = [by_text[text] for text in verdict.order if text in by_text and not by_text[text].is_prepared]
+            advice = {text: opinion.mend for text, opinion in verdict.opinions.items()}
+            wanting = [draft for draft in order[:_MENDED] if advice.get(draft.text)]
+            texts = [await self.writer.mended(draft.text, advice[draft.text]) for draft in wanting]
             won = list[Candidate]()
             for before, text in zip(wanting, texts, strict=True):
                 passed = await self._candidates([text] if text and text not in by_text else [], assessor)
                 won += [mended for mended in passed if await self._is_better(mended, before)]
             if not won:
-                return offered, said, done + 1
+                return offered, verdict, done + 1
             offered = [*won, *offered]
-            again = self._noting(await self._reviewed(offered, passage))
+            again = self._value_of(await self._reviewed(offered, passage))
             if again is None:
-                return offered, said, done + 1
-            said = again
-        return offered, said, rounds
+                return offered, verdict, done + 1
+            verdict = again
+        return offered, verdict, rounds
 
     async def _is_better(self, mended: Candidate, before: Candidate) -> bool:
         try:
@@ -161,29 +162,30 @@ class LargerSearch:
     def _ordered(
         self,
         offered: Sequence[Candidate],
-        said: Review | None,
+        verdict: Review | None,
         sourced: str,
         passage: Evidence | None,
         assessor: Assessor,
     ) -> Iterator[Candidate]:
         """What is shown, best first: as the review orders it, without what both refuse, and without copies."""
-        opinions = said.opinions if said else {}
-        place = {text: at for at, text in enumerate(said.order)} if said else {}
-        kept = list[Candidate]()
+        opinions = verdict.opinions if verdict else {}
+        place = {text: at for at, text in enumerate(verdict.order)} if verdict else {}
+        left = list[Candidate]()
         for candidate in offered:
             opinion = opinions.get(candidate.text)
             if fault := self._refusal(candidate, opinion, is_sourced=candidate.text == sourced):
                 assessor.faults[fault] += 1
             else:
-                kept.append(self._told(candidate, opinion, passage))
-        if said:
-            kept.sort(key=lambda one: (not self._is_publishable(opinions.get(one.text)), place[one.text]))
+                left.append(self._with_opinion(candidate, opinion, passage))
+        if verdict:
+            left.sort(key=lambda draft: (not self._is_publishable(opinions.get(draft.text)), place[draft.text]))
         else:
-            kept.sort(key=lambda one: (one.is_prepared, one.order))
-        kept = _with_evidence(kept, [one for one in kept if one.text == sourced and one.receipts and not one.doubt])
-        last = max((at for at, one in enumerate(kept) if not one.is_prepared), default=-1)
+            left.sort(key=lambda draft: (draft.is_prepared, draft.order))
+        with_source = [draft for draft in left if draft.text == sourced and draft.receipts and not draft.doubt]
+        left = _with_evidence(left, with_source)
+        last = max((at for at, candidate in enumerate(left) if not candidate.is_prepared), default=-1)
         shown = list[Candidate]()
-        for at, candidate in enumerate(kept):
+        for at, candidate in enumerate(left):
             is_behind = candidate.is_prepared and at > last >= 0
             if is_behind or any(_alike(candidate.text, other.text, self.brief.language) for other in shown):
                 continue
@@ -205,7 +207,7 @@ class LargerSearch:
             return in_words(opinion.faults[0])
         return candidate.contested if not opinion.is_publishable else ""
 
-    def _told(self, candidate: Candidate, opinion: Opinion | None, passage: Evidence | None) -> Candidate:
+    def _with_opinion(self, candidate: Candidate, opinion: Opinion | None, passage: Evidence | None) -> Candidate:
         """The candidate with its receipts and with all that a person should look at."""
         receipts = () if candidate.is_prepared else tuple(self._receipts(candidate.text, opinion, passage))
         doubts = [candidate.doubt] if candidate.doubt else []
@@ -228,8 +230,8 @@ class LargerSearch:
         parts, language = sentences(text), self.brief.language
         carried = set[str]()
         if passage and opinion and opinion.says_passage:
-            held = set(content_stems(passage.text, language))
-            shares = {part: _share(part, held, language) for part in parts}
+            stems = set(content_stems(passage.text, language))
+            shares = {part: _share(part, stems, language) for part in parts}
             best = max(shares.values(), default=0.0)
             carried = {part for part, share in shares.items() if share == best or (share and share >= best / 2)}
             carried = carried if best else set(parts[:1])
@@ -242,7 +244,7 @@ class LargerSearch:
                 verdict = Verdict.UNSUPPORTED if opinion else Verdict.UNVERIFIED
                 yield Receipt(part, passage.id if passage else None, verdict, None)
 
-    def _noting(self, noted: tuple[T, Sequence[str]]) -> T:
+    def _value_of(self, noted: tuple[T, Sequence[str]]) -> T:
         value, notes = noted
         self.notes.extend(notes)
         return value
@@ -253,16 +255,16 @@ def _with_evidence(best: list[Candidate], sourced: Sequence[Candidate]) -> list[
 
     Blind readers preferred the plain reply where the other one came first (``docs/figures/measured.md``).
     """
-    others = [one for one in best if one not in sourced]
+    others = [candidate for candidate in best if candidate not in sourced]
     return [*others[:1], *sourced, *others[1:]]
 
 
-def _share(part: str, held: set[str], language: str) -> float:
+def _share(part: str, stems: set[str], language: str) -> float:
     own = set(content_stems(part, language))
-    return len(own & held) / len(own) if own else 0.0
+    return len(own & stems) / len(own) if own else 0.0
 
 
 def _alike(text: str, other: str, language: str) -> bool:
     """Whether two drafts say nearly the same."""
-    one, two = set(content_stems(text, language)), set(content_stems(other, language))
-    return len(one & two) >= _ALIKE * max(len(one | two), 1)
+    first, second = set(content_stems(text, language)), set(content_stems(other, language))
+    return len(first & second) >= _ALIKE * max(len(first | second), 1)
