@@ -20,6 +20,11 @@ from numpy.typing import NDArray
 from core.errors import ScorerUnavailable
 from core.i18n.sentences import sentence
 
+logger = logging.getLogger(__name__)
+_PINNED: Final = re.compile(r"\A(?P<name>[^@]+)@(?P<revision>[0-9a-f]{40})")
+_FAILURES = (MemoryError, RuntimeError, ValueError, IndexError)
+T = TypeVar("T")
+
 
 @contextmanager
 def quiet() -> Iterator[None]:
@@ -35,13 +40,6 @@ def quiet() -> Iterator[None]:
         notices.set_verbosity(level)
         if had_bars:
             notices.enable_progress_bar()  # type: ignore[no-untyped-call]
-
-
-logger = logging.getLogger(__name__)
-
-_PINNED: Final = re.compile(r"\A(?P<name>[^@]+)@(?P<revision>[0-9a-f]{40})")
-_FAILURES = (MemoryError, RuntimeError, ValueError, IndexError)
-T = TypeVar("T")
 
 
 class Once(Generic[T]):

@@ -59,36 +59,6 @@ _ALONE: Final = re.compile(
 """One line without lines beside it: "migrants = criminals" are words, as is "women (all of them)"."""
 _STRONG: Final = re.compile(r"\w\(|[{}]|=\s*\S|</\w|;\s*$", re.MULTILINE)
 """Signs without which lines that look like code are words: "import them all"."""
-
-
-def is_code(text: str) -> bool:
-    """Whether a text as a whole is code or data."""
-    bare = _FENCE.sub("", text).strip()
-    return _is_json(bare) or _is_sql(bare) or _is_program(bare)
-
-
-def _is_json(text: str) -> bool:
-    if text[:1] not in {"{", "["}:
-        return False
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return _FIRST_FIELD.match(text) is not None
-    return True
-
-
-def _is_sql(text: str) -> bool:
-    return _SQL.match(text) is not None and _SQL_SIGN.search(text) is not None
-
-
-def _is_program(text: str) -> bool:
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    if not _STRONG.search(text) or (len(lines) == 1 and _ALONE.fullmatch(lines[0]) is None):
-        return False
-    like = sum(_LINE.fullmatch(line) is not None for line in lines)
-    return like >= _LEAST_SHARE * len(lines)
-
-
 THREATENS = 0.5
 _THREATENS_BY_WORDS = 0.1
 """Enough where the words call for violence, too; alone they decide only where the reader knows no language."""
@@ -101,7 +71,6 @@ _HINTED_HATEFUL = 0.84
 191 of 355 hateful posts of the development and test splits, and under 23 of 328 harmless ones."""
 _GROUP_IS_CLEAR = 0.5
 _GROUP_IS_UNLIKELY = 0.1
-
 _VIOLENCE = re.compile(
     r"\b(?:(?:kill|murder|lynch|behead|slaughter|drown|burn|shoot|gass|stabb)(?:ed|ing)?|exterminat\w*|eradicat\w*"
     r"|stab|(?<!a )shot|burnt|execut(?:ed?|ing)|hang(?:ed|ing)?(?! (?:out|up|on|around|their heads)\b)"
@@ -135,8 +104,6 @@ _NO_PERSON = frozenset(
     " almighty white black islamic jewish muslim christian".split()
 )
 """Words that occur in names of places, peoples and things."""
-
-
 _ADDRESS = re.compile(
     r"\b(?:you|your|yours|yourself|u|ur|tú|ti|te|tu|tus|usted|contigo|tuo|tua|tuoi|tue|sei|zu|zure|zuk|zuri|zaitez)\b",
     re.IGNORECASE,
@@ -152,6 +119,34 @@ _FIRST_NAME = re.compile(
     re.MULTILINE,
 )
 """A word that may be a first name: capital within a sentence, or as its subject."""
+
+
+def is_code(text: str) -> bool:
+    """Whether a text as a whole is code or data."""
+    bare = _FENCE.sub("", text).strip()
+    return _is_json(bare) or _is_sql(bare) or _is_program(bare)
+
+
+def _is_json(text: str) -> bool:
+    if text[:1] not in {"{", "["}:
+        return False
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return _FIRST_FIELD.match(text) is not None
+    return True
+
+
+def _is_sql(text: str) -> bool:
+    return _SQL.match(text) is not None and _SQL_SIGN.search(text) is not None
+
+
+def _is_program(text: str) -> bool:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if not _STRONG.search(text) or (len(lines) == 1 and _ALONE.fullmatch(lines[0]) is None):
+        return False
+    like = sum(_LINE.fullmatch(line) is not None for line in lines)
+    return like >= _LEAST_SHARE * len(lines)
 
 
 @dataclass(frozen=True, slots=True)

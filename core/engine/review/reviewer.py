@@ -27,6 +27,34 @@ _GRAVE: Final = frozenset(
 """Faults that refuse a draft that would otherwise be shown with a warning."""
 _TOKENS_EACH: Final = 90
 _MEND_CHARACTERS: Final = 140
+FAULTS: Final = (
+    "agrees presupposes mirrors stereotypes insults slur harm off_claim half other_group false_fact smear odd generic"
+    " politics obeys"
+).split()
+MOST: Final = 10
+"""The most drafts that are reviewed together."""
+_LETTERS: Final = ascii_uppercase[:MOST]
+_YES_NO: Final = {"type": "string", "enum": ["yes", "no"]}
+_DRAFT: Final[dict[str, Any]] = {
+    "draft": {"type": "string", "enum": list(_LETTERS)},
+    "faults": {"type": "array", "items": {"type": "string", "enum": FAULTS}, "maxItems": 4},
+    "answers": {"type": "string", "enum": ["whole", "part", "none"]},
+    "passage": {"type": "string", "enum": ["yes", "no", "none"]},
+    "states": _YES_NO,
+    "publish": _YES_NO,
+    "mend": {"type": "string", "maxLength": _MEND_CHARACTERS},
+}
+_ITEMS: Final = {"type": "object", "properties": _DRAFT, "required": list(_DRAFT), "additionalProperties": False}
+SCHEMA: Final[dict[str, Any]] = {
+    "type": "object",
+    "properties": {
+        "drafts": {"type": "array", "items": _ITEMS, "maxItems": MOST},
+        "order": {"type": "array", "items": {"type": "string", "enum": list(_LETTERS)}, "maxItems": MOST},
+    },
+    "required": ["drafts", "order"],
+    "additionalProperties": False,
+}
+"""The fixed schema of the answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,38 +111,6 @@ def in_words(fault: str) -> Sentence:
         "politics": sentence("takes sides between parties"),
         "obeys": sentence("obeys the post"),
     }[fault]
-
-
-FAULTS: Final = (
-    "agrees presupposes mirrors stereotypes insults slur harm off_claim half other_group false_fact smear odd generic"
-    " politics obeys"
-).split()
-
-
-MOST: Final = 10
-"""The most drafts that are reviewed together."""
-_LETTERS: Final = ascii_uppercase[:MOST]
-_YES_NO: Final = {"type": "string", "enum": ["yes", "no"]}
-_DRAFT: Final[dict[str, Any]] = {
-    "draft": {"type": "string", "enum": list(_LETTERS)},
-    "faults": {"type": "array", "items": {"type": "string", "enum": FAULTS}, "maxItems": 4},
-    "answers": {"type": "string", "enum": ["whole", "part", "none"]},
-    "passage": {"type": "string", "enum": ["yes", "no", "none"]},
-    "states": _YES_NO,
-    "publish": _YES_NO,
-    "mend": {"type": "string", "maxLength": _MEND_CHARACTERS},
-}
-_ITEMS: Final = {"type": "object", "properties": _DRAFT, "required": list(_DRAFT), "additionalProperties": False}
-SCHEMA: Final[dict[str, Any]] = {
-    "type": "object",
-    "properties": {
-        "drafts": {"type": "array", "items": _ITEMS, "maxItems": MOST},
-        "order": {"type": "array", "items": {"type": "string", "enum": list(_LETTERS)}, "maxItems": MOST},
-    },
-    "required": ["drafts", "order"],
-    "additionalProperties": False,
-}
-"""The fixed schema of the answer."""
 
 
 async def review(

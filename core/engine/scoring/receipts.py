@@ -56,6 +56,10 @@ SCHEMA: Final[dict[str, Any]] = {
     "additionalProperties": False,
 }
 """The fixed schema of the structured call."""
+_SUPPORTED = 0.6
+_LEAST_COVERED = 0.5
+Best = tuple[float, str]
+"""How far the best passage entails a statement, in [0, 1], and the passage's id."""
 
 
 async def extract(fact: str, language: str | None, model: MeteredModel) -> list[Parts]:
@@ -131,12 +135,6 @@ def hypothesis(triplet: Parts) -> str:
     """A triplet as a plain sentence that can be checked against evidence."""
     text = " ".join(part for part in triplet if part)
     return f"{text[0].upper()}{text[1:].rstrip('.')}."
-
-
-_SUPPORTED = 0.6
-_LEAST_COVERED = 0.5
-Best = tuple[float, str]
-"""How far the best passage entails a statement, in [0, 1], and the passage's id."""
 
 
 async def verify(

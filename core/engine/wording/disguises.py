@@ -51,6 +51,7 @@ _STARRED: Final = re.compile(r"(?<![\w*])[^\W\d_]+\*+[\w*]*(?![\w*])")
 HUMP: Final = re.compile(r"(?<=[a-zß-ÿ0-9])(?=[A-ZÀ-Þ])|(?<=[A-ZÀ-Þ])(?=[A-ZÀ-Þ][a-zß-ÿ])|_")
 """Where a new word begins in a hashtag."""
 _STACKED: Final = re.compile(r"\S+")
+_WORD_WITH_LOOKALIKE: Final = re.compile(rf"(?<!\w)\w*[{''.join(map(chr, _LOOKALIKES))}]\w*")
 
 
 def _styled_letters() -> Iterator[tuple[int, str]]:
@@ -66,7 +67,6 @@ def _styled_letters() -> Iterator[tuple[int, str]]:
 
 
 _STYLED: Final = dict(_styled_letters()) | {ord("ǫ"): "q", 0x1F18A: "P"}
-_WORD_WITH_LOOKALIKE: Final = re.compile(rf"(?<!\w)\w*[{''.join(map(chr, _LOOKALIKES))}]\w*")
 
 
 def bare(text: str) -> str:

@@ -34,6 +34,7 @@ _PICTURES: Final = frozenset("So Sk".split())
 _FIRST_PICTURE: Final = 0x2190
 _FLAG_LETTER: Final = "REGIONAL INDICATOR SYMBOL LETTER "
 _WORDS_IN_NAMES: Final = re.compile(r"\b(?:FACE|SIGN|SYMBOL|WITH|HEAVY|EMOJI COMPONENT|VARIATION SELECTOR.*)\b")
+_MOST_BESIDE = 3  # words beside a slogan
 
 
 def readable(text: str, language: str | None = None) -> str:
@@ -71,9 +72,6 @@ def _emoji_name(sign: str) -> str:
     if name.startswith(_FLAG_LETTER):
         return name.removeprefix(_FLAG_LETTER).casefold()
     return f" {_WORDS_IN_NAMES.sub(' ', name).casefold()} "
-
-
-_MOST_BESIDE = 3  # words beside a slogan
 
 
 def in_standard_words(text: str) -> str:

@@ -22,6 +22,43 @@ from core.engine.wording.language import NAMES
 from core.engine.wording.text import UNREADABLE
 
 _FALLBACK = "en"
+_BASQUE_CASE = re.compile(r"(?:[er]{0,2}k|a|ak|ek|e?ko|[er]{0,2}n|ean|etan|[er]{0,2}i|e?ra|aren|en|ei|tan|tako)$")
+_PER_CENT = "ehuneko"
+"""Basque for "per cent": the genitive of the word for a hundred."""
+_ITALIAN_UNITS = ("", "uno", "due", "tre", "quattro", "cinque", "sei", "sette", "otto", "nove")
+_ITALIAN_TENS = ("venti", "trenta", "quaranta", "cinquanta", "sessanta", "settanta", "ottanta", "novanta")
+_MENTION = re.compile(r"<(?:[@#][!&]?|a?:\w{1,40}:|t:|/[\w -]{1,40}:)-?\d{1,25}(?::\w)?>")
+"""How Discord writes a mention, an emoji of its own, a command and a moment: the number in it is no figure."""
+_NUMERAL = re.compile(
+    r"(?<![^\W\d_])(?<![A-Z]-)(?<![\d.,])\d{1,3}(?:[ \u00a0\u202f\u2009'’]\d{3})+(?![\d.,]\d|\d)"
+    r"|(?<![^\W\d_])(?<![A-Z]-)(?<!\d)\d+(?:[.,]\d+)*"
+)
+_UNREADABLE_AROUND = re.compile(rf"{UNREADABLE}[\d.,]{{0,12}}$"), re.compile(rf"[\d.,]{{0,12}}{UNREADABLE}")
+_RAISED = re.compile(r"[⁰¹²³⁴⁵⁶⁷⁸⁹]")
+_OF_POWERS = re.compile(r"(?:(?<![\d.,])10|[$€£]\s?\d+)$")  # 10³ is no 10, and $9⁹⁹ no 9
+_GLUED_MARK = re.compile(r"\A(\d+(?:,\d{3})*)[.,]\d{1,2}")
+_NEXT_SENTENCE = re.compile(r"(?<!\s)\s+(?:[A-ZÀ-Ý][a-zà-ÿ]|[AI]\s)")
+_WORD = re.compile(r"[^\W\d_]+")
+_GAP = re.compile(r"[\s\u00ad-]+")
+_YEAR = re.compile(r"1[0-9]{3}|20[0-9]{2}")
+_GLYPHS = {"½": Fraction(1, 2), "⅓": Fraction(1, 3), "⅔": Fraction(2, 3), "¼": Fraction(1, 4), "¾": Fraction(3, 4)}
+_BEFORE = (
+    ("share", re.compile(r"(?<![\d\s])\s?%\s?$|^%\s?$|\behuneko\s$", re.IGNORECASE)),
+    ("eur", re.compile(r"€\s?$")),
+    ("usd", re.compile(r"\$\s?$")),
+    ("gbp", re.compile(r"£\s?$")),
+)
+_ISO_DATE = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
+_NUMERIC_DATE = re.compile(r"(?<!\d)(\d{1,2})([./-])(\d{1,2})\2(\d{4})(?!\d)")
+_SLASHED = re.compile(r"(?<![\d/])(\d{1,15})/(\d{1,15})(?![\d/])")
+_SHORT_SCALE = re.compile(r"(k|mn?|bn|tn)\b")
+_SHORT = {"k": 10**3, "m": 10**6, "mn": 10**6, "bn": 10**9, "tn": 10**12}
+_ROMAN = {"i": 1, "v": 5, "x": 10}
+_NEAR = 60
+"""In so many characters before and after a part stands what makes a wording of it: "a little less than a half"."""
+_LONGEST = 40  # digits and signs of a number that anybody reads
+_MOST_WORDS = 40  # of one number
+_SOFT = frozenset({"", "year", "month", "week", "day", "hour", "minute", "kilometre", "points"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +134,6 @@ def _months(code: str) -> dict[str, int]:
     if code == "eu":
         numbers |= {name.removesuffix("a"): number for name, number in numbers.items()}
     return numbers
-
-
-_BASQUE_CASE = re.compile(r"(?:[er]{0,2}k|a|ak|ek|e?ko|[er]{0,2}n|ean|etan|[er]{0,2}i|e?ra|aren|en|ei|tan|tako)$")
-_PER_CENT = "ehuneko"
-"""Basque for "per cent": the genitive of the word for a hundred."""
-_ITALIAN_UNITS = ("", "uno", "due", "tre", "quattro", "cinque", "sei", "sette", "otto", "nove")
-_ITALIAN_TENS = ("venti", "trenta", "quaranta", "cinquanta", "sessanta", "settanta", "ottanta", "novanta")
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,40 +247,6 @@ def _italian_thousands(word: str) -> Value | None:
     thousands = _italian().get(parted.group(1), 0) if parted.group(1) else 1
     rest = _italian().get(parted.group(2), 0) if parted.group(2) else 0
     return Value(1000 * thousands + rest) if thousands and (rest or not parted.group(2)) else None
-
-
-_MENTION = re.compile(r"<(?:[@#][!&]?|a?:\w{1,40}:|t:|/[\w -]{1,40}:)-?\d{1,25}(?::\w)?>")
-"""How Discord writes a mention, an emoji of its own, a command and a moment: the number in it is no figure."""
-_NUMERAL = re.compile(
-    r"(?<![^\W\d_])(?<![A-Z]-)(?<![\d.,])\d{1,3}(?:[ \u00a0\u202f\u2009'’]\d{3})+(?![\d.,]\d|\d)"
-    r"|(?<![^\W\d_])(?<![A-Z]-)(?<!\d)\d+(?:[.,]\d+)*"
-)
-_UNREADABLE_AROUND = re.compile(rf"{UNREADABLE}[\d.,]{{0,12}}$"), re.compile(rf"[\d.,]{{0,12}}{UNREADABLE}")
-_RAISED = re.compile(r"[⁰¹²³⁴⁵⁶⁷⁸⁹]")
-_OF_POWERS = re.compile(r"(?:(?<![\d.,])10|[$€£]\s?\d+)$")  # 10³ is no 10, and $9⁹⁹ no 9
-_GLUED_MARK = re.compile(r"\A(\d+(?:,\d{3})*)[.,]\d{1,2}")
-_NEXT_SENTENCE = re.compile(r"(?<!\s)\s+(?:[A-ZÀ-Ý][a-zà-ÿ]|[AI]\s)")
-_WORD = re.compile(r"[^\W\d_]+")
-_GAP = re.compile(r"[\s\u00ad-]+")
-_YEAR = re.compile(r"1[0-9]{3}|20[0-9]{2}")
-_GLYPHS = {"½": Fraction(1, 2), "⅓": Fraction(1, 3), "⅔": Fraction(2, 3), "¼": Fraction(1, 4), "¾": Fraction(3, 4)}
-_BEFORE = (
-    ("share", re.compile(r"(?<![\d\s])\s?%\s?$|^%\s?$|\behuneko\s$", re.IGNORECASE)),
-    ("eur", re.compile(r"€\s?$")),
-    ("usd", re.compile(r"\$\s?$")),
-    ("gbp", re.compile(r"£\s?$")),
-)
-_ISO_DATE = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
-_NUMERIC_DATE = re.compile(r"(?<!\d)(\d{1,2})([./-])(\d{1,2})\2(\d{4})(?!\d)")
-_SLASHED = re.compile(r"(?<![\d/])(\d{1,15})/(\d{1,15})(?![\d/])")
-_SHORT_SCALE = re.compile(r"(k|mn?|bn|tn)\b")
-_SHORT = {"k": 10**3, "m": 10**6, "mn": 10**6, "bn": 10**9, "tn": 10**12}
-_ROMAN = {"i": 1, "v": 5, "x": 10}
-_NEAR = 60
-"""In so many characters before and after a part stands what makes a wording of it: "a little less than a half"."""
-_LONGEST = 40  # digits and signs of a number that anybody reads
-_MOST_WORDS = 40  # of one number
-_SOFT = frozenset({"", "year", "month", "week", "day", "hour", "minute", "kilometre", "points"})
 
 
 class FigureKind(StrEnum):

@@ -73,6 +73,16 @@ _IRREGULAR: Final = {
 }
 _SPANISH_NUCLEUS: Final = re.compile(r"[íú]|[iuü]*[aeoáéó][iuüy]*(?![aeoáéóíú])|[iuü]*[aeoáéó]|[iuüy]+")
 """One syllable: a strong vowel with the weak ones beside it, or weak ones alone; an accented weak one stands alone."""
+MEASURED: Final = frozenset({"en", "es", "it"})
+"""The languages with an established formula."""
+HIGHEST_GRADE: Final = 9.0
+LOWEST_INFLESZ: Final = 55.0
+LOWEST_GULPEASE: Final = 60.0
+_GRADE: Final = "US grade"
+_IN_A_NAME: Final = 2
+_WORD: Final = re.compile(r"[^\W_]+(?:['’\-.,][^\W_]+)*")
+_ITALIAN_WORD: Final = re.compile(r"[^\W_]+(?:[.,-][^\W_]+)*")
+"""The article before an apostrophe is a word of its own."""
 
 
 def syllables_in(word: str, language: str) -> int:
@@ -108,18 +118,6 @@ def _vowel_groups(word: str) -> int:
 def _in_spanish(word: str) -> int:
     plain = re.sub(r"y(?=[aeiouáéíóú])", "j", re.sub(r"(?<=[qg])u(?=[eiéí])", "", word))
     return max(1, len(_SPANISH_NUCLEUS.findall(plain)))
-
-
-MEASURED: Final = frozenset({"en", "es", "it"})
-"""The languages with an established formula."""
-HIGHEST_GRADE: Final = 9.0
-LOWEST_INFLESZ: Final = 55.0
-LOWEST_GULPEASE: Final = 60.0
-_GRADE: Final = "US grade"
-_IN_A_NAME: Final = 2
-_WORD: Final = re.compile(r"[^\W_]+(?:['’\-.,][^\W_]+)*")
-_ITALIAN_WORD: Final = re.compile(r"[^\W_]+(?:[.,-][^\W_]+)*")
-"""The article before an apostrophe is a word of its own."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,16 @@ from core.models import Action, Brief, Draft, FlaggedPost, Intent, Kind, Origin,
 
 _AS_IF = {Kind.SUPPORT: Intent.EMPATHETIC, Kind.NOTICE: Intent.DENOUNCING}
 """The intent of a reply that does what this kind does: every stored draft has one."""
+WEAK_FIT: Final = 0.8
+"""A best reply that is less fit than this is weak.
+
+The shipped reader of drafts warns of what a model wrote from about here on (0.81); it reads no prepared reply for that
+warning. Of 51 hateful posts in English, each a wording of one stereotype, the first draft without a model was less fit
+for one. So a prepared reply is seldom behind the notice.
+"""
+SHOWN: Final = 3
+"""How many words of support a moderator may choose from: they differ in tone, not in what they say."""
+_MAX_TOKENS: Final = 90
 
 
 def unargued(kind: Kind, text: str, language: str, reasons: tuple[str, ...], writer: str | None = None) -> Draft:
@@ -55,15 +65,6 @@ def unargued(kind: Kind, text: str, language: str, reasons: tuple[str, ...], wri
         unscored={score.name: why for score in fields(Scores) if score.name != "parts"},
         kind=kind,
     )
-
-
-WEAK_FIT: Final = 0.8
-"""A best reply that is less fit than this is weak.
-
-The shipped reader of drafts warns of what a model wrote from about here on (0.81); it reads no prepared reply for that
-warning. Of 51 hateful posts in English, each a wording of one stereotype, the first draft without a model was less fit
-for one. So a prepared reply is seldom behind the notice.
-"""
 
 
 def with_notice(
@@ -120,11 +121,6 @@ def _before() -> str:
 
 def _silence() -> str:
     return sentence("drafts: no reply is free of doubt; silence may serve better")
-
-
-SHOWN: Final = 3
-"""How many words of support a moderator may choose from: they differ in tone, not in what they say."""
-_MAX_TOKENS: Final = 90
 
 
 @dataclass(frozen=True, slots=True)
