@@ -24,8 +24,8 @@ from typing import Final
 import numpy as np
 
 from bench.measures.output import Row, note, save, show
+from bench.measures.significance import by, share
 from bench.texts.cases import Case, read_cases, test_cases
-from bench.texts.shares import by, share
 from core.engine.readers.networks import PostReader, shipped_posts
 from core.engine.wording.slurs import slurs_in
 from core.engine.wording.target_groups import groups_named

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.measures.output import Row, note, save, show
+from bench.measures.significance import by, share
 from bench.texts.cases import Reply, read_replies, test_replies
-from bench.texts.shares import by, share
 from core.engine.readers.networks import DraftReader, shipped_drafts
 from core.engine.scoring.check import CheckedText, Level, check_reply, context_for, read_drafts
 from core.errors import AntiphonError

@@ -21,8 +21,7 @@ from kb.ranking.queries import LanguageOf, PreparedQuery, prepared_query
 from kb.starter.fact_search import FactSearch
 from kb.starter.facts import STARTER_FACTS, load_facts
 from kb.starter.gaps import STARTER_GAPS, Gaps, Instead, load_gaps
-from kb.starter.index import KnowledgeIndex
-from kb.starter.vector_cache import KeptVectors
+from kb.starter.index import KeptVectors, KnowledgeIndex
 
 _EACH_SOURCE = 2  # of three passages, so that no source answers everything
 _EACH_DOCUMENT = 3  # of those that are offered; else one

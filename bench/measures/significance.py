@@ -1,17 +1,19 @@
-"""Whether a difference between systems is more than chance, and how sure a figure is. Pure functions."""
+"""Whether a difference between systems is more than chance, and how sure a figure is, also in tables of shares."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
 from statistics import median
+from typing import TypeVar
 
 import numpy as np
 from scipy.stats import friedmanchisquare, wilcoxon
 
 from bench.measures.output import Row
 
+T = TypeVar("T")
 Column = Mapping[str, float]
 """One system's figure for each post, by the post's id."""
 RESAMPLES = 1000
@@ -84,6 +86,34 @@ def interval(
             figures.append(value)
     low, high = np.percentile(figures, [2.5, 97.5]) if figures else (math.nan, math.nan)
     return float(low), float(high)
+
+
+def share(hits: Iterable[bool]) -> str:
+    """A share with its 95 % interval (Wilson), such as "0.93 [0.90, 0.95]"; "-" where nothing was counted."""
+    values = list(hits)
+    if not values:
+        return "-"
+    low, high = wilson(sum(values), len(values))
+    return f"{sum(values) / len(values):.3f} [{low:.2f}, {high:.2f}]"
+
+
+def by(
+    rows: Sequence[T], key: Callable[[T], Iterable[str]], columns: Mapping[str, Callable[[T], bool]], name: str
+) -> list[Row]:
+    """A table: each value of a key, how many rows have it, and in how many of them each column holds.
+
+    Args:
+        key: the values of a row; a row with several counts under each.
+        name: what the key is called.
+    """
+    parts = dict[str, list[T]]()
+    for row in rows:
+        for value in key(row):
+            parts.setdefault(value, []).append(row)
+    return [
+        {name: value, "texts": len(part), **{title: share(map(holds, part)) for title, holds in columns.items()}}
+        for value, part in sorted(parts.items())
+    ]
 
 
 def _shared(columns: Sequence[Column]) -> list[str]:

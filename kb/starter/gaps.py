@@ -19,8 +19,7 @@ from pydantic import ConfigDict, TypeAdapter
 
 from core.engine.ports import Embedder
 from core.models import TargetGroup
-from kb.starter.facts import Fact, named
-from kb.starter.rows import Text, read_rows, wrong_row
+from kb.starter.facts import Fact, Text, named, read_rows, wrong_row
 
 STARTER_GAPS = Path(__file__).parent / "gaps.jsonl"
 """The gaps that ship with Antiphon."""

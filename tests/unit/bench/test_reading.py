@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from bench.measures.significance import wilson
+from bench.measures.significance import by, share, wilson
 from bench.posts import DISGUISES, adversarial, disguised, false_alarms, read_all, systems
 from bench.reader import judge_all, reasons
 from bench.reader import systems as draft_systems
 from bench.texts.cases import Case, Reply, read_cases, read_replies
-from bench.texts.shares import by, share
 from core.engine.scoring.check import Level
 from core.errors import BadInput
 from tests.fakes.engine.readers import readers_saying
