@@ -60,7 +60,7 @@ _PLAIN_SYSTEM = (
 )
 _PLAIN = Generation(max_tokens=150, temperature=0.5, seed=0)
 _SECONDS = 600.0
-_DROPPED = re.compile(r"^gates: (\d+) ")
+_DROPPED = re.compile(r"^gates: drafts dropped[^:]*: (\d+) ")
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ def under(profile: Profile, claim: str | None = None) -> Answering:
     async def suggest(engine: Engine, sample: Sample) -> Said:
         started = time.monotonic()
         suggestion = await engine.suggest(Request(post_of(sample), profile, claim=claim))
-        return _first_reply(suggestion, time.monotonic() - started)
+        return first_reply(suggestion, time.monotonic() - started)
 
     return suggest
 
@@ -178,7 +178,8 @@ def brief_of(sample: Sample) -> Brief:
     return Brief(post_of(sample), reading, "", ())
 
 
-def _first_reply(suggestion: Suggestion, seconds: float) -> Said:
+def first_reply(suggestion: Suggestion, seconds: float) -> Said:
+    """What the engine would have said, with the number of drafts that its notes say were dropped."""
     first = suggestion.drafts[0] if suggestion.drafts else None
     receipts = first.receipts if first else ()
     dropped = (_DROPPED.match(text) for text in suggestion.degraded)

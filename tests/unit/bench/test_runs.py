@@ -13,19 +13,31 @@ from bench.measures.samples import Log, Sample
 from bench.replies.engine import costs, duels, failures, limits_of, ratios, results
 from bench.replies.referee import Referee
 from bench.replies.runs import ANSWER, REWARD, answer_all, duel_all, outcomes_of, referee_all, rewards_of
-from bench.replies.systems import FIGURE, SLUR, SystemOutcome, answer, flags_of, plain, strange_figures, under
+from bench.replies.systems import (
+    FIGURE,
+    SLUR,
+    SystemOutcome,
+    answer,
+    first_reply,
+    flags_of,
+    plain,
+    strange_figures,
+    under,
+)
 from core.engine.llm.profiles import LIVE
 from core.engine.llm.prompts import load_prompt
 from core.engine.pipeline import Engine
 from core.engine.ports import Answer
 from core.engine.wording.slurs import slurs_in
 from core.errors import BadInput, ModelUnavailable
+from core.i18n.sentences import sentence
 from tests.fakes.engine.bench import OUTCOME, REPLY, bench_engine, samples_of
-from tests.fakes.engine.brief import POST, brief_of, passage
+from tests.fakes.engine.brief import POST, brief_of, passage, post_of
 from tests.fakes.engine.embedder import FakeEmbedder
 from tests.fakes.engine.evidence import FakeEvidence
 from tests.fakes.engine.model import FakeModel
 from tests.fakes.engine.readers import readers_saying
+from tests.fakes.engine.suggestions import suggestion_for
 
 
 class Letters(FakeModel):
@@ -261,3 +273,14 @@ def test_figures_of_the_evidence_are_not_strange() -> None:
     assert strange_figures("In 2021, 340 of 900 jobs; counted in 2022.", held, "en") == set()
     assert strange_figures("About 341 jobs.", held, "en") == {"341"}
     assert strange_figures("340 jobs.", [], "en") == {"340"}
+
+
+def test_dropped_drafts_are_counted_from_what_the_engine_notes() -> None:
+    """Those that a gate stopped, and those that hold a word that a community forbids."""
+    notes = (
+        sentence("gates: drafts dropped: {count} ({faults})", count=4, faults="insults the author ×4"),
+        sentence(
+            "gates: drafts dropped for a word that the community forbids: {count} ({faults})", count=3, faults="×3"
+        ),
+    )
+    assert first_reply(replace(suggestion_for(post_of(POST)), degraded=notes), 1.0).dropped == 7
