@@ -1,7 +1,7 @@
 """The connection to the database: one code path over SQLite and PostgreSQL.
 
-Owns transactions, the promise that a commit is on the disk, and the translation of the vendors' errors. Does not know
-the tables. A transaction must never stay open across a network call; the callers see to that.
+A commit is on the disk when it returns, and the vendors' errors become the project's. A transaction must never stay
+open across a network call; the callers see to that.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ class Turns:
         Raises:
             sqlite3.OperationalError: another program held the file all the time.
         """
-        asked, has_waited = time.monotonic(), self._lock.locked()
+        began, has_waited = time.monotonic(), self._lock.locked()
         async with self._lock:
-            if has_waited and self._is_refused and time.monotonic() - asked >= self._patience_seconds:
+            if has_waited and self._is_refused and time.monotonic() - began >= self._patience_seconds:
                 raise sqlite3.OperationalError("database is locked")
             self._holder, self._is_refused = asyncio.current_task(), False
             try:
@@ -108,32 +108,32 @@ def _translated(err: Exception) -> AntiphonError:
     """
     cause = next((link for link in _chain(err) if isinstance(link, postgresql.ERRORS)), None)
     if cause is not None:
-        made = postgresql.translated(cause)
+        error = postgresql.translated(cause)
         for link in _chain(err):
-            link.args = (f"{type(cause).__name__}: {made.message}",)
+            link.args = (f"{type(cause).__name__}: {error.message}",)
             if isinstance(link, postgresql.ERRORS):
                 vars(link).update(detail=None, hint=None)
-        return made
-    said = "no connection was free in time" if isinstance(err, exc.TimeoutError) else str(getattr(err, "orig", err))
+        return error
+    message = "no connection was free in time" if isinstance(err, exc.TimeoutError) else str(getattr(err, "orig", err))
     if isinstance(err, exc.IntegrityError):
         return NotAllowed(
-            sentence("The database refused the change: {reason}.", reason=said),
+            sentence("The database refused the change: {reason}.", reason=message),
             remedy=sentence("Nothing was changed; reload and try again."),
         )
-    remedy = next((cure for sign, cure in _REMEDIES.items() if sign in said.lower()), _ELSEWHERE)
+    remedy = next((cure for sign, cure in _REMEDIES.items() if sign in message.lower()), _ELSEWHERE)
     return StoreUnavailable(
-        sentence("The database does not answer: {reason}.", reason=said or type(err).__name__), remedy=remedy
+        sentence("The database does not answer: {reason}.", reason=message or type(err).__name__), remedy=remedy
     )
 
 
 def _chain(err: BaseException) -> Iterator[BaseException]:
     """An error, and all errors that caused it."""
     waiting: list[BaseException | None] = [err]
-    seen = set[int]()
+    ids = set[int]()
     while waiting:
         link = waiting.pop()
-        if link is not None and id(link) not in seen:
-            seen.add(id(link))
+        if link is not None and id(link) not in ids:
+            ids.add(id(link))
             yield link
             waiting += [getattr(link, "orig", None), link.__cause__, link.__context__]
 
@@ -228,10 +228,10 @@ class Database:
             vendor = postgresql if self.is_postgresql else sqlite
             async with self.engine.begin() as connection:
                 await vendor.check_durable(connection)
-                found = await connection.run_sync(revision)
-            if found is None and expected_at is not None:
+                current = await connection.run_sync(revision)
+            if current is None and expected_at is not None:
                 raise missing(expected_at)
-            if found is None:
+            if current is None:
                 await upgrade(self.engine)
             async with self.engine.begin() as connection:
                 await connection.run_sync(check_revision)
@@ -272,14 +272,14 @@ class Database:
 
     async def _begun(self, session: Session) -> datetime:
         """The transaction's time, once it is certain that the tables are still those that this version can use."""
-        moment, found = await (postgresql if self.is_postgresql else sqlite).begun(session)
-        if found != self._usable:
-            if not may_use(found, self._own_revision):
+        moment, current = await (postgresql if self.is_postgresql else sqlite).begun(session)
+        if current != self._usable:
+            if not may_use(current, self._own_revision):
                 raise StoreUnavailable(
-                    sentence("The database was upgraded to revision {revision} meanwhile.", revision=found or "?"),
+                    sentence("The database was upgraded to revision {revision} meanwhile.", revision=current or "?"),
                     remedy=sentence("Start this process again with the version of Antiphon that upgraded it."),
                 )
-            self._usable = found or self._own_revision
+            self._usable = current or self._own_revision
         return moment if self._clock is None else self._clock()
 
     async def close(self) -> None:

@@ -70,8 +70,8 @@ def json_text(session: Session, document: ColumnElement[str], *path: ColumnEleme
     return func.json_extract(whole, place)
 
 
-def committed(found: _T | None) -> _T:
+def committed(row: _T | None) -> _T:
     """The row that kept ``insert_new`` from inserting; ``Conflict`` if it has disappeared meanwhile."""
-    if found is None:
+    if row is None:
         raise Conflict(sentence("Somebody else changed the same row at this moment."), remedy=sentence("Try again."))
-    return found
+    return row

@@ -1,7 +1,4 @@
-"""What is particular to PostgreSQL: durable commits, one clock for all machines, errors without the rows' values.
-
-Owns the settings of a connection and the words for the server's errors. Does not know the tables.
-"""
+"""What is particular to PostgreSQL: durable commits, one clock for all machines, errors without the rows' values."""
 
 from __future__ import annotations
 
@@ -91,7 +88,7 @@ def translated(err: BaseException) -> AntiphonError:
             sentence("The database refused the change: a value has no place there."),
             remedy=sentence("Correct the text."),
         )
-    what, remedy = next((found for sign, found in _TROUBLES.items() if (state or "08").startswith(sign)), _other(state))
+    what, remedy = next((words for sign, words in _TROUBLES.items() if (state or "08").startswith(sign)), _other(state))
     return StoreUnavailable(sentence("The database does not answer: {reason}.", reason=what), remedy=remedy)
 
 
@@ -129,8 +126,8 @@ def read_address(text: str) -> URL:
 
 def ssl_options(address: URL) -> dict[str, str]:
     """How the connection is encrypted, as the variables of PostgreSQL's own tools; nothing for what is not set."""
-    given = {"PGSSLMODE": _ssl_mode(address), "PGSSLROOTCERT": address.query.get("sslrootcert")}
-    return {name: str(value) for name, value in given.items() if value is not None}
+    variables = {"PGSSLMODE": _ssl_mode(address), "PGSSLROOTCERT": address.query.get("sslrootcert")}
+    return {name: str(value) for name, value in variables.items() if value is not None}
 
 
 def _ssl_mode(address: URL) -> object:
@@ -222,8 +219,8 @@ def _milliseconds(seconds: float) -> str:
 async def check_durable(connection: AsyncConnection) -> None:
     """Check that a commit will survive a power cut; ``StoreUnavailable`` if not."""
     for setting in ("fsync", "synchronous_commit", "full_page_writes"):
-        found = (await connection.exec_driver_sql(f"SHOW {setting}")).scalar_one()
-        if found == "off":
+        value = (await connection.exec_driver_sql(f"SHOW {setting}")).scalar_one()
+        if value == "off":
             raise StoreUnavailable(
                 f"The database has {setting}=off, and so may lose commits.",
                 remedy=f"Set {setting} to on in postgresql.conf.",

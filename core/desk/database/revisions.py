@@ -1,10 +1,11 @@
 """The schema's revisions: which one a database has, and how it is upgraded to the newest.
 
-Owns the calls of Alembic; the steps are in ``core/desk/migrations``. Each upgrade is one transaction: a database is at
-its old revision or at the new one, never between them.
+The steps are in ``core/desk/migrations``. Each upgrade is one transaction: a database is at its old revision or at the
+new one, never between them.
 
-The name of a step says what it does to a version that does not know it. ``0017`` changes what that one uses: it must
-not run any more. ``0017.1``, ``0017.2`` and so on only add what it does not miss, so that it may go on.
+The name of a step says what it does to a version that does not know it. ``0017`` changes what that one uses: that
+version must not run any more. ``0017.1``, ``0017.2`` and so on only add what that version does not miss, so that it may
+go on.
 """
 
 from __future__ import annotations
@@ -62,17 +63,17 @@ async def revision_of(engine: AsyncEngine) -> str | None:
         return await connection.run_sync(revision)
 
 
-def is_known(found: str | None) -> bool:
+def is_known(name: str | None) -> bool:
     """Whether this version of Antiphon has the step that made a revision."""
-    return found in _steps(_MIGRATIONS)[1]
+    return name in _steps(_MIGRATIONS)[1]
 
 
-def may_use(found: str | None, own: str) -> bool:
+def may_use(stored: str | None, own: str) -> bool:
     """Whether a version whose newest step is ``own`` may use a database at a revision: its own, or one with additions.
 
     A version with further additions of its own may not use a database that lacks them.
     """
-    (level, _, additions), (own_level, _, own_additions) = (found or "").partition("."), own.partition(".")
+    (level, _, additions), (own_level, _, own_additions) = (stored or "").partition("."), own.partition(".")
     return level == own_level and int(additions or 0) >= int(own_additions or 0)
 
 
@@ -82,24 +83,24 @@ def check_revision(connection: Connection) -> None:
     Raises:
         StoreUnavailable: its tables are older than this version's, or a newer version changed what this one uses.
     """
-    found, wanted = revision(connection), newest()
-    if may_use(found, wanted):
+    current, own = revision(connection), newest()
+    if may_use(current, own):
         return
-    if is_known(found):
+    if is_known(current):
         raise StoreUnavailable(
-            f"The database is at revision {found}; this version needs {wanted}.",
+            f"The database is at revision {current}; this version needs {own}.",
             remedy="Run: antiphon db upgrade. It keeps a backup of a SQLite database first; of PostgreSQL make one "
             "before: antiphon db backup.",
         )
-    raise unknown_revision(found)
+    raise unknown_revision(current)
 
 
-def unknown_revision(found: str | None) -> StoreUnavailable:
+def unknown_revision(name: str | None) -> StoreUnavailable:
     """The error for a database whose revision this version does not know: it is of a later one, or older than all."""
     return StoreUnavailable(
-        f"The database is at revision {found}, which this version does not know.",
+        f"The database is at revision {name}, which this version does not know.",
         remedy="A version before 0.1.0 made it: docs/running/upgrading.md says which one upgrades it."
-        if (found or "") < _OLDEST
+        if (name or "") < _OLDEST
         else "A later version of Antiphon made it: install that one, or restore an older backup.",
     )
 

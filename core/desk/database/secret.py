@@ -1,7 +1,7 @@
 """The installation's secret, under which people's ids are hashed.
 
-Owns one small file beside the settings. It is never in the database or its backups: these alone do not tell who is who
-(reliability, T26).
+The secret is one small file beside the settings. It is never in the database or its backups: these alone do not tell
+who is who (reliability, T26).
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ def load_secret(file: Path, *, creates: bool = True) -> bytes:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not file.exists():
             _make(file)
-        found = bytes.fromhex(file.read_text().strip())
+        secret = bytes.fromhex(file.read_text().strip())
     except (OSError, ValueError) as err:
         raise StoreUnavailable(
             f"The secret in {file} cannot be read or made.",
             remedy="Correct the rights, or put back the file from a backup: without it nobody's cases can be found.",
         ) from err
-    if len(found) != _BYTES:
+    if len(secret) != _BYTES:
         raise StoreUnavailable(f"The secret in {file} is cut short.", remedy="Put back the file from a backup.")
-    return found
+    return secret
 
 
 def _make(file: Path) -> None:

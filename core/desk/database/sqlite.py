@@ -1,7 +1,4 @@
-"""What is particular to SQLite: durable commits, writers that wait for each other, this machine's clock.
-
-Owns the settings of a connection. Does not know the tables.
-"""
+"""What is particular to SQLite: durable commits, writers that wait for each other, this machine's clock."""
 
 from __future__ import annotations
 
@@ -87,11 +84,11 @@ def _keep_a_log(connection: Any, busy_seconds: float) -> None:
 
 async def check_durable(connection: AsyncConnection) -> None:
     """Check that a commit will survive a power cut; ``StoreUnavailable`` if not."""
-    for pragma, wanted in _REQUIRED_PRAGMAS.items():
-        found = (await connection.exec_driver_sql(f"PRAGMA {pragma}")).scalar_one()
-        if str(found) != wanted:
+    for pragma, expected in _REQUIRED_PRAGMAS.items():
+        value = (await connection.exec_driver_sql(f"PRAGMA {pragma}")).scalar_one()
+        if str(value) != expected:
             raise StoreUnavailable(
-                f"The database has {pragma}={found} where {wanted} is needed to keep every commit.",
+                f"The database has {pragma}={value} where {expected} is needed to keep every commit.",
                 remedy="Put the database file on a local disk, not on a network share.",
             )
 

@@ -1,9 +1,9 @@
 """Whose draft comes first: what people wait for, before what a filter found.
 
-Owns when a background case may call the model. While a draft that somebody asked for waits or is made, in whatever
-process, no background case of this one begins a call; the calls that were begun end. A model server cannot do this: it
-puts requests that wait into another order, and those that it answers already take its time all the same. Nor can a call
-be taken back, so that a background case makes one at a time: so many are under way at once as workers have such cases.
+While a draft that somebody asked for waits or is made, in whatever process, no background case of this one begins a
+call; the calls that were begun end. A model server cannot do this: it puts requests that wait into another order, and
+those that it answers already take its time all the same. Nor can a call be taken back, so that a background case makes
+one at a time: so many are under way at once as workers have such cases.
 
 What this process drafts is known at once; what others have in the queue or in hand is looked up while a background case
 is in hand here. Nobody is held for ever: a case before which people came for ``patience_seconds`` in all goes on, one
@@ -155,10 +155,10 @@ class BackgroundCase:
         of = self._of
         await of._has_looked.wait()
         while of._closed_since is not None and not self._is_for_people:
-            left = of._patience_seconds - (of._seconds_closed() - self._before)
-            if left <= 0:
+            seconds = of._patience_seconds - (of._seconds_closed() - self._before)
+            if seconds <= 0:
                 return False
-            await pause(of._changed, left)
+            await pause(of._changed, seconds)
         return True
 
     async def somebody_waits(self) -> bool:

@@ -1,7 +1,7 @@
 """The worker's side of a case: take it under a lease, keep the lease alive, and hand the case to a person.
 
-Owns what a worker may write. A worker that lost its lease, or whose case was moved by somebody else, can store nothing:
-every call names the job's attempt and the case's version (reliability, I5 and I6).
+A worker that lost its lease, or whose case was moved by somebody else, can store nothing: every call names the job's
+attempt and the case's version (reliability, I5 and I6).
 """
 
 from __future__ import annotations

@@ -1,11 +1,8 @@
 """What the engine is asked about a case: the post, the voice of its community, and what was said before.
 
-Owns what of a community goes into a request, all read in one transaction: its rules, replies, prepared replies and
-cards, and earlier drafts. Owns also the order in which wishes count: what is asked for one draft, then what the
-community set, then the settings of the installation. Changes nothing, and takes no lease: the worker holds the case
-meanwhile.
-
-The counter-claim that a person chooses instead of the one that won the vote.
+The community's rules, replies, prepared replies and cards, and the earlier drafts are read in one transaction. A wish
+for one draft counts first, then what the community set, then the settings of the installation. No lease is taken: the
+worker holds the case meanwhile. A person may choose another counter-claim than the one that won the vote.
 """
 
 from __future__ import annotations
@@ -66,8 +63,8 @@ def remember(post: str, posted: Sequence[PostedReply], community_language: str) 
     """
     if not posted:
         return Memory()
-    found = detect(post, community_language)
-    language = found if found in NAMES else community_language
+    own_language = detect(post, community_language)
+    language = own_language if own_language in NAMES else community_language
     argued = [reply for reply in posted if reply.is_argued]
     ranked = (_one_line(argued[row].text) for row in closest(post, [reply.post for reply in argued], language))
     exemplars = tuple(islice(_fitting(ranked, language), _MAX_EXEMPLARS))
@@ -83,10 +80,10 @@ def closest(post: str, answered: Sequence[str], language: str) -> list[int]:
 
 def _fitting(replies: Iterator[str], language: str) -> Iterator[str]:
     """Each reply once, without those that are too long or in another language; each is checked only when asked for."""
-    seen = set[str]()
+    earlier = set[str]()
     for reply in replies:
-        if reply not in seen and len(reply) <= _MAX_CHARACTERS and detect(reply, language) in {language, None}:
-            seen.add(reply)
+        if reply not in earlier and len(reply) <= _MAX_CHARACTERS and detect(reply, language) in {language, None}:
+            earlier.add(reply)
             yield reply
 
 
@@ -99,7 +96,7 @@ _MOST_EARLIER: Final = 12
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _CaseFacts:
     """What the database knows of a case that is to be drafted; ``claim`` is the one that a moderator chose."""
 
     policy: CommunityPolicy
@@ -144,33 +141,33 @@ class DraftingRequest:
         Raises:
             StoreUnavailable: the database does not answer, or a different version wrote the community's rules.
         """
-        known = await self._database.run("read what a draft needs", lambda session: _known(session, case))
-        return await self._engine.suggest(replace(await self._request(case, known), turn=turn), on_progress)
+        facts = await self._database.run("read what a draft needs", lambda session: _facts(session, case))
+        return await self._engine.suggest(replace(await self._request(case, facts), turn=turn), on_progress)
 
-    async def _request(self, case: Case, known: _Known) -> Request:
+    async def _request(self, case: Case, facts: _CaseFacts) -> Request:
         post = case.post
-        voice = voice_for(self._voice(case), known.policy, post.wish)
-        memory = await asyncio.to_thread(remember, post.text, known.posted, voice.language)
+        voice = voice_for(self._voice(case), facts.policy, post.wish)
+        memory = await asyncio.to_thread(remember, post.text, facts.posted, voice.language)
         return Request(
             post,
             self._profile,
             voice,
             post.wish.language,
-            claim=known.claim,
-            recent=(*known.before.texts[:_MOST_EARLIER], *memory.recent),
+            claim=facts.claim,
+            recent=(*facts.before.texts[:_MOST_EARLIER], *memory.recent),
             exemplars=memory.exemplars,
             is_asked=is_asked(post),
-            offers_all=known.before.is_told or post.wish.intent is not None,
-            sources=Sources(known.policy.publishers, known.policy.evidence_since),
-            variant=known.before.times,
-            prepared=known.prepared,
-            cards=known.cards,
+            offers_all=facts.before.is_told or post.wish.intent is not None,
+            sources=Sources(facts.policy.publishers, facts.policy.evidence_since),
+            variant=facts.before.times,
+            prepared=facts.prepared,
+            cards=facts.cards,
         )
 
 
-async def _known(session: Session, case: Case) -> _Known:
+async def _facts(session: Session, case: Case) -> _CaseFacts:
     ref = case.post.ref
-    return _Known(
+    return _CaseFacts(
         policy_of(await communities.load(session, case.community_id)),
         await suggestions.chosen_claim(session, case.id),
         tuple(await suggestions.posted_replies(session, ref.platform, ref.community, MAX_REPLIES)),

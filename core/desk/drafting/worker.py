@@ -1,9 +1,9 @@
 """The worker: takes queued cases, runs the engine, and stores its answers.
 
-Owns each case from ``queued`` to a moderator or a person, the heartbeat that keeps its lease, and the bounded end of a
-process that drafts. A worker that has a background case in hand makes the drafts that people wait for beside it
-(``core.desk.drafting.precedence``): nobody waits for a worker that is held for them. Must never approve or post, and
-must not leave a case in ``drafting``: however the engine ends, the case goes on or back into the queue.
+A heartbeat keeps the lease of a case, and a process that drafts ends within a bounded time. A worker that has a
+background case in hand makes the drafts that people wait for beside it (``core.desk.drafting.precedence``): nobody
+waits for a worker that is held for them. No case stays in ``drafting``: however the engine ends, the case goes on or
+back into the queue.
 """
 
 from __future__ import annotations
@@ -121,9 +121,9 @@ class Worker:
         Raises:
             StoreUnavailable: the database does not answer, so no case could be taken.
         """
-        return await self._one(self._precedence.least)
+        return await self._draft_next(self._precedence.least)
 
-    async def _one(self, least: Priority) -> bool:
+    async def _draft_next(self, least: Priority) -> bool:
         taking = asyncio.create_task(self._queue.take(least))
         try:
             # Shielded, since a cancellation at this very moment must not lose the case that was just taken.
@@ -132,7 +132,7 @@ class Worker:
                 return False
             if taken.is_for_people:
                 with self._precedence.person():
-                    await self._held(taken)
+                    await self._draft_watched(taken)
             else:
                 await self._background(taken)
         except asyncio.CancelledError:
@@ -161,7 +161,7 @@ class Worker:
         async with self._precedence.background(taken.job.id) as case:
             beside = asyncio.create_task(self._serve_people(case))
             try:
-                await self._held(taken, case.turn)
+                await self._draft_watched(taken, case.turn)
             except asyncio.CancelledError:
                 beside.cancel()
                 raise
@@ -173,7 +173,7 @@ class Worker:
         """Make the drafts that people wait for until the case is over; one that was begun is finished."""
         while not self._stop.is_set() and await case.somebody_waits():
             try:
-                is_busy = await self._one(Priority.FLAGGED)
+                is_busy = await self._draft_next(Priority.FLAGGED)
             except StoreUnavailable as err:
                 _LOG.warning("people wait for the database: %s", err)
                 is_busy = False
@@ -182,36 +182,36 @@ class Worker:
             elif not is_busy:
                 await pause(case.over, self._poll_seconds)
 
-    async def _held(self, taken: Taken, turn: Turn = nullcontext) -> None:
+    async def _draft_watched(self, taken: Taken, turn: Turn = nullcontext) -> None:
         """Draft, and let the log, the metrics and the traces tell of it."""
         with watched(taken, self._drafting.profile) as attempt:
-            await self._hold(taken, attempt, turn)
+            await self._draft_under_lease(taken, attempt, turn)
 
-    async def _hold(self, taken: Taken, attempt: Attempt, turn: Turn) -> None:
+    async def _draft_under_lease(self, taken: Taken, attempt: Attempt, turn: Turn) -> None:
         """Draft while the lease is renewed beside it, and earlier than necessary when there is progress to show."""
-        said = _Said()
+        latest = _Latest()
 
         async def renew() -> bool:
-            stage, preview = said.news()
+            stage, preview = latest.news()
             try:
                 is_held = await self._queue.keep(taken, stage, preview)
             except BadAnswer as err:
                 _LOG.warning("case %s: what was drafted so far cannot be shown: %s", taken.case.id, err)
                 is_held = True
-            said.were_kept(stage, preview)
+            latest.were_kept(stage, preview)
             return is_held
 
         async def wait() -> None:
             await asyncio.sleep(self._progress_seconds)
-            await said.wait(self._heartbeat_seconds - self._progress_seconds)
+            await latest.wait(self._heartbeat_seconds - self._progress_seconds)
 
-        await while_held(self._draft(taken, said, attempt, turn), renew, wait)
+        await while_held(self._draft(taken, latest, attempt, turn), renew, wait)
 
-    async def _draft(self, taken: Taken, said: _Said, attempt: Attempt, turn: Turn) -> None:
+    async def _draft(self, taken: Taken, latest: _Latest, attempt: Attempt, turn: Turn) -> None:
         """Run the engine on a case and store its answer, or the reason why there is none."""
 
         def on_progress(step: Progress) -> None:
-            said.hear(step)
+            latest.hear(step)
             self._on_progress(step)
 
         try:
@@ -256,7 +256,7 @@ class Worker:
             await self._queue.release(taken, STOPPED)
 
 
-class _Said:
+class _Latest:
     """The engine's latest stage, without the words of the post that come with it, and its best draft so far."""
 
     def __init__(self) -> None:

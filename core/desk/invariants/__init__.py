@@ -1,7 +1,7 @@
 """The promises of the desk, I1 to I18 (reliability, section 1.3), each as a function that looks for a violation.
 
-Owns what the promises mean, once, for the tests and for ``antiphon doctor --audit``. Reads only; must never change a
-row, and never say a word of a post, a reply or a note.
+The tests and ``antiphon doctor --audit`` ask the same functions. They only read, and never say a word of a post, a
+reply or a note.
 """
 
 from core.desk.invariants.audit import INVARIANTS, Invariant, audit, check, violations

@@ -51,8 +51,8 @@ INVARIANTS: Final = (
 
 def violations(facts: Facts) -> dict[str, list[Violation]]:
     """The violations of each invariant that is broken, by its number."""
-    found = {invariant.id: list(invariant.look(facts)) for invariant in INVARIANTS}
-    return {name: broken for name, broken in found.items() if broken}
+    by_number = {invariant.id: list(invariant.look(facts)) for invariant in INVARIANTS}
+    return {name: broken for name, broken in by_number.items() if broken}
 
 
 async def check(

@@ -1,7 +1,8 @@
-"""I11, I13, I14, I15 and I18: what is stored is whole, valid, and deleted when it must be.
+"""The invariants, each as a function that gives what breaks it (``core.desk.invariants.audit`` lists them in order).
 
-I1, I2, I7, I8, I9 and I12: what is on the platform is what a person approved, once, and while they had the right.
-I3 to I6, I10, I16 and I17: nothing that was flagged is lost, done twice, or left without an owner.
+I11, I13, I14, I15 and I18 say that what is stored is whole, valid, and deleted when it must be. I1, I2, I7, I8, I9 and
+I12 say that a reply on the platform is what a person approved, once, and while they had the right. I3 to I6, I10, I16
+and I17 say that nothing that was flagged is lost, done twice, or left without an owner.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def moves_are_declared_and_kept(facts: Facts) -> Iterator[Violation]:
 def _as_digested(facts: Facts) -> Iterator[Violation]:
     """The newest digest matches the log up to its last line: no chain that was there at that time is gone."""
     if facts.tables.digests:
-        digest, log = max(facts.tables.digests, key=lambda one: one.last_line), facts.tables.log
+        digest, log = max(facts.tables.digests, key=lambda row: row.last_line), facts.tables.log
         if (log.streams, log.sha256) != (digest.streams, digest.sha256):
             yield Violation("audit", f"The digest of slot {digest.slot} is of another log: lines or chains are gone.")
 
@@ -110,17 +111,17 @@ def evidence_can_be_opened(facts: Facts) -> Iterator[Violation]:
         suggestion = facts.suggestions[row.id]
         if suggestion is None:
             continue
-        shown = {passage.id: text_hash(passage.text) for passage in suggestion.evidence}
+        hashes = {passage.id: text_hash(passage.text) for passage in suggestion.evidence}
         for draft in suggestion.drafts:
             cited = {receipt.evidence_id for receipt in draft.receipts} - {None}
-            for missing in sorted(str(one) for one in cited - shown.keys()):
+            for missing in sorted(str(passage_id) for passage_id in cited - hashes.keys()):
                 yield Violation(row.case_id, f"Draft {draft.rank} of suggestion {row.id} cites {missing}, not shown.")
             if passages is None or row.case_id not in under_review or newest[row.case_id] != row.id:
                 continue
-            for one in sorted(str(one) for one in cited & shown.keys()):
-                if passages.get(one) != shown[one]:
+            for passage_id in sorted(str(passage_id) for passage_id in cited & hashes.keys()):
+                if passages.get(passage_id) != hashes[passage_id]:
                     yield Violation(
-                        row.case_id, f"Passage {one} of draft {draft.rank} is not in the knowledge base so."
+                        row.case_id, f"Passage {passage_id} of draft {draft.rank} is not in the knowledge base so."
                     )
 
 
@@ -135,7 +136,7 @@ def erased_leave_no_trace(facts: Facts) -> Iterator[Violation]:
         if case.text or case.author_name or case.thread or case.words:
             yield Violation(case.id, "It was erased, and its text is still there.")
     suggestions = [row for row in facts.tables.suggestions if row.case_id in erased]
-    left = (
+    traces = (
         ("word of a suggestion", [row.case_id for row in suggestions if has_words(row.document)]),
         ("chosen claim", [row.case_id for row in facts.tables.claim_choices if row.claim]),
         ("preview", [row.case_id for row in facts.tables.previews]),
@@ -143,7 +144,7 @@ def erased_leave_no_trace(facts: Facts) -> Iterator[Violation]:
         ("note", [row.stream for row in facts.tables.notes]),
         ("approved text", [row.case_id for row in facts.tables.approvals if row.text or row.quote]),
     )
-    for what, case_ids in left:
+    for what, case_ids in traces:
         for case_id in sorted(set(case_ids) & erased.keys()):
             yield Violation(case_id, f"It was erased, and a {what} of it is still there.")
 
@@ -184,8 +185,8 @@ def posted_as_approved(facts: Facts) -> Iterator[Violation]:
             yield Violation(case.id, f"The reply of approval {approval.id} is {row.state} without a recorded intent.")
         if row.state is OutboxState.POSTED and _never_arrived(facts, approval.id):
             yield Violation(case.id, f"The reply of approval {approval.id} is called posted, and never was.")
-    for sent in _sent(facts):
-        yield from _sent_as_approved(facts, sent)
+    for reply in _replies(facts):
+        yield from _sent_as_approved(facts, reply)
 
 
 def _found_by_person(facts: Facts, case: CaseRow) -> bool:
@@ -198,7 +199,7 @@ def _never_arrived(facts: Facts, approval_id: str) -> bool:
     """Whether a person looked at the platform, and there never was such a reply."""
     if facts.record is None or facts.record.sent is None:
         return False
-    return all(sent.approval_id != approval_id for sent in facts.record.sent)
+    return all(reply.approval_id != approval_id for reply in facts.record.sent)
 
 
 def _approved_by_somebody(facts: Facts, approval: ApprovalRow) -> Iterator[Violation]:
@@ -217,18 +218,20 @@ def _approved_by_somebody(facts: Facts, approval: ApprovalRow) -> Iterator[Viola
         )
 
 
-def _sent_as_approved(facts: Facts, sent: Sent) -> Iterator[Violation]:
-    approval = facts.approvals.get(sent.approval_id)
+def _sent_as_approved(facts: Facts, reply: Sent) -> Iterator[Violation]:
+    approval = facts.approvals.get(reply.approval_id)
     if approval is None or approval.case_id not in facts.cases:
-        yield Violation(sent.approval_id, f"Message {sent.ref.message} stands on the platform, and nobody approved it.")
+        yield Violation(
+            reply.approval_id, f"Message {reply.ref.message} stands on the platform, and nobody approved it."
+        )
         return
     case = facts.cases[approval.case_id]
-    if sent.sha256 != approval.sha256:
-        yield Violation(case.id, f"Message {sent.ref.message} has other bytes than approval {approval.id}.")
-    if sent.in_reply_to != _place(case, sent):
-        yield Violation(case.id, f"Message {sent.ref.message} answers another post than the case's.")
+    if reply.sha256 != approval.sha256:
+        yield Violation(case.id, f"Message {reply.ref.message} has other bytes than approval {approval.id}.")
+    if reply.in_reply_to != _place(case, reply):
+        yield Violation(case.id, f"Message {reply.ref.message} answers another post than the case's.")
     if not facts.intents(approval):
-        yield Violation(case.id, f"Message {sent.ref.message} was sent before the intent was committed.")
+        yield Violation(case.id, f"Message {reply.ref.message} was sent before the intent was committed.")
 
 
 def posted_once(facts: Facts) -> Iterator[Violation]:
@@ -244,7 +247,7 @@ def posted_once(facts: Facts) -> Iterator[Violation]:
     for (_, _, _, message), count in places.items():
         if count > 1:
             yield Violation(str(message), f"One message of the platform is said to be the reply of {count} approvals.")
-    for approval_id, count in Counter(sent.approval_id for sent in _sent(facts)).items():
+    for approval_id, count in Counter(reply.approval_id for reply in _replies(facts)).items():
         if count > 1:
             yield Violation(approval_id, f"The reply of one approval was posted {count} times.")
 
@@ -281,8 +284,8 @@ def approval_holds(facts: Facts) -> Iterator[Violation]:
         if row.state in (OutboxState.QUEUED, OutboxState.SENDING)
     )
     for case in facts.tables.cases:
-        wanted = int(case.state in (CaseState.APPROVED, CaseState.SENDING))
-        if waiting[case.id] != wanted:
+        expected = int(case.state in (CaseState.APPROVED, CaseState.SENDING))
+        if waiting[case.id] != expected:
             yield Violation(case.id, f"A case that is {case.state} has {waiting[case.id]} replies waiting to be sent.")
     for case, approval, row in facts.approvals_with_sends():
         if row.state in (*_BEGUN, OutboxState.QUEUED) and approval.target_sha256 != case.target_sha256:
@@ -299,10 +302,10 @@ def approval_holds(facts: Facts) -> Iterator[Violation]:
     for community in facts.tables.communities:
         if community.rules_version not in _rules_at(facts, community.id):
             yield Violation(community.id, f"By its log its rules are not of version {community.rules_version}.")
-    for sent in _sent(facts):
-        approved = facts.approvals.get(sent.approval_id)
-        if approved is not None and sent.target_sha256 not in (None, approved.target_sha256):
-            yield Violation(approved.case_id, f"Message {sent.ref.message} answers a post that had been changed.")
+    for reply in _replies(facts):
+        approved = facts.approvals.get(reply.approval_id)
+        if approved is not None and reply.target_sha256 not in (None, approved.target_sha256):
+            yield Violation(approved.case_id, f"Message {reply.ref.message} answers a post that had been changed.")
 
 
 def _rules_at(facts: Facts, community_id: str, moment: datetime | None = None) -> frozenset[int]:
@@ -318,13 +321,13 @@ def _rules_at(facts: Facts, community_id: str, moment: datetime | None = None) -
 
 def undone_is_not_posted(facts: Facts) -> Iterator[Violation]:
     """I9: an approval that was taken back within its window is never posted, and none is before the window is over."""
-    sent = {one.approval_id for one in _sent(facts)}
+    posted = {reply.approval_id for reply in _replies(facts)}
     for case, approval, row in facts.approvals_with_sends():
         if row.state in _STOPPED and (row.remote_message or row.posted_at):
             yield Violation(
                 case.id, f"The reply of approval {approval.id} was {row.state}, and is posted all the same."
             )
-        if row.state in _STOPPED and row.approval_id in sent:
+        if row.state in _STOPPED and row.approval_id in posted:
             yield Violation(
                 case.id, f"The reply of approval {approval.id} was {row.state}, and stands on the platform."
             )
@@ -370,7 +373,7 @@ def _closed_at(facts: Facts, case: CaseRow, line: AuditLine) -> str:
         if is_here and time.since <= line.at and (time.until is None or line.at < time.until):
             return time.scope
     for scope in (EVERYWHERE, case.community_id):
-        changes = [one.change for one in facts.chains.get(scope, ()) if one.at <= line.at]
+        changes = [earlier.change for earlier in facts.chains.get(scope, ()) if earlier.at <= line.at]
         for closed, opened in ((Change.STOPPED, Change.RESUMED), (Change.SHADOW, Change.POSTING)):
             if [change for change in changes if change in (closed, opened)][-1:] == [closed]:
                 return scope
@@ -382,14 +385,14 @@ def _never_opened(facts: Facts, community_id: str) -> bool:
     return all(line.change is not Change.POSTING for line in facts.chains.get(community_id, []))
 
 
-def _sent(facts: Facts) -> tuple[Sent, ...]:
+def _replies(facts: Facts) -> tuple[Sent, ...]:
     return (facts.record.sent or ()) if facts.record else ()
 
 
-def _place(case: CaseRow, sent: Sent) -> PostRef:
+def _place(case: CaseRow, reply: Sent) -> PostRef:
     """Where the case's post is; if its author was erased, the message can no longer be identified."""
     is_forgotten = case.message.startswith(FORGOTTEN)
-    message = sent.in_reply_to.message if is_forgotten else case.message
+    message = reply.in_reply_to.message if is_forgotten else case.message
     return PostRef(case.platform, case.community, case.channel, message)
 
 
@@ -398,9 +401,9 @@ def nothing_is_lost(facts: Facts) -> Iterator[Violation]:
     for stream, lines in facts.chains.items():
         if lines[0].to_state is not None and stream not in facts.cases and not facts.is_deleted(stream):
             yield Violation(stream, "The audit log tells of a case that is gone.")
-    known = {PostRef(case.platform, case.community, case.channel, case.message) for case in facts.tables.cases}
+    refs = {PostRef(case.platform, case.community, case.channel, case.message) for case in facts.tables.cases}
     for ref in facts.record.acknowledged if facts.record else ():
-        if ref not in known:
+        if ref not in refs:
             yield Violation(ref.message, f"The flag of a post in {ref.community} was acknowledged, and has no case.")
 
 
@@ -421,10 +424,10 @@ def work_has_an_owner(facts: Facts) -> Iterator[Violation]:
                 jobs.setdefault(job.case_id, []).append(job)
             yield from _owned(facts, job)
     for case in facts.tables.cases:
-        wanted = {CaseState.QUEUED: [JobState.READY], CaseState.DRAFTING: [JobState.RUNNING]}.get(case.state, [])
-        found = [job.state for job in jobs.get(case.id, ())]
-        if found != wanted:
-            has = ", ".join(found) or "no"
+        expected = {CaseState.QUEUED: [JobState.READY], CaseState.DRAFTING: [JobState.RUNNING]}.get(case.state, [])
+        states = [job.state for job in jobs.get(case.id, ())]
+        if states != expected:
+            has = ", ".join(states) or "no"
             yield Violation(case.id, f"A case that is {case.state} has {has} work that waits or is done.")
     for _, approval, row in facts.approvals_with_sends():
         is_late = (
@@ -480,8 +483,8 @@ def backlog_is_bounded(facts: Facts) -> Iterator[Violation]:
     members = Counter(case.campaign_id for case in facts.tables.cases)
     for campaign in campaigns.values():
         if members[campaign.id] > campaign.posts:
-            said = f"It stands for {campaign.posts} posts, and {members[campaign.id]} are there."
-            yield Violation(campaign.lead_case_id, said)
+            what = f"It stands for {campaign.posts} posts, and {members[campaign.id]} are there."
+            yield Violation(campaign.lead_case_id, what)
 
 
 def _is_stood_for(facts: Facts, lead_id: str | None) -> bool:

@@ -1,11 +1,7 @@
 """What the invariants look at: the rows of the database, read once in one transaction, and a record from outside.
 
-Owns the reading. The rows stay in memory until the check is over; the audit log passes by
-(``core.desk.invariants.facts``).
-
-What was seen from outside the database: the platform's log, and what people did.
-One broken promise.
-The audit log, read one chain after another: each is checked as it is read, and what other checks need is kept.
+The record is the platform's log and what people did. The rows stay in memory until the check is over. Only the audit
+log passes by, one chain after another: each chain is checked as it is read, and what other checks need of it is kept.
 """
 
 from __future__ import annotations
@@ -176,12 +172,12 @@ def read_log(session: SyncSession, present: Collection[str], digested: int) -> A
     chains, faults, doubled, heads = dict[str, list[AuditLine]](), list[Violation](), list[Violation](), list[Any]()
     query = select(AuditRow.__table__).order_by(AuditRow.stream, AuditRow.seq, AuditRow.id)
     rows = session.execute(query.execution_options(yield_per=_AT_ONCE))
-    for stream, found in groupby(rows, key=attrgetter("stream")):
-        lines = list(found)
+    for stream, group in groupby(rows, key=attrgetter("stream")):
+        lines = list(group)
         is_deleted = lines[-1].change is Change.DELETED and stream not in present
         faults += faults_of(stream, lines, is_deleted=is_deleted)
         doubled += doubled_in(stream, lines)
-        chains[stream] = [_kept(line) for line in (lines if stream in present else lines[:1] + lines[1:][-1:])]
+        chains[stream] = [_audit_line(line) for line in (lines if stream in present else lines[:1] + lines[1:][-1:])]
         before = [line for line in lines if line.id <= digested]
         if before:
             head = max(before, key=attrgetter("id"))
@@ -189,7 +185,7 @@ def read_log(session: SyncSession, present: Collection[str], digested: int) -> A
     return AuditStream(chains, tuple(faults), tuple(doubled), len(heads), heads_hash(heads))
 
 
-def _kept(line: Any) -> AuditLine:
+def _audit_line(line: Any) -> AuditLine:
     return AuditLine(
         seq=line.seq,
         from_state=line.from_state,
@@ -216,30 +212,30 @@ def faults_of(stream: str, lines: Sequence[Any], *, is_deleted: bool) -> Iterato
             yield Violation(stream, sentence("Version {version} has no line in the audit log.", version=expected))
             return
         if line.previous != previous or line.sha256 != line_hash(line):
-            said = sentence("The line of version {version} was changed, or one before it.", version=expected)
-            yield Violation(stream, said)
+            what = sentence("The line of version {version} was changed, or one before it.", version=expected)
+            yield Violation(stream, what)
             return
         if is_deleted and line is lines[-1]:
             return
         if line.from_state is not state:
-            said = sentence(
+            what = sentence(
                 "Version {version} leaves {before}; the case was {state}.",
                 version=expected,
                 before=line.from_state,
                 state=state,
             )
-            yield Violation(stream, said)
+            yield Violation(stream, what)
         if line.from_state is not None and line.to_state not in TRANSITIONS[line.from_state]:
-            said = sentence(
+            what = sentence(
                 "Version {version} goes from {before} to {after}.",
                 version=expected,
                 before=line.from_state,
                 after=line.to_state,
             )
-            yield Violation(stream, said)
+            yield Violation(stream, what)
         if line.from_state is None and line.to_state not in (None, CaseState.CAPTURED):
-            said = sentence("Version {version} begins as {after}.", version=expected, after=line.to_state)
-            yield Violation(stream, said)
+            what = sentence("Version {version} begins as {after}.", version=expected, after=line.to_state)
+            yield Violation(stream, what)
         previous, state = line.sha256, line.to_state
 
 
@@ -356,11 +352,11 @@ class Facts:
     @cached_property
     def approval_lines(self) -> dict[str, AuditLine]:
         """The audit line of each approval, by its id: the first of a case's lines is its first approval's."""
-        found = {}
+        line_of = {}
         for case_id, approvals in self.approvals_by_case.items():
             lines = [line for line in self.moves(case_id, CaseState.APPROVED) if line.from_state is CaseState.IN_REVIEW]
-            found.update({approval.id: line for approval, line in zip(approvals, lines, strict=False)})
-        return found
+            line_of.update({approval.id: line for approval, line in zip(approvals, lines, strict=False)})
+        return line_of
 
     @cached_property
     def approvals_by_case(self) -> dict[str, list[ApprovalRow]]:
@@ -424,7 +420,7 @@ def read_tables(session: SyncSession) -> Tables:
         approvals=rows(ApprovalRow, "approved_at", "id"),
         outbox=rows(OutboxRow, "updated_at", "id"),
         jobs=rows(JobRow, "created_at", "id"),
-        log=read_log(session, {case.id for case in cases} | {one.id for one in communities}, digested),
+        log=read_log(session, {case.id for case in cases} | {community.id for community in communities}, digested),
         notes=rows(NoteRow, "stream", "seq"),
         persons=rows(PersonRow, "created_at", "id"),
         communities=communities,
@@ -444,14 +440,14 @@ async def _read_schema(session: Session) -> Schema:
 
 def _compared(connection: Connection) -> tuple[str | None, tuple[str, ...]]:
     context = MigrationContext.configure(connection)
-    return revision(connection), tuple(_named(change) for change in compare_metadata(context, Base.metadata))
+    return revision(connection), tuple(_words(change) for change in compare_metadata(context, Base.metadata))
 
 
-def _named(change: Any) -> str:
+def _words(change: Any) -> str:
     """A difference of the schema in a few words: what is missing or too much, and where."""
     if isinstance(change, list):
-        return ", ".join(_named(one) for one in change)
+        return ", ".join(_words(part) for part in change)
     verb, *subjects = change
-    names = [str(getattr(one, "name", None) or one) for one in subjects if one is not None]
-    tables = {one.table.name for one in subjects if getattr(one, "table", None) is not None}
+    names = [str(getattr(part, "name", None) or part) for part in subjects if part is not None]
+    tables = {part.table.name for part in subjects if getattr(part, "table", None) is not None}
     return " ".join([str(verb), *names, *(f"on {table}" for table in sorted(tables))])

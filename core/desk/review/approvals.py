@@ -1,7 +1,7 @@
 """The approval of a text: by one person, or by two.
 
-Owns what an approval must satisfy, and that a second person approves the same bytes where the rules ask for two. Must
-never post anything: an approval only puts a reply into the outbox.
+Where the rules ask for two, the second person approves the same bytes. Nothing is posted here: an approval only puts a
+reply into the outbox.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class AwaitsSecond:
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class _Basis:
     """What an approval is checked against, read before its transaction: it cannot change within one version of a case.
 
     ``quote`` stands above the text, as the person was shown it; ``people`` are those who already approved a text of
@@ -144,13 +144,13 @@ class Approvals:
             NotAllowed: somebody else was shown it.
         """
 
-        async def read(session: Session) -> _Seen:
-            kept = await kept_proposal(session, proposal_id)
-            case = await store.load(session, kept.case_id)
+        async def read(session: Session) -> _Basis:
+            proposal = await kept_proposal(session, proposal_id)
+            case = await store.load(session, proposal.case_id)
             stored = await suggestions.latest_suggestion(session, case.id)
-            text = (await rendered_in(session, case, kept.text, stored)).text
-            origin = kept.suggestion_id, kept.draft_rank
-            return await _seen(session, _Exact(case.id, kept.version, text, kept.sha256, *origin, kept))
+            text = (await rendered_in(session, case, proposal.text, stored)).text
+            origin = proposal.suggestion_id, proposal.draft_rank
+            return await _basis(session, _Exact(case.id, proposal.version, text, proposal.sha256, *origin, proposal))
 
         return await self._decide(await self._database.run("read what was proposed", read), by)
 
@@ -192,29 +192,29 @@ class Approvals:
         """
         check_text(text)
         exact = _Exact(case_id, version, text, shown_sha256, suggestion_id, draft_rank)
-        seen = await self._database.run("read what is approved", lambda session: _seen(session, exact))
-        return await self._decide(seen, by)
+        basis = await self._database.run("read what is approved", lambda session: _basis(session, exact))
+        return await self._decide(basis, by)
 
-    async def _decide(self, seen: _Seen, by: Person) -> Approved | AwaitsSecond:
-        await self._live_roles.refresh(seen.community, (by, *seen.people))
-        checked = await asyncio.to_thread(_checked, seen)
-        outcome = await self._database.run("approve", lambda session: self._keep(session, seen, by, checked))
+    async def _decide(self, basis: _Basis, by: Person) -> Approved | AwaitsSecond:
+        await self._live_roles.refresh(basis.community, (by, *basis.people))
+        checked = await asyncio.to_thread(_checked, basis)
+        outcome = await self._database.run("approve", lambda session: self._keep(session, basis, by, checked))
         if isinstance(outcome, Approved):
             waited = outcome.reply.approved_at - outcome.flagged_at
             metrics.FLAG_TO_DECISION.labels("approved").observe(waited.total_seconds())
         return outcome
 
-    async def _keep(self, session: Session, seen: _Seen, by: Person, checked: _Checked) -> Approved | AwaitsSecond:
-        case, who = await _approver(session, seen, by)
-        exact, footer = seen.exact, seen.footer
-        await self._question.check_text(session, case, seen.rendered, seen.stored)
+    async def _keep(self, session: Session, basis: _Basis, by: Person, checked: _Checked) -> Approved | AwaitsSecond:
+        case, who = await _approver(session, basis, by)
+        exact, footer = basis.exact, basis.footer
+        await self._question.check_text(session, case, basis.rendered, basis.stored)
         waits = await self._question.waits(session, case)
-        said, found = checked
-        is_known = seen.stored is not None
-        reasons = why_two_of(said, found, is_known=is_known, wrote_post=wrote_post(case, who))
+        suggestion, edit = checked
+        is_known = basis.stored is not None
+        reasons = why_two_of(suggestion, edit, is_known=is_known, wrote_post=wrote_post(case, who))
         draft = await _draft_text(session, case.id, exact.suggestion_id, exact.draft_rank)
         community = await communities.load(session, case.community_id)
-        if community.rules_version != seen.community.rules_version:
+        if community.rules_version != basis.community.rules_version:
             raise Conflict(
                 sentence("The rules of the community were changed after you were shown this text."),
                 remedy=store.LOOK_AGAIN,
@@ -227,12 +227,12 @@ class Approvals:
             shown_sha256=exact.shown_sha256,
             moderator=who if first is None else first.moderator,
             at=session.moment,
-            quote=seen.quote,
+            quote=basis.quote,
         )
         if reasons and first is None:
             until = reply.approved_at + self._holds_for
             own = First(who, reply.sha256, community.rules_version, reply.approved_at, until)
-            await _keep_text(session, case, own, seen)
+            await _keep_text(session, case, own, basis)
             return await self._wait(session, case, own, reasons)
         reason = sentence("approved")
         if first is not None:
@@ -263,16 +263,16 @@ class Approvals:
         return AwaitsSecond(case.id, first.sha256, reasons, first.until)
 
 
-async def _approver(session: Session, seen: _Seen, by: Person) -> tuple[Case, str]:
+async def _approver(session: Session, basis: _Basis, by: Person) -> tuple[Case, str]:
     """The case, locked, and the approver's pseudonym; raises whatever speaks against approving exactly this text."""
-    exact = seen.exact
+    exact = basis.exact
     if exact.kept is not None:
         await require_shown(session, await kept_proposal(session, exact.kept.id), by)
     case, who = await decider(session, exact.case_id, exact.version, by, OnCase.APPROVE, CaseState.IN_REVIEW)
     check_answerable(case.post)
     await require_settled(session, case.id)
-    footer = (await rendered_in(session, case, "", seen.stored)).footer
-    if footer != seen.footer or not exact.text.endswith(footer):
+    footer = (await rendered_in(session, case, "", basis.stored)).footer
+    if footer != basis.footer or not exact.text.endswith(footer):
         raise NotAllowed(
             sentence("The text lacks the sentence that discloses Antiphon."), remedy=sentence("Render it again.")
         )
@@ -285,43 +285,43 @@ async def _approver(session: Session, seen: _Seen, by: Person) -> tuple[Case, st
 
 async def _first(session: Session, case: Case, exact: _Exact, who: str) -> First | None:
     """Another person's approval of the same bytes, which still counts."""
-    found = await approvals.counting(session, case)
-    return next((one for one in found if one.sha256 == exact.shown_sha256 and one.moderator != who), None)
+    firsts = await approvals.counting(session, case)
+    return next((first for first in firsts if first.sha256 == exact.shown_sha256 and first.moderator != who), None)
 
 
-async def _keep_text(session: Session, case: Case, first: First, seen: _Seen) -> None:
+async def _keep_text(session: Session, case: Case, first: First, basis: _Basis) -> None:
     """Keep what the first person approved, for the second to read; needed where it was approved without a proposal."""
-    exact = seen.exact
+    exact = basis.exact
     if await proposal_with(session, case, first.sha256) is None:
         await keep_proposal(
             session,
             case,
             await communities.load(session, case.community_id),
             first.moderator,
-            exact.text.removesuffix(seen.footer),
+            exact.text.removesuffix(basis.footer),
             first.sha256,
             suggestion_id=exact.suggestion_id,
             draft_rank=exact.draft_rank,
-            quote=seen.quote,
+            quote=basis.quote,
         )
 
 
-async def _seen(session: Session, exact: _Exact) -> _Seen:
+async def _basis(session: Session, exact: _Exact) -> _Basis:
     case = await store.load(session, exact.case_id)
     community = await communities.load(session, case.community_id)
     stored = await suggestions.latest_suggestion(session, case.id)
     added = await rendered_in(session, case, "", stored)
     quote = added.quote if exact.kept is None else exact.kept.quote
-    found = await approvals.firsts(session, case)
-    members = [await member(session, community.id, community.platform, first.moderator) for first in found]
+    firsts = await approvals.firsts(session, case)
+    members = [await member(session, community.id, community.platform, first.moderator) for first in firsts]
     people = tuple(person for person in members if person is not None)
-    return _Seen(exact, community, added.footer, quote, stored, people, case.post)
+    return _Basis(exact, community, added.footer, quote, stored, people, case.post)
 
 
-def _checked(seen: _Seen) -> _Checked:
+def _checked(basis: _Basis) -> _Checked:
     """What would be posted, held against the evidence, leaving out the sentence that discloses Antiphon."""
-    said = said_of(seen.stored, seen.post)
-    return said, CheckedEdit(check_edit(seen.exact.text.removesuffix(seen.footer), said))
+    suggestion = said_of(basis.stored, basis.post)
+    return suggestion, CheckedEdit(check_edit(basis.exact.text.removesuffix(basis.footer), suggestion))
 
 
 async def _draft_text(session: Session, case_id: str, suggestion_id: str | None, rank: int | None) -> str | None:

@@ -1,9 +1,7 @@
 """Calls people to cases that need them, and tells approvers what was not sent, and flaggers what became of a post.
 
-Owns when a role is called, once for each case and kind, and that nobody is called in a community's quiet hours. Decides
-nothing about a case, and calls its notifier outside of any transaction. One process does it for each platform.
-
-Which open cases a role is to be called to, and which approvers are to be told that their reply was not sent.
+A role is called once for each case and kind, and not in a community's quiet hours. The notifier is called outside of
+any transaction. One process does it for each platform.
 """
 
 from __future__ import annotations
@@ -110,20 +108,20 @@ async def not_sent(session: Session, platform: str) -> list[NotSent]:
         .where(AuditRow.at > session.moment - _LATEST, CaseRow.platform == platform)
         .order_by(AuditRow.at, AuditRow.id)
     )
-    found = list[NotSent]()
+    replies = list[NotSent]()
     rows = list(await session.execute(query))
-    said = await _said(session, {case.id for _, case, _ in rows})
+    notices = await _notices(session, {case.id for _, case, _ in rows})
     for line, case, card in rows:
         for who in await _approvers(session, case.id, line.at):
             about = f"{line.seq}:{who}"
-            if who == line.actor or (case.id, NOT_SENT, about) in said or len(found) >= _AT_ONCE:
+            if who == line.actor or (case.id, NOT_SENT, about) in notices or len(replies) >= _AT_ONCE:
                 continue
             person = await member(session, case.community_id, platform, who)
             if person is not None:
                 place = _place(case, card)
                 reason = line.reason if line.to_state is not CaseState.IN_REVIEW else _BY_ANOTHER
-                found.append(NotSent(case.id, case.community_id, about, person.user, reason, place))
-    return found
+                replies.append(NotSent(case.id, case.community_id, about, person.user, reason, place))
+    return replies
 
 
 async def _approvers(session: Session, case_id: str, at: datetime) -> Sequence[str]:
@@ -137,7 +135,7 @@ async def _approvers(session: Session, case_id: str, at: datetime) -> Sequence[s
     return [] if row is None else [who for who in (row.moderator, row.seconded_by) if who]
 
 
-async def _said(session: Session, case_ids: Collection[str]) -> set[tuple[str, str, str]]:
+async def _notices(session: Session, case_ids: Collection[str]) -> set[tuple[str, str, str]]:
     query = select(NoticeRow.case_id, NoticeRow.kind, NoticeRow.about).where(
         NoticeRow.case_id.in_(sorted(case_ids)), NoticeRow.said_at.is_not(None)
     )
@@ -146,12 +144,12 @@ async def _said(session: Session, case_ids: Collection[str]) -> set[tuple[str, s
 
 async def calls_said(session: Session, case_ids: Collection[str]) -> set[tuple[str, str]]:
     """To which of these cases a role was called, and why."""
-    return {(case_id, kind) for case_id, kind, _ in await _said(session, case_ids)}
+    return {(case_id, kind) for case_id, kind, _ in await _notices(session, case_ids)}
 
 
 async def is_said(session: Session, case_id: str, kind: str, about: str) -> bool:
     """Whether a notice was given, or given up."""
-    return (case_id, kind, about) in await _said(session, [case_id])
+    return (case_id, kind, about) in await _notices(session, [case_id])
 
 
 async def claim(session: Session, case_id: str, kind: str, about: str, again_within: timedelta) -> bool:
@@ -169,8 +167,8 @@ async def claim(session: Session, case_id: str, kind: str, about: str, again_wit
 
 async def was_said(session: Session, case_id: str, kind: str, about: str) -> None:
     """Store that a notice was given."""
-    done = update(NoticeRow).filter_by(case_id=case_id, kind=kind, about=about).values(said_at=session.moment)
-    await session.execute(done, execution_options={"synchronize_session": False})
+    change = update(NoticeRow).filter_by(case_id=case_id, kind=kind, about=about).values(said_at=session.moment)
+    await session.execute(change, execution_options={"synchronize_session": False})
 
 
 async def was_not_said(session: Session, case_id: str, kind: str, about: str) -> None:
@@ -245,36 +243,38 @@ class Attention:
             StoreUnavailable: the database does not answer; a later step catches up.
         """
         due = await self._database.run("look who is to be called", self._look)
-        given = 0
-        for one in due:
-            with about(case=one.notice.case_id):
-                given += await self._give(one)
-        return given
+        count = 0
+        for item in due:
+            with about(case=item.notice.case_id):
+                count += await self._give(item)
+        return count
 
     async def _look(self, session: Session) -> list[_Due]:
         if not await self._office.is_held(session):
             self._read.clear()
             return []
         self._rests = {own: until for own, until in self._rests.items() if until > session.moment}
-        found = await communities.all_communities(session)
-        known = {own.id: _policy(own) for own in found if own.platform == self._platform and own.id not in self._rests}
-        policies = {own: policy for own, policy in known.items() if policy is not None and policy.review_channel}
+        rows = await communities.all_communities(session)
+        all_policies = {
+            own.id: _policy(own) for own in rows if own.platform == self._platform and own.id not in self._rests
+        }
+        policies = {own: policy for own, policy in all_policies.items() if policy is not None and policy.review_channel}
         return [
             *await self._calls(session, policies),
             *await self._not_sent(session, policies),
-            *await self._outcomes(session, known),
+            *await self._outcomes(session, all_policies),
         ]
 
     async def _calls(self, session: Session, policies: dict[str, CommunityPolicy]) -> list[_Due]:
         """The calls that are due; in quiet hours they wait until those are over."""
         cases = await standing(session, [own for own, policy in policies.items() if policy.calls])
-        said = await calls_said(session, [case.case_id for case in cases])
+        calls = await calls_said(session, [case.case_id for case in cases])
         await self._read_anew(session, cases)
         due = list[_Due]()
         for case in cases:
             policy = policies[case.community_id]
             for kind, role in policy.calls.items():
-                if (case.case_id, kind) in said or not self._needs(case, kind, policy, session.moment):
+                if (case.case_id, kind) in calls or not self._needs(case, kind, policy, session.moment):
                     continue
                 due.append(self._call(case, kind, role, policy.language))
         return due
@@ -289,41 +289,53 @@ class Attention:
         if not is_let_through and is_quiet(policy.quiet_hours, policy.time_zone, moment):
             return False
         if kind is CallKind.WAITING:
-            wanted = timedelta(minutes=policy.waiting_minutes)
-            return case.waits_since is not None and case.waits_since <= moment - wanted
+            patience = timedelta(minutes=policy.waiting_minutes)
+            return case.waits_since is not None and case.waits_since <= moment - patience
         return kind in self._read.get(case.case_id, ("", frozenset[CallKind]()))[1]
 
     async def _read_anew(self, session: Session, cases: list[Standing]) -> None:
         """Read the cards that show something else than at the last look, the oldest first, and forget closed cases."""
         present = {case.case_id for case in cases}
-        self._read = {case_id: known for case_id, known in self._read.items() if case_id in present}
+        self._read = {case_id: card for case_id, card in self._read.items() if case_id in present}
         changed = [case for case in cases if self._read.get(case.case_id, ("?", None))[0] != case.digest]
         for case in changed[:_MOST_READ]:
             self._read[case.case_id] = case.digest, _kinds(await build(session, case.case_id))
 
     async def _not_sent(self, session: Session, policies: dict[str, CommunityPolicy]) -> list[_Due]:
-        found = [one for one in await not_sent(session, self._platform) if one.community_id in policies]
+        replies = [reply for reply in await not_sent(session, self._platform) if reply.community_id in policies]
         due = list[_Due]()
-        for one in found:
-            key, language = f"{one.case_id}:{one.about}", policies[one.community_id].language
-            notice = Notice(key, one.case_id, one.card.community, one.card, reason=one.reason, language=language)
-            due.append(_Due(notice, one.community_id, NOT_SENT, one.about, _telling(self._notifier, notice, one.user)))
+        for reply in replies:
+            key, language = f"{reply.case_id}:{reply.about}", policies[reply.community_id].language
+            notice = Notice(
+                key, reply.case_id, reply.card.community, reply.card, reason=reply.reason, language=language
+            )
+            due.append(
+                _Due(notice, reply.community_id, NOT_SENT, reply.about, _telling(self._notifier, notice, reply.user))
+            )
         return due
 
-    async def _outcomes(self, session: Session, known: Mapping[str, CommunityPolicy | None]) -> list[_Due]:
+    async def _outcomes(self, session: Session, policies: Mapping[str, CommunityPolicy | None]) -> list[_Due]:
         """What people who flagged posts are told; one who decided the case, or was told, is not told again."""
         due = list[_Due]()
-        for one in await flaggers.to_tell(session, self._platform):
-            policy, about = known.get(one.community_id), one.person_id
+        for flagger in await flaggers.to_tell(session, self._platform):
+            policy, about = policies.get(flagger.community_id), flagger.person_id
             if policy is None:
                 continue
-            is_over = await is_said(session, one.case_id, OUTCOME, about)
-            if is_over or await newest_actor(session, one.case_id) == one.person_id or not policy.tells_flaggers:
-                await flaggers.forget(session, one.case_id, one.person_id)
+            is_over = await is_said(session, flagger.case_id, OUTCOME, about)
+            if (
+                is_over
+                or await newest_actor(session, flagger.case_id) == flagger.person_id
+                or not policy.tells_flaggers
+            ):
+                await flaggers.forget(session, flagger.case_id, flagger.person_id)
                 continue
-            key, place = f"{one.case_id}:{about}", one.post
-            notice = Notice(key, one.case_id, place.community, place, outcome=one.state, language=policy.language)
-            due.append(_Due(notice, one.community_id, OUTCOME, about, _telling(self._notifier, notice, one.user)))
+            key, place = f"{flagger.case_id}:{about}", flagger.post
+            notice = Notice(
+                key, flagger.case_id, place.community, place, outcome=flagger.state, language=policy.language
+            )
+            due.append(
+                _Due(notice, flagger.community_id, OUTCOME, about, _telling(self._notifier, notice, flagger.user))
+            )
         return due
 
     async def _give(self, due: _Due) -> bool:
@@ -369,9 +381,9 @@ def _telling(notifier: Notifier, notice: Notice, user: str) -> Callable[[], Awai
 
 def _kinds(card: Card) -> frozenset[CallKind]:
     """What a card says of the help that its case needs."""
-    found = set[CallKind]()
+    kinds = set[CallKind]()
     if card.advice is Action.REPORT:
-        found.add(CallKind.THREAT)
+        kinds.add(CallKind.THREAT)
     if card.first_approvals:
-        found.add(CallKind.SECOND)
-    return frozenset(found)
+        kinds.add(CallKind.SECOND)
+    return frozenset(kinds)

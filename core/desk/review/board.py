@@ -1,8 +1,7 @@
 """Keeps the cards in a platform's review channels up to date with the cases in the database.
 
-Owns which cards are shown, when, and what happens where a platform cannot show them. The communities are shown side by
-side, and the cards of each one after the other, so that no community waits for what another one's platform says.
-Decides nothing about a case, and calls its surface outside of any transaction. Any number of processes may run one; the
+The communities are shown side by side, and the cards of each one after the other, so that no community waits for
+another one's platform. The surface is called outside of any transaction. Any number of processes may run a board; the
 one that holds the office shows the cards.
 """
 
@@ -112,8 +111,8 @@ class LostCards:
         cards = self._unseen[community]
         looked = await self._surface.look(cards)
         self.give_up(community)
-        if left := [card for card in cards if card not in looked.standing | looked.gone]:
-            self._unseen[community] = left
+        if rest := [card for card in cards if card not in looked.standing | looked.gone]:
+            self._unseen[community] = rest
         return looked.gone
 
     def give_up(self, community: str) -> None:
@@ -260,13 +259,13 @@ class ReviewBoard:
 
     async def _end_lanes(self) -> int:
         """Let go of what is done; returns how many it was, or raises the first error of one."""
-        done = {community_id: lane for community_id, lane in self._lanes.items() if lane.done()}
-        for community_id in done:
+        ended = {community_id: lane for community_id, lane in self._lanes.items() if lane.done()}
+        for community_id in ended:
             del self._lanes[community_id]
-        errors = [lane.exception() for lane in done.values()]
+        errors = [lane.exception() for lane in ended.values()]
         for error in filter(None, errors):
             raise error
-        return len(done)
+        return len(ended)
 
     async def _show_in_turn(self, community_id: str, case_ids: Sequence[str]) -> None:
         """Bring the cards of one community up to date, until its platform asks to wait or refuses."""
@@ -303,9 +302,11 @@ class ReviewBoard:
         await self._notice_changes(session)
         rests = self._rests.at(session.moment)
         resting = rests | self._lanes.keys()
-        wanted = [one.community_id for one in self._boards.values() if one.channel and one.community_id not in resting]
+        community_ids = [
+            board.community_id for board in self._boards.values() if board.channel and board.community_id not in resting
+        ]
         can_wait = self._can_wait.at(session.moment)
-        found = await review_cards.changed(session, wanted, self._batch, without=resting, can_wait=can_wait)
+        outdated = await review_cards.changed(session, community_ids, self._batch, without=resting, can_wait=can_wait)
         again = [
             case_id
             for case_id, own in self._again.items()
@@ -313,9 +314,9 @@ class ReviewBoard:
             and case_id not in rests | can_wait
             and (own not in rests or case_id in self._bare)
         ]
-        for case_id in again[: self._batch - len(found)]:
-            found[case_id] = self._again.pop(case_id)
-        return _Due(found, self._lost.due(resting.union(found.values())), session.moment)
+        for case_id in again[: self._batch - len(outdated)]:
+            outdated[case_id] = self._again.pop(case_id)
+        return _Due(outdated, self._lost.due(resting.union(outdated.values())), session.moment)
 
     async def _notice_changes(self, session: Session) -> None:
         """Look again at the cards of each community that changed, as by a pause; the first time, of all communities."""
@@ -386,7 +387,7 @@ class ReviewBoard:
         board = None if row is None else self._boards.get(row.community_id)
         if row is None or board is None or not await self._office.is_held(session):
             return None
-        shown, place = row.unshown, await review_cards.place_of(session, row)
+        changes, place = row.unshown, await review_cards.place_of(session, row)
         channel = board.channel or (place.ref.channel if place else "")
         if channel and self._is_due(row, place, session.moment):
             card = await build(session, case_id)
@@ -394,9 +395,9 @@ class ReviewBoard:
             is_elsewhere = place is not None and place.ref.channel != channel and row.state not in CLOSED
             if place is None or place.digest != digest or is_elsewhere:
                 where = None if place is None else place.ref
-                return _Outdated(card, digest, channel, where, shown, row.community_id, session.moment)
-        if shown:
-            await review_cards.were_shown(session, case_id, shown)
+                return _Outdated(card, digest, channel, where, changes, row.community_id, session.moment)
+        if changes:
+            await review_cards.were_shown(session, case_id, changes)
         return None
 
     def _is_due(self, row: CaseRow, place: CardPlace | None, moment: datetime) -> bool:

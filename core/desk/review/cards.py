@@ -1,9 +1,7 @@
 """The card of a case, built from the rows of one transaction.
 
-Owns which rows a card is made of, and how much of it is shown to a person who only flagged the post. Changes nothing,
-and must never show a word of an erased case.
-
-What became of an author's earlier cases, for the card of the next one.
+A person who only flagged the post sees less of it, and nobody sees a word of an erased case. Of the author's earlier
+cases the card says what became of them.
 """
 
 from __future__ import annotations
@@ -104,16 +102,16 @@ async def seen_by(session: Session, case_id: str, by: Person) -> Card:
     """
     case = await store.load(session, case_id)
     who = await require_on_case(session, case.community_id, by, OnCase.READ, flagged_by=case.post.flagged_by)
-    return await _seen(session, case, who)
+    return await _card_for(session, case, who)
 
 
 async def seen_after_flagging(session: Session, case_id: str, platform: str, user: str) -> Card:
     """A case as shown to a person who flagged its post just now, perhaps after somebody else did."""
     case = await store.load(session, case_id)
-    return await _seen(session, case, await pseudonym(session, platform, user))
+    return await _card_for(session, case, await pseudonym(session, platform, user))
 
 
-async def _seen(session: Session, case: Case, who: str) -> Card:
+async def _card_for(session: Session, case: Case, who: str) -> Card:
     card = await build(session, case.id)
     if may_on_case(await roles_of(session, case.community_id, who), OnCase.READ):
         return card
@@ -206,8 +204,8 @@ async def _with_drafts(session: Session, card: Card) -> Card:
         stored, preview = await suggestions.suggestions(session, card.case_id), await preview_of(session, card.case_id)
     except StoreUnavailable as err:  # of another version: the person who reviews the case reads what to do
         return replace(card, notes=(err.said,))
-    found = _suggested(card, stored)
-    return found if preview is None else _previewed(found, preview)
+    suggested = _suggested(card, stored)
+    return suggested if preview is None else _previewed(suggested, preview)
 
 
 def _suggested(card: Card, stored: Sequence[StoredSuggestion]) -> Card:
@@ -228,11 +226,11 @@ def _suggested(card: Card, stored: Sequence[StoredSuggestion]) -> Card:
 
 def _previewed(before: Card, preview: Preview) -> Card:
     """What there is so far of new drafts, in place of the earlier ones."""
-    found = _with_reading(before, preview.reading)
+    after = _with_reading(before, preview.reading)
     if preview.draft is None:
-        return found
+        return after
     return replace(
-        found, drafts=(preview.draft,), is_preview=True, suggestion_id=None, evidence=preview.evidence, notes=()
+        after, drafts=(preview.draft,), is_preview=True, suggestion_id=None, evidence=preview.evidence, notes=()
     )
 
 
@@ -256,12 +254,12 @@ async def _first_approvals(session: Session, case: Case) -> list[tuple[str, str]
     """Who already approved a text, and their part of it, oldest first; only what a second person can still join."""
     if case.state is not CaseState.IN_REVIEW:
         return []
-    said: list[tuple[str, str]] = []
+    parts: list[tuple[str, str]] = []
     for first in await approvals.counting(session, case):
-        kept = await proposal_with(session, case, first.sha256)
+        proposal = await proposal_with(session, case, first.sha256)
         name = await name_of(session, case.community_id, first.moderator)
-        said.append((name, "" if kept is None else kept.text.strip()))
-    return said
+        parts.append((name, "" if proposal is None else proposal.text.strip()))
+    return parts
 
 
 async def _earlier(session: Session, case: Case) -> EarlierCases | None:

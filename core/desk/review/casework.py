@@ -1,9 +1,7 @@
 """The desk as chat platforms see it: every decision a person makes is answered with the case's card.
 
-Owns how ``core.desk.rules.desk_ports.Casework`` is carried out: it asks the platform for the person's roles at this
-moment, lets the desk decide, and reads the card again. Must never decide anything itself, and never post.
-
-The open cases of a community as a list, and the case that people call by a short number.
+Each call asks the platform for the person's roles at this moment, lets the desk decide, and reads the card again
+(``core.desk.rules.desk_ports.Casework``). Open cases come as a list, or by the short number that people call them by.
 """
 
 from __future__ import annotations
@@ -76,8 +74,8 @@ async def open_cases(session: Session, community_id: str, page: int, size: int =
         .offset(page * size)
         .limit(size)
     )
-    found = [await _listed(session, case, card) for case, card in list(await session.execute(query))]
-    return OpenCases(tuple(found), page, pages, int(total), oldest)
+    cases = [await _listed(session, case, card) for case, card in list(await session.execute(query))]
+    return OpenCases(tuple(cases), page, pages, int(total), oldest)
 
 
 async def _listed(session: Session, case: CaseRow, card: ReviewCardRow | None) -> OpenCase:
@@ -104,8 +102,8 @@ async def case_numbered(session: Session, community_id: str, number: str) -> str
         .order_by(CaseRow.id)
         .limit(_MOST_ALIKE)
     )
-    found = list(await session.execute(query)) if begun else []
-    alike = [case_id for case_id, state in found if state not in CLOSED] or [case_id for case_id, _ in found]
+    rows = list(await session.execute(query)) if begun else []
+    alike = [case_id for case_id, state in rows if state not in CLOSED] or [case_id for case_id, _ in rows]
     if not alike:
         raise BadInput(
             sentence("There is no case {case} here.", case=number),
@@ -135,10 +133,10 @@ async def note_original(session: Session, ref: PostRef, text: str | None, revisi
     nobody decided anything; but an approved reply is no longer sent, and a person is asked instead. A post that was not
     hateful is looked at again.
     """
-    found = (await find_all(session, [ref])).get(ref)
-    if found is None:
+    known_case = (await find_all(session, [ref])).get(ref)
+    if known_case is None:
         return
-    case = await holds.lock(session, found.id)
+    case = await holds.lock(session, known_case.id)
     if text is not None and await renew(session, case, text, revision) is not None:
         return
     row = await session.get_one(CaseRow, case.id)
@@ -214,10 +212,11 @@ class FrontDesk:
 
     async def card(self, case_id: str, by: Person) -> Card:
         await self._ask_for_roles(case_id, by)
-        return await self._seen(case_id, by)
+        return await self._card(case_id, by)
 
     async def look(self, case_id: str, by: Person) -> Card:
-        return await self._seen(case_id, by)
+        """The same by the roles that the platform told last, without asking it: to see whether a wait is over."""
+        return await self._card(case_id, by)
 
     async def posts(self, platform: str, most: int) -> list[PostRef]:
         return await self._database.run("read what is followed", lambda s: captures.followed(s, platform, most))
@@ -231,20 +230,22 @@ class FrontDesk:
         return None if case_id is None else await self.card(case_id, by)
 
     async def open_cases(self, platform: str, community: str, by: Person, page: int = 0) -> OpenCases:
-        known = await self._live_roles.refresh_in(platform, community, by)
+        """A page of a community's open cases, oldest first; of a page that there is not, the last one."""
+        place = await self._live_roles.refresh_in(platform, community, by)
 
         async def work(session: Session) -> OpenCases:
-            await require_on_case(session, known.id, by, OnCase.READ)
-            return await open_cases(session, known.id, page)
+            await require_on_case(session, place.id, by, OnCase.READ)
+            return await open_cases(session, place.id, page)
 
         return await self._database.run("list open cases", work)
 
     async def numbered(self, platform: str, community: str, number: str, by: Person) -> Card:
-        known = await self._live_roles.refresh_in(platform, community, by)
+        """The case that people call so, and its card again in the review channel if it is open and its card is gone."""
+        place = await self._live_roles.refresh_in(platform, community, by)
 
         async def work(session: Session) -> Card:
-            await require_on_case(session, known.id, by, OnCase.READ)
-            case_id = await case_numbered(session, known.id, number)
+            await require_on_case(session, place.id, by, OnCase.READ)
+            case_id = await case_numbered(session, place.id, number)
             await put_up_again(session, case_id)
             return await seen_by(session, case_id, by)
 
@@ -274,7 +275,7 @@ class FrontDesk:
         outcome = await self._approvals.approve_shown(proposal_id, by)
         with about(case=outcome.case_id, platform=by.platform):
             _LOG.info("decided: %s", "approve-first" if isinstance(outcome, AwaitsSecond) else "approve")
-        card = await self._seen(outcome.case_id, by)
+        card = await self._card(outcome.case_id, by)
         if isinstance(outcome, AwaitsSecond):
             return Approval(card, outcome.until, outcome.because)
         return Approval(card)
@@ -314,7 +315,7 @@ class FrontDesk:
         with _watched("retract", case_id, by):
             await self._ask_for_roles(case_id, by)
             delivery = await self._outbox.retract_reply(case_id, version, by, reason, note)
-            card = await self._seen(case_id, by)
+            card = await self._card(case_id, by)
         if delivery.state is CaseState.RETRACTED:
             return card
         return replace(card, notes=(*card.notes, delivery.reason))
@@ -332,7 +333,7 @@ class FrontDesk:
         with _watched(what, case_id, by):
             await self._ask_for_roles(case_id, by)
             await decide()
-            return await self._seen(case_id, by)
+            return await self._card(case_id, by)
 
     async def _ask_for_roles(self, case_id: str, by: Person) -> None:
         """Store the roles that the platform says the person has, so that the desk goes by them."""
@@ -343,7 +344,7 @@ class FrontDesk:
         community = await self._database.run("read whose case it is", look)
         await self._live_roles.refresh(community, [by])
 
-    async def _seen(self, case_id: str, by: Person) -> Card:
+    async def _card(self, case_id: str, by: Person) -> Card:
         return await self._database.run("show a card", lambda session: seen_by(session, case_id, by))
 
 

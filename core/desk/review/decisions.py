@@ -1,8 +1,8 @@
 """What people can do with a case.
 
-Owns the decisions that take one transaction: hold, release, redraft, close, undo, reopen. Each is committed before the
-call returns, and reads the person's role again in its transaction. Flags are ``core.desk``'s, approvals
-``core.desk.review.approvals``'s. Must never post anything.
+These decisions take one transaction each: hold, release, redraft, close, undo, reopen. Each is committed before the
+call returns, and reads the person's role again in its transaction. Flags are in ``core.desk.intake``, approvals in
+``core.desk.review.approvals``.
 
 Every decision names the version of the case that the person saw. ``Conflict`` says that somebody was faster or holds
 the case, ``NotAllowed`` that the rules forbid it, ``BadInput`` that the call is wrong, and ``StoreUnavailable`` that
@@ -134,7 +134,7 @@ class Decisions:
                 version,
                 CaseState.QUEUED,
                 actor=who,
-                reason=_wanted(chosen, intent),
+                reason=_why_again(chosen, intent),
                 note=chosen or "",
             )
             if chosen is not None:
@@ -153,12 +153,12 @@ class Decisions:
         """
 
         async def work(session: Session) -> Case:
-            seen = await store.load(session, case_id)
-            if seen.state not in _CLOSINGS:
+            before = await store.load(session, case_id)
+            if before.state not in _CLOSINGS:
                 case, who = await decider(session, case_id, version, by, OnCase.APPROVE, CaseState.APPROVED)
                 to, reason = CaseState.IN_REVIEW, sentence("approval taken back")
             else:
-                case, who = await decider(session, case_id, version, by, _CLOSINGS[seen.state])
+                case, who = await decider(session, case_id, version, by, _CLOSINGS[before.state])
                 to, reason = await self._open_again(session, case, who), sentence("decision undone")
                 await finds.take_back(session, case)
             await finds.label(session, case, None)
@@ -243,7 +243,7 @@ async def _require_other(session: Session, case_id: str, claim: str) -> None:
         )
 
 
-def _wanted(claim: str | None, intent: Intent | None) -> str:
+def _why_again(claim: str | None, intent: Intent | None) -> str:
     """Why a case is drafted again, for its history."""
     kind = f"{intent} drafts" if intent is not None else "other drafts"
     if claim is None:

@@ -1,6 +1,6 @@
 """Who may decide about a case at this moment.
 
-Owns the order of the questions, the same for every decision: may this person do it here, did they see the case as it is
+The questions are the same for every decision, in this order: may this person do it here, did they see the case as it is
 now, and does somebody else hold it? Nobody learns anything about a case before the first is answered.
 """
 

@@ -1,8 +1,7 @@
 """What somebody sees over all their communities: ``core.desk.rules.dashboard_ports.Overview`` over the database.
 
-Reads only. Rights are read in the transaction that answers.
-
-Posts that came to a community's desk in the last seven days, for a look at what other rules would have found.
+Rights are read in the transaction that answers. The posts of the last seven days are there for a look at what other
+rules would have found.
 """
 
 from __future__ import annotations
@@ -86,12 +85,12 @@ class DeskOverview:
         async def work(session: Session) -> tuple[Move, ...]:
             case = await store.load(session, case_id)
             await require_on_case(session, case.community_id, by, OnCase.READ)
-            found = []
+            moves = []
             for line in await store.history(session, case_id):
                 who = await known_name(session, case.community_id, line.actor)
                 why = await with_names(session, case.community_id, line.reason)
-                found.append(Move(line.to_state, who, why, line.note, line.at))
-            return tuple(found)
+                moves.append(Move(line.to_state, who, why, line.note, line.at))
+            return tuple(moves)
 
         return await self._database.run("read the history of a page's case", work)
 
@@ -101,8 +100,8 @@ class DeskOverview:
             await require_on_case(session, case.community_id, by, OnCase.APPROVE)
 
         await self._database.run("check a right for a page", may)
-        found = await self._queries.checked(case_id, text)
-        return TextCheck(found.sentences, found.warnings, found.why_two)
+        reply = await self._queries.checked(case_id, text)
+        return TextCheck(reply.sentences, reply.warnings, reply.why_two)
 
     async def changes(self, people: tuple[Person, ...], since: int | None) -> Changes:
         return await self._database.run("look for changes", lambda session: views.changes(session, people, since))

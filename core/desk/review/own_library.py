@@ -1,6 +1,6 @@
 """A community's replies and cards for the people of its platform: ``core.desk.rules.own_library.OwnLibrary``.
 
-Decides nothing: ``core.desk.communities`` does, as for the command line. Asks the platform for a person's roles before.
+The platform is asked for a person's roles first; ``core.desk.communities`` then decides, as for the command line.
 """
 
 from __future__ import annotations
@@ -45,14 +45,16 @@ class DeskLibrary:
         await self._replies.remove(await self._id(platform, community, by), id_, by, note, is_undone=is_undone)
 
     async def cards(self, platform: str, community: str, by: Person) -> list[CommunityCard]:
-        return [_told(one) for one in await self._cards.listed(await self._id(platform, community, by), by)]
+        """The cards that it wrote."""
+        return [_community_card(card) for card in await self._cards.listed(await self._id(platform, community, by), by)]
 
     async def propose_card(
         self, platform: str, community: str, by: Person, row: Mapping[str, Any], note: str = ""
     ) -> bool:
-        known = await self._id(platform, community, by)
-        (done,) = await self._cards.propose(known, [checked_card(row, self._facts())], by, note)
-        return done.is_changed
+        """Check and keep a card as it is written down; whether anything changed."""
+        community_id = await self._id(platform, community, by)
+        (outcome,) = await self._cards.propose(community_id, [checked_card(row, self._facts())], by, note)
+        return outcome.is_changed
 
     async def review_card(
         self, platform: str, community: str, by: Person, id_: str, verdict: CardVerdict, digest: str
@@ -63,9 +65,11 @@ class DeskLibrary:
         await self._cards.remove(await self._id(platform, community, by), id_, by, note)
 
 
-def _told(one: StoredCard) -> CommunityCard:
-    return CommunityCard(one.card, _named(one.proposer), one.verdict, _named(one.reviewer), one.is_accepted)
+def _community_card(stored: StoredCard) -> CommunityCard:
+    return CommunityCard(
+        stored.card, _signature(stored.proposer), stored.verdict, _signature(stored.reviewer), stored.is_accepted
+    )
 
 
-def _named(signed: Signed | None) -> ReviewOfPrepared | None:
+def _signature(signed: Signed | None) -> ReviewOfPrepared | None:
     return None if signed is None else ReviewOfPrepared(signed.name, signed.at)

@@ -1,8 +1,7 @@
 """The first step of an approval: one exact text is kept and shown whole, so that its reader can approve these bytes.
 
-Owns what is proposed, what is refused because it can never be posted, and the check that the person who approves was
-shown exactly these bytes, at this version of the case. Must never approve anything; ``core.desk.review.approvals``
-does that.
+A text that can never be posted is refused here. Who approves must have been shown exactly these bytes, at this version
+of the case; ``core.desk.review.approvals`` makes the approval.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ class Question:
     The outbox asks both again before the send (``core.desk.sending.outbox``).
 
     Args:
-        platforms: those that are connected to this process, by name; others are asked before the send only.
+        platforms: the platforms of this process, by name; others are asked before the send only.
         limits: how many replies one community may get.
     """
 
@@ -98,13 +97,13 @@ class Question:
         if not community.is_posting:
             refuse(await original_obstacle(session, case))
             return None
-        found = await standing(session, case, community, self._limits)
-        refuse(found)
-        return found
+        objection = await standing(session, case, community, self._limits)
+        refuse(objection)
+        return objection
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _Basis:
     """A proposal, with what it is checked against."""
 
     proposal: Proposal
@@ -123,7 +122,7 @@ class Proposals:
     """Texts on their way to an approval, over one database.
 
     Args:
-        platforms: those that are connected to this process, by name: what a text must satisfy there.
+        platforms: the platforms of this process, by name: what a text must satisfy there.
         limits: how many replies one community may get.
         edit_reader: reads what a person wrote or changed, for warnings, once the text is kept.
     """
@@ -149,7 +148,7 @@ class Proposals:
         """
         check_text(text or "")
 
-        async def work(session: Session) -> _Kept | Unsendable:
+        async def work(session: Session) -> _Basis | Unsendable:
             is_own = text is not None and rank is None
             state = None if is_own else CaseState.IN_REVIEW
             case, who = await decider(session, case_id, version, by, OnCase.APPROVE, state)
@@ -166,14 +165,14 @@ class Proposals:
             waits = await self.question.waits(session, case)
             return await _keep(session, case, who, reply, draft, rendered, stored, waits)
 
-        kept = await self._database.run("propose", work)
-        if isinstance(kept, Unsendable):
-            raise kept
+        basis = await self._database.run("propose", work)
+        if isinstance(basis, Unsendable):
+            raise basis
         try:
-            public = await self.question.in_public(kept.post.ref, kept.rendered.text)
+            public = await self.question.in_public(basis.post.ref, basis.rendered.text)
         except TextRefused as err:  # with what stands around it; its writer still has it before them
             raise Unsendable(err.message, remedy=err.remedy) from err
-        return replace(await asyncio.to_thread(_proposed, kept, self._edit_reader), public=public)
+        return replace(await asyncio.to_thread(_proposed, basis, self._edit_reader), public=public)
 
     async def refused(self, text_id: str, by: Person) -> RefusedReply:
         """A text that ``propose`` refused, for the person who wrote it.
@@ -184,12 +183,12 @@ class Proposals:
         """
 
         async def work(session: Session) -> RefusedReply:
-            kept = await kept_proposal(session, text_id)
-            if await known_pseudonym(session, by.platform, by.user) != kept.person_id:
+            proposal = await kept_proposal(session, text_id)
+            if await known_pseudonym(session, by.platform, by.user) != proposal.person_id:
                 raise NotAllowed(
                     sentence("Somebody else wrote this text."), remedy=sentence("Edit a draft yourself, or write one.")
                 )
-            return RefusedReply(kept.case_id, kept.version, kept.text, kept.draft_rank)
+            return RefusedReply(proposal.case_id, proposal.version, proposal.text, proposal.draft_rank)
 
         return await self._database.run("read a refused text", work)
 
@@ -218,8 +217,8 @@ async def _refused(
 ) -> Unsendable:
     """Keep a text that can never be posted; without a hash of what would be posted, nobody can approve it."""
     community = await communities.load(session, case.community_id)
-    kept = await keep_proposal(session, case, community, who, reply, "", suggestion_id=None, draft_rank=rank)
-    return Unsendable(err.message, remedy=err.remedy, text_id=kept.id)
+    proposal = await keep_proposal(session, case, community, who, reply, "", suggestion_id=None, draft_rank=rank)
+    return Unsendable(err.message, remedy=err.remedy, text_id=proposal.id)
 
 
 async def _keep(
@@ -231,7 +230,7 @@ async def _keep(
     rendered: Rendered,
     stored: StoredSuggestion | None,
     waits: Obstacle | None,
-) -> _Kept:
+) -> _Basis:
     suggestion_id = None if draft is None or stored is None else stored.id
     rank = None if draft is None else draft.rank
     if draft is None and (same := await proposal_with(session, case, rendered.sha256)) is not None:
@@ -256,7 +255,7 @@ async def _keep(
     )
     own = draft.warnings if draft is not None and draft.text == reply else ()
     is_second = any(first.sha256 == rendered.sha256 for first in counted)
-    return _Kept(
+    return _Basis(
         proposal,
         rendered,
         stored,
@@ -270,25 +269,25 @@ async def _keep(
     )
 
 
-def _proposed(kept: _Kept, reader: EditReader | None) -> ProposedReply:
+def _proposed(basis: _Basis, reader: EditReader | None) -> ProposedReply:
     """What the person is shown. Blocking: the text is held against the evidence, and read."""
-    proposal = kept.proposal
-    said = said_of(kept.stored, kept.post)
-    found = checked_edit(proposal.text, said, kept.rules, reader)
+    proposal = basis.proposal
+    suggestion = said_of(basis.stored, basis.post)
+    edit = checked_edit(proposal.text, suggestion, basis.rules, reader)
     return ProposedReply(
         id=proposal.id,
         case_id=proposal.case_id,
         version=proposal.version,
-        text=kept.rendered.text,
+        text=basis.rendered.text,
         reply=proposal.text,
         sha256=proposal.sha256,
-        warnings=tuple(dict.fromkeys((*kept.warnings, *found.warnings))),
-        why_two=why_two_of(said, found, is_known=kept.stored is not None, wrote_post=kept.wrote_post),
-        is_shadow=kept.is_shadow,
-        is_second=kept.is_second,
+        warnings=tuple(dict.fromkeys((*basis.warnings, *edit.warnings))),
+        why_two=why_two_of(suggestion, edit, is_known=basis.stored is not None, wrote_post=basis.wrote_post),
+        is_shadow=basis.is_shadow,
+        is_second=basis.is_second,
         quote=proposal.quote,
-        waits_because="" if kept.waits is None else kept.waits.reason,
-        waits_until=None if kept.waits is None else kept.waits.until,
+        waits_because="" if basis.waits is None else basis.waits.reason,
+        waits_until=None if basis.waits is None else basis.waits.until,
     )
 
 

@@ -1,7 +1,7 @@
 """What can be read about cases.
 
-Decides nothing and changes nothing. ``view`` and ``listed`` answer a person, whose role is read in the same
-transaction; the rest is for Antiphon's own parts, and for what they show to the person who runs it.
+``view`` and ``listed`` answer a person, whose role is read in the same transaction; the rest is for Antiphon's own
+parts, and for what they show to the person who runs it.
 """
 
 from __future__ import annotations
@@ -179,10 +179,10 @@ class CaseQueries:
         stored, post, rules = await self._database.run("read what a reply is checked against", work)
 
         def check() -> CheckedReply:
-            said = said_of(stored, post)
-            found = checked_edit(reply, said, rules, self._edit_reader)
-            why = why_two_of(said, found, is_known=stored is not None, wrote_post=False)
-            return CheckedReply(found.sentences, found.warnings, why)
+            suggestion = said_of(stored, post)
+            edit = checked_edit(reply, suggestion, rules, self._edit_reader)
+            why = why_two_of(suggestion, edit, is_known=stored is not None, wrote_post=False)
+            return CheckedReply(edit.sentences, edit.warnings, why)
 
         return await asyncio.to_thread(check)
 
@@ -207,12 +207,12 @@ def said_of(stored: StoredSuggestion | None, post: FlaggedPost) -> Suggestion:
     return nothing_known(post, "en") if stored is None else stored.suggestion
 
 
-def why_two_of(said: Suggestion, checked: CheckedEdit, *, is_known: bool, wrote_post: bool) -> tuple[str, ...]:
+def why_two_of(suggestion: Suggestion, checked: CheckedEdit, *, is_known: bool, wrote_post: bool) -> tuple[str, ...]:
     """Why one person is not enough for a reply; empty where one is.
 
     Args:
         is_known: the engine said something of the post.
     """
     own = () if not wrote_post else (sentence("The person who approves it wrote the post."),)
-    known = () if is_known else (said.reading.reason,)
-    return (*own, *why_two(said, checked.sentences), *known)
+    unread = () if is_known else (suggestion.reading.reason,)
+    return (*own, *why_two(suggestion, checked.sentences), *unread)

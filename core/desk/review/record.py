@@ -48,18 +48,19 @@ class DeskRecord:
         return self._keeping
 
     async def numbers(self, platform: str, community: str, by: Person, since: timedelta) -> Numbers:
-        known = await self._live_roles.refresh_in(platform, community, by)
+        """What ``Governance.statistics`` does not count, of the cases that were flagged in the last ``since``."""
+        place = await self._live_roles.refresh_in(platform, community, by)
 
         async def allowed(session: Session) -> None:
-            await require_on_community(session, known.id, by, OnCommunity.READ_STATISTICS)
+            await require_on_community(session, place.id, by, OnCommunity.READ_STATISTICS)
 
         async def end(session: Session) -> Numbers:
             await allowed(session)
-            return await views.numbers(session, known.id, session.moment - since, read)
+            return await views.numbers(session, place.id, session.moment - since, read)
 
         async def page(session: Session, after: views.Place | None, *, add: _Add) -> views.Place | None:
             await allowed(session)
-            return await add(session, known.id, session.moment - since, read, after)
+            return await add(session, place.id, session.moment - since, read, after)
 
         read = views.Tallies()
         for add in (views.add_drafts, views.add_closed):
@@ -73,65 +74,69 @@ class DeskRecord:
     async def log(
         self, platform: str, community: str, by: Person, *, which: Lines = Lines.ALL, before: int | None = None
     ) -> LogPage:
-        known = await self._live_roles.refresh_in(platform, community, by)
+        """A page of the audit log, before a line or from the newest on."""
+        place = await self._live_roles.refresh_in(platform, community, by)
 
         async def work(session: Session) -> LogPage:
-            await require_on_community(session, known.id, by, OnCommunity.READ_AUDIT)
-            return await record.log(session, known.id, which, before)
+            await require_on_community(session, place.id, by, OnCommunity.READ_AUDIT)
+            return await record.log(session, place.id, which, before)
 
         return await self._database.run("read the audit log", work)
 
     async def verify(self, platform: str, community: str, by: Person) -> LogCheck:
-        known = await self._live_roles.refresh_in(platform, community, by)
+        """Compute every chain of the community's log again."""
+        place = await self._live_roles.refresh_in(platform, community, by)
         chains, lines, faults, after = 0, 0, list[LogFault](), ""
 
         async def work(session: Session) -> tuple[list[str], list[LogFault], int]:
-            await require_on_community(session, known.id, by, OnCommunity.READ_AUDIT)
-            wanted, rows = await record.chains(session, known.id, after, _CHAINS)
+            await require_on_community(session, place.id, by, OnCommunity.READ_AUDIT)
+            streams, rows = await record.chains(session, place.id, after, _CHAINS)
             by_stream = {stream: list(of) for stream, of in groupby(rows, key=attrgetter("stream"))}
-            found = list[LogFault]()
-            for stream in wanted:
+            new_faults = list[LogFault]()
+            for stream in streams:
                 own = by_stream.get(stream, [])
-                said = [one.what for one in (*faults_of(stream, own, is_deleted=False), *doubled_in(stream, own))]
-                said += [] if own else [sentence("It has no line in the audit log.")]
-                found += [LogFault("" if stream == known.id else stream, what) for what in said]
-            return wanted, found, len(rows)
+                texts = [fault.what for fault in (*faults_of(stream, own, is_deleted=False), *doubled_in(stream, own))]
+                texts += [] if own else [sentence("It has no line in the audit log.")]
+                new_faults += [LogFault("" if stream == place.id else stream, what) for what in texts]
+            return streams, new_faults, len(rows)
 
         while True:
-            wanted, found, count = await self._database.run("verify the audit log", work)
-            chains, lines, faults = chains + len(wanted), lines + count, (faults + found)[:_MOST_FAULTS]
-            if len(wanted) < _CHAINS:
+            streams, new_faults, count = await self._database.run("verify the audit log", work)
+            chains, lines, faults = chains + len(streams), lines + count, (faults + new_faults)[:_MOST_FAULTS]
+            if len(streams) < _CHAINS:
                 return LogCheck(chains, lines, tuple(faults))
-            after = wanted[-1]
+            after = streams[-1]
 
     async def kept(self, person: Person) -> Kept:
         async def work(session: Session) -> Kept:
-            return await _kept(session, person.platform, person.user) or Kept(person.platform)
+            return await _kept_about(session, person.platform, person.user) or Kept(person.platform)
 
         return await self._database.run("look for what is kept", work)
 
     async def kept_about(self, platform: str, community: str, by: Person, user: str) -> Kept | None:
-        known = await self._live_roles.refresh_in(platform, community, by)
+        """What is kept about somebody, by the platform's id."""
+        place = await self._live_roles.refresh_in(platform, community, by)
 
         async def work(session: Session) -> Kept | None:
-            await require_on_community(session, known.id, by, OnCommunity.ERASE)
-            await require_only_here(session, await known_pseudonym(session, platform, user), known.id)
-            return await _kept(session, platform, user)
+            await require_on_community(session, place.id, by, OnCommunity.ERASE)
+            await require_only_here(session, await known_pseudonym(session, platform, user), place.id)
+            return await _kept_about(session, platform, user)
 
         return await self._database.run("count what is kept", work)
 
     async def erase(self, platform: str, community: str, by: Person, user: str) -> ErasedPerson | None:
-        known = await self._live_roles.refresh_in(platform, community, by)
-        done = await Erasure(self._database).erase(platform, user, by=by, community_id=known.id)
-        if not done.is_known:
+        """Erase somebody from this installation."""
+        place = await self._live_roles.refresh_in(platform, community, by)
+        erased = await Erasure(self._database).erase(platform, user, by=by, community_id=place.id)
+        if not erased.is_known:
             return None
-        return ErasedPerson(posts=done.cases, roles=done.memberships, notes=done.notes, waiting=done.waiting)
+        return ErasedPerson(posts=erased.cases, roles=erased.memberships, notes=erased.notes, waiting=erased.waiting)
 
 
-async def _kept(session: Session, platform: str, user: str) -> Kept | None:
+async def _kept_about(session: Session, platform: str, user: str) -> Kept | None:
     who = await known_pseudonym(session, platform, user)
     if who is None:
         return None
-    found = await record.kept(session, platform, who)
-    around = set(await cases_quoting(session, who)) - {post.case_id for post in found.posts}
-    return replace(found, said_around=len(around))
+    kept = await record.kept(session, platform, who)
+    around = set(await cases_quoting(session, who)) - {post.case_id for post in kept.posts}
+    return replace(kept, said_around=len(around))

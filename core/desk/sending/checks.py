@@ -1,8 +1,7 @@
 """What speaks against a reply: asked when its text is proposed, when it is approved, and when it is sent.
 
-Owns the order of the checks and what happens to a reply that fails one. Before a send they are read again in the
-transaction that commits the intent (reliability, 1.2). Writes nothing, and must never trust what an earlier transaction
-found.
+Before a send everything is read again in the transaction that commits the intent (reliability, 1.2): what an earlier
+transaction found does not count.
 """
 
 from __future__ import annotations
@@ -89,10 +88,10 @@ async def standing(
     )
 
 
-def refuse(found: Obstacle | None) -> None:
+def refuse(objection: Obstacle | None) -> None:
     """Refuse, with ``NotAllowed``, an approval of what would certainly not be sent."""
-    if found is not None and found.to is not None:
-        raise NotAllowed(found.reason, remedy=found.remedy)
+    if objection is not None and objection.to is not None:
+        raise NotAllowed(objection.reason, remedy=objection.remedy)
 
 
 async def obstacle(session: Session, entry: Entry, limits: SendLimits) -> Obstacle | None:
@@ -162,10 +161,10 @@ async def _author(session: Session, case: Case, apart: str) -> Obstacle | None:
     if not author or not _within(session, await reached(session, theirs), _AUTHOR):
         return None
     here = and_(theirs, CaseRow.community_id == case.community_id)
-    sent = _within(session, await reached(session, here), _AUTHOR)
+    moments = _within(session, await reached(session, here), _AUTHOR)
     remedy = sentence("Close the case, or approve a reply tomorrow.")
-    if sent:
-        hours = ceil((max(sent) + _AUTHOR - session.moment) / _HOUR)
+    if moments:
+        hours = ceil((max(moments) + _AUTHOR - session.moment) / _HOUR)
         remedy = sentence("Close the case, or approve a reply later. Hours to wait: {hours}.", hours=hours)
     return Obstacle(sentence("Antiphon sends one person one reply in 24 hours at most."), remedy=remedy)
 
@@ -235,19 +234,19 @@ async def _rate(session: Session, case: Case, limits: SendLimits, apart: str) ->
     )
 
 
-def _full(counted: list[datetime], cap: int, window: timedelta, said: Callable[[int], Sentence]) -> Obstacle | None:
+def _full(counted: list[datetime], cap: int, window: timedelta, reason: Callable[[int], Sentence]) -> Obstacle | None:
     """What a reply beyond a cap waits for: that the oldest one that counts is old enough.
 
     Args:
         counted: when replies were sent within the window, the oldest first.
-        said: why it waits, by how many were sent.
+        reason: why it waits, by how many were sent.
     """
     if len(counted) < cap:
         return None
-    return Obstacle(said(len(counted)), to=None, until=counted[len(counted) - cap] + window)
+    return Obstacle(reason(len(counted)), to=None, until=counted[len(counted) - cap] + window)
 
 
-def _within(session: Session, sent: list[datetime | None], window: timedelta) -> list[datetime]:
+def _within(session: Session, times: list[datetime | None], window: timedelta) -> list[datetime]:
     """The replies sent in the last ``window``; one whose time is unknown counts as sent just now."""
-    moments = [session.moment if moment is None else moment for moment in sent]
+    moments = [session.moment if moment is None else moment for moment in times]
     return [moment for moment in moments if moment > session.moment - window]

@@ -1,8 +1,8 @@
 """The gate to the platforms: the only module that calls a platform's ``post`` and ``retract``.
 
-Owns the calls, each with its time limit and its two points of ``core.desk.runtime.faults``. Decides nothing and writes
-nothing: only ``core.desk.sending.outbox`` and ``core.desk.sending.retraction`` may use it, after the intent was
-committed (checked by import-linter and ``tests/unit/core/desk/sending/test_one_gate.py``).
+Each call has its time limit and its two points of ``core.desk.runtime.faults``. Only ``core.desk.sending.outbox`` and
+``core.desk.sending.retraction`` may use the gate, after the intent was committed (checked by import-linter and
+``tests/unit/core/desk/sending/test_one_gate.py``).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Gate:
     """Calls of the connected platforms.
 
     Args:
-        platforms: those that are connected at this moment, by ``PostRef.platform``.
+        platforms: the platforms that are connected at this moment, by ``PostRef.platform``.
         role_sources: by ``PostRef.platform``; a platform without one has no roles of its own that count here.
         timeout_seconds: how long one call may take.
         on_fault: is told of a call that ended in an error that is not ours, or took too long.

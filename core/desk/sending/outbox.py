@@ -1,12 +1,9 @@
 """The outbox: posts each approved reply exactly once, or asks a person.
 
-Owns the order of the send protocol (reliability, section 1.2): check, read the original, commit the intent, call,
-record, and read back a send that got no answer. ``core.desk.sending`` holds its parts. Must never send without an
-approval that still holds, never send twice, and never keep a transaction open across a network call. Any number of
-processes may run one over the same database.
-
-What the outbox records of a send: the intent before the call, and the outcome after it.
-Sends of unknown fate: taken over when their sender is gone, sent again inside the platform's window, or settled.
+The send protocol has this order (reliability, section 1.2): check, read the original, commit the intent, call, record
+the outcome, and read back a send that got no answer. A send of unknown fate is taken over when its sender is gone, then
+sent again inside the platform's window, or settled by a person. No transaction stays open across a network call. Any
+number of processes may run an outbox over the same database.
 """
 
 from __future__ import annotations
@@ -79,58 +76,58 @@ class Ledger:
 
         return await self._database.run("look at a reply", work)
 
-    async def approvers(self, seen: Entry) -> list[Person]:
+    async def approvers(self, entry: Entry) -> list[Person]:
         """The people who approved and have a role here, by their ids on the platform."""
 
         async def work(session: Session) -> list[Person]:
-            who = filter(None, (seen.approval.moderator, seen.approval.seconded_by))
-            community, platform = seen.case.community_id, seen.case.post.ref.platform
-            found = [await member(session, community, platform, person_id) for person_id in who]
-            return [person for person in found if person is not None]
+            who = filter(None, (entry.approval.moderator, entry.approval.seconded_by))
+            community, platform = entry.case.community_id, entry.case.post.ref.platform
+            people = [await member(session, community, platform, person_id) for person_id in who]
+            return [person for person in people if person is not None]
 
         return await self._database.run("look up who approved", work)
 
-    async def keep_roles(self, seen: Entry, person: Person, roles: frozenset[Role]) -> None:
+    async def keep_roles(self, entry: Entry, person: Person, roles: frozenset[Role]) -> None:
         """Store the roles that a person has by the platform's own rights."""
-        await keep_native(self._database, seen.case.community_id, person, roles)
+        await keep_native(self._database, entry.case.community_id, person, roles)
 
-    async def policy(self, seen: Entry) -> CommunityPolicy:
+    async def policy(self, entry: Entry) -> CommunityPolicy:
         """What the community of a reply set."""
 
         async def work(session: Session) -> CommunityPolicy:
-            return communities.policy_of(await communities.load(session, seen.case.community_id))
+            return communities.policy_of(await communities.load(session, entry.case.community_id))
 
         return await self._database.run("read the policy of a reply", work)
 
-    async def refuse(self, seen: Entry, reason: str) -> Delivery | None:
+    async def refuse(self, before: Entry, reason: str) -> Delivery | None:
         """Hand the case to a person because of what the platform showed; ``None`` if the case was moved meanwhile."""
 
         async def work(session: Session) -> Delivery | None:
-            entry = await checked(session, self._rules, seen)
+            entry = await checked(session, self._rules, before)
             return await held(session, self._rules, entry, Obstacle(reason)) if isinstance(entry, Entry) else entry
 
         return await self._database.run("refuse a send", work)
 
-    async def postpone(self, seen: Entry, reason: str) -> Delivery | None:
+    async def postpone(self, before: Entry, reason: str) -> Delivery | None:
         """Leave a reply for later because the platform could not be asked; after ``max_attempts``, ask a person."""
 
         async def work(session: Session) -> Delivery | None:
-            entry = await checked(session, self._rules, seen)
+            entry = await checked(session, self._rules, before)
             if not isinstance(entry, Entry):
                 return entry
             entry.row.attempts += 1
             later = session.moment + self._rules.pause(entry.row.attempts)
             is_last = entry.row.attempts >= self._rules.max_attempts
-            found = Obstacle(reason) if is_last else Obstacle(reason, to=None, until=later)
-            return await held(session, self._rules, entry, found)
+            objection = Obstacle(reason) if is_last else Obstacle(reason, to=None, until=later)
+            return await held(session, self._rules, entry, objection)
 
         return await self._database.run("postpone a send", work)
 
-    async def lease(self, seen: Entry) -> SendLease | Delivery | None:
-        """Commit the intent to send, if everything still holds and nothing was moved since ``seen``."""
+    async def lease(self, before: Entry) -> SendLease | Delivery | None:
+        """Commit the intent to send, if everything still holds and nothing was moved since ``before``."""
 
         async def work(session: Session) -> SendLease | Delivery | None:
-            entry = await checked(session, self._rules, seen)
+            entry = await checked(session, self._rules, before)
             if not isinstance(entry, Entry):
                 return entry
             entry.row.first_sent_at = session.moment
@@ -172,8 +169,8 @@ class Ledger:
                 return None
             if entry.row.attempts >= self._rules.max_attempts:
                 return await end(session, entry, CaseState.FAILED, reason)
-            asked = timedelta(seconds=min(after_seconds, _LONGEST_WAIT) if math.isfinite(after_seconds) else 0.0)
-            entry.row.not_before = session.moment + max(asked, self._rules.pause(entry.row.attempts))
+            wait = timedelta(seconds=min(after_seconds, _LONGEST_WAIT) if math.isfinite(after_seconds) else 0.0)
+            entry.row.not_before = session.moment + max(wait, self._rules.pause(entry.row.attempts))
             entry.row.first_sent_at = None
             await end(session, entry, CaseState.APPROVED, reason)
             return None
@@ -226,11 +223,11 @@ class UnknownSends:
                 await end(session, entry, CaseState.UNKNOWN, sentence("the send was interrupted"))
                 entry = await entry_of(session, approval_id)
             if not is_served:
-                left = sentence(
+                reason = sentence(
                     "The send was interrupted, and {platform} is not connected any more.",
                     platform=entry.case.post.ref.platform,
                 )
-                return await end(session, entry, CaseState.NEEDS_PERSON, left)
+                return await end(session, entry, CaseState.NEEDS_PERSON, reason)
             row.attempts += 1
             row.lease_until = session.moment + self._rules.lease
             try:
@@ -238,8 +235,8 @@ class UnknownSends:
             except NotAllowed as err:
                 why = joined(sentence("The send was interrupted."), err.message)
                 return await end(session, entry, CaseState.NEEDS_PERSON, why)
-            held = self._rules.hold_seconds
-            return SendLease(entry.case.id, reply, row.attempts, is_first=False, hold_seconds=held)
+            hold_seconds = self._rules.hold_seconds
+            return SendLease(entry.case.id, reply, row.attempts, is_first=False, hold_seconds=hold_seconds)
 
         return await self._database.run("take over a send", work)
 
@@ -256,17 +253,17 @@ class UnknownSends:
         """Commit the intent to send again under the same key, if every condition of a first send holds."""
 
         async def work(session: Session) -> SendLease | Delivery | None:
-            seen = await entry_of(session, lease.reply.approval_id)
-            await communities.load(session, seen.case.community_id, lock=True)
+            before = await entry_of(session, lease.reply.approval_id)
+            await communities.load(session, before.case.community_id, lock=True)
             entry = await mine(session, lease, OutboxState.UNKNOWN)
             if entry is None:
                 return None
-            found = await obstacle(session, entry, self._rules.limits)
-            left = self._seconds_left(session, entry, resend_seconds)
-            if found is not None or left <= 0:
-                instead = found.reason if found else sentence("It is too late to send it again.")
+            objection = await obstacle(session, entry, self._rules.limits)
+            seconds = self._seconds_left(session, entry, resend_seconds)
+            if objection is not None or seconds <= 0:
+                instead = objection.reason if objection else sentence("It is too late to send it again.")
                 return await end(session, entry, CaseState.NEEDS_PERSON, joined(why, instead))
-            return await intend(session, self._rules, entry, min(self._rules.hold_seconds, left), is_first=False)
+            return await intend(session, self._rules, entry, min(self._rules.hold_seconds, seconds), is_first=False)
 
         return await self._database.run("commit the intent again", work)
 
@@ -342,8 +339,8 @@ class Outbox:
     """Sends what was approved, and takes back what was posted.
 
     Args:
-        platforms: those that are connected to this process at this moment, by ``PostRef.platform``; replies for others
-            wait.
+        platforms: the platforms that are connected to this process at this moment, by ``PostRef.platform``; replies for
+            others wait.
         role_sources: by platform, where the roles of those who approved are read again before each send.
         limits: how many replies one community may get.
         timeout_seconds: how long one call of a platform may take; a send belongs to its process three times as long.
@@ -455,11 +452,14 @@ class Outbox:
         await self._retractions.carry_out(of)
 
     async def _each(
-        self, found: dict[str, str], of: Platforms, bring_to_its_end: Callable[[str], Awaitable[Delivery | None]]
+        self,
+        waiting: dict[str, str],
+        of: Platforms,
+        bring_to_its_end: Callable[[str], Awaitable[Delivery | None]],
     ) -> list[Delivery]:
         """Bring each reply to its end; one that fails does not hold up the others."""
         deliveries = list[Delivery]()
-        for approval_id, platform in found.items():
+        for approval_id, platform in waiting.items():
             if not of(platform):
                 continue
             with about(platform=platform):
@@ -479,56 +479,56 @@ class Outbox:
 
     async def _send(self, approval_id: str) -> Delivery | None:
         """Take one reply from ``queued`` to its end; ``None`` if it must wait, or another process took it."""
-        seen = await self._ledger.look(approval_id)
-        if not isinstance(seen, Entry) or not self._gate.serves(seen.case.post.ref):
-            return None if isinstance(seen, Entry) else seen
-        ref = seen.case.post.ref
-        with about(case=seen.case.id, community=ref.community):
-            return await self._send_seen(seen)
+        entry = await self._ledger.look(approval_id)
+        if not isinstance(entry, Entry) or not self._gate.serves(entry.case.post.ref):
+            return None if isinstance(entry, Entry) else entry
+        ref = entry.case.post.ref
+        with about(case=entry.case.id, community=ref.community):
+            return await self._send_entry(entry)
 
-    async def _send_seen(self, seen: Entry) -> Delivery | None:
+    async def _send_entry(self, entry: Entry) -> Delivery | None:
         """Look at the platform once more, take the lease and send."""
         try:
-            changed = await self._changed(seen)
+            changed = await self._changed(entry)
         except StoreUnavailable:
             raise
         except Exception as err:
             why = sentence("The platform cannot be asked before the send: {why}", why=cause(err))
-            return await self._ledger.postpone(seen, why)
+            return await self._ledger.postpone(entry, why)
         if changed:
-            return await self._ledger.refuse(seen, changed)
+            return await self._ledger.refuse(entry, changed)
         started = self._ticks()
-        lease = await self._ledger.lease(seen)
+        lease = await self._ledger.lease(entry)
         return await self._post(lease, started) if isinstance(lease, SendLease) else lease
 
-    async def _changed(self, seen: Entry) -> str | None:
+    async def _changed(self, entry: Entry) -> str | None:
         """What the platform says against this reply, or ``None``; also stores the roles that the approvers have now.
 
         Raises whatever the platform raises, but what no later attempt would mend. Edits and deletions that a platform
         tells by itself are found with the other checks.
         """
         try:
-            return await self._said_against(seen)
+            return await self._change(entry)
         except (PlaceClosed, TextRefused) as err:
             return err.said
 
-    async def _said_against(self, seen: Entry) -> str | None:
-        ref = seen.case.post.ref
-        self._gate.check(seen.reply(), await self._ledger.policy(seen))
+    async def _change(self, entry: Entry) -> str | None:
+        ref = entry.case.post.ref
+        self._gate.check(entry.reply(), await self._ledger.policy(entry))
         if self._gate.knows_roles(ref):
-            for person in await self._ledger.approvers(seen):
-                await self._ledger.keep_roles(seen, person, await self._gate.roles(ref, person.user))
+            for person in await self._ledger.approvers(entry):
+                await self._ledger.keep_roles(entry, person, await self._gate.roles(ref, person.user))
         try:
             original = await self._gate.read(ref)
         except TextHidden as hidden:
-            if not seen.case.post.revision:
+            if not entry.case.post.revision:
                 raise
-            return None if hidden.revision == seen.case.post.revision else CHANGED
+            return None if hidden.revision == entry.case.post.revision else CHANGED
         except NeverShownAgain:
             return None
         if original is None:
             return GONE
-        return None if text_hash(original) == seen.approval.target_sha256 else CHANGED
+        return None if text_hash(original) == entry.approval.target_sha256 else CHANGED
 
     async def _post(self, lease: SendLease, started: float) -> Delivery | None:
         """Make the network call, once, and record its outcome.
@@ -547,38 +547,40 @@ class Outbox:
             return await self._ledger.unknown(lease, _not_again(err))
         except Exception as err:
             # Whatever else went wrong, the reply may be on the platform.
-            why = _told(err, sentence("The send ended without an answer."))
+            why = _failure(err, sentence("The send ended without an answer."))
             delivery = await self._ledger.unknown(lease, why)
             return await self._resolve(lease, why) if delivery is not None and lease.is_first else delivery
         return await self._ledger.posted(lease, posted)
 
     async def _recover(self, approval_id: str) -> Delivery | None:
-        taken = await self._unknown.take_over(approval_id, self._gate.serves)
-        if not isinstance(taken, SendLease):
-            return taken
-        ref = taken.reply.in_reply_to
-        with about(case=taken.case_id, community=ref.community):
-            return await self._resolve(taken, sentence("The send was interrupted, or had no answer."))
+        lease = await self._unknown.take_over(approval_id, self._gate.serves)
+        if not isinstance(lease, SendLease):
+            return lease
+        ref = lease.reply.in_reply_to
+        with about(case=lease.case_id, community=ref.community):
+            return await self._resolve(lease, sentence("The send was interrupted, or had no answer."))
 
     async def _resolve(self, lease: SendLease, why: str) -> Delivery | None:
         """Settle a send of unknown fate: it is found on the platform, sent again under its key, or left to a person."""
         window = self._gate.resend_seconds(lease.reply.in_reply_to)
         try:
-            found = await self._gate.find(lease.reply)
+            reply = await self._gate.find(lease.reply)
         except Exception as err:
             if not self._gate.serves(lease.reply.in_reply_to):
                 return None  # it is read back when the platform is connected again
             return await self._unknown.wait(
-                lease, joined(why, _told(err, sentence("Antiphon could not look whether the reply is there."))), window
+                lease,
+                joined(why, _failure(err, sentence("Antiphon could not look whether the reply is there."))),
+                window,
             )
-        if found is not None:
-            return await self._ledger.posted(lease, found, joined(why, sentence("The reply was found.")))
+        if reply is not None:
+            return await self._ledger.posted(lease, reply, joined(why, sentence("The reply was found.")))
         why = joined(why, _NOT_FOUND)
-        seen = await self._unknown.in_window(lease, window)
-        if seen is None:
+        entry = await self._unknown.in_window(lease, window)
+        if entry is None:
             return await self._unknown.park(lease, why)
         try:
-            changed = await self._changed(seen)
+            changed = await self._changed(entry)
         except StoreUnavailable:
             raise
         except Exception as err:
@@ -594,7 +596,7 @@ def _not_again(err: PlatformUnavailable) -> Sentence:
     return sentence("It was not sent again: {why}", why=err.said)
 
 
-def _told(err: Exception, what: Sentence) -> Sentence:
+def _failure(err: Exception, what: Sentence) -> Sentence:
     """What went wrong, for the card: with our own words about why, without a remedy; the log names the kind."""
     _LOG.warning("%s %s", what, type(err.__cause__ or err).__name__)
     return joined(what, err.message) if isinstance(err, AntiphonError) else what

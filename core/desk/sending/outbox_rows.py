@@ -1,7 +1,6 @@
 """One row of the outbox inside a transaction: whether it may be sent, and how it moves together with its case.
 
-Owns what every transaction of the send protocol shares. Never commits. Rows are locked in one order: community, case,
-outbox.
+Every transaction of the send protocol locks rows in one order: community, case, outbox. The functions never commit.
 """
 
 from __future__ import annotations
@@ -87,33 +86,33 @@ class SendLease:
     hold_seconds: float
 
 
-async def checked(session: Session, rules: Rules, seen: Entry) -> Entry | Delivery | None:
+async def checked(session: Session, rules: Rules, before: Entry) -> Entry | Delivery | None:
     """The reply, locked, if it may be sent; otherwise its outcome, or ``None`` if it waits or was moved."""
-    await communities.load(session, seen.case.community_id, lock=True)
-    entry = await entry_of(session, seen.approval.id, lock=True)
+    await communities.load(session, before.case.community_id, lock=True)
+    entry = await entry_of(session, before.approval.id, lock=True)
     row = entry.row
     if row.state is not OutboxState.QUEUED or row.not_before > session.moment:
         return None
-    if entry.case.version != seen.case.version:
+    if entry.case.version != before.case.version:
         return None
     if entry.case.state is not CaseState.APPROVED:
         reason = sentence("The case is {state}, not approved.", state=state_words(entry.case.state))
         row.state, row.error, row.updated_at = OutboxState.CANCELLED, reason, session.moment
         return Delivery(entry.case.id, entry.approval.id, entry.case.state, reason)
-    found = await obstacle(session, entry, rules.limits)
-    return entry if found is None else await held(session, rules, entry, found)
+    objection = await obstacle(session, entry, rules.limits)
+    return entry if objection is None else await held(session, rules, entry, objection)
 
 
-async def held(session: Session, rules: Rules, entry: Entry, found: Obstacle) -> Delivery | None:
+async def held(session: Session, rules: Rules, entry: Entry, objection: Obstacle) -> Delivery | None:
     """Let a reply wait, or take it out of the outbox with its case."""
-    entry.row.error, entry.row.updated_at = found.reason, session.moment
-    if found.to is None:
+    entry.row.error, entry.row.updated_at = objection.reason, session.moment
+    if objection.to is None:
         later = session.moment + timedelta(seconds=rules.retry_seconds)
-        entry.row.not_before = later if found.until is None else found.until
+        entry.row.not_before = later if objection.until is None else objection.until
         await touch(session, entry.case.id)
         return None
-    case = await _move(session, entry, found.to, found.reason)
-    return Delivery(case.id, entry.approval.id, case.state, found.reason)
+    case = await _move(session, entry, objection.to, objection.reason)
+    return Delivery(case.id, entry.approval.id, case.state, objection.reason)
 
 
 async def intend(session: Session, rules: Rules, entry: Entry, hold_seconds: float, *, is_first: bool) -> SendLease:

@@ -1,8 +1,8 @@
 """Taking a posted reply back, within the limits of its platform.
 
-Owns a retraction from the committed intent, a job under a lease, to its end: the reply is gone and the case
-``retracted``, or the platform refuses and the case stays ``posted``. A removal may be repeated, so one that got no
-answer is checked and tried again.
+A retraction is a job under a lease, from the committed intent to its end: the reply is gone and the case ``retracted``,
+or the platform refuses and the case stays ``posted``. A removal may be repeated, so one that got no answer is checked
+and tried again.
 """
 
 from __future__ import annotations
@@ -106,14 +106,14 @@ class Retractions:
         try:
             await self._gate.retract(ref)
         except PlatformBusy as err:
-            asked = timedelta(seconds=min(max(err.retry_after_seconds, 0.0), _LONGEST_WAIT_SECONDS))
-            await self._later(job, err.said, asked)
+            wait = timedelta(seconds=min(max(err.retry_after_seconds, 0.0), _LONGEST_WAIT_SECONDS))
+            await self._later(job, err.said, wait)
         except PlatformUnavailable as err:
             await self._give_up(job, err.said)
         except Exception as err:
             await self._after_no_answer(job, ref, cause(err))
         else:
-            await self._done(job)
+            await self._record_gone(job)
 
     async def _after_no_answer(self, job: Job, ref: PostRef, why: str) -> None:
         try:
@@ -124,9 +124,9 @@ class Retractions:
         if stands:
             await self._later(job, why)
         else:
-            await self._done(job)
+            await self._record_gone(job)
 
-    async def _done(self, job: Job) -> None:
+    async def _record_gone(self, job: Job) -> None:
         async def work(session: Session) -> None:
             entry = await entry_of(session, job.payload["approval"], lock=True)
             if entry.case.state is CaseState.POSTED:
@@ -145,12 +145,12 @@ class Retractions:
 
         await self._recorded("give a retraction up", work)
 
-    async def _later(self, job: Job, reason: str, asked: timedelta = timedelta()) -> None:
+    async def _later(self, job: Job, reason: str, wait: timedelta = timedelta()) -> None:
         """Try again after a pause; after ``max_attempts`` a person must take the reply away."""
         if job.attempts >= self._rules.max_attempts:
             await self._give_up(job, joined(reason, sentence("Take it away on the platform.")))
             return
-        after = max(asked, self._rules.pause(job.attempts))
+        after = max(wait, self._rules.pause(job.attempts))
         again = sentence("The reply could not be taken back yet; Antiphon tries again: {why}", why=reason)
         await self._recorded("put a retraction back", lambda session: jobs.retry(session, job, after, again))
 
