@@ -1,9 +1,7 @@
 """The states of a case, and the only place that can make an ``ApprovedReply``.
 
-Owns the declared graph of states, and the rule that only the exact text that a person approved is posted. It does not
-know the database: the store applies these rules and does not repeat them.
-
-When one person's approval is not enough.
+The graph of states is declared here, and only the exact text that a person approved is posted. The store applies these
+rules and does not repeat them. ``why_two`` says when one person's approval is not enough.
 """
 
 from __future__ import annotations
@@ -281,16 +279,16 @@ def why_two(suggestion: Suggestion, checked: Sequence[CheckedSentence]) -> tuple
         reasons.append(sentence("The post threatens or calls for violence."))
     if suggestion.reading.recommended_action is Action.SUPPORT_TARGET:
         reasons.append(sentence("The post attacks one person."))
-    named = _private_people(suggestion, checked)
-    reasons += [sentence("The reply names a person: “{name}”.", name=name) for name in named]
-    reasons += [unsupported_in_words(item) for one in checked for item in one.unsupported]
+    names = _private_people(suggestion, checked)
+    reasons += [sentence("The reply names a person: “{name}”.", name=name) for name in names]
+    reasons += [unsupported_in_words(item) for check in checked for item in check.unsupported]
     return tuple(dict.fromkeys(reasons))
 
 
 def _private_people(suggestion: Suggestion, checked: Sequence[CheckedSentence]) -> list[str]:
     """The people whom a reply names, except those in the evidence, who are not private persons."""
     passages = (f"{p.text} {p.source.publisher} {p.source.title}" for p in suggestion.evidence)
-    held = frozenset(word for passage in passages for word in words(passage))
-    texts = [one.text for one in checked if not one.is_prepared]
-    named = [name for text in texts for name in people_named(text, suggestion.reading.language)]
-    return [name for name in named if not held.issuperset(words(name))]
+    evidence_words = frozenset(word for passage in passages for word in words(passage))
+    texts = [check.text for check in checked if not check.is_prepared]
+    names = [name for text in texts for name in people_named(text, suggestion.reading.language)]
+    return [name for name in names if not evidence_words.issuperset(words(name))]

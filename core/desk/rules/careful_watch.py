@@ -1,8 +1,8 @@
 """How sure the filter of watched channels must be in one community: what moderators say of its finds moves that.
 
-Owns the rule, as pure functions. A community says how often the filter may be wrong on ordinary messages. The filter
-then asks for at least the score that belongs to that rate. Finds that moderators call not hateful raise it, finds that
-they answer lower it again, never below that score.
+A community says how often the filter may be wrong on ordinary messages. The filter then asks for at least the score
+that belongs to that rate. Finds that moderators call not hateful raise it, finds that they answer lower it again, never
+below that score.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ def careful_threshold(one_in: int, labels: Sequence[FindLabel], threshold: Calla
     counted = [label for label in labels if label.score > base]
     wrong = sorted(label.score for label in counted if not label.is_hateful)
     bound = threshold(min(one_in * 2 ** len(wrong), MOST_CAREFUL))
-    wanted = next(score for score in (base, *wrong) if _is_right_enough(counted, score))
-    return max(base, min(wanted, bound))
+    score_needed = next(score for score in (base, *wrong) if _is_right_enough(counted, score))
+    return max(base, min(score_needed, bound))
 
 
 def _is_right_enough(labels: Sequence[FindLabel], score: float) -> bool:

@@ -1,9 +1,8 @@
 """What a person is shown of a case on any platform: plain values, the most important first.
 
-Owns which facts of a case reach people. A card has no markup and no language of its own: adapters lay it out, in the
-reader's language. Only ``Card.post`` holds the post's own words, so that no layout shows them by accident.
-
-The short number of a case: the beginning of its id, by which people speak of it. Owns its form alone.
+A card has no markup and no language of its own: adapters lay it out, in the reader's language. Only ``Card.post`` holds
+the post's own words, so that no layout shows them by accident. People call a case by its short number, which is the
+beginning of its id.
 """
 
 from __future__ import annotations
@@ -377,5 +376,5 @@ def short_number(case_id: str) -> str:
 
 def beginning_of_id(typed: str) -> str:
     """The beginning of a case's id that somebody typed, ``#`` or not, in any case; "" if it can be none."""
-    found = _TYPED.fullmatch(typed.strip())
-    return found[1].lower() if found else ""
+    match = _TYPED.fullmatch(typed.strip())
+    return match[1].lower() if match else ""

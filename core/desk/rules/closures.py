@@ -1,7 +1,7 @@
 """Why a case is closed without a reply, and why a reply is taken back: a moderator says it with one tap.
 
-Owns the reasons, and the state in which each of them closes a case. They are counted, so a reason must not be reworded
-once it was used.
+Each reason names the state in which it closes a case. Reasons are counted, so a reason must not be reworded once it was
+used.
 """
 
 from __future__ import annotations
@@ -62,17 +62,17 @@ def close_reasons(state: CaseState) -> list[CloseReason]:
     return [reason for reason in CloseReason if closed_as(reason) in ends]
 
 
-def close_reason(said: str) -> CloseReason:
+def close_reason(name: str) -> CloseReason:
     """The reason that a form or a command names.
 
     Raises:
         BadInput: there is no such reason.
     """
     try:
-        return CloseReason(said)
+        return CloseReason(name)
     except ValueError as err:
         raise BadInput(
-            sentence("Nobody can close a case for the reason {said}.", said=f"{said!r}"),
+            sentence("Nobody can close a case for the reason {said}.", said=f"{name!r}"),
             remedy=sentence("Say one of: {known}.", known=", ".join(CloseReason)),
         ) from err
 

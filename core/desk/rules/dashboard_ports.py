@@ -1,6 +1,6 @@
 """What the dashboard may ask of the application beside the desk, as Protocols: who comes in, and what waits.
 
-Owns the shape of these ports. What people decide goes through ``core.desk.rules.desk_ports``, as on every platform.
+What people decide goes through ``core.desk.rules.desk_ports``, as on every platform.
 """
 
 from __future__ import annotations

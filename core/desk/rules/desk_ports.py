@@ -1,7 +1,7 @@
 """What a chat platform's adapter may ask of the application: the people's side of the desk, as Protocols.
 
-Owns the shape of that port. The application implements it (``core.desk.review.casework``); adapters know only the
-port. A method that fails raises one of ``core.errors`` with a remedy: ``NotAllowed`` if the person may not do this,
+``core.desk.review.casework`` and ``core.desk.communities.governance`` implement it; adapters know only the port. A
+method that fails raises one of ``core.errors`` with a remedy: ``NotAllowed`` if the person may not do this,
 ``Conflict`` if the case has changed since they saw it or somebody else holds it, ``BadInput`` if the call is wrong, and
 ``StoreUnavailable`` if the database does not answer. After each of them nothing has changed.
 """

@@ -1,6 +1,6 @@
-"""Checks of what people type, before anything else is done with it.
+"""Checks of what people type, before anything else is done with it, and what a wrong form is told in words.
 
-Owns the checks of form, and what a wrong form is told in words. Other parts of ``core`` check what a text may say.
+Only the form is checked here; the engine checks what a text may say.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What people are told without having asked: why a role is called to a case, and what became of an approved reply.
 
-Owns the kinds of notices and what one says. Holds no word of a post.
+A notice holds no word of a post.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Shares of a community's cases, with what they leave open, and what is counted about drafts, decisions and costs.
 
-Owns the interval of a share, and that of few cases no share is told. Counts nothing itself.
+Of few cases no share is told (``Share.is_enough``).
 """
 
 from __future__ import annotations

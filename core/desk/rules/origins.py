@@ -1,8 +1,6 @@
 """What a draft is, where it comes from and who read it, in words that a moderator reads.
 
-Owns the words (a word of support or a notice; prepared, quoted, or written by the model; judged by the small reader,
-the language model or both), and the rule that a prepared reply is called reviewed only where a person of the community
-reviewed it.
+A prepared reply is called reviewed only where a person of the community reviewed it.
 """
 
 from __future__ import annotations
@@ -41,7 +39,7 @@ def origin_in_words(draft: Draft, reviews: Mapping[str, ReviewOfPrepared]) -> Se
     Args:
         reviews: the community's reviews, by the id of the prepared reply.
     """
-    said = {
+    words = {
         Origin.PREPARED: sentence("prepared in advance")
         if draft.kind is Kind.NOTICE
         else prepared_in_words(draft.prepared, reviews),
@@ -50,7 +48,7 @@ def origin_in_words(draft: Draft, reviews: Mapping[str, ReviewOfPrepared]) -> Se
         if draft.writer
         else sentence("written by the model"),
     }
-    return listed([said[origin] for origin in dict.fromkeys(draft.origins)], " + ")
+    return listed([words[origin] for origin in dict.fromkeys(draft.origins)], " + ")
 
 
 def read_by_in_words(who: ReadBy) -> Sentence:
@@ -73,12 +71,12 @@ def origin_and_reader(draft: Draft, reviews: Mapping[str, ReviewOfPrepared]) -> 
 
 def prepared_in_words(ids: tuple[str, ...], reviews: Mapping[str, ReviewOfPrepared]) -> Sentence:
     """Whether all, some or none of the prepared replies were reviewed, and by whom."""
-    found = [reviews[id_] for id_ in ids if id_ in reviews]
-    if not found:
+    done = [reviews[id_] for id_ in ids if id_ in reviews]
+    if not done:
         return sentence("prepared reply, not reviewed")
     who = listed(
-        [sentence("{name} on {date}", name=one.name, date=f"{one.at:%Y-%m-%d}") for one in dict.fromkeys(found)]
+        [sentence("{name} on {date}", name=review.name, date=f"{review.at:%Y-%m-%d}") for review in dict.fromkeys(done)]
     )
-    if len(found) < len(ids):
+    if len(done) < len(ids):
         return sentence("prepared reply, reviewed in part by {who}", who=who)
     return sentence("prepared reply, reviewed by {who}", who=who)

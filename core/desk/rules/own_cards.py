@@ -1,7 +1,7 @@
-"""What a community may write as an argument card of its own.
+"""What a community may write as an argument card of its own, in a file and in the database.
 
-Owns the form of a card, in the file that a person writes and in the database, and its checks, each with a remedy. What
-a card says to people passes the checks of prepared replies (``core.desk.rules.own_replies``).
+What a card says to people passes the checks of prepared replies (``core.desk.rules.own_replies``). Each refusal has a
+remedy.
 """
 
 from __future__ import annotations
@@ -152,8 +152,8 @@ def checked_cards(document: Mapping[str, Any], facts: Collection[str]) -> tuple[
 
 def checked_card(row: object, facts: Collection[str], number: int = 1) -> WrittenCard:
     """One card with single spaces; ``BadInput`` as ``checked_cards``."""
-    given = row.get("id") if isinstance(row, Mapping) else None
-    name = f"Card {given}" if isinstance(given, str) and given else f"Card {number}"
+    id_ = row.get("id") if isinstance(row, Mapping) else None
+    name = f"Card {id_}" if isinstance(id_, str) and id_ else f"Card {number}"
     card = _formed(WrittenCard.model_validate, row, name)
     try:
         return _checked(card, facts)
@@ -161,9 +161,9 @@ def checked_card(row: object, facts: Collection[str], number: int = 1) -> Writte
         raise BadInput(f"{name}: {err.message}", remedy=err.remedy) from err
 
 
-def _formed(validate: Callable[[object], T], given: object, name: str) -> T:
+def _formed(validate: Callable[[object], T], value: object, name: str) -> T:
     try:
-        return validate(given)
+        return validate(value)
     except ValidationError as err:
         first = err.errors(include_url=False, include_input=False)[0]
         field = tuple(map(str, first["loc"]))
@@ -201,10 +201,10 @@ def _checked(card: WrittenCard, facts: Collection[str]) -> WrittenCard:
 
 def _checked_caution(caution: str) -> str:
     check_text(caution)
-    said = " ".join(caution.split())
-    if len(said) > _MAX_CAUTION:
-        raise BadInput(f"The caution has {len(said)} characters.", remedy=f"Say it in {_MAX_CAUTION}.")
-    return said
+    text = " ".join(caution.split())
+    if len(text) > _MAX_CAUTION:
+        raise BadInput(f"The caution has {len(text)} characters.", remedy=f"Say it in {_MAX_CAUTION}.")
+    return text
 
 
 def _checked_stereotype(own: WrittenStereotype, language: str) -> WrittenStereotype:
@@ -217,35 +217,35 @@ def _checked_stereotype(own: WrittenStereotype, language: str) -> WrittenStereot
 
 def _checked_gist(gist: str, language: str) -> str:
     check_text(gist)
-    said = " ".join(gist.split()).rstrip(".")
-    if len(said) > MAX_GIST:
-        raise BadInput(f"The gist has {len(said)} characters.", remedy=f"Say it in {MAX_GIST}.")
-    if len(sentences(said)) > 1:
+    text = " ".join(gist.split()).rstrip(".")
+    if len(text) > MAX_GIST:
+        raise BadInput(f"The gist has {len(text)} characters.", remedy=f"Say it in {MAX_GIST}.")
+    if len(sentences(text)) > 1:
         raise BadInput(
             "The gist has more than one sentence.", remedy='Write how "It says that ..." goes on, without a full stop.'
         )
-    slurs = slurs_in(said, language)
+    slurs = slurs_in(text, language)
     if slurs:
         raise BadInput("The gist holds a slur or an insult.", remedy="Say neutrally what such posts claim.")
-    _check_nobody_named(said, language, "gist")
-    return said
+    _check_nobody_named(text, language, "gist")
+    return text
 
 
 def _checked_wording(wording: str, language: str) -> str:
     """An example post: it may be as ugly as posts are, but leads to nobody."""
     check_text(wording)
-    said = " ".join(wording.split())
-    if len(said) > MAX_WORDING:
-        raise BadInput(f"A wording has {len(said)} characters.", remedy=f"Give one of {MAX_WORDING} at most.")
-    if detect(said, language) not in {language, None}:
+    text = " ".join(wording.split())
+    if len(text) > MAX_WORDING:
+        raise BadInput(f"A wording has {len(text)} characters.", remedy=f"Give one of {MAX_WORDING} at most.")
+    if detect(text, language) not in {language, None}:
         raise BadInput(f"A wording does not read as {name_of(language)}.", remedy="Name the language that it is in.")
-    _check_nobody_named(said, language, "wording")
-    return said
+    _check_nobody_named(text, language, "wording")
+    return text
 
 
-def _check_nobody_named(said: str, language: str, what: str) -> None:
-    if has_link(said):
+def _check_nobody_named(text: str, language: str, what: str) -> None:
+    if has_link(text):
         raise BadInput(f"A {what} holds a link.", remedy="Leave it out.")
-    named = people_named(said, language)
-    if named:
-        raise BadInput(f"A {what} names a person: {named[0]}.", remedy="Leave the name out, or write one like it anew.")
+    names = people_named(text, language)
+    if names:
+        raise BadInput(f"A {what} names a person: {names[0]}.", remedy="Leave the name out, or write one like it anew.")

@@ -1,7 +1,6 @@
 """What a community has to reply with: prepared replies and argument cards, and the port by which people work on them.
 
-Owns the shape of that port. ``core.desk.review.own_library`` implements it over the decisions that the command line
-makes, too.
+``core.desk.review.own_library`` implements the port over the decisions that the command line makes, too.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What a community may say in its own words: prepared replies, and the notice on its rules.
 
-Owns the checks, each with a remedy; the texts of its cards pass the same (``core.desk.rules.own_cards``). One moderator
-can approve a prepared reply, and it gets no receipt, so it must pass the same rules as the project's own. A notice may
-name a rule by its number, since it argues nothing. Changes only the spaces.
+One moderator can approve a prepared reply, and it gets no receipt, so it must pass the same rules as the project's own;
+the texts of a community's cards pass the same (``core.desk.rules.own_cards``). A notice may name a rule by its number,
+since it argues nothing. Each refusal has a remedy. Only spaces are changed.
 """
 
 from __future__ import annotations
@@ -63,26 +63,26 @@ def checked_text(
         BadInput: it may not be added; the error says why and what to do.
     """
     check_text(text)
-    said = " ".join(text.split())
-    check_sendable(said)
-    fault = form_fault(said, language, MAX_CHARACTERS) or _prepared_fault(said, language)
-    fault = fault or (intent_fault(said, intent) if intent else None)
+    reply = " ".join(text.split())
+    check_sendable(reply)
+    fault = form_fault(reply, language, MAX_CHARACTERS) or _prepared_fault(reply, language)
+    fault = fault or (intent_fault(reply, intent) if intent else None)
     if fault:
         raise BadInput(f"The {what} cannot be added: {fault}.", remedy=_REMEDIES[fault])
-    if detect(said, language) not in {language, None}:
+    if detect(reply, language) not in {language, None}:
         raise BadInput(f"The {what} does not read as {name_of(language)}.", remedy="Name the language that it is in.")
-    named = people_named(said, language)
-    if named:
+    names = people_named(reply, language)
+    if names:
         raise BadInput(
-            f"The {what} names a person: {named[0]}.", remedy="Leave the name out: it will answer many posts."
+            f"The {what} names a person: {names[0]}.", remedy="Leave the name out: it will answer many posts."
         )
-    facts = () if is_sourced else checkable_in(said, language)
+    facts = () if is_sourced else checkable_in(reply, language)
     if facts:
         raise BadInput(
             f"The {what} states something that needs a source: {', '.join(facts)}.",
             remedy="Leave that out; facts come from the evidence, with their source. A card may name one.",
         )
-    return said
+    return reply
 
 
 def checked_notice(text: str, language: str) -> str:
@@ -92,26 +92,26 @@ def checked_notice(text: str, language: str) -> str:
         BadInput: it may not be set; the error says why and what to do.
     """
     check_text(text)
-    said = " ".join(text.split())
-    check_sendable(said)
-    fault = form_fault(said, language, MAX_CHARACTERS) or _prepared_fault(said, language)
+    notice = " ".join(text.split())
+    check_sendable(notice)
+    fault = form_fault(notice, language, MAX_CHARACTERS) or _prepared_fault(notice, language)
     if fault:
         raise BadInput(sentence("The notice cannot be set: {fault}.", fault=fault), remedy=_REMEDIES[fault])
-    if detect(said, language) not in {language, None}:
+    if detect(notice, language) not in {language, None}:
         raise BadInput(
             sentence("The notice does not read as {language}.", language=name_of(language)),
             remedy=sentence("Write it in that language, or name the one that it is in."),
         )
-    return said
+    return notice
 
 
-def _prepared_fault(said: str, language: str) -> str | None:
+def _prepared_fault(text: str, language: str) -> str | None:
     """What a chat forgives and a prepared reply may not do, in words, or ``None``."""
-    if len(sentences(said)) > MAX_SENTENCES:
+    if len(sentences(text)) > MAX_SENTENCES:
         return sentence("too many sentences")
-    if not said.rstrip("\"'”’)").endswith((".", "!", "?", "…")):
+    if not text.rstrip("\"'”’)").endswith((".", "!", "?", "…")):
         return sentence("cut off")
-    return sentence("slur or insult") if slurs_in(said, language) else None
+    return sentence("slur or insult") if slurs_in(text, language) else None
 
 
 def check_language(language: str) -> None:
@@ -124,9 +124,9 @@ def _check_place(language: str, target_group: TargetGroup, stereotype: str | Non
     check_language(language)
     if stereotype is None:
         return
-    known = [one.id for one in load_stereotypes().values() if one.target_group is target_group]
-    if stereotype not in known:
+    ids = [row.id for row in load_stereotypes().values() if row.target_group is target_group]
+    if stereotype not in ids:
         raise BadInput(
             f"There is no stereotype {stereotype} about {target_group}.",
-            remedy=f"Use one of {', '.join(known)}, or none.",
+            remedy=f"Use one of {', '.join(ids)}, or none.",
         )

@@ -1,7 +1,4 @@
-"""What the application needs of a platform where people talk, as Protocols.
-
-Owns the shapes of these ports. It does not know any one platform.
-"""
+"""What the application needs of a platform where people talk, as Protocols."""
 
 from __future__ import annotations
 
@@ -192,7 +189,7 @@ class ReviewSurface(Protocol):
 
 
 class Notifier(Protocol):
-    """Short messages of ours to the people who review, beside the cards. A platform that has none brings no notifier.
+    """Short messages to the people who review, beside the cards. A platform that has none brings no notifier.
 
     None holds a word of a post. Two calls for one ``Notice.key`` within a minute are one message.
     """

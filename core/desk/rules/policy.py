@@ -1,13 +1,9 @@
 """How a community wants Antiphon to behave: where cards go, who has which role, what is watched, how replies sound.
 
-Owns the keys, their defaults, their ranges and their form as JSON. It does not know any platform: channels and roles
-are the platform's own ids, as text. Whether a community posts, discloses or is paused is not part of the policy
-(``core.desk.communities.decisions``).
-
-Hours in which a community's people are not called, by the clock on their wall.
-What holds for single places of a community that decide for themselves, as the instances of the fediverse do.
-The sentence under a reply that says who wrote it (AI Act, Art. 50; reliability, T23 and T25).
-What people may ask of a draft: a tone in words, and a language.
+Channels and roles are the platform's own ids, as text. Whether a community posts, discloses or is paused is not part of
+the policy (``core.desk.communities.decisions``). Some places decide for themselves what holds for replies to their
+people, as the instances of the fediverse do. The footer under a reply says who wrote it (AI Act, Art. 50; reliability,
+T23 and T25).
 """
 
 from __future__ import annotations
@@ -45,8 +41,8 @@ def check_quiet_hours(hours: str) -> None:
     Raises:
         BadInput: they are written in another form, or last no time.
     """
-    found = _FORM.fullmatch(hours)
-    if hours and (found is None or found.group(1, 2) == found.group(3, 4)):
+    match = _FORM.fullmatch(hours)
+    if hours and (match is None or match.group(1, 2) == match.group(3, 4)):
         raise BadInput(
             sentence("These are no quiet hours: {hours}.", hours=hours),
             remedy=sentence("Write them from when to when, such as 22:00-07:00."),
@@ -70,11 +66,11 @@ def check_time_zone(name: str) -> None:
 
 def is_quiet(hours: str, time_zone: str, moment: datetime) -> bool:
     """Whether an aware moment lies in the hours, which may pass midnight; their end is no longer quiet."""
-    found = _FORM.fullmatch(hours)
-    if found is None:
+    match = _FORM.fullmatch(hours)
+    if match is None:
         return False
-    first = time(int(found[1]), int(found[2]))
-    last = time(int(found[3]), int(found[4]))
+    first = time(int(match[1]), int(match[2]))
+    last = time(int(match[3]), int(match[4]))
     now = moment.astimezone(ZoneInfo(time_zone)).time()
     return first <= now < last if first < last else now >= first or now < last
 
@@ -156,10 +152,10 @@ def check_language(language: str | None) -> None:
         BadInput: with the codes that are allowed.
     """
     if language is not None and language not in NAMES:
-        known = listed([Sentence("{code} ({name})", {"code": code, "name": name}) for code, name in NAMES.items()])
+        languages = listed([Sentence("{code} ({name})", {"code": code, "name": name}) for code, name in NAMES.items()])
         raise BadInput(
             sentence("Antiphon does not write the language {language}.", language=f"{language!r}"),
-            remedy=sentence("Name one of: {known}.", known=known),
+            remedy=sentence("Name one of: {known}.", known=languages),
         )
 
 
@@ -324,23 +320,23 @@ _NAMES: Final = tuple(one.name for one in fields(CommunityPolicy))
 
 def to_json(policy: CommunityPolicy) -> dict[str, Any]:
     """The fields of a policy that differ from the defaults, as JSON values."""
-    said, default = _ADAPTER.dump_python(policy, mode="json"), _ADAPTER.dump_python(CommunityPolicy(), mode="json")
-    return {name: value for name, value in said.items() if value != default[name]}
+    values, default = _ADAPTER.dump_python(policy, mode="json"), _ADAPTER.dump_python(CommunityPolicy(), mode="json")
+    return {name: value for name, value in values.items() if value != default[name]}
 
 
-def from_json(kept: Mapping[str, object]) -> CommunityPolicy:
-    """The policy with the defaults except for what ``kept`` says.
+def from_json(stored: Mapping[str, object]) -> CommunityPolicy:
+    """The policy with the defaults except for what ``stored`` says.
 
     Raises:
         BadInput: there is no such field, or its value is not allowed.
     """
-    for name in kept:
+    for name in stored:
         if name not in _NAMES:
             near = difflib.get_close_matches(name, _NAMES, n=1)
             remedy = f"Did you mean {near[0]}?" if near else f"There are: {', '.join(_NAMES)}."
             raise BadInput(f"There is no setting {name}.", remedy=remedy)
     try:
-        return _ADAPTER.validate_python(dict(kept))
+        return _ADAPTER.validate_python(dict(stored))
     except ValidationError as err:
         first = err.errors(include_url=False, include_input=False)[0]
         where = ".".join(map(str, first["loc"]))

@@ -1,7 +1,7 @@
 """Who may do what: the roles, and one function for each kind of object.
 
-Pure rules. The caller says which roles somebody has now, and must not answer from a cache: a right that was taken away
-ends at once (reliability, I7).
+The caller says which roles somebody has now, and must not answer from a cache: a right that was taken away ends at once
+(reliability, I7).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What a suggestion lacks, in words for the people who review a case.
 
-Owns the sentence for people of each note of the engine (``Suggestion.degraded``). A note without one stays out of cards
+Each note of the engine (``Suggestion.degraded``) has a sentence for people here. A note without one stays out of cards
 and reasons: the terminal, its JSON and the log have all of them, as the engine says them.
 """
 
@@ -68,17 +68,17 @@ _TOLD: Final = {
 
 def for_people(notes: Sequence[Said]) -> tuple[Sentence, ...]:
     """The notes that people read, each once, in their order."""
-    found = []
+    sentences = []
     for note in notes:
         template, values = (note.template, note.values) if isinstance(note, Sentence) else (str(note), {})
         if template in _TOLD:
-            found.append(_TOLD[template])
+            sentences.append(_TOLD[template])
         elif template == "drafts: they are written in the community's language ({language})":
-            found.append(sentence("The drafts are written in the community's language ({language}).", **values))
+            sentences.append(sentence("The drafts are written in the community's language ({language}).", **values))
         elif (
             template == "drafts: no prepared reply surely fits; of the likeliest of them readers would publish {share}"
         ):
-            found.append(
+            sentences.append(
                 sentence(
                     "Antiphon is not sure that any prepared reply fits: readers would publish about {share} of the "
                     "likeliest ones. They are shown if you ask for drafts again.",
@@ -93,8 +93,8 @@ def for_people(notes: Sequence[Said]) -> tuple[Sentence, ...]:
                 )
             )
         elif template == "evidence: nothing by {publishers} bears on the claim; all publishers were searched":
-            found.append(sentence("Nothing by {publishers} bears on this; all publishers were searched.", **values))
-    return tuple(dict.fromkeys(found))
+            sentences.append(sentence("Nothing by {publishers} bears on this; all publishers were searched.", **values))
+    return tuple(dict.fromkeys(sentences))
 
 
 def why_no_draft(suggestion: Suggestion) -> Sentence:

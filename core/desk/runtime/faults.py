@@ -1,7 +1,7 @@
 """Named points at which a test may stop, delay or break the program.
 
-Does nothing in production: ``reach`` returns at once. Every commit of ``Database.run`` and every call of a platform
-passes two points, one before and one after it, so that a test can enumerate them and let each one fail.
+In production ``reach`` returns at once. Every commit of ``Database.run`` and every call of a platform passes two
+points, one before and one after it, so that a test can enumerate them and let each one fail.
 """
 
 from __future__ import annotations

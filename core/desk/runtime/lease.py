@@ -1,8 +1,6 @@
 """Work under a lease: the lease is renewed while the work is done, and given back at the end.
 
-Does not know jobs, cases or the database.
-
-A wait that an event may end: what loops of a long-lived process do between two looks.
+``pause`` is the wait of a long-lived process between two looks, which an event may end.
 """
 
 from __future__ import annotations

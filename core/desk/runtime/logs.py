@@ -1,9 +1,8 @@
 """The log of a process: one line for each event, with the case that it is about.
 
-Owns the form of the lines, their level, and what is bound to them. Must never let a word of a post, a secret or a
-person's name into a line: modules log kinds of errors and ids, and of an exception only its kind and its frames are
-written here, since its message may quote a post. Libraries are heard from ``WARNING`` on, since below it some of them
-tell what they send.
+No word of a post, no secret and no person's name may come into a line: modules log kinds of errors and ids, and of an
+exception only its kind and its frames are written here, since its message may quote a post. Libraries are heard from
+``WARNING`` on, since below it some of them tell what they send.
 """
 
 from __future__ import annotations
@@ -44,8 +43,8 @@ def about(
         community: the platform's own name for a community: an id, never a person's.
         worker: the name of a process or of one of its workers.
     """
-    known = {"case": case, "platform": platform, "community": community, "worker": worker}
-    return structlog.contextvars.bound_contextvars(**{name: value for name, value in known.items() if value})
+    bound = {"case": case, "platform": platform, "community": community, "worker": worker}
+    return structlog.contextvars.bound_contextvars(**{name: value for name, value in bound.items() if value})
 
 
 def set_up(form: Literal["text", "json"], level: Literal["debug", "info", "warning", "error"]) -> None:
@@ -138,17 +137,17 @@ def _on_end(_kind: type[BaseException], error: BaseException, _frames: Traceback
 
 def _on_one_line(_logger: object, _method: str, event: _Event) -> _Event:
     """Show control characters as escapes, so that no text from outside begins a line or steers a terminal."""
-    said = str(event["event"])
-    event["event"] = "".join(one if one.isprintable() else repr(one)[1:-1] for one in said)
+    text = str(event["event"])
+    event["event"] = "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
     return event
 
 
 def _only_kinds_of_errors(_logger: object, _method: str, event: _Event) -> _Event:
     """Replace an exception by its kind and its frames, and those of its causes."""
-    found, _ = event.pop("exc_info", None), event.pop("stack_info", None)
-    if found is True:
-        found = sys.exc_info()
-    error = found[1] if isinstance(found, tuple) else found
+    info, _ = event.pop("exc_info", None), event.pop("stack_info", None)
+    if info is True:
+        info = sys.exc_info()
+    error = info[1] if isinstance(info, tuple) else info
     if isinstance(error, BaseException):
         event["exception"] = "\n".join(_frames(error))
     return event
@@ -156,9 +155,9 @@ def _only_kinds_of_errors(_logger: object, _method: str, event: _Event) -> _Even
 
 def _frames(error: BaseException) -> Iterator[str]:
     link: BaseException | None = error
-    seen = set[int]()
-    while link is not None and id(link) not in seen:
-        seen.add(id(link))
+    ids = set[int]()
+    while link is not None and id(link) not in ids:
+        ids.add(id(link))
         yield f"{type(link).__module__}.{type(link).__qualname__}"
         for frame in traceback.extract_tb(link.__traceback__, limit=-20):
             yield f"  {frame.filename}:{frame.lineno} in {frame.name}"

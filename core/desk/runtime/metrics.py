@@ -1,7 +1,7 @@
 """What Antiphon counts and measures, by the names under which Prometheus reads it.
 
-Owns every metric with its labels, so that any part may count and one page can list all (docs/running/operations.md).
-Labels take few values: never a person, a community, a case or a word of a post. Counts nothing by itself.
+Every metric is here with its labels, so that any part may count and one page can list all (docs/running/operations.md).
+Labels take few values: never a person, a community, a case or a word of a post.
 
 Two kinds of metric: those of the whole installation are read from the database when they are asked for
 (``bot.serve.census``), and are the same in every process; all others are this process's own.
