@@ -1,4 +1,5 @@
-"""The database: tables, queries and the one function that moves a case.
+"""The database: queries by subject, and the one function that moves a case (``core.desk.store.cases.transition``).
 
-Owns the tables and the connection. Decides nothing itself: ``core.desk.rules.approval`` says what is allowed.
+Every function works inside the caller's transaction and never commits. ``core.desk.rules.approval`` says what is
+allowed.
 """

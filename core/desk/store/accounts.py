@@ -1,7 +1,4 @@
-"""Accounts, sessions and login links of the dashboard, in the database.
-
-Owns how a secret is kept: by its hash alone. Works inside the caller's transaction and never commits.
-"""
+"""Accounts, sessions and login links of the dashboard, in the database. Of a secret only the hash is kept."""
 
 from __future__ import annotations
 
@@ -50,8 +47,8 @@ async def find(session: Session, name: str) -> Account | None:
     if row is None:
         return None
     people = await session.scalars(select(AccountPersonRow).filter_by(account=name).order_by(AccountPersonRow.platform))
-    known = [Person(one.platform, one.user, await _name(session, one)) for one in people]
-    return Account(row.name, row.password, tuple(known), _wants(row))
+    people_of = [Person(person.platform, person.user, await _name(session, person)) for person in people]
+    return Account(row.name, row.password, tuple(people_of), _wants(row))
 
 
 def _wants(row: AccountRow) -> Preferences:
@@ -67,8 +64,8 @@ def _hidden(hides: Hidden) -> str:
 
 async def of_person(session: Session, platform: str, user: str) -> Account | None:
     """The account of somebody on a platform, the first by name where several are theirs; ``None`` without any."""
-    named = select(AccountPersonRow.account).filter_by(platform=platform, user=user)
-    name = await session.scalar(named.order_by(AccountPersonRow.account).limit(1))
+    query = select(AccountPersonRow.account).filter_by(platform=platform, user=user)
+    name = await session.scalar(query.order_by(AccountPersonRow.account).limit(1))
     return None if name is None else await find(session, name)
 
 
@@ -95,7 +92,7 @@ async def keep(session: Session, name: str, password: str, people: Collection[Pe
     await session.flush()
     for table in (WebSessionRow, ApiTokenRow, AccountPersonRow):
         await session.execute(delete(table).filter_by(account=name))
-    session.add_all(AccountPersonRow(account=name, platform=one.platform, user=one.user) for one in people)
+    session.add_all(AccountPersonRow(account=name, platform=person.platform, user=person.user) for person in people)
     await session.flush()
 
 
@@ -103,26 +100,26 @@ async def remove(session: Session, name: str) -> bool:
     """Delete an account with its sessions, links and tokens; ``False`` if there is none."""
     for table in (WebSessionRow, ApiTokenRow, AccountPersonRow):
         await session.execute(delete(table).filter_by(account=name))
-    done = await session.execute(delete(AccountRow).filter_by(name=name).returning(AccountRow.name))
-    return done.first() is not None
+    deleted = await session.execute(delete(AccountRow).filter_by(name=name).returning(AccountRow.name))
+    return deleted.first() is not None
 
 
 async def forget_person(session: Session, platform: str, user: str) -> int:
     """Take a person out of the accounts; an account that is nobody's goes. Returns how many accounts named them."""
-    named = delete(AccountPersonRow).filter_by(platform=platform, user=user).returning(AccountPersonRow.account)
-    found = list(await session.scalars(named))
-    for name in found:
+    query = delete(AccountPersonRow).filter_by(platform=platform, user=user).returning(AccountPersonRow.account)
+    names = list(await session.scalars(query))
+    for name in names:
         for table in (WebSessionRow, ApiTokenRow):
             await session.execute(delete(table).filter_by(account=name))
         if not await session.scalar(select(AccountPersonRow.account).filter_by(account=name).limit(1)):
             await remove(session, name)
-    return len(found)
+    return len(names)
 
 
 async def has_role(session: Session, account: Account) -> bool:
     """Whether one of the account's people has any role anywhere now."""
-    known = [await known_pseudonym(session, person.platform, person.user) for person in account.people]
-    who = [person for person in known if person is not None]
+    pseudonyms = [await known_pseudonym(session, person.platform, person.user) for person in account.people]
+    who = [person for person in pseudonyms if person is not None]
     return bool(await session.scalar(select(exists().where(MembershipRow.person_id.in_(who))))) if who else False
 
 
@@ -170,16 +167,16 @@ async def account_of(session: Session, secret: str, *, is_idle: bool = False) ->
         await session.delete(row)
         await session.flush()
         return None
-    said = row.said
+    message = row.said
     if not is_idle and row.seen_at <= session.moment - _SEEN_EVERY:
         row.seen_at = session.moment
         await session.flush()
-    return replace(account, said=said)
+    return replace(account, said=message)
 
 
-async def say(session: Session, secret: str, said: str) -> None:
+async def say(session: Session, secret: str, message: str) -> None:
     """Keep a sentence for the next page of a session; "" once it was said."""
-    changed = update(WebSessionRow).where(WebSessionRow.id == _hash(secret)).values(said=said)
+    changed = update(WebSessionRow).where(WebSessionRow.id == _hash(secret)).values(said=message)
     await session.execute(changed.execution_options(synchronize_session="fetch"))
 
 

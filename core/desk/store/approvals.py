@@ -1,8 +1,4 @@
-"""Approvals in the database, each with its row of the outbox.
-
-Owns what is written when a person approves: the first of two approvals, or the approval itself. Works inside the
-caller's transaction and never commits.
-"""
+"""Approvals in the database, each with its row of the outbox: the first of two, or the approval itself."""
 
 from __future__ import annotations
 
@@ -60,12 +56,12 @@ async def firsts(session: Session, case: Case) -> list[First]:
 
 async def counting(session: Session, case: Case) -> list[First]:
     """The first approvals that a second person can join at this moment, oldest first."""
-    found = await firsts(session, case)
+    kept = await firsts(session, case)
     may = {
         who: may_on_case(await roles_of(session, case.community_id, who), OnCase.APPROVE)
-        for who in {first.moderator for first in found}
+        for who in {first.moderator for first in kept}
     }
-    return [first for first in found if may[first.moderator]]
+    return [first for first in kept if may[first.moderator]]
 
 
 async def newest(session: Session, case_id: str) -> ApprovalRow | None:
@@ -77,12 +73,12 @@ async def newest(session: Session, case_id: str) -> ApprovalRow | None:
 async def keep_first(session: Session, case: Case, first: First) -> None:
     """Keep the first of two approvals. One person who approves twice is still one; an expired one can be renewed."""
     key = {"case_id": case.id, "version": case.version, "sha256": first.sha256, "moderator": first.moderator}
-    given = {"policy_version": first.policy_version, "at": first.at, "expires_at": first.until}
-    if not await insert_new(session, FirstApprovalRow, key | given, *key):
+    values = {"policy_version": first.policy_version, "at": first.at, "expires_at": first.until}
+    if not await insert_new(session, FirstApprovalRow, key | values, *key):
         is_over = or_(
             FirstApprovalRow.expires_at <= session.moment, FirstApprovalRow.policy_version != first.policy_version
         )
-        again = update(FirstApprovalRow).filter_by(**key).where(is_over).values(given)
+        again = update(FirstApprovalRow).filter_by(**key).where(is_over).values(values)
         again = again.returning(FirstApprovalRow.case_id).execution_options(synchronize_session="fetch")
         if (await session.execute(again)).first() is None:
             return

@@ -1,7 +1,4 @@
-"""The audit log: one chain of lines for each case and each community.
-
-Owns how a line is hashed and added. Works inside the caller's transaction and never commits.
-"""
+"""The audit log: a chain for each case and each community, in which each line is hashed with the one before it."""
 
 from __future__ import annotations
 
@@ -72,7 +69,7 @@ async def record(
     await record_all(session, [entry], [stream])
 
 
-async def record_all(session: Session, said: Sequence[AuditEntry], streams: Sequence[str]) -> None:
+async def record_all(session: Session, new: Sequence[AuditEntry], streams: Sequence[str]) -> None:
     """Add one line to each of several streams."""
     newest = (
         select(AuditRow.stream, func.max(AuditRow.seq).label("seq"))
@@ -84,7 +81,7 @@ async def record_all(session: Session, said: Sequence[AuditEntry], streams: Sequ
     heads = await session.execute(select(AuditRow.stream, AuditRow.sha256).join(newest, is_head))
     previous = {str(stream): str(digest) for stream, digest in heads}
     lines, notes = list[dict[str, object]](), list[dict[str, object]]()
-    for entry, stream in zip(said, streams, strict=True):
+    for entry, stream in zip(new, streams, strict=True):
         note_sha256 = None
         if entry.note:
             salt = secrets.token_hex(16)
@@ -119,16 +116,16 @@ def line_hash(line: AuditRow) -> str:
     """The SHA-256 of all that this line says, which the next line stores as ``previous``."""
     at = line.at.astimezone(UTC).isoformat(timespec="microseconds")
     moved = [line.stream, line.seq, line.from_state, line.to_state, line.change]
-    said = [*moved, line.actor, line.reason, line.note_sha256, at, line.previous]
-    return hashlib.sha256(json.dumps(said, ensure_ascii=False).encode()).hexdigest()
+    fields = [*moved, line.actor, line.reason, line.note_sha256, at, line.previous]
+    return hashlib.sha256(json.dumps(fields, ensure_ascii=False).encode()).hexdigest()
 
 
 def heads_hash(heads: Iterable[AuditRow]) -> str:
     """The SHA-256 over the last lines of all chains, independent of their order."""
-    said = hashlib.sha256()
+    sha256 = hashlib.sha256()
     for head in sorted([line.stream, line.seq, line.sha256] for line in heads):
-        said.update(json.dumps(head, ensure_ascii=False).encode() + b"\n")
-    return said.hexdigest()
+        sha256.update(json.dumps(head, ensure_ascii=False).encode() + b"\n")
+    return sha256.hexdigest()
 
 
 async def entries(session: Session, stream: str) -> list[AuditEntry]:

@@ -1,8 +1,7 @@
 """Campaigns: near-identical posts of one community, of which the first one's case is drafted and reviewed for all.
 
-Owns the campaigns and the bands by which a post finds its campaign. The bands are kept in the database, so that all
-processes fold alike, before and after a restart. They are hashed under the installation's secret, since the bands of a
-short post give away its text. Works inside the caller's transaction and never commits.
+A post finds its campaign by bands. They are kept in the database, so that all processes fold alike, before and after a
+restart. They are hashed under the installation's secret, since the bands of a short post give away its text.
 """
 
 from __future__ import annotations
@@ -140,23 +139,23 @@ async def _candidates(
     window: timedelta,
 ) -> list[_Open]:
     """The open campaigns that share most bands with one of the new cases, with all of their bands that matter here."""
-    wanted = sorted({mark for marks in hashes.values() for mark in marks})
+    all_marks = sorted({mark for marks in hashes.values() for mark in marks})
     bands = (
         select(CampaignBandRow.campaign_id, CampaignBandRow.band)
         .where(
             CampaignBandRow.community_id.in_(sorted({case.community_id for case, _ in new})),
-            CampaignBandRow.band.in_(wanted),
+            CampaignBandRow.band.in_(all_marks),
         )
         .order_by(CampaignBandRow.begun_at.desc())
     )
     marks, sharing = dict[str, tuple[str, ...]](), dict[str, list[str]]()
-    for campaign, mark in await session.execute(bands) if wanted else ():
+    for campaign, mark in await session.execute(bands) if all_marks else ():
         marks[campaign] = (*marks.get(campaign, ()), mark)
         sharing.setdefault(mark, []).append(campaign)
     likely = (Counter(own for mark in of_case for own in sharing.get(mark, ())) for of_case in hashes.values())
     ids = sorted({own for shared in likely for own, _ in shared.most_common(_MOST_COMPARED)})
     # A query of its own: over tables that grew just now, PostgreSQL's plan for one join of all took seconds.
-    found = list[tuple[datetime, _Open]]()
+    pairs = list[tuple[datetime, _Open]]()
     for first in range(0, len(ids), _AT_ONCE):
         query = (
             select(CampaignRow.created_at, CampaignRow.id, CampaignRow.community_id, CaseRow.id, CaseRow.text)
@@ -171,8 +170,8 @@ async def _candidates(
             )
         )
         for begun, campaign, community, lead, text in await session.execute(query):
-            found.append((begun, _Open(campaign, community, lead, unbanded_likeness_of(text), hashes=marks[campaign])))
-    return [own for _, own in sorted(found, key=lambda pair: (pair[0], pair[1].id))]
+            pairs.append((begun, _Open(campaign, community, lead, unbanded_likeness_of(text), hashes=marks[campaign])))
+    return [own for _, own in sorted(pairs, key=lambda pair: (pair[0], pair[1].id))]
 
 
 def _remember(near: dict[tuple[str, str], list[_Open]], campaign: _Open) -> None:

@@ -1,8 +1,4 @@
-"""Cases made of flagged posts, many in one transaction.
-
-Owns how a post becomes a row, with pseudonyms in place of everybody's name, and a first audit line. Works inside the
-caller's transaction and never commits.
-"""
+"""Cases made of flagged posts, many in one transaction, with pseudonyms in place of everybody's name."""
 
 from __future__ import annotations
 
@@ -55,8 +51,8 @@ async def lock_communities(session: Session, refs: Sequence[PostRef]) -> dict[tu
         Their ids, by platform and name.
     """
     ids = await communities.ids_of(session, {(ref.platform, ref.community) for ref in refs})
-    known = await _locked(session, ids.values())
-    missing = sorted(place for place, own in ids.items() if own not in known)
+    locked = await _locked(session, ids.values())
+    missing = sorted(place for place, own in ids.items() if own not in locked)
     for place in missing:
         ids[place] = (await communities.ensure(session, *place)).id
     if missing:
@@ -74,8 +70,8 @@ async def capture_all(session: Session, new: Sequence[NewCase]) -> list[Case]:
 
     The caller has locked their communities and found that none of the posts has a case.
     """
-    known = await pseudonyms(session, {(case.post.ref.platform, user) for case in new for user in _users(case.post)})
-    hidden = [_pseudonymised(case.post, known) for case in new]
+    by_user = await pseudonyms(session, {(case.post.ref.platform, user) for case in new for user in _users(case.post)})
+    hidden = [_pseudonymised(case.post, by_user) for case in new]
     rows = [_row(session, case, post) for case, post in zip(new, hidden, strict=True)]
     await session.execute(insert(CaseRow), rows)
     first = [
@@ -147,11 +143,11 @@ def _users(post: FlaggedPost) -> Iterator[str]:
     yield from filter(None, (post.author, *others))
 
 
-def _pseudonymised(post: FlaggedPost, known: dict[tuple[str, str], str]) -> FlaggedPost:
+def _pseudonymised(post: FlaggedPost, by_user: dict[tuple[str, str], str]) -> FlaggedPost:
     """The post with a pseudonym in place of everybody's id; nobody stays nobody."""
 
     def hide(user: str) -> str:
-        return known[post.ref.platform, user] if user else ""
+        return by_user[post.ref.platform, user] if user else ""
 
     thread = tuple(replace(message, author=hide(message.author)) for message in post.thread)
     parts = tuple(replace(part, author=hide(part.author), name=part.name[:_NAME]) for part in post.words.parts)
@@ -159,7 +155,7 @@ def _pseudonymised(post: FlaggedPost, known: dict[tuple[str, str], str]) -> Flag
         post,
         author=hide(post.author),
         author_name=post.author_name[:_NAME],
-        flagged_by=known[post.ref.platform, post.flagged_by],
+        flagged_by=by_user[post.ref.platform, post.flagged_by],
         thread=thread,
         words=replace(post.words, parts=parts),
     )
@@ -174,5 +170,5 @@ async def followed(session: Session, platform: str, most: int) -> list[PostRef]:
         .order_by(CaseRow.created_at.desc(), CaseRow.id)
         .limit(most)
     )
-    found = [PostRef(platform, *place) for place in await session.execute(query)]
-    return found[::-1]
+    refs = [PostRef(platform, *place) for place in await session.execute(query)]
+    return refs[::-1]

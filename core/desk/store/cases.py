@@ -1,7 +1,6 @@
 """Cases in the database: the queries, and the one function that moves a case.
 
-Owns ``transition``: nothing else may write ``cases.state`` or a case's audit lines. Every function works inside the
-caller's transaction and never commits.
+Nothing but ``transition`` may write ``cases.state`` or a case's audit lines.
 """
 
 from __future__ import annotations
@@ -114,16 +113,16 @@ async def all_cases(session: Session, *states: CaseState, community_id: str | No
 
 async def find_all(session: Session, refs: Collection[PostRef]) -> dict[PostRef, Case]:
     """The cases of those of the posts that have one."""
-    wanted = set(refs)
+    distinct = set(refs)
     # Column by column, since SQLite uses no index for rows of values; what fits by chance is left out below.
     query = select(CaseRow).where(
         *(
-            getattr(CaseRow, column).in_(sorted({getattr(ref, column) for ref in wanted}))
+            getattr(CaseRow, column).in_(sorted({getattr(ref, column) for ref in distinct}))
             for column in ("platform", "community", "channel", "message")
         )
     )
     cases = [_case(row) for row in await session.scalars(query.execution_options(populate_existing=True))]
-    return {case.post.ref: case for case in cases if case.post.ref in wanted}
+    return {case.post.ref: case for case in cases if case.post.ref in distinct}
 
 
 async def waiting_for_room(session: Session, community_id: str, limit: int) -> list[Case]:
@@ -221,7 +220,7 @@ async def _move(
     session: Session, cases: Sequence[Case], to: CaseState, actor: str, reason: str, note: str = ""
 ) -> list[Case]:
     """Move those of the cases that still have their version, each with its audit line."""
-    seen = {case.id: case for case in cases}
+    before = {case.id: case for case in cases}
     for state in {case.state for case in cases}:
         check_transition(state, to)
     is_shown = to not in CARDLESS and not (to in CLOSED and all(case.state in CARDLESS for case in cases))
@@ -244,7 +243,7 @@ async def _move(
     lines = [
         AuditEntry(
             version=row.version,
-            from_state=seen[row.id].state,
+            from_state=before[row.id].state,
             to_state=to,
             actor=actor,
             reason=reason,
@@ -256,7 +255,7 @@ async def _move(
     if moved:
         await record_all(session, lines, [case.id for case in moved])
     for case in moved:
-        await _follow(session, seen[case.id].state, case, reason)
+        await _follow(session, before[case.id].state, case, reason)
     return moved
 
 
@@ -304,10 +303,10 @@ async def _conflict(session: Session, case: Case) -> Conflict:
     actor = await newest_actor(session, case.id)
     name = await name_of(session, case.community_id, actor)
     state = state_words(case.state)
-    said = sentence("The case has changed since you saw it: it is {state} now.", state=state)
+    message = sentence("The case has changed since you saw it: it is {state} now.", state=state)
     if name != actor:  # a person with a role here, whose name the community knows
-        said = sentence("{name} was faster: the case is {state} now.", name=name, state=state)
-    return Conflict(said, remedy=LOOK_AGAIN)
+        message = sentence("{name} was faster: the case is {state} now.", name=name, state=state)
+    return Conflict(message, remedy=LOOK_AGAIN)
 
 
 async def set_wish(session: Session, case_id: str, wish: Wish) -> None:
@@ -318,8 +317,8 @@ async def set_wish(session: Session, case_id: str, wish: Wish) -> None:
     """
     check_wish(wish)
     query = update(CaseRow).where(CaseRow.id == case_id, CaseRow.erased_at.is_(None)).values(wish=wish_to_json(wish))
-    kept = await session.execute(query.returning(CaseRow.id).execution_options(synchronize_session="fetch"))
-    if kept.first() is None:
+    changed = await session.execute(query.returning(CaseRow.id).execution_options(synchronize_session="fetch"))
+    if changed.first() is None:
         await load(session, case_id)
         raise NotAllowed(
             sentence("The words of this case were erased; it is not drafted any more."),
@@ -342,9 +341,9 @@ def wish_to_json(wish: Wish) -> dict[str, Any]:
     return {name: value for name, value in asdict(wish).items() if value}
 
 
-def _wish(kept: dict[str, Any]) -> Wish:
-    intent = kept.get("intent")
-    return Wish(None if intent is None else Intent(intent), kept.get("language"), kept.get("tone", ""))
+def _wish(fields: dict[str, Any]) -> Wish:
+    intent = fields.get("intent")
+    return Wish(None if intent is None else Intent(intent), fields.get("language"), fields.get("tone", ""))
 
 
 def words_to_json(words: MessageWords) -> dict[str, Any]:
@@ -354,9 +353,9 @@ def words_to_json(words: MessageWords) -> dict[str, Any]:
     return {"parts": [asdict(part) for part in words.parts], "unread": list(words.unread)}
 
 
-def _words(kept: dict[str, Any]) -> MessageWords:
-    parts = tuple(Part(PartKind(part["kind"]), part["text"], part["author"], part["name"]) for part in kept["parts"])
-    return MessageWords(parts, tuple(map(Unread, kept["unread"])))
+def _words(fields: dict[str, Any]) -> MessageWords:
+    parts = tuple(Part(PartKind(part["kind"]), part["text"], part["author"], part["name"]) for part in fields["parts"])
+    return MessageWords(parts, tuple(map(Unread, fields["unread"])))
 
 
 def _case(row: CaseRow) -> Case:

@@ -1,8 +1,6 @@
 """Communities in the database: how Antiphon behaves in each, and the kill switch.
 
-Owns the version of a community, its audit stream, and which row a community of a platform has. A community keeps its
-id, and with it its people, cases and log; its ``name``, the platform's own id, may change. Works inside the caller's
-transaction and never commits.
+A community keeps its id, and with it its people, cases and log; its ``name``, the platform's own id, may change.
 """
 
 from __future__ import annotations
@@ -70,8 +68,8 @@ async def ids_of(session: Session, places: Collection[tuple[str, str]]) -> dict[
     """The ids of several communities, each given as platform and name."""
     query = select(CommunityRow.platform, CommunityRow.name, CommunityRow.id)
     rows = await session.execute(query.where(CommunityRow.name.in_(sorted({name for _, name in places}))))
-    known = {(platform, name): own for platform, name, own in rows}
-    return {place: known.get(place) or community_id(*place) for place in places}
+    ids = {(platform, name): own for platform, name, own in rows}
+    return {place: ids.get(place) or community_id(*place) for place in places}
 
 
 async def ensure(session: Session, platform: str, name: str) -> Community:
@@ -179,8 +177,8 @@ async def pause(session: Session, scope: str, who: str) -> bool:
 
 async def resume(session: Session, scope: str) -> bool:
     """Allow posting again; ``False`` if it was not stopped. What waited for it is looked at anew (``wake``)."""
-    done = await session.execute(delete(PauseRow).where(PauseRow.scope == scope).returning(PauseRow.scope))
-    return done.first() is not None
+    deleted = await session.execute(delete(PauseRow).where(PauseRow.scope == scope).returning(PauseRow.scope))
+    return deleted.first() is not None
 
 
 async def paused(session: Session, scopes: Collection[str]) -> list[str]:

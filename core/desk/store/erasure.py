@@ -1,7 +1,7 @@
 """Erasure in the database: of what a case says, of a whole case, and of one person's words in others' cases.
 
-Owns which columns hold words, of people or about them. Works inside the caller's transaction and never commits. The
-audit log stays: it holds pseudonyms and sentences of ours.
+``WORDS`` names the tables that hold words, of people or about them. The audit log stays: it holds pseudonyms and
+sentences of the project.
 """
 
 from __future__ import annotations
@@ -118,8 +118,8 @@ async def forget_place(session: Session, case_id: str) -> None:
 async def delete_case(session: Session, case_id: str) -> None:
     """Delete every row of a case but its audit lines, of which the last says so."""
     case = await session.get_one(CaseRow, case_id)
-    said = "its statistics were deleted"
-    await record(session, case_id, case.version + 1, actor="schedule", reason=said, change=Change.DELETED)
+    reason = "its statistics were deleted"
+    await record(session, case_id, case.version + 1, actor="schedule", reason=reason, change=Change.DELETED)
     approvals = select(ApprovalRow.id).where(ApprovalRow.case_id == case_id).scalar_subquery()
     await session.execute(delete(OutboxRow).where(OutboxRow.approval_id.in_(approvals)))
     for table in _OF_CASES:
@@ -142,7 +142,7 @@ async def cases_quoting(session: Session, person: str) -> list[str]:
 async def erase_turns(session: Session, case_id: str, person: str) -> int:
     """Erase what a person wrote in another person's case, in its thread or as a quote; returns how much that was."""
     case = await session.get_one(CaseRow, case_id, populate_existing=True)
-    turns = [said["author"] for said in (*case.thread, *case.words.get("parts", ()))].count(person)
+    turns = [turn["author"] for turn in (*case.thread, *case.words.get("parts", ()))].count(person)
     case.thread = _without_turns(case.thread, person)
     case.text, case.words = _without_parts(case.text, case.words, person)
     case.unshown += 1
@@ -165,8 +165,10 @@ def _without_parts(text: str, words: dict[str, Any], person: str) -> tuple[str, 
     parts = words.get("parts", [])
     if person not in [part["author"] for part in parts]:
         return text, words
-    left = [part | {"author": "", "name": "", "text": ERASED} if part["author"] == person else part for part in parts]
-    return joined_parts(Part(PartKind(part["kind"]), part["text"]) for part in left), words | {"parts": left}
+    remaining = [
+        part | {"author": "", "name": "", "text": ERASED} if part["author"] == person else part for part in parts
+    ]
+    return joined_parts(Part(PartKind(part["kind"]), part["text"]) for part in remaining), words | {"parts": remaining}
 
 
 async def forget_unknown(session: Session, before: datetime) -> int:
@@ -179,9 +181,9 @@ async def forget_unknown(session: Session, before: datetime) -> int:
     unknown = PersonRow.created_at < before, ~in_case, ~has_role, ~reviewed, ~signed, ~waits
     old = set(await session.scalars(select(PersonRow.id).where(*unknown)))
     if old:
-        kept = select(CaseRow.thread, CaseRow.words).where(CaseRow.erased_at.is_(None))
-        async for thread, words in await session.stream(kept):
-            old -= {said["author"] for said in (*thread, *words.get("parts", ()))}
+        query = select(CaseRow.thread, CaseRow.words).where(CaseRow.erased_at.is_(None))
+        async for thread, words in await session.stream(query):
+            old -= {turn["author"] for turn in (*thread, *words.get("parts", ()))}
     for person in old:
         await session.execute(delete(PersonRow).where(PersonRow.id == person))
     return len(old)
@@ -240,7 +242,9 @@ def _passage(passage: Evidence) -> Evidence:
 
 
 def _draft(draft: Draft) -> Draft:
-    receipts = tuple(Receipt("", given.evidence_id, given.verdict, given.probability) for given in draft.receipts)
+    receipts = tuple(
+        Receipt("", receipt.evidence_id, receipt.verdict, receipt.probability) for receipt in draft.receipts
+    )
     return replace(
         draft, text=ERASED, receipts=receipts, warnings=(), prepared=(), answers=None, caution=None, reasons=()
     )

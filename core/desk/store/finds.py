@@ -1,9 +1,6 @@
-"""What the filter of watched channels found, what moderators said of it, and how many messages it read.
+"""What the filter of watched channels found, what moderators said of it, and how many messages it read on each day.
 
-Owns the columns of a case that tell this, and the counts by day. Works inside the caller's transaction and never
-commits.
-
-Posts that a moderator said are not hateful: learnt from, and remembered by their text.
+Finds that a moderator called not hateful are learnt from, and remembered by their text.
 """
 
 from __future__ import annotations
@@ -56,22 +53,22 @@ async def record_of(session: Session, community_id: str) -> WatchRecord:
     finds = select(func.count(), func.count(when((CaseRow.is_hateful.is_(False), 1)))).where(
         CaseRow.community_id == community_id, CaseRow.score.is_not(None), CaseRow.created_at > since
     )
-    found, wrong = (await session.execute(finds)).one()
+    count, wrong = (await session.execute(finds)).one()
     return WatchRecord(
         labels=await labels(session, community_id),
         looked_at=int(looked_at or 0),
         days=0.0 if first_at is None else (session.moment - first_at) / _DAY,
-        found=int(found),
+        found=int(count),
         wrong=int(wrong),
     )
 
 
 async def add_looked_at(session: Session, counts: Mapping[str, int]) -> None:
     """Add to today's count of each community, by its id; what is said of unknown communities is left out."""
-    known = await session.scalars(select(CommunityRow.id).where(CommunityRow.id.in_(sorted(counts))))
+    ids = await session.scalars(select(CommunityRow.id).where(CommunityRow.id.in_(sorted(counts))))
     rows = [
         {"community_id": own, "day": session.moment.date(), "looked_at": counts[own], "first_at": session.moment}
-        for own in sorted(known)
+        for own in sorted(ids)
     ]
     await insert_or_add(session, WatchDayRow, rows, "looked_at", "community_id", "day")
 
@@ -79,10 +76,10 @@ async def add_looked_at(session: Session, counts: Mapping[str, int]) -> None:
 async def forget_old_days(session: Session, most: int) -> int:
     """Delete counts that no figure uses any longer, at most so many; returns how many."""
     old = select(WatchDayRow).where(WatchDayRow.day <= (session.moment - _COUNTED).date()).limit(most)
-    found = list(await session.scalars(old.with_for_update(skip_locked=True)))
-    for row in found:
+    rows = list(await session.scalars(old.with_for_update(skip_locked=True)))
+    for row in rows:
         await session.execute(delete(WatchDayRow).filter_by(community_id=row.community_id, day=row.day))
-    return len(found)
+    return len(rows)
 
 
 async def dismiss(session: Session, case: Case) -> None:

@@ -1,7 +1,6 @@
 """Who is to be told what became of a post that they flagged, in communities that want it.
 
-Owns the ``flaggers`` table, which holds the platform's id of each of them until they were told. Works inside the
-caller's transaction and never commits.
+The ``flaggers`` table holds the platform's id of each of them until they were told.
 """
 
 from __future__ import annotations

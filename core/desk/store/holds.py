@@ -1,7 +1,6 @@
 """Who holds a case now, so that two persons do not do the same work.
 
-Owns ``cases.held_by`` and ``cases.held_until``. A hold ends by itself. It is not a state of the case and does not
-change its version. Works inside the caller's transaction and never commits.
+A hold ends by itself. It is not a state of the case and does not change its version.
 """
 
 from __future__ import annotations
@@ -51,13 +50,13 @@ async def require_free(session: Session, case: Case, who: str) -> None:
     Raises:
         Conflict: somebody else holds it; the message says by whom and how long.
     """
-    held = await holder(session, case)
-    if held is not None and held.person_id != who:
+    hold = await holder(session, case)
+    if hold is not None and hold.person_id != who:
         raise Conflict(
             sentence(
                 "{name} holds the case; minutes left: {minutes}.",
-                name=held.name,
-                minutes=ceil((held.until - session.moment) / _MINUTE),
+                name=hold.name,
+                minutes=ceil((hold.until - session.moment) / _MINUTE),
             ),
             remedy=sentence("Choose another case, or wait until then."),
         )
@@ -74,7 +73,7 @@ async def end(session: Session, case: Case) -> Case:
 
 
 async def _set(session: Session, case: Case, who: str | None, until: datetime | None) -> Case:
-    held = {"held_by": who, "held_until": until, "unshown": CaseRow.unshown + 1}
-    statement = update(CaseRow).where(CaseRow.id == case.id).values(held)
+    values = {"held_by": who, "held_until": until, "unshown": CaseRow.unshown + 1}
+    statement = update(CaseRow).where(CaseRow.id == case.id).values(values)
     await session.execute(statement, execution_options={"synchronize_session": False})
     return await load(session, case.id)

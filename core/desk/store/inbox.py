@@ -1,7 +1,7 @@
 """The inbox: updates of a platform, from the moment of their arrival until they are dealt with.
 
-Owns the ``updates`` and ``offsets`` tables. What an update says is erased when it was dealt with; its number stays for
-some days, so that it is not handled again. Implements ``core.desk.rules.platforms.UpdateInbox``.
+What an update says is erased when it was dealt with; its number stays for some days, so that it is not handled again.
+``StoredInbox`` implements ``core.desk.rules.platforms.UpdateInbox``, and opens its own transactions.
 """
 
 from __future__ import annotations
@@ -137,27 +137,27 @@ async def forget_old(session: Session, words_kept: timedelta, most: int) -> tupl
     Returns:
         How many rows were deleted, and how many of these and others lost words.
     """
-    named = select(UpdateRow.platform, UpdateRow.account, UpdateRow.number, UpdateRow.payload)
-    old = named.where(_is_old(session)).limit(most).with_for_update(skip_locked=True)
+    numbers = select(UpdateRow.platform, UpdateRow.account, UpdateRow.number, UpdateRow.payload)
+    old = numbers.where(_is_old(session)).limit(most).with_for_update(skip_locked=True)
     rows = list(await session.execute(old))
     for row in rows:
         await session.execute(delete(UpdateRow).filter_by(**{name: getattr(row, name) for name in _KEY}))
     late = UpdateRow.received_at <= session.moment - min(words_kept, KEPT)
     query = select(UpdateRow).where(UpdateRow.payload.is_not(None), late).limit(most)
     worded = list(await session.scalars(query.with_for_update(skip_locked=True)))
-    for one in worded:
-        _erase(one)
+    for entry in worded:
+        _erase(entry)
     await session.flush()
     return len(rows), len(worded) + sum(row.payload is not None for row in rows)
 
 
 async def forget_person(session: Session, platform: str, user: str) -> int:
     """Erase every update that names a person, handled or not; returns how many there were."""
-    named = await _naming(session, platform, user)
-    for row in named:
+    rows = await _naming(session, platform, user)
+    for row in rows:
         _erase(row)
     await session.flush()
-    return len(named)
+    return len(rows)
 
 
 async def names_person(session: Session, platform: str, user: str) -> bool:
@@ -166,8 +166,8 @@ async def names_person(session: Session, platform: str, user: str) -> bool:
 
 
 async def _naming(session: Session, platform: str, user: str) -> list[UpdateRow]:
-    said = UpdateRow.payload.contains(json.dumps(user)[1:-1], autoescape=True)
-    query = select(UpdateRow).where(UpdateRow.platform == platform, said)
+    mentions_them = UpdateRow.payload.contains(json.dumps(user)[1:-1], autoescape=True)
+    query = select(UpdateRow).where(UpdateRow.platform == platform, mentions_them)
     return [row for row in await session.scalars(query) if _names(json.loads(row.payload or "{}"), user)]
 
 

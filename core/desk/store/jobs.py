@@ -1,7 +1,5 @@
 """Work under a lease: enqueued once, taken by one, given up after too many attempts.
 
-Owns the ``jobs`` table. Works inside the caller's transaction and never commits.
-
 Locks are waited for in one order only: a case before its job. So ``take`` and ``lost`` never wait for a job that
 another transaction holds, and code that moves a case and ends its job must move the case first.
 """
@@ -202,13 +200,13 @@ async def _next(session: Session, kinds: Collection[str], per_community: int | N
 
 async def _waiting(session: Session, kinds: Collection[str], levels: Collection[Priority]) -> dict[Priority, list[str]]:
     """Of which kinds work waits, due or not, by its priority: one step into the index for each pair, in one query."""
-    asked = values(column("kind", Text), column("priority", Integer))
-    pairs = asked.data([(kind, int(level)) for level in levels for kind in kinds]).cte("pairs")
+    table = values(column("kind", Text), column("priority", Integer))
+    pairs = table.data([(kind, int(level)) for level in levels for kind in kinds]).cte("pairs")
     is_there = exists().where(*_ready(pairs.c.kind, pairs.c.priority)).correlate(pairs)
-    found: dict[Priority, list[str]] = {}
+    kinds_by_level: dict[Priority, list[str]] = {}
     for kind, level in await session.execute(select(pairs.c.kind, pairs.c.priority).where(is_there)):
-        found.setdefault(Priority(level), []).append(kind)
-    return found
+        kinds_by_level.setdefault(Priority(level), []).append(kind)
+    return kinds_by_level
 
 
 def _ready(kind: ColumnElement[str] | str, priority: ColumnElement[int] | int) -> tuple[Any, ...]:
@@ -232,22 +230,20 @@ def _communities(session: Session, kind: str, priority: int) -> Select[str, date
     of one community cost as much as one.
     """
     ready = _ready(kind, priority)
-    found = select(func.min(JobRow.community_id).label("community_id")).where(*ready).cte("found", recursive=True)
-    following = select(func.min(JobRow.community_id)).where(*ready, JobRow.community_id > found.c.community_id)
-    found = found.union_all(
-        select(following.correlate(found).scalar_subquery()).where(found.c.community_id.is_not(None))
-    )
+    ids = select(func.min(JobRow.community_id).label("community_id")).where(*ready).cte("found", recursive=True)
+    following = select(func.min(JobRow.community_id)).where(*ready, JobRow.community_id > ids.c.community_id)
+    ids = ids.union_all(select(following.correlate(ids).scalar_subquery()).where(ids.c.community_id.is_not(None)))
     oldest = (
         select(JobRow.run_at)
-        .where(*ready, JobRow.community_id == found.c.community_id)
+        .where(*ready, JobRow.community_id == ids.c.community_id)
         .order_by(JobRow.run_at)
         .limit(1)
-        .correlate(found)
+        .correlate(ids)
         .scalar_subquery()
     )
     return (
-        select(found.c.community_id, TurnRow.served_at)
-        .outerjoin(TurnRow, TurnRow.community_id == found.c.community_id)
+        select(ids.c.community_id, TurnRow.served_at)
+        .outerjoin(TurnRow, TurnRow.community_id == ids.c.community_id)
         .where(oldest <= session.moment)
     )
 
@@ -271,8 +267,8 @@ async def peoples_work(session: Session, kind: str) -> PeoplesWork:
     of_people = JobRow.kind == kind, JobRow.priority.in_(levels)
     is_due = exists().where(JobRow.state == JobState.READY, *of_people, JobRow.run_at <= session.moment)
     is_in_hand = (JobRow.state == JobState.RUNNING, *of_people, JobRow.lease_until >= session.moment)
-    found = await session.execute(select(is_due, JobRow.id).select_from(_ONE).outerjoin(JobRow, and_(*is_in_hand)))
-    rows = found.all()
+    result = await session.execute(select(is_due, JobRow.id).select_from(_ONE).outerjoin(JobRow, and_(*is_in_hand)))
+    rows = result.all()
     return PeoplesWork(bool(rows[0][0]), frozenset(str(job) for _, job in rows if job is not None))
 
 

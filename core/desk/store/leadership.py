@@ -1,7 +1,4 @@
-"""Offices that one process holds at a time, each under a lease that it renews.
-
-Owns the ``leaderships`` table.
-"""
+"""Offices that one process holds at a time, each under a lease that it renews."""
 
 from __future__ import annotations
 

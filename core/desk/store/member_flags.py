@@ -1,7 +1,4 @@
-"""Flags of people without a role, counted until a post has enough of them to become a case.
-
-Owns the ``member_flags`` table, which holds no word of a post. Works inside the caller's transaction and never commits.
-"""
+"""Flags of people without a role, without a word of a post, counted until there are enough of them for a case."""
 
 from __future__ import annotations
 

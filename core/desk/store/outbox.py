@@ -1,7 +1,6 @@
 """The outbox in the database: what waits, what was sent, and which sends have an unknown outcome.
 
-Owns the queries over ``outbox`` and ``approvals``. Works inside the caller's transaction and never commits. Rows are
-locked in one order everywhere, so that no two transactions wait for each other: community, case, outbox.
+Rows are locked in one order everywhere, so that no two transactions wait for each other: community, case, outbox.
 """
 
 from __future__ import annotations
@@ -106,14 +105,14 @@ async def wake(session: Session, community_id: str | None) -> None:
     )
     if community_id is not None:
         query = query.where(CaseRow.community_id == community_id)
-    found = [(row_id, case_id) for row_id, case_id in await session.execute(query.order_by(OutboxRow.id))]
+    pairs = [(row_id, case_id) for row_id, case_id in await session.execute(query.order_by(OutboxRow.id))]
     await session.execute(
         update(OutboxRow)
-        .where(OutboxRow.id.in_([row_id for row_id, _ in found]), OutboxRow.state == OutboxState.QUEUED)
+        .where(OutboxRow.id.in_([row_id for row_id, _ in pairs]), OutboxRow.state == OutboxState.QUEUED)
         .values(error=None)
         .execution_options(synchronize_session="fetch")
     )
-    await touch(session, *sorted({case_id for _, case_id in found}))
+    await touch(session, *sorted({case_id for _, case_id in pairs}))
 
 
 async def newest(session: Session, case_id: str) -> OutboxRow | None:
@@ -190,6 +189,6 @@ async def reached_since(session: Session, which: ColumnElement[bool], since: dat
         .where(OutboxRow.state.in_(REACHED), which)
     )
     at = OutboxRow.first_sent_at
-    known = await session.scalars(query.where(at > since).order_by(at))
+    moments = await session.scalars(query.where(at > since).order_by(at))
     unknown = await session.scalars(query.where(at.is_(None), CaseRow.updated_at > since))
-    return [*known, *unknown]
+    return [*moments, *unknown]

@@ -1,7 +1,4 @@
-"""A community's own argument cards in the database: what was proposed, by whom, and what a second person said.
-
-Owns the rows. Works inside the caller's transaction and never commits.
-"""
+"""A community's own argument cards in the database: what was proposed, by whom, and what a second person said."""
 
 from __future__ import annotations
 
@@ -71,17 +68,17 @@ async def all_cards(session: Session, community_id: str) -> list[StoredCard]:
 
 async def accepted_cards(session: Session, community_id: str) -> tuple[OwnCard, ...]:
     """The cards from which a community's drafts start, before ours."""
-    return tuple(one.as_card() for one in await all_cards(session, community_id) if one.is_accepted)
+    return tuple(stored.as_card() for stored in await all_cards(session, community_id) if stored.is_accepted)
 
 
 async def reviews_of(session: Session, community_id: str, ids: Collection[str]) -> dict[str, ReviewOfPrepared]:
     """Who accepted the cards that these prepared texts stand on."""
-    accepted = [one for one in await all_cards(session, community_id) if one.is_accepted]
+    accepted = [stored for stored in await all_cards(session, community_id) if stored.is_accepted]
     return {
-        id_: ReviewOfPrepared(one.reviewer.name, one.reviewer.at)
-        for one in accepted
-        if one.reviewer
-        for id_ in one.texts
+        id_: ReviewOfPrepared(stored.reviewer.name, stored.reviewer.at)
+        for stored in accepted
+        if stored.reviewer
+        for id_ in stored.texts
         if id_ in ids
     }
 
@@ -104,8 +101,8 @@ async def keep(session: Session, community_id: str, card: WrittenCard, by: str, 
 
 async def keep_review(session: Session, community_id: str, id_: str, verdict: CardVerdict, by: str, name: str) -> None:
     """Store what a second person says of a card from now on."""
-    said = {"verdict": verdict, "reviewed_by": by, "reviewer": name, "reviewed_at": session.moment}
-    query = update(OwnCardRow).filter_by(community_id=community_id, id=id_).values(said)
+    values = {"verdict": verdict, "reviewed_by": by, "reviewer": name, "reviewed_at": session.moment}
+    query = update(OwnCardRow).filter_by(community_id=community_id, id=id_).values(values)
     await session.execute(query.execution_options(synchronize_session="fetch"))
 
 

@@ -1,6 +1,6 @@
-"""People in the database: pseudonyms, and roles in communities.
+"""People in the database: their pseudonyms, and their roles in communities.
 
-Owns the link between a platform's id and a pseudonym. Works inside the caller's transaction and never commits.
+Only a row here links a pseudonym to a platform's id.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ def lookup_of(secret: bytes, platform: str, user: str) -> str:
 
 async def pseudonym(session: Session, platform: str, user: str) -> str:
     """The pseudonym of a person, made at the first call; after an erasure it is a different one."""
-    found = await known_pseudonym(session, platform, user)
-    if found is not None:
-        return found
-    row = _made(session, lookup_of(session.secret, platform, user))
+    id_ = await known_pseudonym(session, platform, user)
+    if id_ is not None:
+        return id_
+    row = _new_row(session, lookup_of(session.secret, platform, user))
     if await insert_new(session, PersonRow, row, "lookup"):
         return str(row["id"])
     return committed(await known_pseudonym(session, platform, user))
@@ -51,20 +51,20 @@ async def pseudonyms(session: Session, people: Collection[tuple[str, str]]) -> d
     """The pseudonyms of several people, each given as platform and user."""
     lookups = {lookup_of(session.secret, platform, user): (platform, user) for platform, user in people}
     query = select(PersonRow.lookup, PersonRow.id).where(PersonRow.lookup.in_(sorted(lookups)))
-    found = {str(lookup): str(known) for lookup, known in await session.execute(query)}
-    if len(found) < len(lookups):
+    ids = {str(lookup): str(id_) for lookup, id_ in await session.execute(query)}
+    if len(ids) < len(lookups):
         await insert_all_new(
-            session, PersonRow, [_made(session, lookup) for lookup in lookups if lookup not in found], "lookup"
+            session, PersonRow, [_new_row(session, lookup) for lookup in lookups if lookup not in ids], "lookup"
         )
-        found = {str(lookup): str(known) for lookup, known in await session.execute(query)}
-    return {person: committed(found.get(lookup)) for lookup, person in lookups.items()}
+        ids = {str(lookup): str(id_) for lookup, id_ in await session.execute(query)}
+    return {person: committed(ids.get(lookup)) for lookup, person in lookups.items()}
 
 
-def _made(session: Session, lookup: str) -> dict[str, object]:
+def _new_row(session: Session, lookup: str) -> dict[str, object]:
     """A new row for a person, whose pseudonym depends on their own key."""
     key = secrets.token_bytes(32)
-    made = "p-" + hmac.new(key, lookup.encode(), hashlib.sha256).hexdigest()[:_LENGTH]
-    return {"id": made, "lookup": lookup, "key": key, "created_at": session.moment}
+    id_ = "p-" + hmac.new(key, lookup.encode(), hashlib.sha256).hexdigest()[:_LENGTH]
+    return {"id": id_, "lookup": lookup, "key": key, "created_at": session.moment}
 
 
 async def known_pseudonym(session: Session, platform: str, user: str) -> str | None:
@@ -149,8 +149,8 @@ async def grant(
         await session.execute(renamed)
         key = {"community_id": community_id, "person_id": who}
         if not await insert_new(session, KnownNameRow, {**key, "name": person.name}, *key):
-            named = update(KnownNameRow).filter_by(**key).where(KnownNameRow.name != person.name)
-            await session.execute(named.values(name=person.name).execution_options(synchronize_session="fetch"))
+            rename = update(KnownNameRow).filter_by(**key).where(KnownNameRow.name != person.name)
+            await session.execute(rename.values(name=person.name).execution_options(synchronize_session="fetch"))
     return who
 
 
@@ -175,12 +175,12 @@ async def member(session: Session, community_id: str, platform: str, person_id: 
 async def members(session: Session, community_id: str, platform: str) -> list[Member]:
     """Everybody with a role in a community, by pseudonym."""
     rows = list(await session.scalars(select(MembershipRow).filter_by(community_id=community_id)))
-    found: dict[str, Member] = {}
+    by_pseudonym: dict[str, Member] = {}
     for row in sorted(rows, key=lambda row: row.person_id):
-        before = found[row.person_id].roles if row.person_id in found else frozenset[Role]()
+        before = by_pseudonym[row.person_id].roles if row.person_id in by_pseudonym else frozenset[Role]()
         person = Person(platform, row.user, row.name)
-        found[row.person_id] = Member(row.person_id, person, before | {row.role})
-    return list(found.values())
+        by_pseudonym[row.person_id] = Member(row.person_id, person, before | {row.role})
+    return list(by_pseudonym.values())
 
 
 async def name_of(session: Session, community_id: str, person_id: str) -> str:

@@ -1,7 +1,6 @@
 """Prepared replies in the database: what a community added, took out and reviewed.
 
-Owns the rows. The project's own replies are in ``core.engine.cards``; here they are known by their ids. Works
-inside the caller's transaction and never commits.
+The project's own replies are in ``core.engine.cards``; here they are known by their ids.
 """
 
 from __future__ import annotations
@@ -20,8 +19,8 @@ from core.engine.cards.bank import Changes, OwnReply, prepared_id
 
 async def rows_of(session: Session, community_id: str) -> dict[str, PreparedReplyRow]:
     """All that a community changed about prepared replies, by their ids."""
-    found = await session.scalars(select(PreparedReplyRow).filter_by(community_id=community_id))
-    return {row.id: row for row in found}
+    rows = await session.scalars(select(PreparedReplyRow).filter_by(community_id=community_id))
+    return {row.id: row for row in rows}
 
 
 async def changes_of(session: Session, community_id: str) -> Changes:
@@ -43,9 +42,9 @@ async def reviews_of(session: Session, community_id: str, ids: Collection[str]) 
     if not ids:
         return {}
     query = select(PreparedReplyRow).filter_by(community_id=community_id).where(PreparedReplyRow.id.in_(set(ids)))
-    found = ((row.id, review_in(row)) for row in await session.scalars(query))
+    pairs = ((row.id, review_in(row)) for row in await session.scalars(query))
     on_cards = await own_cards.reviews_of(session, community_id, ids)
-    return on_cards | {id_: review for id_, review in found if review is not None}
+    return on_cards | {id_: review for id_, review in pairs if review is not None}
 
 
 def review_in(row: PreparedReplyRow) -> ReviewOfPrepared | None:

@@ -1,8 +1,4 @@
-"""The best draft so far of a case that is being drafted, for people who wait for it.
-
-Owns the ``previews`` table. A preview is gone as soon as its case leaves ``drafting``, and can never be approved. Works
-inside the caller's transaction and never commits.
-"""
+"""The best draft so far of a case in drafting: it is never approved, and gone when the case leaves ``drafting``."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Exact texts that people were shown to approve, in the database.
 
-Owns the ``proposals`` table. A proposal does not approve anything. It is kept so that a person confirms exactly what
-they were shown, and so that a second person can read what the first one approved. Works inside the caller's transaction
-and never commits.
+A proposal does not approve anything. It is kept so that a person confirms exactly what they were shown, and so that a
+second person can read what the first one approved.
 """
 
 from __future__ import annotations
@@ -62,9 +61,9 @@ async def keep_proposal(
     quote: str = "",
 ) -> Proposal:
     """Keep a text for the present version of the case, under an id that cannot be guessed."""
-    made = "".join(secrets.choice(_ALPHABET) for _ in range(_LENGTH))
+    id_ = "".join(secrets.choice(_ALPHABET) for _ in range(_LENGTH))
     row = ProposalRow(
-        id=made,
+        id=id_,
         case_id=case.id,
         version=case.version,
         person_id=person_id,
@@ -107,8 +106,8 @@ def _proposal(row: ProposalRow) -> Proposal:
 async def proposal_with(session: Session, case: Case, sha256: str) -> Proposal | None:
     """The first proposal of these bytes for the present version of the case, shown to any person, or ``None``."""
     query = select(ProposalRow.id).filter_by(case_id=case.id, version=case.version, sha256=sha256)
-    found = await session.scalar(query.order_by(ProposalRow.created_at, ProposalRow.id).limit(1))
-    return None if found is None else await proposal_of(session, found)
+    row = await session.scalar(query.order_by(ProposalRow.created_at, ProposalRow.id).limit(1))
+    return None if row is None else await proposal_of(session, row)
 
 
 async def forget_proposals(session: Session, limit: int) -> int:
@@ -125,6 +124,6 @@ async def forget_proposals(session: Session, limit: int) -> int:
         .exists()
     )
     old = or_(and_(ProposalRow.created_at <= session.moment - KEPT, ~awaited), closed)
-    found = list(await session.scalars(select(ProposalRow.id).where(old).limit(limit)))
-    await session.execute(delete(ProposalRow).where(ProposalRow.id.in_(found)))
-    return len(found)
+    ids = list(await session.scalars(select(ProposalRow.id).where(old).limit(limit)))
+    await session.execute(delete(ProposalRow).where(ProposalRow.id.in_(ids)))
+    return len(ids)

@@ -1,7 +1,6 @@
 """Cases that begin anew: a post that its author edited, and a closed case that a moderator opens again.
 
-Owns what becomes of drafts and approvals then: none that was made of earlier words counts. Works inside the caller's
-transaction and never commits.
+No draft and no approval that was made of earlier words counts then.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""A suggestion, and its preview, as a JSON document and back.
-
-Owns the stored forms of ``core.models.Suggestion`` and of ``Preview``. Does not know the tables.
-"""
+"""A suggestion, and its preview, as a JSON document and back."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What was drafted for cases, which claim a moderator chose, and which replies are on the platforms.
-
-Every function works inside the caller's transaction and never commits; none of them moves a case.
-"""
+"""What was drafted for cases, which claim a moderator chose, and which replies are on the platforms."""
 
 from __future__ import annotations
 
@@ -100,9 +97,9 @@ async def claims(session: Session, case_id: str) -> list[str]:
     return claims_of(await suggestions(session, case_id))
 
 
-def claims_of(found: Sequence[StoredSuggestion]) -> list[str]:
+def claims_of(drafted: Sequence[StoredSuggestion]) -> list[str]:
     """Every counter-claim of suggestions, newest first, each once."""
-    return list(dict.fromkeys(claim.text for stored in found for claim in stored.suggestion.claims))
+    return list(dict.fromkeys(claim.text for stored in drafted for claim in stored.suggestion.claims))
 
 
 async def outdate(session: Session, case_id: str) -> None:

@@ -1,7 +1,4 @@
-"""Backups: made while Antiphon runs, and deleted later, since they hold what was erased from the database meanwhile.
-
-Backups of the database, taken while others work, and the way back.
-"""
+"""Backups: made while others work, restored, and deleted later, since they hold what was erased meanwhile."""
 
 from __future__ import annotations
 
@@ -46,7 +43,7 @@ class Backups:
         self._database = database
         self._make = make
         self._folder = folder
-        self._kept = timedelta(days=kept_days)
+        self._new_file = timedelta(days=kept_days)
 
     async def do(self, _: Job) -> Done:
         """Make a backup, then delete those that are too old."""
@@ -58,7 +55,7 @@ class Backups:
         try:
             await asyncio.to_thread(self._folder.mkdir, mode=0o700, parents=True, exist_ok=True)
             made = await self._make(self._folder)
-            deleted = await asyncio.to_thread(self._delete_before, moment - self._kept, made)
+            deleted = await asyncio.to_thread(self._delete_before, moment - self._new_file, made)
         except OSError as err:
             raise StoreUnavailable(
                 f"A backup cannot be made in {self._folder}: {err.strerror}.",
@@ -66,11 +63,11 @@ class Backups:
             ) from err
         return Done(f"one backup made, {deleted} old ones deleted")
 
-    def _delete_before(self, moment: datetime, made: Path) -> int:
+    def _delete_before(self, moment: datetime, newest: Path) -> int:
         old = [
             file
             for file in self._folder.iterdir()
-            if file.is_file() and file != made and file.stat().st_mtime < moment.timestamp()
+            if file.is_file() and file != newest and file.stat().st_mtime < moment.timestamp()
         ]
         for file in old:
             file.unlink()
@@ -95,8 +92,8 @@ async def backup(place: Path | URL, folder: Path) -> Path:
         StoreUnavailable: the database cannot be read, the disk is full, or ``pg_dump`` is missing or refuses.
     """
     if isinstance(place, Path):
-        return await asyncio.to_thread(_kept, partial(_copy_sqlite, place), folder, SQLITE)
-    return await asyncio.to_thread(_kept, partial(_dump_postgresql, place), folder, POSTGRESQL)
+        return await asyncio.to_thread(_new_file, partial(_copy_sqlite, place), folder, SQLITE)
+    return await asyncio.to_thread(_new_file, partial(_dump_postgresql, place), folder, POSTGRESQL)
 
 
 async def restore(file: Path, place: Path | URL, *, force: bool = False) -> str | None:
@@ -128,20 +125,20 @@ async def check(place: Path | URL) -> list[Finding]:
             "revision": _revision,
             "durable": _durable,
         }
-        found = []
+        findings = []
         for name, look in own.items():
 
-            async def asked(look: Callable[[AsyncConnection], Awaitable[str]] = look) -> str:
+            async def probe(look: Callable[[AsyncConnection], Awaitable[str]] = look) -> str:
                 with translating():
                     async with engine.begin() as connection:
                         return await look(connection)
 
-            found.append(await finding_of(name, asked))
+            findings.append(await finding_of(name, probe))
         if isinstance(place, Path):
-            found.append(await finding_of("private", partial(_private, place)))
+            findings.append(await finding_of("private", partial(_private, place)))
     finally:
         await engine.dispose()
-    return found
+    return findings
 
 
 async def _whole(connection: AsyncConnection) -> str:
@@ -203,7 +200,7 @@ def _check_kind(file: Path, ending: str) -> None:
         )
 
 
-def _kept(make: Callable[[Path], None], folder: Path, ending: str) -> Path:
+def _new_file(make: Callable[[Path], None], folder: Path, ending: str) -> Path:
     """A new file, named after the moment, that is whole or not there at all."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -212,14 +209,14 @@ def _kept(make: Callable[[Path], None], folder: Path, ending: str) -> Path:
             target.touch(0o600)
             make(target)
             _flush(target)
-            named = folder / f"antiphon-{datetime.now(UTC):%Y%m%dT%H%M%S.%fZ}{ending}"
-            target.rename(named)
+            file = folder / f"antiphon-{datetime.now(UTC):%Y%m%dT%H%M%S.%fZ}{ending}"
+            target.rename(file)
         _flush(folder)
     except OSError as err:
         raise StoreUnavailable(
             f"No backup can be kept in {folder}: {err.strerror}.", remedy="Make room, or correct the rights."
         ) from err
-    return named
+    return file
 
 
 def _flush(path: Path) -> None:
@@ -261,8 +258,8 @@ def _restore_sqlite(file: Path, place: Path, force: bool) -> str | None:
         with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as source:
             _check_copy(source)
             has_revision = source.execute("SELECT 1 FROM sqlite_master WHERE name = 'alembic_version'").fetchone()
-            found = source.execute(_REVISION).fetchone() if has_revision else None
-        if not is_known(found[0] if found else None):
+            row = source.execute(_REVISION).fetchone() if has_revision else None
+        if not is_known(row[0] if row else None):
             raise BadInput(f"{file} holds no revision that this version knows.", remedy="Install the version it is of.")
         if place.exists() and not force:
             raise BadInput(f"{place} exists.", remedy="Restore to another place, or add --force, which keeps it aside.")
@@ -272,10 +269,10 @@ def _restore_sqlite(file: Path, place: Path, force: bool) -> str | None:
             copy.touch(0o600)
             shutil.copyfile(file, copy)
             _flush(copy)
-            kept = _put_aside(place) if place.exists() else None
+            aside = _put_aside(place) if place.exists() else None
             copy.rename(place)
         _flush(place.parent)
-    return None if kept is None else str(kept)
+    return None if aside is None else str(aside)
 
 
 def _put_aside(place: Path) -> Path:
@@ -289,12 +286,12 @@ def _put_aside(place: Path) -> Path:
         except sqlite3.DatabaseError as err:
             if "not a database" not in str(err) and "malformed" not in str(err):
                 raise  # a damaged one is what a backup is for
-    kept = _aside(place)
+    aside = _aside(place)
     for ending in ("", "-wal", "-shm"):
         beside = place.with_name(place.name + ending)
         if beside.exists():
-            beside.rename(kept.with_name(kept.name + ending))
-    return kept
+            beside.rename(aside.with_name(aside.name + ending))
+    return aside
 
 
 # PostgreSQL
@@ -302,9 +299,9 @@ def _put_aside(place: Path) -> Path:
 
 def dump_command(place: URL, file: str) -> str:
     """What somebody types for a backup of a PostgreSQL database that ``restore`` takes; it names no password."""
-    given = _libpq(place)
+    options = _libpq(place)
     names = {"PGHOST": "--host", "PGPORT": "--port", "PGUSER": "--username", "PGDATABASE": "--dbname"}
-    where = [f"{option}={given[name]}" for name, option in names.items() if name in given]
+    where = [f"{option}={options[name]}" for name, option in names.items() if name in options]
     return shlex.join(["pg_dump", *_DUMP, f"--file={file}{POSTGRESQL}", *where])
 
 
@@ -313,7 +310,7 @@ def _dump_postgresql(place: URL, target: Path) -> None:
 
 
 async def _restore_postgresql(file: Path, place: URL, force: bool) -> str | None:
-    kept = None
+    aside = None
     engine = connected(place)
     try:
         with translating():
@@ -324,8 +321,8 @@ async def _restore_postgresql(file: Path, place: URL, force: bool) -> str | None
                             "The PostgreSQL database is not empty.",
                             remedy="Restore to an empty one, or add --force, which keeps its tables aside.",
                         )
-                    kept = f"{_ASIDE}{datetime.now(UTC):%Y%m%dT%H%M%S}".lower()
-                    await connection.exec_driver_sql(f"ALTER SCHEMA public RENAME TO {kept}")
+                    aside = f"{_ASIDE}{datetime.now(UTC):%Y%m%dT%H%M%S}".lower()
+                    await connection.exec_driver_sql(f"ALTER SCHEMA public RENAME TO {aside}")
                     await connection.exec_driver_sql("CREATE SCHEMA public")
         options = ("--single-transaction", "--exit-on-error", "--no-owner", "--no-privileges", "--schema=public")
         try:
@@ -333,15 +330,15 @@ async def _restore_postgresql(file: Path, place: URL, force: bool) -> str | None
                 _run_tool, "pg_restore", place, *options, f"--dbname={_libpq(place)['PGDATABASE']}", str(file)
             )
         except StoreUnavailable:
-            if kept is not None:
+            if aside is not None:
                 with translating():
                     async with engine.begin() as connection:
                         await connection.exec_driver_sql("DROP SCHEMA public CASCADE")
-                        await connection.exec_driver_sql(f"ALTER SCHEMA {kept} RENAME TO public")
+                        await connection.exec_driver_sql(f"ALTER SCHEMA {aside} RENAME TO public")
             raise
     finally:
         await engine.dispose()
-    return None if kept is None else f"schema {kept}"
+    return None if aside is None else f"schema {aside}"
 
 
 def _run_tool(name: str, place: URL, *options: str) -> None:
@@ -350,33 +347,33 @@ def _run_tool(name: str, place: URL, *options: str) -> None:
     Raises:
         StoreUnavailable: it is missing, or refuses. Only the first line of what it says is told: others quote rows.
     """
-    found = shutil.which(name)
-    if found is None:
+    program = shutil.which(name)
+    if program is None:
         raise StoreUnavailable(
             f"{name} is not on the PATH.", remedy="Install PostgreSQL's client tools, of the server's version or later."
         )
     environment = {key: value for key, value in os.environ.items() if not key.startswith("PG")} | _libpq(place)
-    command = [found, "--no-password", *options]
+    command = [program, "--no-password", *options]
     try:
-        done = subprocess.run(  # nosec B603 # noqa: S603 - a fixed tool with our own options
+        result = subprocess.run(  # nosec B603 # noqa: S603 - a fixed tool with our own options
             command, env=environment, capture_output=True, text=True, timeout=_TOOL_SECONDS, check=False
         )
     except subprocess.TimeoutExpired as err:
         raise StoreUnavailable(f"{name} did not end.", remedy="Look at the server's load and locks.") from err
-    if done.returncode:
-        said = next(iter(done.stderr.splitlines()), "it gave no reason")
+    if result.returncode:
+        reason = next(iter(result.stderr.splitlines()), "it gave no reason")
         raise StoreUnavailable(
-            f"{name} failed: {said}.", remedy="Use tools of the server's version or later, and check its rights."
+            f"{name} failed: {reason}.", remedy="Use tools of the server's version or later, and check its rights."
         )
 
 
 def _libpq(place: URL) -> dict[str, str]:
     """The address in the variables that PostgreSQL's tools read."""
-    given: dict[str, object] = {
+    options: dict[str, object] = {
         "PGHOST": place.host or place.query.get("host"),
         "PGPORT": place.port or place.query.get("port"),
         "PGUSER": place.username,
         "PGPASSWORD": place.password,
         "PGDATABASE": place.database,
     }
-    return {name: str(value) for name, value in given.items() if value} | postgresql.ssl_options(place)
+    return {name: str(value) for name, value in options.items() if value} | postgresql.ssl_options(place)

@@ -36,11 +36,11 @@ class Chore:
     must_end: bool = False
 
 
-def counting(work: Callable[[], Awaitable[int]], one: str, what: str) -> Callable[[Job], Awaitable[Done]]:
-    """A chore that does ``work``, and reports how many of ``one`` it found, and ``what`` happened to them."""
+def counting(work: Callable[[], Awaitable[int]], noun: str, what: str) -> Callable[[Job], Awaitable[Done]]:
+    """A chore that does ``work``, and reports how many of ``noun`` it found, and ``what`` happened to them."""
 
     async def do(_: Job) -> Done:
-        return Done(f"{counted(await work(), one)} {what}")
+        return Done(f"{counted(await work(), noun)} {what}")
 
     return do
 
@@ -63,7 +63,7 @@ async def in_batches(database: Database, name: str, work: Callable[[Session], Aw
     """Repeat ``work``, each time in its own transaction, until it finds less than ``BATCH``; returns the sum."""
     total = 0
     while True:
-        found = await database.run(name, work)
-        total += found
-        if found < BATCH:
+        count = await database.run(name, work)
+        total += count
+        if count < BATCH:
             return total

@@ -46,13 +46,13 @@ class Digest:
                 f"shows later whether a whole chain is missing: {digest}"
             )
 
-        said = await self._database.run("keep the digest", work)
-        _LOG.info("audit digest: %s", said)
-        return Done(said)
+        report = await self._database.run("keep the digest", work)
+        _LOG.info("audit digest: %s", report)
+        return Done(report)
 
 
 async def digest_at(session: Session, last_line: int) -> tuple[int, str]:
     """How many chains the audit log had when ``last_line`` was its last one, and the SHA-256 over their heads."""
     heads = select(func.max(AuditRow.id)).where(AuditRow.id <= last_line).group_by(AuditRow.stream)
-    found = list(await session.scalars(select(AuditRow).where(AuditRow.id.in_(heads))))
-    return len(found), heads_hash(found)
+    lines = list(await session.scalars(select(AuditRow).where(AuditRow.id.in_(heads))))
+    return len(lines), heads_hash(lines)

@@ -1,8 +1,8 @@
 """Erasure of a person, on their request (reliability, T26 and I15).
 
-Owns the order in which it happens: first the one row that links the pseudonym to the person, in the request's own
-transaction; then every word of theirs, found by that pseudonym, case by case; and at last the bytes on the disk. If it
-is interrupted, a job does the rest. What Antiphon posted stays on the platform, where a moderator can retract it.
+It happens in this order: first the one row that links the pseudonym to the person, in the request's own transaction;
+then every word of theirs, found by that pseudonym, case by case; and at last the bytes on the disk. If it is
+interrupted, a job does the rest. What Antiphon posted stays on the platform, where a moderator can retract it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Expiry: cases that nobody drafted or decided in time are closed; holds and first approvals that ran out are ended.
 
-Must never send, and never close a case that a person holds. Folded cases wait with the case that is decided for them
+A case that a person holds is not closed. Folded cases wait with the case that is decided for them
 (``core.desk.upkeep.folded_cases``).
 """
 
@@ -88,10 +88,10 @@ async def _expire(session: Session, is_due: ColumnElement[bool], reason: str) ->
         .limit(BATCH)
         .with_for_update(skip_locked=True)
     )
-    found = list(await session.execute(query))
-    for case_id, version in found:
+    rows = list(await session.execute(query))
+    for case_id, version in rows:
         await transition(session, case_id, version, CaseState.EXPIRED, actor="schedule", reason=reason)
-    return len(found)
+    return len(rows)
 
 
 async def _end_holds(session: Session) -> int:

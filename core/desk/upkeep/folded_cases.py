@@ -1,7 +1,7 @@
 """Folded cases: what people decide about a campaign's lead case, they decide about the others too.
 
-Owns what each end of the lead case means for the posts that were folded into it. They are closed here, some at a time,
-and not in the decision's own transaction: a raid may have folded many thousands, and a moderator waits for an answer.
+They are closed here, some at a time, and not in the decision's own transaction: a raid may have folded many thousands,
+and a moderator waits for an answer.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _ENDS: Final = {
 }
 """The end of a folded case, and what is said about its lead case: one reply answers a campaign."""
 _Lead = tuple[str | None, CaseState | None]
-_Found = tuple[str, str | None, CaseState | None]
+_Row = tuple[str, str | None, CaseState | None]
 
 
 class FoldedCases:
@@ -65,18 +65,18 @@ async def _close(session: Session, *, undo: timedelta) -> int:
         .limit(BATCH)
         .with_for_update(of=CaseRow, skip_locked=True)
     )
-    found: list[_Found] = [(case_id, own, state) for case_id, own, state in await session.execute(query)]
-    for case_id, lead_id, state in found:
+    rows: list[_Row] = [(case_id, own, state) for case_id, own, state in await session.execute(query)]
+    for case_id, lead_id, state in rows:
         waiting[lead_id, state].append(await load(session, case_id))
     for (lead_id, state), cases in waiting.items():
         to, reason = _end(lead_id, state)
         await transition_all(session, cases, to, actor="schedule", reason=reason)
-    return len(found)
+    return len(rows)
 
 
 def _end(lead_id: str | None, state: CaseState | None) -> tuple[CaseState, str]:
     """The end of a case that was folded into another, and the reason; also if its lead case was deleted."""
     if state is None:
         return CaseState.EXPIRED, sentence("the case that stood for it is gone")
-    to, said = _ENDS[state]
-    return to, sentence("decided with case {case}, which stood for both and {end}", case=lead_id, end=said)
+    to, end = _ENDS[state]
+    return to, sentence("decided with case {case}, which stood for both and {end}", case=lead_id, end=end)

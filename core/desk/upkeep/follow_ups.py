@@ -1,7 +1,7 @@
 """Follow-ups: what has happened to a posted reply after a day, a week and four weeks.
 
-Reads whether our reply and the post that it answers are still there, and how often the author was flagged since.
-Changes nothing on the platform. Claims no effect: it counts what can be seen.
+They tell whether the reply and the post that it answers are still there, and how often the author was flagged since.
+They claim no effect: they count what can be seen.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ class FollowUps:
     """Looks at posted replies.
 
     Args:
-        platforms: those that are connected at this moment, by ``PostRef.platform``; replies on others are left for
-            later.
+        platforms: the platforms that are connected at this moment, by ``PostRef.platform``; replies on others are
+            left for later.
         timeout_seconds: how long one call of a platform may take.
     """
 
@@ -60,16 +60,16 @@ class FollowUps:
 
     async def do(self, _: Job) -> Done:
         """Look at every reply that is due, and record what was found."""
-        due, silent, kept = await self._database.run("look for follow-ups", self._due), set[str](), 0
+        due, silent, count = await self._database.run("look for follow-ups", self._due), set[str](), 0
         for reply in due:
             if reply.ref.platform not in silent:
-                kept += await self._look_after(reply, silent)
-        return Done(f"{kept} of {len(due)} replies looked after")
+                count += await self._look_after(reply, silent)
+        return Done(f"{count} of {len(due)} replies looked after")
 
     async def _due(self, session: Session) -> list[_Due]:
         posted_at = func.coalesce(OutboxRow.posted_at, OutboxRow.updated_at, type_=OutboxRow.posted_at.type)
         looked = exists().where(OutcomeRow.case_id == CaseRow.id)
-        found = list[_Due]()
+        due = list[_Due]()
         for hours, then in zip(AFTER_HOURS, (*AFTER_HOURS[1:], None), strict=True):
             query = (
                 select(CaseRow, OutboxRow.remote_message, posted_at)
@@ -87,8 +87,8 @@ class FollowUps:
             for case, remote, at in await session.execute(query):
                 ref = PostRef(case.platform, case.community, case.channel, case.message)
                 is_last = session.moment - at >= timedelta(hours=hours) + _LATEST
-                found.append(_Due(case.id, ref, remote, at, hours, is_last))
-        return found
+                due.append(_Due(case.id, ref, remote, at, hours, is_last))
+        return due
 
     async def _look_after(self, reply: _Due, silent: set[str]) -> bool:
         """Store what is found; ``False`` if the platform does not answer and there is time left to ask again.
@@ -125,14 +125,14 @@ class FollowUps:
         await reach("read for a follow-up: before")
         try:
             async with asyncio.timeout(self._timeout_seconds):
-                found = await platform.read(ref)
+                text = await platform.read(ref)
         except PlatformUnavailable:
             return None
         except TimeoutError:
             silent.add(ref.platform)
             return None
         await reach("read for a follow-up: after")
-        return found is not None
+        return text is not None
 
 
 async def _flagged_again(session: Session, reply: _Due) -> int:

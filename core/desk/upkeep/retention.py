@@ -1,10 +1,8 @@
 """Retention: the words of a case are erased some weeks after it was closed, its statistics some months after.
 
-Owns the two periods. After the first, only states, hashes, times, scores and counts of a case are left. After the
-second, only its audit lines are left, which hold pseudonyms and sentences of ours. Texts that a person was shown and
-did not approve are deleted after a day.
-
-Pruning: finished jobs are kept for some days, for people to look at; counts and flags as long as they count.
+After the first period only states, hashes, times, scores and counts of a case are left. After the second only its audit
+lines are left, which hold pseudonyms and sentences of the project. Texts that a person was shown and did not approve
+are deleted after a day, finished jobs after some days, and counts and flags when they count no more.
 """
 
 from __future__ import annotations
@@ -52,21 +50,21 @@ class Retention:
         async def erase(session: Session) -> int:
             before = session.moment - self._days
             is_due = and_(CaseRow.erased_at.is_(None), CaseRow.updated_at <= before)
-            found = await _closed(session, is_due)
-            for case_id in found:
+            case_ids = await _closed(session, is_due)
+            for case_id in case_ids:
                 await erase_case(session, case_id)
-            return await _counted(session, found)
+            return await _counted(session, case_ids)
 
         async def delete(session: Session) -> int:
-            found = await _closed(session, CaseRow.updated_at <= months_before(session.moment, self._months))
-            for case_id in found:
+            case_ids = await _closed(session, CaseRow.updated_at <= months_before(session.moment, self._months))
+            for case_id in case_ids:
                 await delete_case(session, case_id)
-            return await _counted(session, found)
+            return await _counted(session, case_ids)
 
-        async def _counted(session: Session, found: list[str]) -> int:
-            if found:
+        async def _counted(session: Session, case_ids: list[str]) -> int:
+            if case_ids:
                 await ask_to_scrub(session, job.key)
-            return len(found)
+            return len(case_ids)
 
         await in_batches(self._database, "forget proposals", lambda session: forget_proposals(session, BATCH))
         erased = await in_batches(self._database, "erase old cases", erase)
@@ -123,6 +121,6 @@ async def _prune(session: Session) -> int:
         .limit(BATCH)
         .with_for_update(skip_locked=True)
     )
-    found = list(await session.scalars(old))
-    await session.execute(delete(JobRow).where(JobRow.id.in_(found)))
-    return len(found)
+    ids = list(await session.scalars(old))
+    await session.execute(delete(JobRow).where(JobRow.id.in_(ids)))
+    return len(ids)

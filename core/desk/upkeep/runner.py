@@ -1,7 +1,4 @@
-"""The runner: takes the enqueued chores, one after another, each under a lease.
-
-Owns the attempts, the pauses between them, and the heartbeat. Does not know what any chore does.
-"""
+"""The runner: takes the enqueued chores, one after another, each under a lease that a heartbeat renews."""
 
 from __future__ import annotations
 
@@ -86,10 +83,10 @@ class Chores:
 
     async def drain(self) -> list[Ran]:
         """Do everything that can be done now."""
-        done = list[Ran]()
+        results = list[Ran]()
         while (ran := await self.step()) is not None:
-            done.append(ran)
-        return done
+            results.append(ran)
+        return results
 
     async def step(self) -> Ran | None:
         """Do one piece of work; ``None`` if there was none.
@@ -119,7 +116,7 @@ class Chores:
         if job.attempts > MAX_ATTEMPTS:
             return await self._give_up(job, chore, f"It was begun {MAX_ATTEMPTS} times and never ended.")
         try:
-            done = await self._held(job, chore)
+            done = await self._done_under_lease(job, chore)
         except asyncio.CancelledError:
             await asyncio.shield(give_back("a chore", self._retry(job, timedelta(), "It was interrupted.")))
             raise
@@ -132,7 +129,7 @@ class Chores:
             return await self._failed(job, chore, f"It failed unexpectedly ({type(err).__name__}).")
         return await self._end(job, JobState.DONE, done.what, done.again)
 
-    async def _held(self, job: Job, chore: Chore) -> Done:
+    async def _done_under_lease(self, job: Job, chore: Chore) -> Done:
         """Do the chore and renew its lease meanwhile; ``Conflict`` if the lease was lost."""
 
         async def renew() -> bool:

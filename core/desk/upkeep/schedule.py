@@ -1,8 +1,8 @@
 """The schedule: when each chore is due.
 
-Owns the ticks and the one leader among all processes. A tick only enqueues: ``core.desk.upkeep.runner`` does the work,
-in any process, and the unique key of its slot keeps two leaders from having it done twice (reliability, I17). Time is
-the database's, in UTC; APScheduler knows only this machine's clock, and only wakes the leader up.
+One process leads. A tick only enqueues: ``core.desk.upkeep.runner`` does the work, in any process, and the unique key
+of its slot keeps two leaders from having it done twice (reliability, I17). Time is the database's, in UTC; APScheduler
+knows only this machine's clock, and only wakes the leader up.
 """
 
 from __future__ import annotations

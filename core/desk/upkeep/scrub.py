@@ -1,6 +1,6 @@
 """Scrubbing: after an erasure, the erased words are removed from the database's files too.
 
-Bytes on the disk after an erasure: a database keeps what was deleted until it needs the room.
+A database keeps the bytes of what was deleted until it needs the room.
 """
 
 from __future__ import annotations

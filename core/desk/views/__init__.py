@@ -1,1 +1,4 @@
-"""What is counted and shown: cards, status, statistics."""
+"""What is counted and shown: cards, status, statistics.
+
+Every function works inside the caller's transaction and never commits.
+"""

@@ -1,7 +1,4 @@
-"""How much there is of everything at this moment, in all communities together: what the metrics say of an installation.
-
-Reads only. Works inside the caller's transaction and never commits. Gives numbers: no community, no person, no words.
-"""
+"""How much there is of everything at this moment, in all communities together, for the metrics of an installation."""
 
 from __future__ import annotations
 
@@ -98,8 +95,8 @@ async def census(session: Session, states: Collection[CaseState] = OPEN) -> Cens
 
 async def _cases(session: Session, states: Collection[CaseState]) -> dict[CaseState, int]:
     query = select(CaseRow.state, func.count()).where(CaseRow.state.in_(sorted(states))).group_by(CaseRow.state)
-    found = {state: int(count) for state, count in await session.execute(query)}
-    return {state: found.get(state, 0) for state in states}
+    counts = {state: int(count) for state, count in await session.execute(query)}
+    return {state: counts.get(state, 0) for state in states}
 
 
 async def _queue(session: Session) -> dict[Priority, Waiting]:
@@ -108,8 +105,8 @@ async def _queue(session: Session) -> dict[Priority, Waiting]:
         .where(JobRow.state == JobState.READY, JobRow.kind == DRAFT)
         .group_by(JobRow.priority)
     )
-    found = {int(priority): (count, since) for priority, count, since in await session.execute(query)}
-    return {priority: _since(session, *found.get(int(priority), (0, None))) for priority in Priority}
+    by_priority = {int(priority): (count, since) for priority, count, since in await session.execute(query)}
+    return {priority: _since(session, *by_priority.get(int(priority), (0, None))) for priority in Priority}
 
 
 async def _waiting(session: Session, since: Any, *which: ColumnElement[bool]) -> Waiting:
@@ -120,8 +117,8 @@ async def _waiting(session: Session, since: Any, *which: ColumnElement[bool]) ->
 async def _cards(session: Session) -> Waiting:
     """Of communities with a review channel: elsewhere no card is ever shown."""
     rows = await session.execute(select(CommunityRow.id, CommunityRow.policy))
-    shown = sorted(community for community, policy in rows if review_channel(policy))  # named, so that the index helps
-    return await _waiting(session, CaseRow.updated_at, CaseRow.community_id.in_(shown), CaseRow.unshown > 0)
+    places = sorted(community for community, policy in rows if review_channel(policy))  # named, so that the index helps
+    return await _waiting(session, CaseRow.updated_at, CaseRow.community_id.in_(places), CaseRow.unshown > 0)
 
 
 async def _updates(session: Session) -> dict[str, int]:

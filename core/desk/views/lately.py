@@ -1,8 +1,4 @@
-"""What people decided lately in one community, for the people who share the work.
-
-Owns which lines of the audit log count as decisions. Reads only. Works inside the caller's transaction and never
-commits.
-"""
+"""What people decided lately in one community, for the people who share the work."""
 
 from __future__ import annotations
 
@@ -33,13 +29,13 @@ async def lately(session: Session, community_id: str) -> tuple[DecidedLately, ..
         .order_by(AuditRow.at.desc(), AuditRow.id.desc())
         .limit(MOST)
     )
-    found: list[DecidedLately] = []
+    decisions: list[DecidedLately] = []
     for line, case in (await session.execute(query)).all():
         name, why = (
             await name_of(session, community_id, line.actor),
             await with_names(session, community_id, line.reason),
         )
-        found.append(DecidedLately(case.id, _ref(case), line.to_state or case.state, why, name, line.at))
+        decisions.append(DecidedLately(case.id, _ref(case), line.to_state or case.state, why, name, line.at))
     firsts = (
         select(FirstApprovalRow, CaseRow)
         .join(CaseRow, CaseRow.id == FirstApprovalRow.case_id)
@@ -49,8 +45,8 @@ async def lately(session: Session, community_id: str) -> tuple[DecidedLately, ..
     )
     for first, case in (await session.execute(firsts)).all():
         name = await name_of(session, community_id, first.moderator)
-        found.append(DecidedLately(case.id, _ref(case), CaseState.IN_REVIEW, _FIRST, name, first.at))
-    return tuple(sorted(found, key=lambda one: one.at, reverse=True)[:MOST])
+        decisions.append(DecidedLately(case.id, _ref(case), CaseState.IN_REVIEW, _FIRST, name, first.at))
+    return tuple(sorted(decisions, key=lambda decision: decision.at, reverse=True)[:MOST])
 
 
 def _ref(case: CaseRow) -> PostRef:
@@ -63,6 +59,6 @@ async def with_names(session: Session, community_id: str, reason: str) -> str:
     if not any(values.values()):
         return reason
     if isinstance(reason, Sentence):
-        named = {key: values.get(str(value)) or value for key, value in reason.values.items()}
-        return Sentence(reason.template, named)
-    return _PSEUDONYM.sub(lambda found: values[found[0]] or found[0], reason)
+        values_by_key = {key: values.get(str(value)) or value for key, value in reason.values.items()}
+        return Sentence(reason.template, values_by_key)
+    return _PSEUDONYM.sub(lambda match: values[match[0]] or match[0], reason)

@@ -1,7 +1,7 @@
 """How often replies are approved, edited and taken first, what became of cases, and what their drafts cost.
 
-Owns which case counts for which share. Reads page by page, each in the caller's transaction, so that neither memory nor
-a transaction grows with the number of cases. Never commits. Erased cases count as far as their drafts are kept.
+Rows are read page by page, so that neither memory nor a transaction grows with the number of cases. Erased cases count
+as far as their drafts are kept.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ async def add_drafts(
     """Count a page of what was drafted; gives where the next page begins, ``None`` after the last one."""
     approval = _newest_of_case(ApprovalRow.id, ApprovalRow.approved_at, ApprovalRow.case_id)
     newest = _newest_of_case(SuggestionRow.id, SuggestionRow.created_at, SuggestionRow.case_id)
-    shown = func.coalesce(ApprovalRow.suggestion_id, newest)
+    suggestion_id = func.coalesce(ApprovalRow.suggestion_id, newest)
     query = (
         select(
             SuggestionRow.id,
@@ -88,7 +88,7 @@ async def add_drafts(
             CaseRow.state,
             ApprovalRow.draft_rank,
             ApprovalRow.edited,
-            (shown == SuggestionRow.id).label("is_shown"),
+            (suggestion_id == SuggestionRow.id).label("is_shown"),
             _is_decided().label("is_decided"),
         )
         .join(CaseRow, CaseRow.id == SuggestionRow.case_id)
@@ -127,8 +127,8 @@ def _from(query: Any, at: Any, key: Any, after: Place | None) -> Any:
 
 def _read(document: str) -> dict[str, Any]:
     """A stored suggestion as it is; nothing where its words were erased whole."""
-    found = json.loads(document) if document else {}
-    return found if isinstance(found, dict) else {}
+    value = json.loads(document) if document else {}
+    return value if isinstance(value, dict) else {}
 
 
 def _add_cost(into: Tallies, cost: dict[str, Any]) -> None:
@@ -140,22 +140,22 @@ def _add_cost(into: Tallies, cost: dict[str, Any]) -> None:
 
 def _add(into: Tallies, document: dict[str, Any], rank: int | None, is_approved: bool, is_edited: bool) -> None:
     reading = document.get("reading") or {}
-    replies = [one for one in document.get("drafts") or () if (one.get("kind") or Kind.REPLY) == Kind.REPLY]
-    taken = next((one for one in replies if one["rank"] == rank), None)
+    replies = [draft for draft in document.get("drafts") or () if (draft.get("kind") or Kind.REPLY) == Kind.REPLY]
+    chosen = next((draft for draft in replies if draft["rank"] == rank), None)
     whole = [into.overall, into.by_group[reading.get("target_group") or ""]]
     whole.append(into.by_language[reading.get("language") or ""])
     for tally in whole:
         _count(tally, is_approved=is_approved, is_edited=is_edited)
-    for named, what in ((into.by_intent, "intent"), (into.by_writer, "writer")):
-        for name in dict.fromkeys(one.get(what) or "" for one in replies):
-            is_taken = taken is not None and (taken.get(what) or "") == name
-            _count(named[name], is_approved=is_taken, is_edited=is_taken and is_edited)
+    for tallies, what in ((into.by_intent, "intent"), (into.by_writer, "writer")):
+        for name in dict.fromkeys(draft.get(what) or "" for draft in replies):
+            is_taken = chosen is not None and (chosen.get(what) or "") == name
+            _count(tallies[name], is_approved=is_taken, is_edited=is_taken and is_edited)
             if is_taken:
-                whole.append(named[name])
-    if taken is not None and len(replies) > 1:
+                whole.append(tallies[name])
+    if chosen is not None and len(replies) > 1:
         for tally in whole:
             tally.compared += 1
-            tally.first += taken["rank"] == min(one["rank"] for one in replies)
+            tally.first += chosen["rank"] == min(draft["rank"] for draft in replies)
             tally.by_lot += 1 / len(replies)
 
 
@@ -224,15 +224,15 @@ async def numbers(session: Session, community_id: str, since: datetime, read: Ta
 
 def _sorted(tallies: dict[str, _Tally]) -> tuple[Rates, ...]:
     """The largest first."""
-    found = [tally.told(name) for name, tally in tallies.items()]
-    return tuple(sorted(found, key=lambda one: (-one.approved.of, one.name)))
+    rates = [tally.told(name) for name, tally in tallies.items()]
+    return tuple(sorted(rates, key=lambda rate: (-rate.approved.of, rate.name)))
 
 
 async def _spread(session: Session, of: Any, edges: Sequence[float]) -> tuple[tuple[float | None, int], ...]:
     spans = of.subquery()
     below = [func.count(case((spans.c.seconds < edge, 1))) for edge in edges]
-    found = [int(count) for count in (await session.execute(select(*below, func.count()).select_from(spans))).one()]
-    return tuple(_steps(edges, found))
+    counts = [int(count) for count in (await session.execute(select(*below, func.count()).select_from(spans))).one()]
+    return tuple(_steps(edges, counts))
 
 
 def _steps(edges: Sequence[float], below: Sequence[int]) -> Iterator[tuple[float | None, int]]:
@@ -262,9 +262,9 @@ async def _answered(session: Session, counted: Counted) -> tuple[Followed, ...]:
         .where(counted.are())
         .group_by(OutcomeRow.after_hours)
     )
-    found = {row[0]: [int(count) for count in row[1:]] for row in await session.execute(query)}
-    told = []
+    counts = {row[0]: [int(count) for count in row[1:]] for row in await session.execute(query)}
+    rows = []
     for hours in AFTER_HOURS:
-        every, reply, replies, post, posts, again = found.get(hours, [0] * 6)
-        told.append(Followed(hours, Share(reply, replies), Share(post, posts), Share(again, every)))
-    return tuple(told)
+        every, reply, replies, post, posts, again = counts.get(hours, [0] * 6)
+        rows.append(Followed(hours, Share(reply, replies), Share(post, posts), Share(again, every)))
+    return tuple(rows)

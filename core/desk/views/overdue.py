@@ -1,7 +1,4 @@
-"""What should have been done by now: drafts, decisions, sends, chores and backups, with since when they wait.
-
-Reads only. Works inside the caller's transaction and never commits. Holds no word of a post.
-"""
+"""What should have been done by now: drafts, decisions, sends, chores and backups, with since when they wait."""
 
 from __future__ import annotations
 

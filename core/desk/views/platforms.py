@@ -1,7 +1,6 @@
 """The state of the chat platforms in each process that serves them, for the person who runs Antiphon.
 
-Owns the ``platforms`` table. Works inside the caller's transaction and never commits. Holds sentences of ours, and no
-word of a case.
+Here rows are written, too: each process keeps its own. They hold sentences of the project, and no word of a case.
 """
 
 from __future__ import annotations
@@ -111,7 +110,7 @@ async def seen(session: Session) -> list[SeenPlatform]:
 
 async def troubles(session: Session) -> tuple[PlatformTrouble, ...]:
     """The platforms that no process is connected to, although one tries."""
-    found = [one for one in await seen(session) if not one.is_gone]
-    connected = {one.platform for one in found if one.state is PlatformState.CONNECTED}
-    failed = {one.platform: one for one in found if one.platform not in connected and one.message}
-    return tuple(PlatformTrouble(one.platform, one.message, one.since) for one in failed.values())
+    rows = [row for row in await seen(session) if not row.is_gone]
+    connected = {row.platform for row in rows if row.state is PlatformState.CONNECTED}
+    failed = {row.platform: row for row in rows if row.platform not in connected and row.message}
+    return tuple(PlatformTrouble(row.platform, row.message, row.since) for row in failed.values())

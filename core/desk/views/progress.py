@@ -1,7 +1,4 @@
-"""How far work is, for people who wait for it: what is before it, what its worker says, and when it may be done.
-
-Reads only. Works inside the caller's transaction and never commits.
-"""
+"""How far work is, for people who wait for it: what is before it, what its worker says, and when it may be done."""
 
 from __future__ import annotations
 
@@ -39,8 +36,8 @@ async def progress(session: Session, case_id: str, kind: str) -> Waiting | None:
     now, mean = session.moment, await _mean_seconds(session, kind)
     if row.state is JobState.RUNNING:
         spent = (now - (row.started_at or now)).total_seconds()
-        left = None if mean is None else max(0.0, mean - spent)
-        return Waiting(stage=row.progress or "", expected_seconds=left, error=row.error or "")
+        seconds = None if mean is None else max(0.0, mean - spent)
+        return Waiting(stage=row.progress or "", expected_seconds=seconds, error=row.error or "")
     ahead, lanes = await _ahead(session, row), sum((await running(session, [kind])).values())
     wait = None if mean is None or not lanes else mean * (ahead + 1) / lanes + mean
     if wait is not None:
@@ -74,8 +71,8 @@ async def _mean_seconds(session: Session, kind: str) -> float | None:
         .order_by(JobRow.updated_at.desc())
         .limit(_LOOKED_AT)
     )
-    found = [row for row in await session.execute(query) if row.started_at is not None]
-    timed = [row for row in found if row.priority > Priority.DETECTED] or found
+    rows = [row for row in await session.execute(query) if row.started_at is not None]
+    timed = [row for row in rows if row.priority > Priority.DETECTED] or rows
     seconds = [(row.updated_at - row.started_at).total_seconds() for row in timed[:_TIMED]]
     return fmean(seconds) if seconds else None
 

@@ -1,7 +1,4 @@
-"""What waits, over several communities, and what changed there since a line of the audit log.
-
-Reads only. Works inside the caller's transaction and never commits.
-"""
+"""What waits, over several communities, and what changed there since a line of the audit log."""
 
 from __future__ import annotations
 
@@ -42,7 +39,7 @@ _MOST_CHANGES: Final = 500
 
 async def readable(session: Session, people: Collection[Person]) -> list[CommunityRow]:
     """The communities in which one of these people may read cases now, by their id."""
-    found: dict[str, CommunityRow] = {}
+    communities_by_id: dict[str, CommunityRow] = {}
     for person in people:
         who = await known_pseudonym(session, person.platform, person.user)
         rows = await session.execute(
@@ -50,8 +47,8 @@ async def readable(session: Session, people: Collection[Person]) -> list[Communi
             .join(MembershipRow, MembershipRow.community_id == CommunityRow.id)
             .where(MembershipRow.person_id == who, CommunityRow.platform == person.platform)
         )
-        found |= {row.id: row for row, role in rows if may_on_case([role], OnCase.READ)}
-    return [found[key] for key in sorted(found)]
+        communities_by_id |= {row.id: row for row, role in rows if may_on_case([role], OnCase.READ)}
+    return [communities_by_id[key] for key in sorted(communities_by_id)]
 
 
 def of_newest_suggestion(value: ColumnElement[Any]) -> ColumnElement[Any]:
@@ -104,9 +101,9 @@ async def queue(
     )
     ids = list(await session.scalars(listed))
     rows = {row.id: row for row in await session.scalars(select(CaseRow).where(CaseRow.id.in_(ids)))}
-    found = [await _row(session, rows[one]) for one in ids]
+    cases = [await _row(session, rows[id_]) for id_ in ids]
     names = tuple(Place(row.platform, row.name) for row in places)
-    return Queue(tuple(found), page, pages, total, await _oldest(session, is_wanted), names, hidden)
+    return Queue(tuple(cases), page, pages, total, await _oldest(session, is_wanted), names, hidden)
 
 
 async def _number(session: Session, *conditions: ColumnElement[bool]) -> int:
@@ -117,10 +114,10 @@ async def _number(session: Session, *conditions: ColumnElement[bool]) -> int:
 async def _hidden(session: Session, hides: Hidden, is_listed: Collection[ColumnElement[bool]]) -> ColumnElement[bool]:
     """Whether a case is of a hidden category, by what was said of it last, or so far where it is drafted now."""
     group = func.coalesce(of_newest_suggestion(SuggestionRow.target_group.expression), "")
-    found: list[ColumnElement[bool]] = [group.in_(sorted(hides.groups))]
+    is_hidden: list[ColumnElement[bool]] = [group.in_(sorted(hides.groups))]
     if hides.threats:
         severity = func.coalesce(of_newest_suggestion(SuggestionRow.severity.expression), 0)
-        found.append(severity == CALLS_FOR_VIOLENCE)
+        is_hidden.append(severity == CALLS_FOR_VIOLENCE)
     so_far = (
         select(PreviewRow.case_id)
         .join(CaseRow, CaseRow.id == PreviewRow.case_id)
@@ -133,7 +130,7 @@ async def _hidden(session: Session, hides: Hidden, is_listed: Collection[ColumnE
             reading = None if preview is None else preview.reading
             if reading is not None and hides.has(reading.target_group, reading.severity):
                 drafted.append(case_id)
-    return or_(*found, CaseRow.id.in_(drafted))
+    return or_(*is_hidden, CaseRow.id.in_(drafted))
 
 
 async def oldest(session: Session, people: Collection[Person]) -> datetime | None:
@@ -195,6 +192,6 @@ async def changes(session: Session, people: Collection[Person], since: int | Non
 async def holds(session: Session, people: Collection[Person]) -> dict[str, str]:
     """Who holds which case in these people's communities, by pseudonym: the log does not tell it."""
     places = [row.id for row in await readable(session, people)]
-    held = (CaseRow.community_id.in_(places), CaseRow.held_until > session.moment)
-    rows = await session.execute(select(CaseRow.id, CaseRow.held_by).where(*held))
+    is_held = (CaseRow.community_id.in_(places), CaseRow.held_until > session.moment)
+    rows = await session.execute(select(CaseRow.id, CaseRow.held_by).where(*is_held))
     return {case_id: str(who) for case_id, who in rows}

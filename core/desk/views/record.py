@@ -1,7 +1,4 @@
-"""The audit log of a community by pages, and what is kept about one person.
-
-Reads only. Works inside the caller's transaction and never commits.
-"""
+"""The audit log of a community by pages, and what is kept about one person."""
 
 from __future__ import annotations
 
@@ -66,11 +63,11 @@ async def chains(session: Session, community_id: str, after: str, most: int) -> 
         after: the last case before; "" begins with the community's own chain.
     """
     cases = select(CaseRow.id).where(CaseRow.community_id == community_id, CaseRow.id > after)
-    found = list(await session.scalars(cases.order_by(CaseRow.id).limit(most)))
-    wanted = found if after else [community_id, *found]
-    lines = select(AuditRow.__table__).where(AuditRow.stream.in_(wanted))
+    case_ids = list(await session.scalars(cases.order_by(CaseRow.id).limit(most)))
+    streams = case_ids if after else [community_id, *case_ids]
+    lines = select(AuditRow.__table__).where(AuditRow.stream.in_(streams))
     rows = await session.execute(lines.order_by(AuditRow.stream, AuditRow.seq, AuditRow.id))
-    return wanted, rows.all()
+    return streams, rows.all()
 
 
 async def kept(session: Session, platform: str, person: str) -> Kept:

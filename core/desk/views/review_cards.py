@@ -1,9 +1,7 @@
 """The cards in review channels, in the database: which are outdated, and where each one is.
 
-Owns the ``review_cards`` table, and that ``cases.unshown`` goes down only by what was shown. Works inside the caller's
-transaction and never commits.
-
-Why cards of a community cannot be shown, in the database: for its managers, whichever process shows the cards.
+``cases.unshown`` goes down only by what was shown. For the managers of a community it is kept why its cards cannot be
+shown, whichever process shows them.
 """
 
 from __future__ import annotations
@@ -56,8 +54,8 @@ def review_channel(policy: Mapping[str, Any]) -> str:
 
 def card_language(policy: Mapping[str, Any]) -> str | None:
     """The language that a community with this policy chose for its cards, ``None`` for none."""
-    said = policy.get(_LANGUAGE)
-    return None if said is None else str(said)
+    language = policy.get(_LANGUAGE)
+    return None if language is None else str(language)
 
 
 async def boards(session: Session, platform: str, channel: str = "") -> dict[str, Board]:
@@ -103,8 +101,8 @@ async def changed(
         waiting = waiting.where(CaseRow.id.not_in(sorted(without)))
     if can_wait:
         waiting = waiting.where(or_(CaseRow.id.not_in(sorted(can_wait)), CaseRow.state.not_in(IN_PROGRESS)))
-    found = waiting.subquery()
-    query = select(found.c.id, found.c.community_id).order_by(found.c.turn, found.c.updated_at, found.c.id).limit(limit)
+    cases = waiting.subquery()
+    query = select(cases.c.id, cases.c.community_id).order_by(cases.c.turn, cases.c.updated_at, cases.c.id).limit(limit)
     return {str(case_id): str(community_id) for case_id, community_id in await session.execute(query)}
 
 
@@ -187,9 +185,9 @@ async def were_left_behind(session: Session, community_id: str, channel: str) ->
     """
     is_there = or_(ReviewCardRow.channel == channel, ReviewCardRow.channel.startswith(f"{channel}/", autoescape=True))
     query = select(CaseRow.id).join(ReviewCardRow, ReviewCardRow.case_id == CaseRow.id)
-    found = list(await session.scalars(query.where(CaseRow.community_id == community_id, is_there)))
-    await session.execute(delete(ReviewCardRow).where(ReviewCardRow.case_id.in_(found)))
-    await touch(session, *found)
+    case_ids = list(await session.scalars(query.where(CaseRow.community_id == community_id, is_there)))
+    await session.execute(delete(ReviewCardRow).where(ReviewCardRow.case_id.in_(case_ids)))
+    await touch(session, *case_ids)
 
 
 async def were_shown(session: Session, case_id: str, shown: int) -> bool:
@@ -206,10 +204,10 @@ async def were_shown(session: Session, case_id: str, shown: int) -> bool:
 
 async def keep_trouble(session: Session, community_id: str, channel: str, message: str, remedy: str) -> None:
     """Store why cards cannot be shown in a channel at this moment; the time since when stays as it was."""
-    said = {"message": to_json(message), "remedy": to_json(remedy)}
+    texts = {"message": to_json(message), "remedy": to_json(remedy)}
     key = {"community_id": community_id, "channel": channel}
-    if not await insert_new(session, BoardTroubleRow, {**key, **said, "since": session.moment}, *key):
-        changed = update(BoardTroubleRow).filter_by(**key).values(said)
+    if not await insert_new(session, BoardTroubleRow, {**key, **texts, "since": session.moment}, *key):
+        changed = update(BoardTroubleRow).filter_by(**key).values(texts)
         await session.execute(changed, execution_options={"synchronize_session": "fetch"})
 
 

@@ -1,7 +1,7 @@
 """The outcome of the cases of one community that were flagged since a moment, in numbers.
 
-Owns what is counted, and that too few cases give no rate and no median. Reads only; the database counts, so that memory
-does not grow with the number of cases. Works inside the caller's transaction and never commits. Erased cases count.
+Too few cases give no rate and no median. The database counts, so that memory does not grow with the number of cases.
+Erased cases count.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ async def statistics(session: Session, community_id: str, since: datetime) -> St
 
 async def _by_state(session: Session, counted: Counted) -> dict[CaseState, int]:
     query = select(CaseRow.state, func.count()).where(counted.are()).group_by(CaseRow.state)
-    found = {state: int(count) for state, count in await session.execute(query)}
-    return {state: found[state] for state in CaseState if state in found}
+    counts = {state: int(count) for state, count in await session.execute(query)}
+    return {state: counts[state] for state in CaseState if state in counts}
 
 
 async def _by_group(session: Session, counted: Counted) -> dict[TargetGroup, int]:
@@ -73,8 +73,8 @@ async def _by_group(session: Session, counted: Counted) -> dict[TargetGroup, int
     is_newest = and_(SuggestionRow.case_id == newest.c.case_id, SuggestionRow.created_at == newest.c.at)
     group = json_text(session, SuggestionRow.document.expression, "reading", "target_group").label("name")
     names = select(group).join(newest, is_newest).subquery()
-    found = await _tally(session, names)
-    return {one: found[one] for one in TargetGroup if one in found}
+    counts = await _tally(session, names)
+    return {key: counts[key] for key in TargetGroup if key in counts}
 
 
 async def _by_intent(session: Session, counted: Counted) -> dict[str, int]:
@@ -83,10 +83,10 @@ async def _by_intent(session: Session, counted: Counted) -> dict[str, int]:
     What is no reply counts by its kind.
     """
     place = cast(ApprovalRow.draft_rank - 1, Text)
-    said, kind = (
+    named, kind = (
         json_text(session, SuggestionRow.document.expression, "drafts", place, field) for field in ("intent", "kind")
     )
-    intent = case((ApprovalRow.draft_rank.is_(None), OWN_WORDS), (kind.in_(_NO_REPLIES), kind), else_=said).label(
+    intent = case((ApprovalRow.draft_rank.is_(None), OWN_WORDS), (kind.in_(_NO_REPLIES), kind), else_=named).label(
         "name"
     )
     newest = _newest(ApprovalRow.case_id, ApprovalRow.approved_at, counted)
@@ -96,18 +96,18 @@ async def _by_intent(session: Session, counted: Counted) -> dict[str, int]:
         .outerjoin(SuggestionRow, SuggestionRow.id == ApprovalRow.suggestion_id)
         .subquery()
     )
-    found = await _tally(session, names)
-    return {name: found[name] for name in (*Intent, *_NO_REPLIES, OWN_WORDS) if name in found}
+    counts = await _tally(session, names)
+    return {name: counts[name] for name in (*Intent, *_NO_REPLIES, OWN_WORDS) if name in counts}
 
 
 async def _by_close_reason(session: Session, counted: Counted) -> dict[str, int]:
     """Why people closed cases; what was undone does not count."""
     is_last = and_(AuditRow.stream == CaseRow.id, AuditRow.seq == CaseRow.version)
     query = select(AuditRow.reason.label("name")).join(CaseRow, is_last)
-    found = await _tally(session, query.where(counted.are(), AuditRow.to_state.in_(_CLOSINGS)).subquery())
+    counts = await _tally(session, query.where(counted.are(), AuditRow.to_state.in_(_CLOSINGS)).subquery())
     by_reason = Counter[str]()
-    for said, count in found.items():
-        by_reason[said.partition(": ")[2]] += count
+    for words, count in counts.items():
+        by_reason[words.partition(": ")[2]] += count
     return {reason: by_reason[reason] for reason in CloseReason if reason in by_reason}
 
 
@@ -160,5 +160,5 @@ async def _median(session: Session, of: Select[float]) -> float | None:
 
 
 def _mean(values: Iterable[float]) -> float:
-    found = list(values)
-    return sum(found) / len(found)
+    numbers = list(values)
+    return sum(numbers) / len(numbers)

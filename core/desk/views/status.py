@@ -1,7 +1,6 @@
 """The status of one community's desk at this moment: what waits, who works, and what went wrong last.
 
-Reads only. Works inside the caller's transaction and never commits. Of an error only sentences of ours are stored, and
-so shown: no words of a post.
+Of an error only sentences of the project are stored, and so shown: no words of a post.
 """
 
 from __future__ import annotations
@@ -63,7 +62,7 @@ async def _trouble(session: Session, community_id: str) -> str:
     of their posts.
     """
     ended = select(func.max(JobRow.updated_at)).where(JobRow.state == JobState.DONE, JobRow.kind == DRAFT)
-    done: datetime | None = await session.scalar(ended)
+    ended_at: datetime | None = await session.scalar(ended)
     is_given_up = (JobRow.state == JobState.DEAD) & (JobRow.community_id == community_id)
     query = (
         select(JobRow.error)
@@ -72,7 +71,7 @@ async def _trouble(session: Session, community_id: str) -> str:
         .order_by(JobRow.updated_at.desc(), JobRow.id)
         .limit(1)
     )
-    return await session.scalar(query if done is None else query.where(JobRow.updated_at > done)) or ""
+    return await session.scalar(query if ended_at is None else query.where(JobRow.updated_at > ended_at)) or ""
 
 
 async def _oldest_in_review(session: Session, community_id: str) -> datetime | None:
