@@ -21,8 +21,7 @@ from bot.compose.application import open_database
 from bot.compose.platforms import quotes_posts
 from bot.settings.settings import Settings
 from core.desk.communities.decisions import CommunityDesk, CommunityView
-from core.desk.communities.export import replacing
-from core.desk.communities.lessons import lessons
+from core.desk.communities.export import lessons, replacing
 from core.desk.rules.notices import CallKind
 from core.desk.rules.policy import CommunityPolicy
 from core.desk.rules.roles import Person, Role

@@ -17,8 +17,7 @@ from core.desk.upkeep.backups import Backups
 from core.desk.upkeep.chore import Chore, counting
 from core.desk.upkeep.digest import EVERY, Digest
 from core.desk.upkeep.erasure import ERASURE, Erasure
-from core.desk.upkeep.expiry import Expiry
-from core.desk.upkeep.folded_cases import FoldedCases
+from core.desk.upkeep.expiry import Expiry, FoldedCases
 from core.desk.upkeep.follow_ups import FollowUps
 from core.desk.upkeep.retention import Pruning, Retention
 from core.desk.upkeep.scrub import SCRUB, Scrubbing

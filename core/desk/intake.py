@@ -25,7 +25,7 @@ from core.desk.rules.platforms import ChatPlatform
 from core.desk.rules.policy import check_wish
 from core.desk.rules.roles import OnCase, Person, may_on_case
 from core.desk.schema import CaseRow
-from core.desk.store import campaigns, communities, holds, jobs, member_flags
+from core.desk.store import campaigns, communities, flaggers, holds, jobs
 from core.desk.store.campaigns import Folding
 from core.desk.store.captures import NewCase, capture_all, lock_communities, new_case
 from core.desk.store.cases import (
@@ -164,14 +164,14 @@ async def is_enough(session: Session, post: FlaggedPost, flags_per_hour: int | N
     if await find_all(session, [post.ref]):
         return True
     await _check_number(session, who, flags_per_hour)
-    if await member_flags.count(session, post.ref, who) < policy.flaggers_needed:
+    if await flaggers.count_flag(session, post.ref, who) < policy.flaggers_needed:
         return False
-    await member_flags.forget(session, post.ref)
+    await flaggers.forget_flags(session, post.ref)
     return True
 
 
 async def _check_number(session: Session, who: str, flags_per_hour: int | None) -> None:
-    flagged = await member_flags.flagged_since(session, who, session.moment - _WINDOW)
+    flagged = await flaggers.flagged_since(session, who, session.moment - _WINDOW)
     if flags_per_hour is not None and flagged >= flags_per_hour:
         raise NotAllowed(
             sentence("You flagged {count} posts in the last hour; one person may not flag more.", count=flags_per_hour),

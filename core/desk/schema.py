@@ -493,7 +493,7 @@ class FlaggerRow(Base):
 
 
 class MemberFlagRow(Base):
-    """A flag of a person without a role, for a post that has no case yet (``core.desk.store.member_flags``)."""
+    """A flag of a person without a role, for a post that has no case yet (``core.desk.store.flaggers``)."""
 
     __tablename__ = "member_flags"
     __table_args__ = (Index("member_flags_by_person", "person_id"),)

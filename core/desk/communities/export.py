@@ -1,7 +1,8 @@
-"""Exports: the cases of one community as CSV or JSON lines.
+"""Exports of one community: its cases as CSV or JSON lines, and the lessons for a writer.
 
 People are pseudonyms unless more is asked for. Rows are read page by page, so that the memory does not grow with the
-number of cases. Erased people are not in an export: their cases are left out whole.
+number of cases. Erased people are not in an export: their cases are left out whole. There are no lessons without the
+community's consent (``CommunityPolicy.learns``).
 """
 
 from __future__ import annotations
@@ -20,17 +21,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, TextIO
 
-from sqlalchemy import or_, select
+from sqlalchemy import func, or_, select
 
 from core.desk.database.connection import Database, Session
 from core.desk.rules.roles import OnCommunity, Person
 from core.desk.schema import ApprovalRow, CaseRow, OutboxRow, PersonRow, SuggestionRow
 from core.desk.store.audit import write
-from core.desk.store.communities import load
+from core.desk.store.communities import load, policy_of
 from core.desk.store.people import name_of, require_on_community
 from core.desk.store.suggestion_documents import suggestion_from_json
 from core.errors import BadInput, StoreUnavailable
-from core.models import Draft, Suggestion
+from core.models import Draft, Kind, Suggestion
 
 EXPORTS: Final = "exports"
 """The stream of the audit log that records who was given an export."""
@@ -261,3 +262,80 @@ def _cell(value: object) -> str:
 def text_of(cell: str) -> str:
     """The text of a cell that ``cells`` made."""
     return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
+
+
+LESSONS: Final = "lessons"
+"""The stream of the audit log that records who was given them."""
+
+
+async def lessons(database: Database, community_id: str) -> AsyncIterator[dict[str, Any]]:
+    """What a community's writer may learn from: its approvals, oldest first.
+
+    Each row has the post, the drafts as they were shown, and the reply that was approved.
+
+    Raises:
+        BadInput: there is no such community, or it does not allow this.
+    """
+
+    async def begin(session: Session) -> None:
+        community = await load(session, community_id)
+        if not policy_of(community).learns:
+            raise BadInput(
+                f"{community_id} does not allow that a writer learns from its decisions.",
+                remedy=f"Ask its managers; then: antiphon community learning {community_id} --on",
+            )
+        await write(session, LESSONS, actor="terminal", reason=f"wrote the lessons of {community_id}")
+
+    newest = (
+        select(SuggestionRow.id)
+        .where(SuggestionRow.case_id == ApprovalRow.case_id, SuggestionRow.created_at <= ApprovalRow.approved_at)
+        .order_by(SuggestionRow.created_at.desc())
+        .limit(1)
+        .correlate(ApprovalRow)
+        .scalar_subquery()
+    )
+    suggestion_id = func.coalesce(ApprovalRow.suggestion_id, newest)  # own words name no draft
+
+    async def page(session: Session) -> list[tuple[ApprovalRow, CaseRow, str | None]]:
+        query = (
+            select(ApprovalRow, CaseRow, SuggestionRow.document)
+            .join(CaseRow, CaseRow.id == ApprovalRow.case_id)
+            .join(PersonRow, PersonRow.id == CaseRow.author)
+            .join(SuggestionRow, SuggestionRow.id == suggestion_id, isouter=True)
+            .where(CaseRow.community_id == community_id, CaseRow.erased_at.is_(None), ApprovalRow.id > after)
+            .order_by(ApprovalRow.id)
+            .limit(_PAGE)
+        )
+        return [(row[0], row[1], row[2]) for row in await session.execute(query)]
+
+    await database.run("begin the lessons of a community", begin)
+    after = ""
+    while True:
+        rows = await database.run("read a page of lessons", page)
+        for approval, case, document in rows:
+            yield {"community": community_id, **_lesson(approval, case, document)}
+        if len(rows) < _PAGE:
+            return
+        after = rows[-1][0].id
+
+
+def _lesson(approval: ApprovalRow, case: CaseRow, document: str | None) -> dict[str, Any]:
+    try:
+        suggestion = suggestion_from_json(document) if document else None
+    except StoreUnavailable:
+        suggestion = None  # from an older version: what was approved can still be read
+    drafts = suggestion.drafts if suggestion else ()
+    return {
+        "moderator": approval.moderator,
+        "seconded_by": approval.seconded_by,
+        "post": case.text,
+        "language": suggestion.reading.language if suggestion else None,
+        "drafts": [
+            {"rank": draft.rank, "text": draft.text, "intent": draft.intent.value}
+            for draft in drafts
+            if draft.kind is Kind.REPLY
+        ],
+        "draft_rank": approval.draft_rank,
+        "is_edited": approval.edited,
+        "reply": approval.text.removesuffix(approval.footer).strip(),
+    }

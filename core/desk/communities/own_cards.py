@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from core.desk.communities.authors import name_of_signer
 from core.desk.communities.decisions import By, one_community, who_decides
 from core.desk.database.connection import Database, Session
 from core.desk.rules.input_checks import check_text
@@ -21,6 +20,7 @@ from core.desk.store import communities, own_cards, people
 from core.desk.store.cases import touch
 from core.desk.store.communities import Community, policy_of
 from core.desk.store.own_cards import StoredCard
+from core.desk.store.people import name_of_signer
 from core.desk.store.suggestions import cases_with_prepared
 from core.engine.cards.bank import CardVerdict
 from core.engine.wording.text_rules import check_rules

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.desk.communities.authors import name_of_signer
 from core.desk.communities.decisions import By, one_community, who_decides
 from core.desk.database.connection import Database, Session
 from core.desk.rules.input_checks import check_text
@@ -19,6 +18,7 @@ from core.desk.schema import Change, PreparedReplyRow
 from core.desk.store import communities, people, prepared
 from core.desk.store.cases import touch
 from core.desk.store.communities import Community, policy_of
+from core.desk.store.people import name_of_signer
 from core.desk.store.suggestions import cases_with_prepared
 from core.engine.cards.answers import answers
 from core.engine.cards.bank import LANGUAGES, OwnReply, load_cards, prepared_id

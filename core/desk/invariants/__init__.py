@@ -4,7 +4,7 @@ The tests and ``antiphon doctor --audit`` ask the same functions. They only read
 reply or a note.
 """
 
-from core.desk.invariants.audit import INVARIANTS, Invariant, audit, check, violations
+from core.desk.invariants.checks import INVARIANTS, Invariant, audit, check, violations
 from core.desk.invariants.facts import (
     AuditLimits,
     Closed,

@@ -14,7 +14,7 @@ from uuid import uuid4
 
 from core.desk.communities.native_roles import LiveRoles
 from core.desk.database.connection import Database, Session
-from core.desk.review.guard import decider, wrote_post
+from core.desk.review.decisions import decider, wrote_post
 from core.desk.review.proposals import Question, kept_proposal, require_shown
 from core.desk.review.queries import rendered_in, said_of, why_two_of
 from core.desk.rules.approval import ApprovedReply, CaseState, approve, check_answerable

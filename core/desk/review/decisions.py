@@ -18,20 +18,19 @@ from typing import Final
 
 from core.desk.database.connection import Database, Session
 from core.desk.drafting.request import checked_claim
-from core.desk.review.guard import decider, wrote_post
 from core.desk.rules.approval import CaseState, state_words, undone_to
 from core.desk.rules.closures import CloseReason, close_reason, close_words, closed_as
 from core.desk.rules.input_checks import check_note, check_text
-from core.desk.rules.roles import OnCase, Person
+from core.desk.rules.roles import OnCase, Person, may_on_case
 from core.desk.runtime import metrics
 from core.desk.schema import CaseRow
 from core.desk.store import cases as store
 from core.desk.store import finds, holds, suggestions
 from core.desk.store.cases import Case
 from core.desk.store.outbox import require_settled
-from core.desk.store.people import require_on_case
+from core.desk.store.people import require_on_case, roles_of
 from core.desk.store.renewals import reopen
-from core.errors import BadInput, NotAllowed
+from core.errors import BadInput, Conflict, NotAllowed
 from core.i18n.sentences import sentence
 from core.models import Intent
 
@@ -249,3 +248,37 @@ def _why_again(claim: str | None, intent: Intent | None) -> str:
     if claim is None:
         return f"for {kind}"
     return "to argue another claim" if intent is None else f"for {kind}, to argue another claim"
+
+
+async def decider(
+    session: Session, case_id: str, version: int, by: Person, action: OnCase, state: CaseState | None = None
+) -> tuple[Case, str]:
+    """The case, locked until the transaction is over, and the pseudonym of the person who decides about it.
+
+    The questions are the same for every decision, in this order: may this person do it here, did they see the case as
+    it is now, and does somebody else hold it? Nobody learns anything about a case before the first is answered.
+
+    Args:
+        version: the version of the case that the person saw.
+        state: the only state in which this can be decided; ``None`` leaves that to the transition.
+
+    Raises:
+        BadInput: there is no such case.
+        NotAllowed: the person may not do this here, or the case is in a different state.
+        Conflict: the case has another version, or somebody else holds it.
+    """
+    case = await holds.lock(session, case_id)
+    who = await require_on_case(session, case.community_id, by, action, flagged_by=case.post.flagged_by)
+    try:
+        case = await store.load_expected(session, case_id, version, state or case.state)
+        await holds.require_free(session, case, who)
+    except Conflict as err:
+        if not may_on_case(await roles_of(session, case.community_id, who), OnCase.READ):
+            raise err.without_names() from err  # who only flagged the post learns of no moderator
+        raise
+    return case, who
+
+
+def wrote_post(case: Case, who: str) -> bool:
+    """Whether a person decides about a post of their own that others flagged."""
+    return who == case.post.author != case.post.flagged_by

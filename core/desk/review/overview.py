@@ -21,8 +21,8 @@ from core.desk.store import cases as store
 from core.desk.store.communities import id_of
 from core.desk.store.people import known_name, require_on_case, require_on_community
 from core.desk.views import queue as views
-from core.desk.views.lately import with_names
 from core.desk.views.queue import of_newest_suggestion
+from core.desk.views.record import with_names
 from core.models import TargetGroup
 
 MOST: Final = 300

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from core.desk.database.connection import Database, Session
-from core.desk.review.guard import decider, wrote_post
+from core.desk.review.decisions import decider, wrote_post
 from core.desk.review.queries import rendered_in, said_of, why_two_of
 from core.desk.rules.approval import CaseState, check_answerable, state_words
 from core.desk.rules.case_cards import InPublic, ProposedReply, RefusedReply

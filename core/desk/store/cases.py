@@ -20,7 +20,7 @@ from core.desk.schema import ApprovalRow, AuditRow, CaseRow, OutboxRow, OutboxSt
 from core.desk.store import jobs
 from core.desk.store.audit import AuditEntry, entries, newest_actor, record_all
 from core.desk.store.people import name_of
-from core.desk.store.previews import drop_preview
+from core.desk.store.suggestion_documents import drop_preview
 from core.errors import BadInput, Conflict, NotAllowed
 from core.i18n.sentences import sentence
 from core.models import (

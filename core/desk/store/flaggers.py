@@ -1,19 +1,21 @@
-"""Who is to be told what became of a post that they flagged, in communities that want it.
+"""People who flagged a post: whom to tell what became of it, and the flags of people without a role.
 
-The ``flaggers`` table holds the platform's id of each of them until they were told.
+In communities that tell flaggers, the platform's id of each is kept until they were told. Flags of people without a
+role are counted until a post has enough of them to become a case; no word of the post is kept.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
 from typing import Final
 
-from sqlalchemy import delete, select
+from sqlalchemy import delete, func, select
 
 from core.desk.database.connection import Session
 from core.desk.database.dialect import insert_new
 from core.desk.rules.approval import CLOSED, CaseState
-from core.desk.schema import CaseRow, FlaggerRow
+from core.desk.schema import CaseRow, FlaggerRow, MemberFlagRow
 from core.desk.store import communities
 from core.desk.store.cases import Case
 from core.desk.store.communities import policy_of
@@ -72,3 +74,32 @@ def _ref(case: CaseRow) -> PostRef:
 async def forget(session: Session, case_id: str, person_id: str) -> None:
     """Keep no longer who flagged it."""
     await session.execute(delete(FlaggerRow).filter_by(case_id=case_id, person_id=person_id))
+
+
+KEPT: Final = timedelta(days=1)
+"""How long a flag counts."""
+
+
+async def count_flag(session: Session, post: PostRef, person_id: str) -> int:
+    """Add a person's flag; returns how many different people flagged the post within ``KEPT``, this one included."""
+    await forget_old_flags(session)
+    key = {**asdict(post), "person_id": person_id}
+    await insert_new(session, MemberFlagRow, {**key, "flagged_at": session.moment}, *key)
+    query = select(func.count()).select_from(MemberFlagRow).filter_by(**asdict(post))
+    return int(await session.scalar(query) or 0)
+
+
+async def flagged_since(session: Session, person_id: str, since: datetime) -> int:
+    """How many posts a person flagged that did not become a case by it."""
+    query = select(func.count()).select_from(MemberFlagRow).filter_by(person_id=person_id)
+    return int(await session.scalar(query.where(MemberFlagRow.flagged_at > since)) or 0)
+
+
+async def forget_flags(session: Session, post: PostRef) -> None:
+    """Keep no longer who flagged a post, which has a case now."""
+    await session.execute(delete(MemberFlagRow).filter_by(**asdict(post)))
+
+
+async def forget_old_flags(session: Session) -> None:
+    """Delete flags that count no longer."""
+    await session.execute(delete(MemberFlagRow).where(MemberFlagRow.flagged_at <= session.moment - KEPT))

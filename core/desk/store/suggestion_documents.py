@@ -1,4 +1,8 @@
-"""A suggestion, and its preview, as a JSON document and back."""
+"""What the engine said of a case as JSON documents: the suggestion, and the preview before it.
+
+A preview is the best draft so far of a case in drafting. It is gone when the case leaves ``drafting``, and can never be
+approved.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,11 @@ from typing import Final, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
+from sqlalchemy import delete, update
 
+from core.desk.database.connection import Session
+from core.desk.database.dialect import insert_new
+from core.desk.schema import PreviewRow
 from core.errors import BadAnswer, StoreUnavailable
 from core.i18n.sentences import sentence
 from core.models import Draft, Evidence, Reading, Suggestion
@@ -74,3 +82,23 @@ def _read(form: TypeAdapter[_T], document: str) -> _T:
             sentence("A stored suggestion cannot be read (at: {where}).", where=fields or sentence("its beginning")),
             remedy=sentence("Put the case back in the queue, so that it is drafted again."),
         ) from None
+
+
+async def keep_preview(session: Session, case_id: str, document: str) -> None:
+    """Store a preview, as ``preview_to_json`` writes it, in place of the earlier one."""
+    row = {"case_id": case_id, "document": document, "at": session.moment}
+    if not await insert_new(session, PreviewRow, row, "case_id"):
+        changed = update(PreviewRow).where(PreviewRow.case_id == case_id).values(document=document, at=session.moment)
+        await session.execute(changed, execution_options={"synchronize_session": "fetch"})
+
+
+async def preview_of(session: Session, case_id: str) -> Preview | None:
+    """What there is to show before the suggestion comes; ``None`` if there is nothing."""
+    row = await session.get(PreviewRow, case_id, populate_existing=True)
+    return None if row is None else preview_from_json(row.document)
+
+
+async def drop_preview(session: Session, case_id: str) -> None:
+    """Delete it, as when the suggestion is there."""
+    dropped = delete(PreviewRow).where(PreviewRow.case_id == case_id)
+    await session.execute(dropped, execution_options={"synchronize_session": "fetch"})

@@ -16,7 +16,7 @@ from sqlalchemy import ColumnElement, and_, delete, select
 from core.desk.database.connection import Database, Session
 from core.desk.rules.approval import CLOSED
 from core.desk.schema import CaseRow, JobRow, JobState
-from core.desk.store import finds, inbox, member_flags
+from core.desk.store import finds, flaggers, inbox
 from core.desk.store.erasure import delete_case, erase_case, forget_unknown
 from core.desk.store.jobs import Job
 from core.desk.store.proposals import forget_proposals
@@ -102,7 +102,7 @@ class Pruning:
         """Delete jobs that have been over for longer than ``KEPT``, and counts that no figure uses any longer."""
         jobs = await in_batches(self._database, "prune jobs", _prune)
         await in_batches(self._database, "prune counts", lambda session: finds.forget_old_days(session, BATCH))
-        await self._database.run("prune flags", member_flags.forget_old)
+        await self._database.run("prune flags", flaggers.forget_old_flags)
 
         async def updates(session: Session) -> int:
             deleted, erased = await inbox.forget_old(session, self._words_kept, BATCH)

@@ -24,7 +24,7 @@ from core.desk.rules.dashboard_ports import (
 from core.desk.rules.roles import OnCase, Person, may_on_case
 from core.desk.schema import AuditRow, CaseRow, CommunityRow, MembershipRow, PreviewRow, SuggestionRow
 from core.desk.store.people import known_pseudonym, name_of
-from core.desk.store.previews import preview_of
+from core.desk.store.suggestion_documents import preview_of
 from core.desk.store.suggestions import latest_suggestion
 from core.engine.wording.slurs import slurs_in
 from core.errors import StoreUnavailable

@@ -20,8 +20,7 @@ from core.desk.store.people import known_pseudonym
 from core.desk.upkeep.chore import Chore, slot_key
 from core.desk.upkeep.digest import EVERY, Digest
 from core.desk.upkeep.erasure import ERASURE, Erasure
-from core.desk.upkeep.expiry import Expiry
-from core.desk.upkeep.folded_cases import FoldedCases
+from core.desk.upkeep.expiry import Expiry, FoldedCases
 from core.desk.upkeep.retention import Pruning, Retention, months_before
 from core.desk.upkeep.runner import Chores
 from core.desk.upkeep.scrub import SCRUB, Scrubbing

@@ -63,7 +63,7 @@ SHOWN_ON_CARDS = [
     *(
         ROOT / f"{name}.py"
         for name in (
-            "bot/compose/engine", "core/desk/upkeep/expiry", "core/desk/upkeep/folded_cases",
+            "bot/compose/engine", "core/desk/upkeep/expiry",
             "core/engine/backends/cross_encoders", "core/engine/backends/embeddings", "core/engine/backends/pretrained",
             "core/engine/servers/chat", "core/engine/backends/toxicity", "core/engine/llm/budget",
             "core/desk/rules/approval", "kb/search", "kb/shelf/local",

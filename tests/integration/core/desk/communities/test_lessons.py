@@ -8,7 +8,7 @@ import pytest
 
 from bot.compose.desk import Desk
 from core.desk.communities.decisions import CommunityDesk
-from core.desk.communities.lessons import LESSONS, lessons
+from core.desk.communities.export import LESSONS, lessons
 from core.desk.database.connection import Database
 from core.desk.drafting.queue import DraftQueue
 from core.desk.rules.roles import Operator

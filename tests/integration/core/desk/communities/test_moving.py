@@ -13,7 +13,7 @@ from core.desk.communities.governance import CommunityGovernance
 from core.desk.communities.native_roles import LiveRoles
 from core.desk.database.connection import Database
 from core.desk.drafting.queue import DraftQueue
-from core.desk.invariants.audit import audit
+from core.desk.invariants.checks import audit
 from core.desk.rules.policy import CommunityPolicy
 from core.desk.rules.roles import Person, Role
 from core.desk.store import communities

@@ -12,7 +12,7 @@ from core.desk.communities.decisions import CommunityDesk
 from core.desk.communities.own_cards import OwnCards
 from core.desk.database.connection import Database
 from core.desk.drafting.queue import DraftQueue
-from core.desk.invariants.audit import audit
+from core.desk.invariants.checks import audit
 from core.desk.rules.desk_ports import Casework
 from core.desk.rules.roles import Person, Role
 from core.desk.store.cases import Case

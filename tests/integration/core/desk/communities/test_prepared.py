@@ -12,7 +12,7 @@ from core.desk.communities.decisions import CommunityDesk
 from core.desk.communities.prepared import PreparedReplies
 from core.desk.database.connection import Database
 from core.desk.drafting.queue import DraftQueue
-from core.desk.invariants.audit import audit
+from core.desk.invariants.checks import audit
 from core.desk.rules.desk_ports import Casework
 from core.desk.rules.own_library import PreparedReply
 from core.desk.rules.own_replies import checked_reply

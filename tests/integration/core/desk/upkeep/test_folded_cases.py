@@ -16,8 +16,7 @@ from core.desk.rules.approval import CaseState
 from core.desk.rules.closures import CloseReason
 from core.desk.store.cases import Case
 from core.desk.upkeep.erasure import Erasure
-from core.desk.upkeep.expiry import Expiry
-from core.desk.upkeep.folded_cases import FoldedCases
+from core.desk.upkeep.expiry import Expiry, FoldedCases
 from core.desk.upkeep.retention import Retention
 from core.models import FlaggedPost
 from tests.fakes.desk.chores import DAY, NOW, posted
