@@ -20,7 +20,6 @@ from core.desk.store import communities, own_cards, people
 from core.desk.store.cases import touch
 from core.desk.store.communities import Community, policy_of
 from core.desk.store.own_cards import StoredCard
-from core.desk.store.people import name_of_signer
 from core.desk.store.suggestions import cases_with_prepared
 from core.engine.cards.bank import CardVerdict
 from core.engine.wording.text_rules import check_rules
@@ -209,3 +208,19 @@ async def _touch(session: Session, community: Community, card: StoredCard | None
 
 async def _record(session: Session, community: Community, actor: str, reason: str, note: str) -> None:
     await communities.change(session, community.id, actor=actor, reason=reason, note=note, what=Change.SETTING)
+
+
+MAX_NAME = 80
+
+
+async def name_of_signer(session: Session, community: Community, person: Person, pseudonym: str) -> str:
+    """The name that somebody gives; otherwise the one that the community knows."""
+    name = " ".join(person.name.split())
+    if not name:
+        member = await people.member(session, community.id, community.platform, pseudonym)
+        name = member.name if member else ""
+    if not name:
+        raise BadInput("A review needs the name of the person who stands for it.", remedy="Give it with --name.")
+    if len(name) > MAX_NAME:
+        raise BadInput(f"The name has {len(name)} characters; {MAX_NAME} at most are taken.", remedy="Shorten it.")
+    return name

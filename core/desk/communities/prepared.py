@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from core.desk.communities.decisions import By, one_community, who_decides
+from core.desk.communities.own_cards import name_of_signer
 from core.desk.database.connection import Database, Session
 from core.desk.rules.input_checks import check_text
 from core.desk.rules.origins import ReviewOfPrepared
@@ -18,7 +19,6 @@ from core.desk.schema import Change, PreparedReplyRow
 from core.desk.store import communities, people, prepared
 from core.desk.store.cases import touch
 from core.desk.store.communities import Community, policy_of
-from core.desk.store.people import name_of_signer
 from core.desk.store.suggestions import cases_with_prepared
 from core.engine.cards.answers import answers
 from core.engine.cards.bank import LANGUAGES, OwnReply, load_cards, prepared_id

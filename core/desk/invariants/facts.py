@@ -433,9 +433,9 @@ def read_tables(session: SyncSession) -> Tables:
 
 async def _read_schema(session: Session) -> Schema:
     connection = await session.connection()
-    found, differences = await connection.run_sync(_compared)
+    current, differences = await connection.run_sync(_compared)
     triggers = await session.scalars(text(_TRIGGERS[connection.dialect.name]))
-    return Schema(found, newest(), differences, frozenset(triggers))
+    return Schema(current, newest(), differences, frozenset(triggers))
 
 
 def _compared(connection: Connection) -> tuple[str | None, tuple[str, ...]]:

@@ -315,7 +315,7 @@ def _check_words(words: tuple[str, ...]) -> None:
 
 
 _ADAPTER: Final = TypeAdapter(CommunityPolicy)
-_NAMES: Final = tuple(one.name for one in fields(CommunityPolicy))
+_NAMES: Final = tuple(field.name for field in fields(CommunityPolicy))
 
 
 def to_json(policy: CommunityPolicy) -> dict[str, Any]:

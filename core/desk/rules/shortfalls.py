@@ -86,7 +86,7 @@ def for_people(notes: Sequence[Said]) -> tuple[Sentence, ...]:
                 )
             )
         elif template == "gates: drafts dropped for a word that the community forbids: {count} ({faults})":
-            found.append(
+            sentences.append(
                 sentence(
                     "Drafts that hold a word which this community forbids are not shown: {count}.",
                     count=values["count"],

@@ -17,9 +17,6 @@ from core.desk.database.connection import Session
 from core.desk.database.dialect import committed, insert_all_new, insert_new
 from core.desk.rules.roles import OnCase, OnCommunity, Person, Role, may_on_case, may_on_community, refused
 from core.desk.schema import CommunityRow, KnownNameRow, MembershipRow, PersonRow
-from core.desk.store import people
-from core.desk.store.communities import Community
-from core.errors import BadInput
 from core.i18n.sentences import Name
 
 _LENGTH = 20
@@ -208,19 +205,3 @@ async def names_of(session: Session, community_id: str, person_ids: Collection[s
         KnownNameRow.community_id == community_id, KnownNameRow.person_id.in_(sorted(person_ids))
     )
     return {str(who): str(name) for who, name in await session.execute(query) if name}
-
-
-MAX_NAME = 80
-
-
-async def name_of_signer(session: Session, community: Community, person: Person, pseudonym: str) -> str:
-    """The name that somebody gives; otherwise the one that the community knows."""
-    name = " ".join(person.name.split())
-    if not name:
-        member = await people.member(session, community.id, community.platform, pseudonym)
-        name = member.name if member else ""
-    if not name:
-        raise BadInput("A review needs the name of the person who stands for it.", remedy="Give it with --name.")
-    if len(name) > MAX_NAME:
-        raise BadInput(f"The name has {len(name)} characters; {MAX_NAME} at most are taken.", remedy="Shorten it.")
-    return name

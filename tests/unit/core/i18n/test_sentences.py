@@ -28,7 +28,7 @@ MET_BY_PEOPLE = (
         for name in (
             "communities/governance", "communities/native_roles", "database/connection", "database/dialect",
             "database/postgresql", "drafting/request", "intake", "review/approvals", "review/casework",
-            "review/decisions", "review/guard", "review/proposals", "rules/approval", "rules/input_checks",
+            "review/decisions", "review/proposals", "rules/approval", "rules/input_checks",
             "rules/policy", "sending/outbox", "sending/retraction", "store/approvals", "store/cases", "store/holds",
             "store/outbox", "store/people", "store/suggestion_documents",
         )
