@@ -213,9 +213,9 @@ class PreparedReplyRow(Base):
 class OwnCardRow(Base):
     """An argument card that a community wrote, and what became of it.
 
-    ``document`` is the card (``core.desk.rules.own_cards``), ``digest`` tells this version of it from another. Who
-    proposed this version, and who reviewed it, is there by pseudonym, or as the operator, and by the name that they
-    gave. It is used once its ``verdict`` is that it is accepted. The audit log says who decided.
+    ``document`` is the card (``core.desk.rules.own_cards``), ``digest`` tells this version of it from another. The
+    person who proposed this version, and the one who reviewed it, are there by pseudonym, or as the operator, and by
+    the name that they gave. It is used once its ``verdict`` is that it is accepted. The audit log says who decided.
     """
 
     __tablename__ = "own_cards"
@@ -396,8 +396,8 @@ class CaseRow(Base):
 class SuggestionRow(Base):
     """What the engine said about a case, as one JSON document (``core.desk.store.suggestion_documents``).
 
-    What ``is_outdated`` was said of words that the post no longer has, and is shown to nobody. ``severity`` and
-    ``target_group`` are the document's.
+    A suggestion that ``is_outdated`` is about words that the post no longer has, and is shown to nobody. ``severity``
+    and ``target_group`` are the document's.
     """
 
     __tablename__ = "suggestions"
@@ -509,7 +509,7 @@ class MemberFlagRow(Base):
 class BoardTroubleRow(Base):
     """Why and since when a community's cards cannot be shown in a channel; deleted when one is shown there again.
 
-    ``message`` and ``remedy`` are those of an error: sentences of ours (``core.i18n.sentences``).
+    ``message`` and ``remedy`` are those of an error: sentences of Antiphon (``core.i18n.sentences``).
     """
 
     __tablename__ = "board_troubles"
@@ -577,8 +577,8 @@ class AuditRow(Base):
 
     ``stream`` is the id of the case or the community, ``seq`` the version that it has since. ``sha256`` binds the line
     to ``previous``, the hash of the line before it. ``change`` is ``None`` in a move of a case and in a stream's first
-    line. ``reason`` is a sentence of ours; what a person typed is a ``NoteRow``, since it can be erased, and only its
-    hash is bound.
+    line. ``reason`` is a sentence of Antiphon; what a person typed is a ``NoteRow``, since it can be erased, and only
+    its hash is bound.
     """
 
     __tablename__ = "audit"
@@ -793,8 +793,8 @@ class PlatformState(StrEnum):
 class PlatformRow(Base):
     """The state of a platform in one process (``owner``), and since when; the process is gone if ``until`` is over.
 
-    If it is not connected, ``message`` and ``remedy`` are those of an error: sentences of ours. A platform that waits
-    is tried again at ``again_at``, after ``failures`` failed attempts in a row.
+    If it is not connected, ``message`` and ``remedy`` are those of an error: sentences of Antiphon. A platform that
+    waits is tried again at ``again_at``, after ``failures`` failed attempts in a row.
     """
 
     __tablename__ = "platforms"
@@ -820,7 +820,7 @@ class UpdateState(StrEnum):
 
 
 class UpdateRow(Base):
-    """An update of a platform, as an account of ours there received it.
+    """An update of a platform, as Antiphon's account there received it.
 
     ``payload`` is JSON as the platform sent it, with words of posts; it is erased once the update was dealt with.
     Updates of one ``lane`` are handled in their order; ``is_urgent`` ones before all others.

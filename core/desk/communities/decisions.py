@@ -266,7 +266,7 @@ def _keeps_approvals(old: CommunityPolicy, new: CommunityPolicy) -> bool:
 
 
 def _frames(policy: CommunityPolicy, other: CommunityPolicy) -> dict[str, tuple[str, bool]]:
-    """What stands around a reply in each place that one of two policies knows: who approved it was shown that, too."""
+    """What stands around a reply in each place that one of two policies knows; its approver was shown that, too."""
     places = {place: policy.places.get(place, NO_RULES) for place in {*policy.places, *other.places}}
     return {place: (rules.hashtag, rules.mentions_author) for place, rules in places.items()}
 

@@ -139,7 +139,7 @@ class CommunityGovernance:
         return tuple(row.name for row in every if row.platform == platform)
 
     async def find_labels(self, platform: str, community: str) -> tuple[FindLabel, ...]:
-        """What moderators said lately of the posts that the filter found there."""
+        """What moderators said in the last weeks of the posts that the filter found there."""
 
         async def work(session: Session) -> tuple[FindLabel, ...]:
             return await finds.labels(session, await communities.id_of(session, platform, community))
@@ -147,7 +147,7 @@ class CommunityGovernance:
         return await self._database.run("read what finds were", work)
 
     async def watch_record(self, platform: str, community: str) -> WatchRecord:
-        """What the filter did there lately, in numbers."""
+        """What the filter did there in the last weeks, in numbers."""
 
         async def work(session: Session) -> WatchRecord:
             return await finds.record_of(session, await communities.id_of(session, platform, community))

@@ -97,7 +97,7 @@ def _other(state: str) -> tuple[str, str]:
 
 
 def read_address(text: str) -> URL:
-    """The address of a database; ``BadSettings`` for what cannot be had after its ?, too. It names no password."""
+    """The address of a database; ``BadSettings`` for unknown options after its ?, too. It names no password."""
     try:
         address = make_url(text)
     except ArgumentError:

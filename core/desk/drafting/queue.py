@@ -196,7 +196,7 @@ class DraftQueue:
         return count
 
     async def _put_back(self, session: Session, job: Job) -> bool:
-        """Whether it was done; ``False`` while somebody decides about the case, or its late heartbeat is written."""
+        """Queue one case again; ``False`` while somebody decides about the case, or its late heartbeat is written."""
         if job.case_id is None or not await _hold(session, job.case_id):
             return False
         case = await store.load(session, job.case_id)

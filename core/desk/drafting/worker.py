@@ -85,7 +85,7 @@ class Worker:
 
     Args:
         drafting: asks the engine.
-        on_progress: is told each step of the engine.
+        on_progress: is called with each step of the engine.
         poll_seconds: how long to wait before looking again when no case is queued.
         heartbeat_seconds: how often the lease is renewed; a quarter of the lease by default.
         rest: how long to take no case after the engine lacked something, so that in an outage not every case that
@@ -157,7 +157,7 @@ class Worker:
                 await pause(stop, self._poll_seconds)
 
     async def _background(self, taken: Taken) -> None:
-        """Draft a case that nobody waits for, and beside it those for which it is held."""
+        """Draft a case that nobody waits for, and meanwhile the cases for which it is held."""
         async with self._precedence.background(taken.job.id) as case:
             beside = asyncio.create_task(self._serve_people(case))
             try:
@@ -188,7 +188,7 @@ class Worker:
             await self._draft_under_lease(taken, attempt, turn)
 
     async def _draft_under_lease(self, taken: Taken, attempt: Attempt, turn: Turn) -> None:
-        """Draft while the lease is renewed beside it, and earlier than necessary when there is progress to show."""
+        """Draft and renew the lease meanwhile, earlier than necessary when there is progress to show."""
         latest = _Latest()
 
         async def renew() -> bool:

@@ -130,7 +130,7 @@ def evidence_can_be_opened(facts: Facts) -> Iterator[Violation]:
 
 
 def erased_leave_no_trace(facts: Facts) -> Iterator[Violation]:
-    """I15: who was erased has no key any more, and a case that was erased no text."""
+    """I15: a person who was erased has no key any more, and a case that was erased no text."""
     keys = {person.id for person in facts.tables.persons}
     for person in facts.record.erased if facts.record else ():
         if person in keys:
@@ -257,7 +257,7 @@ def posted_once(facts: Facts) -> Iterator[Violation]:
 
 
 def approver_may_approve(facts: Facts) -> Iterator[Violation]:
-    """I7: who lost the right to approve neither approves, nor is the approver of what is sent from then on."""
+    """I7: a person who lost the right to approve approves nothing, and nothing of theirs is sent from then on."""
     for approval in facts.tables.approvals:
         case = facts.cases.get(approval.case_id)
         if case is None:

@@ -53,7 +53,7 @@ from core.models import PostRef, Suggestion
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """A reply of ours that reached the platform, whether or not it is still there.
+    """A reply of Antiphon that reached the platform, whether or not it is still there.
 
     ``target_sha256`` is the hash of the post that it answers as Antiphon last read it, ``None`` where nobody looked.
     """

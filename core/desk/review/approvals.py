@@ -325,7 +325,7 @@ def _checked(basis: _Basis) -> _Checked:
 
 
 async def _draft_text(session: Session, case_id: str, suggestion_id: str | None, rank: int | None) -> str | None:
-    """The text of the draft that an approval names, or ``None`` if it names none."""
+    """The text of the draft that an approval names; ``None`` if it names none."""
     if suggestion_id is None and rank is None:
         return None
     row = None if suggestion_id is None else await session.get(SuggestionRow, suggestion_id)

@@ -99,7 +99,7 @@ def _place(case: CaseRow, card: ReviewCardRow) -> PostRef:
 
 
 async def not_sent(session: Session, platform: str) -> list[NotSent]:
-    """Whom to tell that a reply which they approved was not sent; who took it back themselves knows."""
+    """Whom to tell that a reply which they approved was not sent; a person who took it back themselves knows."""
     query = (
         select(AuditRow, CaseRow, ReviewCardRow)
         .join(CaseRow, CaseRow.id == AuditRow.stream)
@@ -339,7 +339,7 @@ class Attention:
         return due
 
     async def _give(self, due: _Due) -> bool:
-        """Give one notice, and store that it was given. What certainly failed is tried again after a rest."""
+        """Give one notice, and store that it was given. A notice that certainly failed is tried again after a rest."""
         case_id, kind, about = due.notice.case_id, due.kind, due.about
         if due.community_id in self._rests:
             return False

@@ -258,7 +258,7 @@ class ReviewBoard:
             raise
 
     async def _end_lanes(self) -> int:
-        """Let go of what is done; returns how many it was, or raises the first error of one."""
+        """Forget the lanes that ended; returns how many ended, or raises the first error of one."""
         ended = {community_id: lane for community_id, lane in self._lanes.items() if lane.done()}
         for community_id in ended:
             del self._lanes[community_id]

@@ -188,7 +188,7 @@ class Decisions:
         Args:
             case_id: the case, in a state that ``core.desk.rules.closures.close_reasons`` knows the reason for.
             version: the case's version that the person saw.
-            by: who closes it; who flagged the post may only take the flag back (``CloseReason.MISTAKE``).
+            by: who closes it; a person who flagged the post may only take the flag back (``CloseReason.MISTAKE``).
             reason: why; it decides how the case ends.
             note: more about it; needed with ``CloseReason.OTHER``.
         """

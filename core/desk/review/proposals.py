@@ -1,7 +1,7 @@
 """The first step of an approval: one exact text is kept and shown whole, so that its reader can approve these bytes.
 
-A text that can never be posted is refused here. Who approves must have been shown exactly these bytes, at this version
-of the case; ``core.desk.review.approvals`` makes the approval.
+A text that can never be posted is refused here. The person who approves must have been shown exactly these bytes, at
+this version of the case; ``core.desk.review.approvals`` makes the approval.
 """
 
 from __future__ import annotations

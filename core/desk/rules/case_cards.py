@@ -311,7 +311,7 @@ class Approval:
 
 @dataclass(frozen=True, slots=True)
 class CardTrouble:
-    """Why cards cannot be shown in the review channel, what to do about it, and since when, in our own sentences."""
+    """Why cards cannot be shown in the review channel, what to do about it, and since when, in Antiphon's sentences."""
 
     message: str
     remedy: str
@@ -320,7 +320,7 @@ class CardTrouble:
 
 @dataclass(frozen=True, slots=True)
 class PlatformTrouble:
-    """Why a chat platform cannot be served now, in one of our own sentences, and since when."""
+    """Why a chat platform cannot be served now, in a sentence of Antiphon, and since when."""
 
     platform: str
     message: str

@@ -89,7 +89,7 @@ class Doorkeeper(Protocol):
         ...
 
     async def log_in_as(self, platform: str, user: str) -> str:
-        """Begin a session for who a platform says that it is; ``NotAllowed`` without an account or any role."""
+        """Begin a session for the person whom a platform vouches for; ``NotAllowed`` without an account or any role."""
         ...
 
     async def visitor(self, session: str, *, is_idle: bool = False) -> Visitor | None:
@@ -135,7 +135,7 @@ class ApiToken:
 
 @dataclass(frozen=True, slots=True)
 class Bearer:
-    """Who asks by a token, and with which one."""
+    """The person who asks by a token, and the token."""
 
     visitor: Visitor
     token: ApiToken
@@ -159,7 +159,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class QueuedCase:
-    """A case that is not closed, in one row; ``gist`` is "" where it is not a sentence of our own cards."""
+    """A case that is not closed, in one row; ``gist`` is "" where it is not a sentence of the project's cards."""
 
     case_id: str
     place: Place

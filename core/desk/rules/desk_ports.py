@@ -173,11 +173,11 @@ class Governance(Protocol):
         ...
 
     async def find_labels(self, platform: str, community: str) -> tuple[FindLabel, ...]:
-        """What moderators said lately of the posts that the filter found there. Anybody may know."""
+        """What moderators said in the last weeks of the posts that the filter found there. Anybody may know."""
         ...
 
     async def watch_record(self, platform: str, community: str) -> WatchRecord:
-        """What the filter did there lately, in numbers. Anybody may know."""
+        """What the filter did there in the last weeks, in numbers. Anybody may know."""
         ...
 
     async def looked_at(self, platform: str, counts: Mapping[str, int]) -> None:
@@ -237,7 +237,7 @@ class Governance(Protocol):
         ...
 
     async def statistics(self, platform: str, community: str, by: Person, since: timedelta) -> Statistics:
-        """What happened lately."""
+        """The outcome of the cases that were flagged in the last ``since``."""
         ...
 
     async def lately(self, platform: str, community: str, by: Person) -> tuple[DecidedLately, ...]:

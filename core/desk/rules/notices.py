@@ -30,7 +30,7 @@ class Notice:
             flagged, the ``outcome``.
         card: where the card of the case is; for a flagger, who cannot see it, the post that they flagged.
         outcome: how the case ended, for a person who flagged the post.
-        reason: why the reply was not sent; one of our own sentences.
+        reason: why the reply was not sent; a sentence of Antiphon.
         language: the language that the community chose, as ISO 639-1; ``None`` for none.
     """
 

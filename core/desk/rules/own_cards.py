@@ -64,7 +64,7 @@ class WrittenStereotype(_Form):
 class WrittenCard(_Form):
     """A card as it is written down.
 
-    ``stereotype`` is the id of one of ours; without it ``own_stereotype`` describes one.
+    ``stereotype`` is the id of one of the project's; without it ``own_stereotype`` describes one.
     """
 
     id: _Id

@@ -87,7 +87,7 @@ class OwnLibrary(Protocol):
     async def review_card(
         self, platform: str, community: str, by: Person, id_: str, verdict: CardVerdict, digest: str
     ) -> None:
-        """Accept or decline the version of a card that was read; ``BadInput`` for who proposed it."""
+        """Accept or decline the version of a card that was read; ``BadInput`` for the person who proposed it."""
         ...
 
     async def remove_card(self, platform: str, community: str, by: Person, id_: str, note: str = "") -> None:

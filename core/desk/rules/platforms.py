@@ -101,11 +101,11 @@ class ChatPlatform(Protocol):
         ...
 
     async def retract(self, ref: PostRef) -> None:
-        """Remove our own reply; it is not an error if it is already gone. Only the gate may call this.
+        """Remove a reply of Antiphon; it is not an error if it is already gone. Only the gate may call this.
 
         Raises:
             PlatformBusy: it is certainly still there; try again later.
-            PlatformUnavailable: it is certainly still there and cannot be removed: it is not ours, or too old.
+            PlatformUnavailable: it is certainly still there and cannot be removed: it is not Antiphon's, or too old.
             AmbiguousSend: it may still be there.
         """
         ...
@@ -116,7 +116,7 @@ class ChatPlatform(Protocol):
 
 
 class RoleSource(Protocol):
-    """Who may do what in a community by the platform's own rights, such as who may delete messages there."""
+    """Who may do what in a community by the platform's own rights, such as people who may delete messages there."""
 
     async def roles(self, community: str, user: str) -> frozenset[Role]:
         """The roles that somebody has now; none for a person who has left.

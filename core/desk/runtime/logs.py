@@ -91,7 +91,7 @@ def set_up(form: Literal["text", "json"], level: Literal["debug", "info", "warni
 
 
 def _names_nobody(record: logging.LogRecord) -> bool:
-    """Leave out of a line the names that an error or a sentence of ours holds (``core.i18n.sentences.Name``)."""
+    """Leave out of a line the names that an error or a sentence of Antiphon holds (``core.i18n.sentences.Name``)."""
     if isinstance(record.args, tuple):
         record.args = tuple(map(_without_names, record.args))
     return True
@@ -119,14 +119,12 @@ class _Lines(io.TextIOBase):
         self._begun = ""
 
     def write(self, text: str) -> int:
-        """Take a piece of text."""
         *lines, self._begun = (self._begun + text).split("\n")
         for line in filter(str.strip, lines):
             _LOG.log(logging.ERROR if line.startswith("Error: ") else logging.INFO, "%s", line.strip())
         return len(text)
 
     def writable(self) -> bool:
-        """It is."""
         return True
 
 

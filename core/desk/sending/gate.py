@@ -36,7 +36,7 @@ class Gate:
         platforms: the platforms that are connected at this moment, by ``PostRef.platform``.
         role_sources: by ``PostRef.platform``; a platform without one has no roles of its own that count here.
         timeout_seconds: how long one call may take.
-        on_fault: is told of a call that ended in an error that is not ours, or took too long.
+        on_fault: is called after a call that ended in a foreign error, or took too long.
     """
 
     def __init__(
@@ -123,5 +123,5 @@ class Gate:
 
 
 def cause(err: Exception) -> Sentence:
-    """What a person may read about an error: our own message, or only the kind of another's, which may quote a post."""
+    """What a person may read about an error: Antiphon's own message, or the kind of a foreign one, which may quote."""
     return err.said if isinstance(err, AntiphonError) else joined(f"{type(err).__name__}.")

@@ -348,7 +348,7 @@ class Outbox:
         max_attempts: how often anything is tried before a person is asked.
         poll_seconds: how long ``run`` waits before it looks again.
         ticks: seconds that only grow, also while the process is stopped.
-        on_fault: is told of a platform whose call failed in a way that its port does not allow.
+        on_fault: is called with a platform whose call failed in a way that its port does not allow.
     """
 
     def __init__(
@@ -597,6 +597,6 @@ def _not_again(err: PlatformUnavailable) -> Sentence:
 
 
 def _failure(err: Exception, what: Sentence) -> Sentence:
-    """What went wrong, for the card: with our own words about why, without a remedy; the log names the kind."""
+    """What went wrong, for the card: with Antiphon's own words about why, without a remedy; the log names the kind."""
     _LOG.warning("%s %s", what, type(err.__cause__ or err).__name__)
     return joined(what, err.message) if isinstance(err, AntiphonError) else what

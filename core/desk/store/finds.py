@@ -44,7 +44,7 @@ async def labels(session: Session, community_id: str) -> tuple[FindLabel, ...]:
 
 
 async def record_of(session: Session, community_id: str) -> WatchRecord:
-    """What the filter did in a community lately."""
+    """What the filter did in a community in the last weeks."""
     since = session.moment - _COUNTED
     days = select(func.sum(WatchDayRow.looked_at), func.min(WatchDayRow.first_at)).where(
         WatchDayRow.community_id == community_id, WatchDayRow.day > since.date()

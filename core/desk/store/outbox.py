@@ -129,7 +129,7 @@ async def newest(session: Session, case_id: str) -> OutboxRow | None:
 
 
 async def case_replied_with(session: Session, reply: PostRef) -> str | None:
-    """The id of the case that a posted reply of ours belongs to; ``None`` if it is not one."""
+    """The id of the case that a posted reply of Antiphon belongs to; ``None`` if it is not one."""
     query = (
         select(CaseRow.id)
         .join(ApprovalRow, ApprovalRow.case_id == CaseRow.id)

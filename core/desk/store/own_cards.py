@@ -67,7 +67,7 @@ async def all_cards(session: Session, community_id: str) -> list[StoredCard]:
 
 
 async def accepted_cards(session: Session, community_id: str) -> tuple[OwnCard, ...]:
-    """The cards from which a community's drafts start, before ours."""
+    """The cards from which a community's drafts start, before the project's."""
     return tuple(stored.as_card() for stored in await all_cards(session, community_id) if stored.is_accepted)
 
 

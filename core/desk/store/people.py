@@ -191,7 +191,8 @@ async def name_of(session: Session, community_id: str, person_id: str) -> str:
 async def known_name(session: Session, community_id: str, person_id: str) -> str:
     """The name of a person who has, or had, a role in the community; "" for anybody else, and parts of Antiphon.
 
-    It is known until the person is erased: who answers for a decision stays readable after they lost the role.
+    It is known until the person is erased: the person who answers for a decision stays readable after they lost the
+    role.
     """
     query = select(KnownNameRow.name).filter_by(community_id=community_id, person_id=person_id)
     return Name(await session.scalar(query) or "")

@@ -122,7 +122,7 @@ async def _require_words(session: Session, case: Case) -> None:
 
 
 async def _without_drafts(session: Session, case: Case, who: str) -> Case:
-    """Put a case in review for which no worker shall draft any longer: who drafts it is a person."""
+    """Put a case in review which no worker shall draft any longer: a person drafts it."""
     reason = sentence("taken on without drafts")
     if case.state is CaseState.QUEUED:
         case = await transition(session, case.id, case.version, CaseState.DRAFTING, actor=who, reason=reason)

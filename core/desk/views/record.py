@@ -114,7 +114,7 @@ _PSEUDONYM: Final = re.compile(r"\bp-[0-9a-f]{20}\b")
 
 
 async def lately(session: Session, community_id: str) -> tuple[DecidedLately, ...]:
-    """The newest decisions about cases of a community by people, undone ones included, newest first."""
+    """The newest decisions of people about cases of a community, undone ones included, newest first."""
     query = (
         select(AuditRow, CaseRow)
         .join(CaseRow, CaseRow.id == AuditRow.stream)
