@@ -116,7 +116,7 @@ async def check_flaggers(session: Session, posts: Sequence[FlaggedPost], flags_p
         return
     for (platform, user, community), more in Counter(people).items():
         place = await id_of(session, platform, community) if community else ""
-        reached = await _reached(session, platform, user, place, flags_per_hour - more)
+        reached = await _flag_time(session, platform, user, place, flags_per_hour - more)
         if reached is not None:
             raise LimitReached(
                 sentence(
@@ -129,7 +129,7 @@ async def check_flaggers(session: Session, posts: Sequence[FlaggedPost], flags_p
             )
 
 
-async def _reached(session: Session, platform: str, user: str, place: str, before: int) -> datetime | None:
+async def _flag_time(session: Session, platform: str, user: str, place: str, before: int) -> datetime | None:
     """When a person made the flag with ``before`` newer ones, in the last hour; ``None`` if there is no such flag.
 
     Args:

@@ -321,7 +321,7 @@ class Facts:
     @cached_property
     def sends(self) -> dict[str, list[OutboxRow]]:
         """The rows of the outbox by the id of their approval; more than one row breaks I2."""
-        return _grouped(self.tables.outbox, "approval_id")
+        return _by_key(self.tables.outbox, "approval_id")
 
     @property
     def chains(self) -> dict[str, list[AuditLine]]:
@@ -361,7 +361,7 @@ class Facts:
     @cached_property
     def approvals_by_case(self) -> dict[str, list[ApprovalRow]]:
         """The approvals of each case, oldest first."""
-        return _grouped(self.tables.approvals, "case_id")
+        return _by_key(self.tables.approvals, "case_id")
 
     def intents(self, approval: ApprovalRow) -> list[AuditLine]:
         """The audit lines by which the intent to send this approval's reply was committed, oldest first."""
@@ -381,7 +381,7 @@ def _read(document: str) -> Suggestion | None:
         return None
 
 
-def _grouped(rows: Sequence[Any], name: str) -> dict[str, list[Any]]:
+def _by_key(rows: Sequence[Any], name: str) -> dict[str, list[Any]]:
     groups: dict[str, list[Any]] = defaultdict(list)
     for row in rows:
         groups[getattr(row, name)].append(row)
@@ -433,12 +433,12 @@ def read_tables(session: SyncSession) -> Tables:
 
 async def _read_schema(session: Session) -> Schema:
     connection = await session.connection()
-    current, differences = await connection.run_sync(_compared)
+    current, differences = await connection.run_sync(_schema_differences)
     triggers = await session.scalars(text(_TRIGGERS[connection.dialect.name]))
     return Schema(current, newest(), differences, frozenset(triggers))
 
 
-def _compared(connection: Connection) -> tuple[str | None, tuple[str, ...]]:
+def _schema_differences(connection: Connection) -> tuple[str | None, tuple[str, ...]]:
     context = MigrationContext.configure(connection)
     return revision(connection), tuple(_words(change) for change in compare_metadata(context, Base.metadata))
 

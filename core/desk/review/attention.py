@@ -52,7 +52,7 @@ _AT_ONCE: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class OpenCard:
     """An open case whose card stands in a review channel; ``digest`` says what the card shows.
 
     ``waits_since`` is since when it waits for a person, ``None`` if it does not, or somebody holds it.
@@ -77,7 +77,7 @@ class NotSent:
     card: PostRef
 
 
-async def standing(session: Session, community_ids: Collection[str]) -> list[Standing]:
+async def open_cards(session: Session, community_ids: Collection[str]) -> list[OpenCard]:
     """The open cases of these communities that have a card, oldest first."""
     query = (
         select(CaseRow, ReviewCardRow)
@@ -85,13 +85,13 @@ async def standing(session: Session, community_ids: Collection[str]) -> list[Sta
         .where(CaseRow.community_id.in_(sorted(community_ids)), CaseRow.state.not_in(CLOSED | CARDLESS))
         .order_by(CaseRow.created_at, CaseRow.id)
     )
-    return [_standing(session, case, card) for case, card in await session.execute(query)]
+    return [_open_card(session, case, card) for case, card in await session.execute(query)]
 
 
-def _standing(session: Session, case: CaseRow, card: ReviewCardRow) -> Standing:
+def _open_card(session: Session, case: CaseRow, card: ReviewCardRow) -> OpenCard:
     is_held = case.held_until is not None and case.held_until > session.moment
     waits_since = case.updated_at if case.state in _FOR_PEOPLE and not is_held else None
-    return Standing(case.id, case.community_id, _place(case, card), card.digest, waits_since)
+    return OpenCard(case.id, case.community_id, _place(case, card), card.digest, waits_since)
 
 
 def _place(case: CaseRow, card: ReviewCardRow) -> PostRef:
@@ -267,7 +267,7 @@ class Attention:
 
     async def _calls(self, session: Session, policies: dict[str, CommunityPolicy]) -> list[_Due]:
         """The calls that are due; in quiet hours they wait until those are over."""
-        cases = await standing(session, [own for own, policy in policies.items() if policy.calls])
+        cases = await open_cards(session, [own for own, policy in policies.items() if policy.calls])
         calls = await calls_said(session, [case.case_id for case in cases])
         await self._read_anew(session, cases)
         due = list[_Due]()
@@ -279,12 +279,12 @@ class Attention:
                 due.append(self._call(case, kind, role, policy.language))
         return due
 
-    def _call(self, case: Standing, kind: CallKind, role: str, language: str | None) -> _Due:
+    def _call(self, case: OpenCard, kind: CallKind, role: str, language: str | None) -> _Due:
         key = f"{case.case_id}:{kind}"
         notice = Notice(key, case.case_id, case.card.community, case.card, kind, language=language)
         return _Due(notice, case.community_id, kind, "", lambda: self._notifier.call(notice, role))
 
-    def _needs(self, case: Standing, kind: CallKind, policy: CommunityPolicy, moment: datetime) -> bool:
+    def _needs(self, case: OpenCard, kind: CallKind, policy: CommunityPolicy, moment: datetime) -> bool:
         is_let_through = kind is CallKind.THREAT and policy.threats_in_quiet_hours
         if not is_let_through and is_quiet(policy.quiet_hours, policy.time_zone, moment):
             return False
@@ -293,7 +293,7 @@ class Attention:
             return case.waits_since is not None and case.waits_since <= moment - patience
         return kind in self._read.get(case.case_id, ("", frozenset[CallKind]()))[1]
 
-    async def _read_anew(self, session: Session, cases: list[Standing]) -> None:
+    async def _read_anew(self, session: Session, cases: list[OpenCard]) -> None:
         """Read the cards that show something else than at the last look, the oldest first, and forget closed cases."""
         present = {case.case_id for case in cases}
         self._read = {case_id: card for case_id, card in self._read.items() if case_id in present}
@@ -310,7 +310,7 @@ class Attention:
                 key, reply.case_id, reply.card.community, reply.card, reason=reply.reason, language=language
             )
             due.append(
-                _Due(notice, reply.community_id, NOT_SENT, reply.about, _telling(self._notifier, notice, reply.user))
+                _Due(notice, reply.community_id, NOT_SENT, reply.about, _call_of(self._notifier, notice, reply.user))
             )
         return due
 
@@ -334,7 +334,7 @@ class Attention:
                 key, flagger.case_id, place.community, place, outcome=flagger.state, language=policy.language
             )
             due.append(
-                _Due(notice, flagger.community_id, OUTCOME, about, _telling(self._notifier, notice, flagger.user))
+                _Due(notice, flagger.community_id, OUTCOME, about, _call_of(self._notifier, notice, flagger.user))
             )
         return due
 
@@ -375,7 +375,7 @@ def _policy(community: Community) -> CommunityPolicy | None:
         return None
 
 
-def _telling(notifier: Notifier, notice: Notice, user: str) -> Callable[[], Awaitable[None]]:
+def _call_of(notifier: Notifier, notice: Notice, user: str) -> Callable[[], Awaitable[None]]:
     return lambda: notifier.tell(notice, user)
 
 

@@ -203,11 +203,11 @@ async def _with_drafts(session: Session, card: Card) -> Card:
         stored, preview = await suggestions.suggestions(session, card.case_id), await preview_of(session, card.case_id)
     except StoreUnavailable as err:  # of another version: the person who reviews the case reads what to do
         return replace(card, notes=(err.said,))
-    suggested = _suggested(card, stored)
-    return suggested if preview is None else _previewed(suggested, preview)
+    suggested = _with_suggestion(card, stored)
+    return suggested if preview is None else _with_preview(suggested, preview)
 
 
-def _suggested(card: Card, stored: Sequence[StoredSuggestion]) -> Card:
+def _with_suggestion(card: Card, stored: Sequence[StoredSuggestion]) -> Card:
     if not stored:
         return card
     newest = stored[0].suggestion
@@ -223,7 +223,7 @@ def _suggested(card: Card, stored: Sequence[StoredSuggestion]) -> Card:
     )
 
 
-def _previewed(before: Card, preview: Preview) -> Card:
+def _with_preview(before: Card, preview: Preview) -> Card:
     """What there is so far of new drafts, in place of the earlier ones."""
     after = _with_reading(before, preview.reading)
     if preview.draft is None:

@@ -20,7 +20,7 @@ from core.desk.rules.input_checks import check_text
 from core.desk.rules.platforms import ChatPlatform
 from core.desk.rules.policy import Rendered
 from core.desk.rules.roles import OnCase, Person
-from core.desk.sending.checks import Obstacle, SendLimits, original_obstacle, refuse, standing
+from core.desk.sending.checks import Obstacle, SendLimits, case_obstacle, original_obstacle, refuse
 from core.desk.store import approvals, communities, suggestions
 from core.desk.store import cases as store
 from core.desk.store.cases import Case
@@ -97,7 +97,7 @@ class Question:
         if not community.is_posting:
             refuse(await original_obstacle(session, case))
             return None
-        objection = await standing(session, case, community, self._limits)
+        objection = await case_obstacle(session, case, community, self._limits)
         refuse(objection)
         return objection
 
@@ -161,7 +161,7 @@ class Proposals:
             try:
                 await self.question.check_text(session, case, rendered, stored)
             except (BadInput, TextRefused) as err:
-                return await _refused(session, case, who, reply, rank, err)
+                return await _keep_refused(session, case, who, reply, rank, err)
             waits = await self.question.waits(session, case)
             return await _keep(session, case, who, reply, draft, rendered, stored, waits)
 
@@ -172,7 +172,7 @@ class Proposals:
             public = await self.question.in_public(basis.post.ref, basis.rendered.text)
         except TextRefused as err:  # with what stands around it; its writer still has it before them
             raise Unsendable(err.message, remedy=err.remedy) from err
-        return replace(await asyncio.to_thread(_proposed, basis, self._edit_reader), public=public)
+        return replace(await asyncio.to_thread(_reply_to_show, basis, self._edit_reader), public=public)
 
     async def refused(self, text_id: str, by: Person) -> RefusedReply:
         """A text that ``propose`` refused, for the person who wrote it.
@@ -212,7 +212,7 @@ def _chosen(drafts: Sequence[Draft], rank: int | None, text: str | None) -> tupl
     return (text, begun) if same is None else (same.text, same)
 
 
-async def _refused(
+async def _keep_refused(
     session: Session, case: Case, who: str, reply: str, rank: int | None, err: AntiphonError
 ) -> Unsendable:
     """Keep a text that can never be posted; without a hash of what would be posted, nobody can approve it."""
@@ -269,7 +269,7 @@ async def _keep(
     )
 
 
-def _proposed(basis: _Basis, reader: EditReader | None) -> ProposedReply:
+def _reply_to_show(basis: _Basis, reader: EditReader | None) -> ProposedReply:
     """What the person is shown. Blocking: the text is held against the evidence, and read."""
     proposal = basis.proposal
     suggestion = said_of(basis.stored, basis.post)

@@ -351,7 +351,7 @@ def changed(policy: CommunityPolicy, changes: Mapping[str, object]) -> Community
         BadInput: as ``from_json``, or a notice may not be posted.
     """
     new = from_json(to_json(policy) | dict(changes))
-    notices = {language: _noticed(language, text, policy) for language, text in new.norm_notice.items()}
+    notices = {language: _notice_text(language, text, policy) for language, text in new.norm_notice.items()}
     for text in notices.values():
         check_rules(text, new.text_rules)
     return replace(new, norm_notice=notices)
@@ -370,7 +370,7 @@ def with_channel_moved(policy: CommunityPolicy, old: str, new: str) -> Community
     return replace(policy, review_channel=moved(policy.review_channel), watched_channels=watched)
 
 
-def _noticed(language: str, text: str, before: CommunityPolicy) -> str:
+def _notice_text(language: str, text: str, before: CommunityPolicy) -> str:
     """A notice as it is stored. One that was there before is not checked again: rules that grow take nothing back."""
     if not text.strip() or before.norm_notice.get(language) == text:
         return text.strip()

@@ -66,7 +66,7 @@ class Obstacle:
     remedy: str = ""
 
 
-async def standing(
+async def case_obstacle(
     session: Session, case: Case, community: Community, limits: SendLimits, *, apart: str = ""
 ) -> Obstacle | None:
     """What keeps any reply to a post from being sent now, whatever its text; ``None`` if nothing does.
@@ -111,7 +111,9 @@ async def obstacle(session: Session, entry: Entry, limits: SendLimits) -> Obstac
         return Obstacle(sentence("The community is in shadow mode: this would be posted now."), CaseState.SHADOWED)
     if community.rules_version != approval.policy_version:
         return Obstacle(sentence("The rules of the community were changed after the approval."))
-    return await _people(session, entry) or await standing(session, entry.case, community, limits, apart=approval.id)
+    return await _people(session, entry) or await case_obstacle(
+        session, entry.case, community, limits, apart=approval.id
+    )
 
 
 async def _people(session: Session, entry: Entry) -> Obstacle | None:

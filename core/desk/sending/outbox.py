@@ -30,7 +30,7 @@ from core.desk.runtime.logs import about
 from core.desk.schema import OutboxState
 from core.desk.sending.checks import CHANGED, GONE, Obstacle, SendLimits, obstacle
 from core.desk.sending.gate import Gate, OnFault, cause, unheard
-from core.desk.sending.outbox_rows import Delivery, Rules, SendLease, checked, end, held, intend, mine
+from core.desk.sending.outbox_rows import Delivery, Rules, SendLease, end, hold_back, intend, mine, sendable
 from core.desk.sending.retraction import Retractions
 from core.desk.store import communities
 from core.desk.store import outbox as store
@@ -72,7 +72,7 @@ class Ledger:
         """A reply that may be sent as far as the database knows; otherwise its outcome, or ``None`` if it waits."""
 
         async def work(session: Session) -> Entry | Delivery | None:
-            return await checked(session, self._rules, await entry_of(session, approval_id))
+            return await sendable(session, self._rules, await entry_of(session, approval_id))
 
         return await self._database.run("look at a reply", work)
 
@@ -103,8 +103,8 @@ class Ledger:
         """Hand the case to a person because of what the platform showed; ``None`` if the case was moved meanwhile."""
 
         async def work(session: Session) -> Delivery | None:
-            entry = await checked(session, self._rules, before)
-            return await held(session, self._rules, entry, Obstacle(reason)) if isinstance(entry, Entry) else entry
+            entry = await sendable(session, self._rules, before)
+            return await hold_back(session, self._rules, entry, Obstacle(reason)) if isinstance(entry, Entry) else entry
 
         return await self._database.run("refuse a send", work)
 
@@ -112,14 +112,14 @@ class Ledger:
         """Leave a reply for later because the platform could not be asked; after ``max_attempts``, ask a person."""
 
         async def work(session: Session) -> Delivery | None:
-            entry = await checked(session, self._rules, before)
+            entry = await sendable(session, self._rules, before)
             if not isinstance(entry, Entry):
                 return entry
             entry.row.attempts += 1
             later = session.moment + self._rules.pause(entry.row.attempts)
             is_last = entry.row.attempts >= self._rules.max_attempts
             objection = Obstacle(reason) if is_last else Obstacle(reason, to=None, until=later)
-            return await held(session, self._rules, entry, objection)
+            return await hold_back(session, self._rules, entry, objection)
 
         return await self._database.run("postpone a send", work)
 
@@ -127,7 +127,7 @@ class Ledger:
         """Commit the intent to send, if everything still holds and nothing was moved since ``before``."""
 
         async def work(session: Session) -> SendLease | Delivery | None:
-            entry = await checked(session, self._rules, before)
+            entry = await sendable(session, self._rules, before)
             if not isinstance(entry, Entry):
                 return entry
             entry.row.first_sent_at = session.moment

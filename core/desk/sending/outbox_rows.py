@@ -86,7 +86,7 @@ class SendLease:
     hold_seconds: float
 
 
-async def checked(session: Session, rules: Rules, before: Entry) -> Entry | Delivery | None:
+async def sendable(session: Session, rules: Rules, before: Entry) -> Entry | Delivery | None:
     """The reply, locked, if it may be sent; otherwise its outcome, or ``None`` if it waits or was moved."""
     await communities.load(session, before.case.community_id, lock=True)
     entry = await entry_of(session, before.approval.id, lock=True)
@@ -100,10 +100,10 @@ async def checked(session: Session, rules: Rules, before: Entry) -> Entry | Deli
         row.state, row.error, row.updated_at = OutboxState.CANCELLED, reason, session.moment
         return Delivery(entry.case.id, entry.approval.id, entry.case.state, reason)
     objection = await obstacle(session, entry, rules.limits)
-    return entry if objection is None else await held(session, rules, entry, objection)
+    return entry if objection is None else await hold_back(session, rules, entry, objection)
 
 
-async def held(session: Session, rules: Rules, entry: Entry, objection: Obstacle) -> Delivery | None:
+async def hold_back(session: Session, rules: Rules, entry: Entry, objection: Obstacle) -> Delivery | None:
     """Let a reply wait, or take it out of the outbox with its case."""
     entry.row.error, entry.row.updated_at = objection.reason, session.moment
     if objection.to is None:

@@ -153,7 +153,7 @@ async def forget_old(session: Session, words_kept: timedelta, most: int) -> tupl
 
 async def forget_person(session: Session, platform: str, user: str) -> int:
     """Erase every update that names a person, handled or not; returns how many there were."""
-    rows = await _naming(session, platform, user)
+    rows = await _rows_naming(session, platform, user)
     for row in rows:
         _erase(row)
     await session.flush()
@@ -162,10 +162,10 @@ async def forget_person(session: Session, platform: str, user: str) -> int:
 
 async def names_person(session: Session, platform: str, user: str) -> bool:
     """Whether an update names a person, handled or not."""
-    return bool(await _naming(session, platform, user))
+    return bool(await _rows_naming(session, platform, user))
 
 
-async def _naming(session: Session, platform: str, user: str) -> list[UpdateRow]:
+async def _rows_naming(session: Session, platform: str, user: str) -> list[UpdateRow]:
     mentions_them = UpdateRow.payload.contains(json.dumps(user)[1:-1], autoescape=True)
     query = select(UpdateRow).where(UpdateRow.platform == platform, mentions_them)
     return [row for row in await session.scalars(query) if _names(json.loads(row.payload or "{}"), user)]

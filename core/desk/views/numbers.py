@@ -208,7 +208,7 @@ async def numbers(session: Session, community_id: str, since: datetime, read: Ta
         by_language=_sorted(read.by_language),
         by_intent=_sorted(read.by_intent),
         by_writer=_sorted(read.by_writer),
-        answered=await _answered(session, counted),
+        answered=await _follow_ups(session, counted),
         unanswered=tuple(
             Followed(hours, Share(0, 0), Share(0, 0), Share(again, of)) for hours, (again, of) in read.closed.items()
         ),
@@ -242,7 +242,7 @@ def _steps(edges: Sequence[float], below: Sequence[int]) -> Iterator[tuple[float
         before = count
 
 
-async def _answered(session: Session, counted: Counted) -> tuple[Followed, ...]:
+async def _follow_ups(session: Session, counted: Counted) -> tuple[Followed, ...]:
     """What the follow-ups found."""
 
     def how_many(what: ColumnElement[bool]) -> ColumnElement[int]:
