@@ -215,7 +215,6 @@ class FrontDesk:
         return await self._card(case_id, by)
 
     async def look(self, case_id: str, by: Person) -> Card:
-        """The same by the roles that the platform told last, without asking it: to see whether a wait is over."""
         return await self._card(case_id, by)
 
     async def posts(self, platform: str, most: int) -> list[PostRef]:
@@ -230,7 +229,6 @@ class FrontDesk:
         return None if case_id is None else await self.card(case_id, by)
 
     async def open_cases(self, platform: str, community: str, by: Person, page: int = 0) -> OpenCases:
-        """A page of a community's open cases, oldest first; of a page that there is not, the last one."""
         place = await self._live_roles.refresh_in(platform, community, by)
 
         async def work(session: Session) -> OpenCases:
@@ -240,7 +238,6 @@ class FrontDesk:
         return await self._database.run("list open cases", work)
 
     async def numbered(self, platform: str, community: str, number: str, by: Person) -> Card:
-        """The case that people call so, and its card again in the review channel if it is open and its card is gone."""
         place = await self._live_roles.refresh_in(platform, community, by)
 
         async def work(session: Session) -> Card:

@@ -110,8 +110,6 @@ class DeskOverview:
         return await self._database.run("look for holds", lambda session: views.holds(session, people))
 
     async def kept_posts(self, platform: str, community: str, by: Person) -> tuple[KeptPost, ...]:
-        """The newest posts of a community in the last seven days, for people who may configure it."""
-
         async def work(session: Session) -> tuple[KeptPost, ...]:
             identity = await id_of(session, platform, community)
             await require_on_community(session, identity, by, OnCommunity.CONFIGURE)

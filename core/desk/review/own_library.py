@@ -45,13 +45,11 @@ class DeskLibrary:
         await self._replies.remove(await self._id(platform, community, by), id_, by, note, is_undone=is_undone)
 
     async def cards(self, platform: str, community: str, by: Person) -> list[CommunityCard]:
-        """The cards that it wrote."""
         return [_community_card(card) for card in await self._cards.listed(await self._id(platform, community, by), by)]
 
     async def propose_card(
         self, platform: str, community: str, by: Person, row: Mapping[str, Any], note: str = ""
     ) -> bool:
-        """Check and keep a card as it is written down; whether anything changed."""
         community_id = await self._id(platform, community, by)
         (outcome,) = await self._cards.propose(community_id, [checked_card(row, self._facts())], by, note)
         return outcome.is_changed

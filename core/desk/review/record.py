@@ -48,7 +48,6 @@ class DeskRecord:
         return self._keeping
 
     async def numbers(self, platform: str, community: str, by: Person, since: timedelta) -> Numbers:
-        """What ``Governance.statistics`` does not count, of the cases that were flagged in the last ``since``."""
         place = await self._live_roles.refresh_in(platform, community, by)
 
         async def allowed(session: Session) -> None:
@@ -74,7 +73,6 @@ class DeskRecord:
     async def log(
         self, platform: str, community: str, by: Person, *, which: Lines = Lines.ALL, before: int | None = None
     ) -> LogPage:
-        """A page of the audit log, before a line or from the newest on."""
         place = await self._live_roles.refresh_in(platform, community, by)
 
         async def work(session: Session) -> LogPage:
@@ -84,7 +82,6 @@ class DeskRecord:
         return await self._database.run("read the audit log", work)
 
     async def verify(self, platform: str, community: str, by: Person) -> LogCheck:
-        """Compute every chain of the community's log again."""
         place = await self._live_roles.refresh_in(platform, community, by)
         chains, lines, faults, after = 0, 0, list[LogFault](), ""
 
@@ -114,7 +111,6 @@ class DeskRecord:
         return await self._database.run("look for what is kept", work)
 
     async def kept_about(self, platform: str, community: str, by: Person, user: str) -> Kept | None:
-        """What is kept about somebody, by the platform's id."""
         place = await self._live_roles.refresh_in(platform, community, by)
 
         async def work(session: Session) -> Kept | None:
@@ -125,7 +121,6 @@ class DeskRecord:
         return await self._database.run("count what is kept", work)
 
     async def erase(self, platform: str, community: str, by: Person, user: str) -> ErasedPerson | None:
-        """Erase somebody from this installation."""
         place = await self._live_roles.refresh_in(platform, community, by)
         erased = await Erasure(self._database).erase(platform, user, by=by, community_id=place.id)
         if not erased.is_known:
