@@ -1,12 +1,8 @@
 """Mastodon as a place to talk: what was flagged there, and our replies, posted once and taken away again.
 
-Owns the requests that read a post, put our words under one and remove them. Implements
-``core.desk.rules.platforms.ChatPlatform``. Must never answer where the instance's operator has not agreed, or an author
-who wants no bots; never show a reply wider than the post it answers, schedule one, or repeat one without its key.
-
-The requests that put a reply there, and that take it out of the posts that quote it.
-How many of our statuses may be deleted now.
-What people say of bots in their profiles.
+There is no answer where the instance's operator has not agreed, or to an author whose profile asks for no bots. A reply
+is never shown to more people than the post it answers, never scheduled, and never repeated without its key. An instance
+limits how many statuses may be deleted; here is how many may be deleted now.
 """
 
 from __future__ import annotations
@@ -202,7 +198,7 @@ class MastodonPlatform:
             PlatformUnavailable: the instance cannot be asked, or the account is now on another one.
         """
         status_id = self._id_of(ref)
-        status = await self._asked(self._statuses.one(status_id))
+        status = await self._answer(self._statuses.one(status_id))
         if status is None:
             return None
         return words_of_ours(status) if self._is_ours(status) else words_of(status).compared
@@ -238,7 +234,7 @@ class MastodonPlatform:
             PlatformBusy: the instance, or the database, cannot be asked now.
             PlatformUnavailable: the post is gone.
         """
-        parent, instance = await self._asked(self._statuses.one(self._id_of(ref))), self._client.instance
+        parent, instance = await self._answer(self._statuses.one(self._id_of(ref))), self._client.instance
         if parent is None:
             raise gone()
         public = public_reply(text, parent, (await self._policy_of(ref)).places.get(ref.channel, NO_RULES), instance)
@@ -267,7 +263,7 @@ class MastodonPlatform:
         status_id, instance = self._id_of(reply.in_reply_to), self._client.instance
         self._check_text(reply.text, reply.quote)
         rules = await self._rules_of(reply.in_reply_to)
-        parent = await self._asked(self._answerable(status_id, reply.in_reply_to.channel))
+        parent = await self._answer(self._answerable(status_id, reply.in_reply_to.channel))
         public = public_reply(reply.text, parent, rules, instance)
         check_length(reply.text, public.warning, public.frame, instance)
         made = await self._change(
@@ -294,7 +290,7 @@ class MastodonPlatform:
         status_id, since = self._id_of(reply.in_reply_to), reply.approved_at - _SKEW
         before: str | None = None
         for _ in range(_PAGES):
-            page = await self._asked(self._page(before))
+            page = await self._answer(self._page(before))
             for status in page:
                 if status.created_at >= since and _is(status, reply, status_id):
                     return Posted(replace(reply.in_reply_to, message=str(status.id)), status.created_at)
@@ -315,7 +311,7 @@ class MastodonPlatform:
         """
         status_id = self._id_of(ref)
         self._deletions.check()
-        status = await self._asked(self._statuses.one(status_id))
+        status = await self._answer(self._statuses.one(status_id))
         if status is None:
             return
         if not self._is_ours(status):
@@ -383,12 +379,12 @@ class MastodonPlatform:
     async def _check_relationship(self, account: str) -> None:
         """Refuse an author who blocks us; without ``read:follows`` nobody says, and the instance hides their posts."""
         try:
-            found = await self._client.call(lambda api: api.account_relationships(account))
+            relationships = await self._client.call(lambda api: api.account_relationships(account))
         except FAULTS as err:
             if status_of(err) != 403:
                 raise
             return
-        for each in found:
+        for each in relationships:
             check_relationship(each)
 
     async def _page(self, before: str | None) -> list[Status]:
@@ -408,7 +404,7 @@ class MastodonPlatform:
                 return
             _LOG.warning("the quotes of a reply could not be revoked before it is deleted: %s", type(err).__name__)
 
-    async def _asked(self, question: Awaitable[_T]) -> _T:
+    async def _answer(self, question: Awaitable[_T]) -> _T:
         """The answer to a question, in time; ``PlatformBusy`` where there is none now, and nothing was changed."""
         try:
             async with asyncio.timeout(self._timeout_seconds):

@@ -1,7 +1,6 @@
-"""A chat platform inside this process.
+"""A chat platform inside this process: a thread of posts and the replies under it, without a network.
 
-Owns a thread of posts and the replies under it. Must behave as a real platform does, and passes the same conformance
-suite. It never talks to a network.
+It behaves as a real platform does, and passes the same conformance suite.
 """
 
 from __future__ import annotations
@@ -214,8 +213,8 @@ class SampleCommunity:
 
     def _standing(self, message_id: str) -> SamplePost:
         if message_id not in self._posts:
-            known = ", ".join(self._posts)
-            raise BadInput(f"There is no message {message_id}.", remedy=f"Take one of {known}.")
+            ids = ", ".join(self._posts)
+            raise BadInput(f"There is no message {message_id}.", remedy=f"Take one of {ids}.")
         return self._posts[message_id]
 
     def _before(self, message_id: str) -> tuple[ThreadMessage, ...]:

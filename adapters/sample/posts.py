@@ -1,8 +1,8 @@
 """The thread of the sample community: an ordinary afternoon on a town's server, with three hateful posts in it.
 
-Owns the sample texts, all invented. The hateful ones are mild in wording, name no person and hold no slur, and make a
-claim that evidence can answer. Under the last alone a prepared reply surely fits: it says one plain thing of one
-people. Most posts are not like that.
+All texts are invented. The hateful ones are mild in wording, name no person and hold no slur, and make a claim that
+evidence can answer. Only under the last one does a prepared reply surely fit: it says one plain thing of one people.
+Most posts are not like that.
 """
 
 from __future__ import annotations

@@ -14,11 +14,11 @@ from typing import Any, Final
 
 from adapters.common.arrivals import Handling
 from adapters.mastodon import capture
-from adapters.mastodon.connection.arrivals import MastodonHearing
 from adapters.mastodon.connection.client import MastodonClient, MastodonOptions
 from adapters.mastodon.connection.notifications import Polling
 from adapters.mastodon.connection.refs import NAME, full_name_of
 from adapters.mastodon.connection.statuses import Statuses
+from adapters.mastodon.connection.updates import MastodonHearing
 from adapters.mastodon.platform import MastodonPlatform
 from adapters.mastodon.reports.feed import ReportFeed
 from adapters.mastodon.reports.flags import ReportHearing, Reports

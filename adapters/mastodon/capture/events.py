@@ -1,9 +1,7 @@
-"""How the parts of capture are put together on one client.
+"""How the parts of capture are put together on one client; with the edits, the deletions and the feeds it asks for.
 
-Posts nothing and decides nothing.
-
-Edits and deletions of posts that have an open case: the instance is asked for them, since it tells nobody.
-The feeds that a community watches: what is new in them is looked at once, and how far they were read is kept.
+The instance tells nobody of edits and deletions, so it is asked about the posts that have an open case. In a watched
+feed, what is new is looked at once, and how far the feed was read is kept.
 """
 
 from __future__ import annotations
@@ -23,10 +21,9 @@ from adapters.common.desk import DeskAccess
 from adapters.common.words.errors import log_failure
 from adapters.mastodon.capture.mentions import Mentions
 from adapters.mastodon.capture.sightings import SeenStatus, original_of
-from adapters.mastodon.connection.client import MastodonClient
+from adapters.mastodon.connection.client import MENTION, MastodonClient
 from adapters.mastodon.connection.error_meanings import FAULTS, Halted, of_question
 from adapters.mastodon.connection.feeds import PAGE, is_feed, last_of, page_of, why_closed
-from adapters.mastodon.connection.listeners import MENTION
 from adapters.mastodon.connection.refs import NAME, revision_of
 from adapters.mastodon.connection.statuses import AT_ONCE, Statuses
 from adapters.mastodon.connection.updates import FIRST, newest
@@ -63,7 +60,7 @@ class Originals:
     ) -> None:
         self._client, self._statuses = client, statuses
         self._look_seconds, self._sleep = look_seconds, sleep
-        self._told: dict[PostRef, str] = {}
+        self._revisions: dict[PostRef, str] = {}
         """What the desk knows, by the revision of each post."""
         self._next = 0
         self._questions = 0
@@ -86,7 +83,7 @@ class Originals:
             Unavailable: the instance or the database does not answer.
         """
         refs = await self._followed()
-        self._told = {ref: told for ref, told in self._told.items() if ref in refs}
+        self._revisions = {ref: revision for ref, revision in self._revisions.items() if ref in refs}
         self._questions = 0
         left = refs[self._next % max(1, len(refs)) :] + refs[: self._next % max(1, len(refs))]
         while left and self._questions < _MOST_QUESTIONS:
@@ -94,15 +91,15 @@ class Originals:
             self._next += await self._compare(now)
 
     async def _followed(self) -> list[PostRef]:
-        found = await self._client.desk.casework.posts(NAME, MOST_FOLLOWED)
-        return [ref for ref in found if ref.community == self._client.home and ref.message.isalnum()]
+        posts = await self._client.desk.casework.posts(NAME, MOST_FOLLOWED)
+        return [ref for ref in posts if ref.community == self._client.home and ref.message.isalnum()]
 
     async def _compare(self, refs: Sequence[PostRef]) -> int:
         """Tell the desk what some posts say now; returns for how many of them that is known."""
         self._questions += 1
-        found = await self._statuses.many([ref.message for ref in refs])
+        statuses = await self._statuses.many([ref.message for ref in refs])
         for count, ref in enumerate(refs):
-            status = None if found is None else found.get(ref.message)
+            status = None if statuses is None else statuses.get(ref.message)
             if status is None:  # a status that is left out of many may still be there
                 if self._questions >= _MOST_QUESTIONS:
                     return count
@@ -113,13 +110,13 @@ class Originals:
 
     async def _tell(self, desk: DeskAccess, ref: PostRef, status: Status | None) -> None:
         revision = _GONE if status is None else revision_of(status)
-        if self._told.get(ref) == revision:
+        if self._revisions.get(ref) == revision:
             return
         if status is None:
             await desk.casework.original_changed(ref, None)
         else:
             await desk.casework.original_changed(ref, words_of(status).compared, revision=revision)
-        self._told[ref] = revision
+        self._revisions[ref] = revision
 
 
 _MOST_PAGES: Final = 8
@@ -259,11 +256,11 @@ class Capture:
 
     def __init__(self, client: MastodonClient, detector: HateDetector | None, bookmarks: Bookmarks) -> None:
         self._client = client
-        known, statuses = KnownPosts(_now()), Statuses(client)
-        self.watching = Watching(client.desk, known, lambda: client.own_id, detector)
+        known_posts, statuses = KnownPosts(_now()), Statuses(client)
+        self.watching = Watching(client.desk, known_posts, lambda: client.own_id, detector)
         self.originals = Originals(client, statuses)
         self.feeds = WatchedFeeds(client, statuses, self.watching, bookmarks)
-        client.listen(MENTION, Mentions(client, known, statuses).hear)
+        client.listen(MENTION, Mentions(client, known_posts, statuses).hear)
 
     @property
     def left_out(self) -> int:

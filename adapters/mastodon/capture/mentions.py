@@ -1,7 +1,7 @@
 """What people write to our account: "@bot counter" in answer to a post, and all else.
 
-Owns the command, and what somebody is told who mentions us otherwise. Must never answer in public, nor a bot: two that
-answer each other never end. A person without a role is told at most once a day what they may not do.
+Nobody is answered in public, and no bot is answered at all: two bots that answer each other never end. A person without
+a role is told at most once a day what they may not do.
 """
 
 from __future__ import annotations
@@ -22,8 +22,7 @@ from adapters.common.capture.wishes import COMMAND_NAMES, wish_in
 from adapters.common.words.errors import explain, unforeseen
 from adapters.common.words.languages import language_for
 from adapters.mastodon.capture.sightings import SeenStatus, check_capturable, is_by_person, original_of
-from adapters.mastodon.connection.client import MastodonClient
-from adapters.mastodon.connection.listeners import Heard
+from adapters.mastodon.connection.client import Heard, MastodonClient
 from adapters.mastodon.connection.refs import NAME
 from adapters.mastodon.connection.statuses import Statuses
 from adapters.mastodon.speech.plain_text import text_of
@@ -71,8 +70,8 @@ _NAME: Final = re.compile(r"(?<!\S)[@＠#＃]\S+")
 
 def command_words(status: Status) -> str | None:
     """The words behind the command, if names alone stand before it; ``None`` for anything else."""
-    found = _FORM.fullmatch(text_of(status).strip())
-    return None if found is None else " ".join(_NAME.sub(" ", found["words"]).split())
+    match = _FORM.fullmatch(text_of(status).strip())
+    return None if match is None else " ".join(_NAME.sub(" ", match["words"]).split())
 
 
 class Mentions:
@@ -81,10 +80,10 @@ class Mentions:
     def __init__(
         self,
         client: MastodonClient,
-        known: KnownPosts,
+        known_posts: KnownPosts,
         statuses: Statuses,
     ) -> None:
-        self._client, self._known, self._statuses = client, known, statuses
+        self._client, self._known, self._statuses = client, known_posts, statuses
         self._told = ToldLately()
 
     async def hear(self, heard: Heard) -> bool:
@@ -147,13 +146,13 @@ class Mentions:
                 gettext("Your message answers no post, so nobody can tell which one you mean.", locale),
                 remedy=gettext("Write it again as an answer to the post.", locale),
             )
-        found = await self._statuses.one(str(status.in_reply_to_id))
-        if found is None:
+        parent = await self._statuses.one(str(status.in_reply_to_id))
+        if parent is None:
             raise BadInput(
                 gettext("Antiphon is not shown this post: it is gone, or its author does not let it.", locale),
                 remedy=gettext("Report it to the moderators if it should not stand there.", locale),
             )
-        return original_of(found)
+        return original_of(parent)
 
     async def _help(self, answer: DirectAnswer, by: Person, *, has_asked: bool) -> bool:
         """Say how to ask, and to decide, to people with a role: who asks for help each time, others once a day."""
@@ -175,8 +174,8 @@ class Mentions:
 
 def _asks_for_help(status: Status, locale: str) -> bool:
     """Whether the whole message is the word for help, below names alone."""
-    said = " ".join(_NAME.sub(" ", text_of(status)).split()).strip(".!?¿¡ ").casefold()
-    return said in ("help", gettext("help", locale).casefold())
+    words = " ".join(_NAME.sub(" ", text_of(status)).split()).strip(".!?¿¡ ").casefold()
+    return words in ("help", gettext("help", locale).casefold())
 
 
 def _person_of(status: Status) -> Person:

@@ -1,9 +1,4 @@
-"""Statuses as capture looks at them.
-
-Owns what is kept of a status that becomes a case.
-
-Which statuses may become cases.
-"""
+"""Statuses as capture looks at them: which of them may become cases, and what is kept of one that does."""
 
 from __future__ import annotations
 

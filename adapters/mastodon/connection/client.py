@@ -1,7 +1,7 @@
-"""One bot account on its home instance: how it is asked, in threads, since the library waits for each answer.
+"""One bot account on its home instance: how it is asked, and who hears what people wrote to it.
 
-Owns the threads, one session of the library in each, and the time limits. Knows no commands and no cards. Must never
-log a token, nor what anybody wrote.
+Questions are asked in threads, since the library waits for each answer.
+Each thread has a session of the library for itself. Neither a token nor what anybody wrote is ever logged.
 """
 
 from __future__ import annotations
@@ -10,21 +10,22 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final, TypeAlias, TypeVar
 from urllib.parse import urlsplit
 
 import requests
 from mastodon import Mastodon
 from mastodon.errors import MastodonNetworkError, MastodonRatelimitError
-from mastodon.return_types import Account
+from mastodon.return_types import Account, Status
 
 from adapters.common.desk import DeskAccess
 from adapters.mastodon.connection.error_meanings import FAULTS, Halted, NotReached, of_connection
 from adapters.mastodon.connection.instance import Instance, read_instance
-from adapters.mastodon.connection.listeners import Heard, Listener, Listeners
 from adapters.mastodon.connection.refs import NAME
 from core.desk.rules.desk_ports import Casework, Governance
 from core.errors import BadSettings
@@ -35,6 +36,59 @@ _THREADS: Final = 8
 _NOT_OF_THE_API: Final = frozenset({"valid_policies", "valid_policies[]"})
 _LIBRARY_LOGGERS: Final = ("mastodon", "urllib3", "requests")
 USER_AGENT: Final = "Antiphon"
+MENTION: Final = "mention"
+"""The kind of what names us: in public, to followers, or to us alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """One notification, as it is handed to the listeners.
+
+    Attributes:
+        number: names it among all, the same if it is handed out again.
+        kind: as the instance names it, such as ``mention``.
+        status: what was written, as it reads now.
+        received_at: when the notification was committed.
+        is_late: it was written more than ten minutes before it was handed out, as after an outage.
+        unfinished: what a listener leaves to be done beside the notifications that come next; this one is dealt with
+            once all of it has ended, and waits for the next start where some of it was cancelled.
+    """
+
+    number: int
+    kind: str
+    status: Status
+    received_at: datetime
+    is_late: bool = False
+    unfinished: list[asyncio.Future[None]] = field(default_factory=list)
+
+
+Listener: TypeAlias = Callable[[Heard], Awaitable[bool]]
+"""Hears a notification of one kind; ``True`` if it dealt with it, so that the listeners after it do not hear it.
+
+Raises ``StoreUnavailable`` or ``PlatformBusy`` where it is to be heard again later.
+"""
+
+
+class Listeners:
+    """The listeners of one account, by kind."""
+
+    def __init__(self) -> None:
+        self._listeners: dict[str, list[Listener]] = defaultdict(list)
+
+    def add(self, kind: str, listener: Listener) -> None:
+        """Hear the notifications of a kind, after those that listen already."""
+        self._listeners[kind].append(listener)
+
+    def kinds(self) -> frozenset[str]:
+        """The kinds that somebody listens to."""
+        return frozenset(kind for kind, listeners in self._listeners.items() if listeners)
+
+    async def hear(self, heard: Heard) -> bool:
+        """Hand a notification to its listeners in their order, until one deals with it; whether one did."""
+        for listener in tuple(self._listeners[heard.kind]):
+            if await listener(heard):
+                return True
+        return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,9 +206,9 @@ class MastodonClient:
             Halted: the instance asks to wait.
         """
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._pool, self._asked, ask, as_moderator)
+        return await loop.run_in_executor(self._pool, self._answer, ask, as_moderator)
 
-    def _asked(self, ask: Callable[[Mastodon], _T], as_moderator: bool) -> _T:
+    def _answer(self, ask: Callable[[Mastodon], _T], as_moderator: bool) -> _T:
         api = self._session(as_moderator)
         try:
             return self._answered(ask, api)

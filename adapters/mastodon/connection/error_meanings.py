@@ -1,7 +1,7 @@
 """What an instance's answers mean for a send: certainly not, not now, or nobody knows.
 
-Owns the translation of every error of the library into ``core.errors``, with a remedy that a moderator or the operator
-can follow. Pure. Must never call certain what is not: what it does not know may have arrived.
+Every error of the library becomes one of ``core.errors``, with a remedy that a moderator or the operator can follow. An
+error that is not known counts as uncertain: the status may have arrived.
 """
 
 from __future__ import annotations
@@ -131,5 +131,5 @@ def _refused(status: int, error: BaseException) -> PlatformUnavailable:
     )
 
 
-def _busy(said: Sentence, seconds: float) -> PlatformBusy:
-    return PlatformBusy(said, remedy=_REACHED_LATER, retry_after_seconds=seconds)
+def _busy(message: Sentence, seconds: float) -> PlatformBusy:
+    return PlatformBusy(message, remedy=_REACHED_LATER, retry_after_seconds=seconds)

@@ -1,7 +1,4 @@
-"""The feeds that can be watched: hashtags, and what the people of the home instance write.
-
-Owns their names, how they are asked for, and what an instance says of who may read them. Changes nothing there.
-"""
+"""The feeds that can be watched: hashtags, and what the people of the home instance write."""
 
 from __future__ import annotations
 
@@ -54,14 +51,14 @@ async def page_of(client: MastodonClient, name: str, after: str) -> Sequence[Sta
 
 async def last_of(client: MastodonClient, name: str) -> str | None:
     """The id of the newest status of a feed; ``None`` where there is none. Raises as ``page_of``."""
-    found = await client.call(partial(_page, name=name, after=None, limit=1))
-    return str(found[0].id) if found else None
+    page = await client.call(partial(_page, name=name, after=None, limit=1))
+    return str(page[0].id) if page else None
 
 
 def _page(api: Mastodon, name: str, after: str | None, limit: int = PAGE) -> Sequence[Status]:
-    found: Sequence[Status]
+    page: Sequence[Status]
     if name == LOCAL:
-        found = api.timeline(LOCAL, min_id=after, limit=limit)
+        page = api.timeline(LOCAL, min_id=after, limit=limit)
     else:
-        found = api.timeline_hashtag(name.removeprefix("#"), min_id=after, limit=limit)
-    return found
+        page = api.timeline_hashtag(name.removeprefix("#"), min_id=after, limit=limit)
+    return page

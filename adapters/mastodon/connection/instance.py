@@ -1,6 +1,6 @@
 """What an instance says of itself: its software, limits, feeds and rules.
 
-Owns the reading of ``/api/v2/instance`` (of ``v1`` where a server has no other). Changes nothing there.
+It is read from ``/api/v2/instance``, or from ``v1`` where a server has no other.
 """
 
 from __future__ import annotations
@@ -75,14 +75,14 @@ def read_instance(api: Mastodon) -> Instance:
         return instance_of(dict(api.instance_v1()))
 
 
-def instance_of(said: Mapping[str, Any]) -> Instance:
+def instance_of(answer: Mapping[str, Any]) -> Instance:
     """What an answer of an instance says; what it leaves out has Mastodon's defaults. Pure."""
-    configuration = _part(said, "configuration")
+    configuration = _part(answer, "configuration")
     statuses = _part(configuration, "statuses")
-    version = str(said.get("version") or "")
-    named = str(said.get("domain") or said.get("uri") or "")
-    most = statuses.get("max_characters") or said.get("max_toot_chars") or DEFAULT_CHARACTERS
-    rules = tuple(str(rule.get("text", "")) for rule in said.get("rules") or ())
+    version = str(answer.get("version") or "")
+    named = str(answer.get("domain") or answer.get("uri") or "")
+    most = statuses.get("max_characters") or answer.get("max_toot_chars") or DEFAULT_CHARACTERS
+    rules = tuple(str(rule.get("text", "")) for rule in answer.get("rules") or ())
     return Instance(
         domain=(urlsplit(named).hostname or named).casefold(),
         version=version,
@@ -101,6 +101,6 @@ def _feeds(access: Mapping[str, Any]) -> Iterator[tuple[str, Feed]]:
                 yield f"{name}.{which}", Feed(who)
 
 
-def _part(said: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    found = said.get(name)
-    return found if isinstance(found, Mapping) else {}
+def _part(answer: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    part = answer.get(name)
+    return part if isinstance(part, Mapping) else {}

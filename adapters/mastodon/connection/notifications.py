@@ -1,8 +1,7 @@
 """Asking the instance for notifications: how far they were asked for moves only once they are committed.
 
-Owns that order, how often is asked, and how long a fault of the instance is borne. Mastodon limits how often pages are
-asked for, to 300 in 15 minutes (config/initializers/rack_attack.rb), so that there is a pause even behind a full page.
-What no listener wants is not kept, only counted.
+Mastodon limits how often pages are asked for, to 300 in 15 minutes (config/initializers/rack_attack.rb), so that there
+is a pause even behind a full page. A notification that no listener wants is not kept, only counted.
 """
 
 from __future__ import annotations
@@ -18,9 +17,8 @@ from typing import Final
 from mastodon import Mastodon
 from mastodon.return_types import Notification
 
-from adapters.mastodon.connection.client import MastodonClient
+from adapters.mastodon.connection.client import MENTION, MastodonClient
 from adapters.mastodon.connection.error_meanings import FAULTS, Halted, of_connection, status_of
-from adapters.mastodon.connection.listeners import MENTION
 from adapters.mastodon.connection.updates import FIRST, arrived, newest
 from core.desk.rules.platforms import ArrivedUpdate, UpdateInbox
 from core.errors import StoreUnavailable
@@ -119,14 +117,14 @@ class Polling:
 
     def _wanted(self, page: Sequence[Notification]) -> list[ArrivedUpdate]:
         """Of a page, newest first, what somebody listens to, oldest first."""
-        kinds, found = self._kinds(), list[ArrivedUpdate]()
-        for said in reversed(page):
-            update = arrived(said) if said.type in kinds else None
+        kinds, updates = self._kinds(), list[ArrivedUpdate]()
+        for notification in reversed(page):
+            update = arrived(notification) if notification.type in kinds else None
             if update is None:
-                self._count(str(said.type))
+                self._count(str(notification.type))
             else:
-                found.append(update)
-        return found
+                updates.append(update)
+        return updates
 
     def _count(self, kind: str) -> None:
         """Log the first, second, fourth and so on: a flood must not flood the log."""
@@ -141,8 +139,8 @@ def _page(api: Mastodon, kinds: list[str], after: str) -> Sequence[Notification]
     Unless it was told otherwise, Mastodon keeps apart what people whom we do not follow write to us alone.
     """
     with _including_filtered(api):
-        found: Sequence[Notification] = api.notifications(types=kinds, min_id=after, limit=PAGE)
-        return found
+        page: Sequence[Notification] = api.notifications(types=kinds, min_id=after, limit=PAGE)
+        return page
 
 
 @contextmanager

@@ -1,7 +1,6 @@
-"""How statuses are named in Antiphon, and how their edits are.
+"""How statuses, and their edits, are named in Antiphon: ``PostRef`` and the ids of the home instance.
 
-Owns the translation between ``PostRef`` and the ids of the home instance. Ids are text: GoToSocial's are no numbers.
-Pure.
+Ids are text: those of GoToSocial are not numbers.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Whether a status may be answered, by what the instance says of it, of its author, and of the author and us.
 
-Owns these rules, and which visibility a reply has. Pure. Must never let through what it does not know.
+What is not known is not let through.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ def check_status(status: Status, own_id: str) -> None:
         _refuse(sentence("The author takes replies to this post from certain people only."))
 
 
-def check_relationship(found: Relationship) -> None:
+def check_relationship(relationship: Relationship) -> None:
     """Refuse, with ``PlatformUnavailable``, an author who blocks us, or whom our account blocks or mutes.
 
     That somebody mutes us no instance tells.
     """
-    if any(found.get(kind) for kind in _KEPT_APART):
+    if any(relationship.get(kind) for kind in _KEPT_APART):
         _refuse(sentence("The author and Antiphon's account are kept apart: one blocks or mutes the other."))
 
 
@@ -60,9 +60,9 @@ def _lets_us_reply(status: Status, own_id: str) -> bool:
     return bool({"public", "me"} & set(named)) or ("mentioned" in named and is_mentioned)
 
 
-def _part(said: Any, name: str) -> Mapping[str, Any]:
-    found = said.get(name) if isinstance(said, Mapping) else None
-    return found if isinstance(found, Mapping) else {}
+def _part(answer: Any, name: str) -> Mapping[str, Any]:
+    part = answer.get(name) if isinstance(answer, Mapping) else None
+    return part if isinstance(part, Mapping) else {}
 
 
 def _refuse(why: Sentence) -> None:

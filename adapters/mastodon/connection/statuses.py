@@ -1,7 +1,4 @@
-"""Reading statuses of the home instance, one by one or some at once.
-
-Owns what counts as gone, and what as a question for later. Changes nothing there.
-"""
+"""Reading statuses of the home instance, one by one or some at once."""
 
 from __future__ import annotations
 
@@ -35,11 +32,11 @@ class Statuses:
             PlatformBusy: the instance does not answer now.
             PlatformUnavailable: it refuses.
         """
-        return await self._asked(lambda api: api.status(id_))
+        return await self._answer(lambda api: api.status(id_))
 
     async def around(self, id_: str) -> Context | None:
         """What stands above and below a status; raises as ``one``."""
-        return await self._asked(lambda api: api.status_context(id_))
+        return await self._answer(lambda api: api.status_context(id_))
 
     async def many(self, ids: Sequence[str]) -> Mapping[str, Status] | None:
         """Those of at most ``AT_ONCE`` statuses that are shown to us, by their ids; raises as ``one``.
@@ -50,15 +47,15 @@ class Statuses:
         if not self._has_many:
             return None
         try:
-            found = await self._client.call(lambda api: api.statuses(list(ids)))
+            statuses = await self._client.call(lambda api: api.statuses(list(ids)))
         except FAULTS as err:
             if status_of(err) not in _NOT_OFFERED:
                 raise of_question(err) from err
             self._has_many = False
             return None
-        return {str(status.id): status for status in found}
+        return {str(status.id): status for status in statuses}
 
-    async def _asked(self, ask: Callable[[Mastodon], _T]) -> _T | None:
+    async def _answer(self, ask: Callable[[Mastodon], _T]) -> _T | None:
         try:
             return await self._client.call(ask)
         except FAULTS as err:

@@ -1,6 +1,7 @@
-"""What is kept of a notification until it is handled: which it is, who caused it when, and which status it is about.
+"""What is kept of a notification until it is handled, and how it then becomes what listeners hear.
 
-Owns that form, and the order. Keeps no word of anybody: the status is read when it is handled. Pure.
+Which it is, who caused it when, and which status it is about are kept, but no word of anybody: the status is read when
+the notification is handled.
 
 An inbox counts by numbers, and a notification's id is a text. An id of digits counts as it is, as Mastodon's do. A
 ULID, as GoToSocial's are, begins with its time; of that, and of when the notification was made for an id that tells no
@@ -11,14 +12,19 @@ once in four million times.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from mastodon.return_types import Notification
 
+from adapters.common.arrivals import Delivery
+from adapters.mastodon.connection.client import MENTION, Heard, MastodonClient
+from adapters.mastodon.connection.statuses import Statuses
 from core.desk.rules.platforms import ArrivedUpdate, WaitingUpdate
+from core.errors import AntiphonError, PlatformBusy, StoreUnavailable
 
 LATE: Final = timedelta(minutes=10)
 FIRST: Final = "0" * 26
@@ -29,6 +35,7 @@ _ULID: Final = 26
 _ULID_TIME: Final = 10
 _CROCKFORD: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _DIRECT: Final = "direct"
+_PASSING: Final[tuple[type[AntiphonError], ...]] = (StoreUnavailable, PlatformBusy)
 
 
 def number_of(id_: str, created_at: datetime) -> int:
@@ -47,23 +54,23 @@ def newest(ids: Iterable[str]) -> str:
     return max(ids, key=lambda id_: (len(id_.lstrip("0")), id_.lstrip("0")))
 
 
-def arrived(said: Notification) -> ArrivedUpdate | None:
+def arrived(notification: Notification) -> ArrivedUpdate | None:
     """A notification for the inbox; ``None`` for one that is about no status, or by nobody.
 
     What one account writes is handled in its order. What it writes to us alone is urgent: somebody waits for an answer.
     """
-    status, account = said.get("status"), said.get("account")
+    status, account = notification.get("status"), notification.get("account")
     if not status or not account:
         return None
     payload = {
-        "kind": str(said.type),
+        "kind": str(notification.type),
         "status": str(status.id),
         "account": {"id": str(account.id)},
         "at": (status.get("edited_at") or status.created_at).isoformat(),
     }
     is_urgent = str(status.visibility) == _DIRECT
     lane = f"{account.id}{'!' if is_urgent else ''}"
-    return ArrivedUpdate(number_of(str(said.id), said.created_at), payload, lane, is_urgent)
+    return ArrivedUpdate(number_of(str(notification.id), notification.created_at), payload, lane, is_urgent)
 
 
 def kind_of(payload: dict[str, Any]) -> str:
@@ -85,7 +92,37 @@ def _milliseconds_of(id_: str) -> int:
     """The time that a ULID begins with, since 2020; nothing above 0 for a time before, or another id."""
     if len(id_) != _ULID or not set(id_) <= set(_CROCKFORD):
         return 0
-    found = 0
+    number = 0
     for character in id_[:_ULID_TIME]:
-        found = found << 5 | _CROCKFORD.index(character)
-    return found - int(_EPOCH.timestamp() * 1000)
+        number = number << 5 | _CROCKFORD.index(character)
+    return number - int(_EPOCH.timestamp() * 1000)
+
+
+class MastodonHearing:
+    """Reads what a notification is about, and hands it to the client's listeners; one that is gone is dealt with."""
+
+    platform = "Mastodon"
+    passing = _PASSING
+
+    def __init__(self, client: MastodonClient) -> None:
+        self._client, self._statuses = client, Statuses(client)
+
+    def known_kinds(self) -> Collection[str]:
+        """Mentions, and what else somebody listens to."""
+        return self._client.heard_kinds() | {MENTION}
+
+    def kind_of(self, payload: dict[str, Any]) -> str:
+        """As the instance names it."""
+        return kind_of(payload)
+
+    def delivery(self, waiting: WaitingUpdate) -> Delivery:
+        """A notification, ready to be heard; raises ``LookupError`` or ``ValueError`` for one in another form."""
+        update, unfinished = waiting.update, list[asyncio.Future[None]]()
+        kind, id_, late = kind_of(update.payload), status_of(update.payload), is_late(waiting)
+
+        async def hear() -> None:
+            status = await self._statuses.one(id_)
+            if status is not None:
+                await self._client.hear(Heard(update.number, kind, status, waiting.received_at, late, unfinished))
+
+        return Delivery(hear, unfinished)

@@ -1,6 +1,6 @@
-"""Looking whether an account may do what Antiphon needs, and whether it keeps the manners of the fediverse.
+"""Whether an account may do what Antiphon needs, whether it keeps the manners of the fediverse, and what to do if not.
 
-Owns the questions and what to do about each answer. Changes nothing on the instance.
+Nothing on the instance is changed.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ async def look(client: MastodonClient) -> list[Look]:
         BadSettings: the instance does not accept the token.
         PlatformUnavailable: it cannot be reached.
     """
-    found = [*_account(client), *_instance(client.instance)]
-    found.append(await _may(client, "mentions", lambda api: api.notifications(types=["mention"], limit=1)))
-    found.append(await _may(client, "conversation", lambda api: api.account_statuses(client.own_id, limit=1)))
+    looks = [*_account(client), *_instance(client.instance)]
+    looks.append(await _may(client, "mentions", lambda api: api.notifications(types=["mention"], limit=1)))
+    looks.append(await _may(client, "conversation", lambda api: api.account_statuses(client.own_id, limit=1)))
     if client.options.moderator_token:
-        found.append(await _may(client, "reports", lambda api: api.admin_reports(limit=1), as_moderator=True))
+        looks.append(await _may(client, "reports", lambda api: api.admin_reports(limit=1), as_moderator=True))
     else:
-        found.append(Look("reports", None, "not read: there is no moderator's token", f"{_LOG_IN} --moderator"))
-    return found
+        looks.append(Look("reports", None, "not read: there is no moderator's token", f"{_LOG_IN} --moderator"))
+    return looks
 
 
 def _account(client: MastodonClient) -> Iterator[Look]:
@@ -74,7 +74,7 @@ def _instance(instance: Instance) -> Iterator[Look]:
     yield Look("repetitions", True, keys)
     yield Look("length", True, f"{instance.max_characters} characters; a link counts for {instance.url_characters}")
     closed = sorted(name for name, who in instance.feeds.items() if who is Feed.DISABLED)
-    said = (
+    text = (
         f"closed: {', '.join(closed)}"
         if closed
         else "none is closed"
@@ -82,7 +82,7 @@ def _instance(instance: Instance) -> Iterator[Look]:
         else "the instance does not say"
     )
     remedy = "Posts there cannot be watched; let people mention the account, or use reports." if closed else ""
-    yield Look("feeds", not closed or None, said, remedy)
+    yield Look("feeds", not closed or None, text, remedy)
     rules = "; ".join(instance.rules) or "none are published"
     yield Look("rules", None, rules, "Do they allow an automated account that answers? Ask, and keep the answer.")
 

@@ -1,7 +1,7 @@
 """Getting an access token: a person opens an address of their instance, allows what is asked, and copies a code.
 
-Owns the scopes and the three steps of OAuth, with PKCE where the instance offers it. Stores nothing. A token and a code
-must never be logged.
+These are the three steps of OAuth, with PKCE where the instance offers it. Nothing is stored, and neither a token nor a
+code is ever logged.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ async def begin(url: str, *, is_moderator: bool = False) -> LogIn:
     scopes = " ".join(MODERATOR_SCOPES if is_moderator else SCOPES)
     async with _session() as http:
         offered = await _offered(http, url)
-        app = await _said(
+        app = await _content_of(
             http,
             f"{url}/api/v1/apps",
             {"client_name": "Antiphon", "redirect_uris": _NO_REDIRECT, "scopes": scopes},
@@ -94,14 +94,14 @@ async def begin(url: str, *, is_moderator: bool = False) -> LogIn:
         "scope": scopes,
         "grant_type": "authorization_code",
     }
-    asked = {name: form[name] for name in ("client_id", "redirect_uri", "scope")} | {"response_type": "code"}
+    query = {name: form[name] for name in ("client_id", "redirect_uri", "scope")} | {"response_type": "code"}
     uses_pkce = "S256" in offered.get("code_challenge_methods_supported", ())
     if uses_pkce:
         form["code_verifier"] = secrets.token_urlsafe(64)
-        asked |= {"code_challenge": challenge_of(form["code_verifier"]), "code_challenge_method": "S256"}
+        query |= {"code_challenge": challenge_of(form["code_verifier"]), "code_challenge_method": "S256"}
     address = offered.get("authorization_endpoint") or f"{url}/oauth/authorize"
     token_address = offered.get("token_endpoint") or f"{url}/oauth/token"
-    return LogIn(f"{_of(url, address)}?{urlencode(asked)}", uses_pkce, _of(url, token_address), form)
+    return LogIn(f"{_of(url, address)}?{urlencode(query)}", uses_pkce, _of(url, token_address), form)
 
 
 async def finish(begun: LogIn, code: str) -> Granted:
@@ -114,14 +114,14 @@ async def finish(begun: LogIn, code: str) -> Granted:
     if not code.strip():
         raise BadInput("There is no code.", remedy="Copy the code that the instance shows after you allowed it.")
     async with _session() as http:
-        said = await _said(http, begun._token_address, begun._form | {"code": code.strip()}, is_code=True)
-    granted = tuple(str(said.get("scope", "")).split())
+        content = await _content_of(http, begun._token_address, begun._form | {"code": code.strip()}, is_code=True)
+    granted = tuple(str(content.get("scope", "")).split())
     missing = [scope for scope in begun._form["scope"].split() if not _covers(granted, scope)]
     if missing:
         raise BadInput(
             f"The instance did not grant {', '.join(missing)}.", remedy="Log in again, and allow all that is asked."
         )
-    token = str(said.get("access_token", ""))
+    token = str(content.get("access_token", ""))
     if not _TOKEN.fullmatch(token):
         raise PlatformUnavailable(
             "The instance answered with something that is no token.",
@@ -150,30 +150,30 @@ async def _offered(http: aiohttp.ClientSession, url: str) -> dict[str, Any]:
     """What the instance offers; nothing where it does not say (before Mastodon 4.3, and other software)."""
     try:
         async with http.get(f"{url}/.well-known/oauth-authorization-server") as answer:
-            found = await answer.json(content_type=None) if answer.status == 200 else {}
+            metadata = await answer.json(content_type=None) if answer.status == 200 else {}
     except ValueError:
         return {}
     except (aiohttp.ClientError, TimeoutError) as err:
         raise _unreached() from err
-    return found if isinstance(found, dict) else {}
+    return metadata if isinstance(metadata, dict) else {}
 
 
-async def _said(
+async def _content_of(
     http: aiohttp.ClientSession, address: str, form: dict[str, str], *, is_code: bool = False
 ) -> dict[str, Any]:
     try:
         async with http.post(address, data=form) as answer:
-            found = await answer.json(content_type=None)
+            content = await answer.json(content_type=None)
             status = answer.status
     except (aiohttp.ClientError, TimeoutError, ValueError) as err:
         raise _unreached() from err
     if is_code and status in (400, 401):
         raise BadInput("The instance does not accept this code.", remedy="Log in again; a code holds for minutes.")
-    if status != 200 or not isinstance(found, dict):
+    if status != 200 or not isinstance(content, dict):
         raise PlatformUnavailable(
             f"The instance answered with status {status}.", remedy="Is it an instance of Mastodon? Look at the address."
         )
-    return found
+    return content
 
 
 def _unreached() -> PlatformUnavailable:

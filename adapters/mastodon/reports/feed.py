@@ -1,8 +1,4 @@
-"""Taking in the moderation reports of the home instance: asked for, and kept before anything else.
-
-Owns which reports come, and that each is stripped before it is kept. Reports are asked for with a
-moderator's token.
-"""
+"""Taking in the moderation reports of the home instance: asked for with a moderator's token, and stripped when kept."""
 
 from __future__ import annotations
 
@@ -39,56 +35,56 @@ _STATUS: Final = (
 _ACCOUNT: Final = ("id", "acct", "bot")
 
 
-def kept_report(said: Mapping[str, Any]) -> JSON:
+def kept_report(report: Mapping[str, Any]) -> JSON:
     """A report as it is kept: its number, whom it names by their ids and instances, and its posts; no comment.
 
     Args:
-        said: an ``Admin::Report``, as the instance gives it.
+        report: an ``Admin::Report``, as the instance gives it.
 
     Raises:
         KeyError: it has no number.
     """
     return {
-        "id": str(said["id"]),
-        "is_resolved": bool(said.get("action_taken")),
-        "by": _person(said.get("account")),
-        "of": _person(said.get("target_account")),
-        "statuses": [kept_status(each) for each in list(said.get("statuses") or ())[:MOST_STATUSES]],
+        "id": str(report["id"]),
+        "is_resolved": bool(report.get("action_taken")),
+        "by": _person(report.get("account")),
+        "of": _person(report.get("target_account")),
+        "statuses": [kept_status(each) for each in list(report.get("statuses") or ())[:MOST_STATUSES]],
     }
 
 
-def kept_status(said: Mapping[str, Any]) -> JSON:
+def kept_status(status: Mapping[str, Any]) -> JSON:
     """A status as it is kept: all its words, who can read it, its author by id and name, and what it quotes for all.
 
     Raises:
         KeyError: it has no id or no author.
     """
-    quoted = quoted_by(said)
-    kept = _kept(said)
-    kept["quote"] = {"quoted_status": _kept(quoted)} if quoted is not None else _plain(bool(said.get("quote")))
+    quoted = quoted_by(status)
+    kept = _kept(status)
+    kept["quote"] = {"quoted_status": _kept(quoted)} if quoted is not None else _plain(bool(status.get("quote")))
     return kept
 
 
-def _kept(said: Mapping[str, Any]) -> JSON:
+def _kept(status: Mapping[str, Any]) -> JSON:
     """A status without what it quotes."""
-    kept = {name: _plain(said.get(name)) for name in _STATUS}
-    account, options = said["account"], (said.get("poll") or {}).get("options") or ()
+    kept = {name: _plain(status.get(name)) for name in _STATUS}
+    account, options = status["account"], (status.get("poll") or {}).get("options") or ()
     return kept | {
-        "id": str(said["id"]),
+        "id": str(status["id"]),
         "account": {name: _plain(account.get(name)) for name in _ACCOUNT},
         "poll": {"options": [{"title": _plain(option.get("title"))} for option in options]},
         "media_attachments": [
             {name: _plain(medium.get(name)) for name in ("type", "description")}
-            for medium in said.get("media_attachments") or ()
+            for medium in status.get("media_attachments") or ()
         ],
     }
 
 
-def _person(said: object) -> JSON:
+def _person(account: object) -> JSON:
     """An account as a report names it, by its id and its instance, "" for this one; ``Admin::Account`` or none."""
-    if not isinstance(said, Mapping) or not said.get("id"):
+    if not isinstance(account, Mapping) or not account.get("id"):
         return {"id": "", "domain": ""}
-    return {"id": str(said["id"]), "domain": str(said.get("domain") or "").casefold()}
+    return {"id": str(account["id"]), "domain": str(account.get("domain") or "").casefold()}
 
 
 def _plain(value: object) -> object:
@@ -130,19 +126,19 @@ class ReportFeed:
 
     async def run(self) -> None:
         """Ask for reports until cancelled. A fault is logged; mentions go on without reports."""
-        told: str | None = None
+        logged: str | None = None
         while True:
             pause = self._poll_seconds
             try:
                 while await self.step() == PAGE:
                     pass
-                told = None
+                logged = None
             except Halted as err:
                 pause = max(err.seconds, pause)
             except StoreUnavailable as err:
                 _LOG.warning("Reports of Mastodon wait there, since they cannot be kept: %s", err.message)
             except FAULTS as err:
-                told = self._tell(err, told)
+                logged = self._tell(err, logged)
             await self._sleep(pause)
 
     async def step(self) -> int:
@@ -156,29 +152,29 @@ class ReportFeed:
         """
         cursor = await self._inbox.cursor()
         if cursor is None:
-            newest_one = await self._asked(partial(_newest, most=1))
+            newest_one = await self._answer(partial(_newest, most=1))
             await self._inbox.keep([], str(newest_one[0].id) if newest_one else FIRST)
             return 0
-        found = await self._asked(partial(_after, cursor=cursor))
-        if found:
+        reports = await self._answer(partial(_after, cursor=cursor))
+        if reports:
             await self._inbox.keep(
-                [arrived(kept_report(each)) for each in reversed(found)], newest(str(each.id) for each in found)
+                [arrived(kept_report(each)) for each in reversed(reports)], newest(str(each.id) for each in reports)
             )
             self._wake()
-        return len(found)
+        return len(reports)
 
-    async def _asked(self, ask: Callable[[Mastodon], Sequence[AdminReport]]) -> Sequence[AdminReport]:
+    async def _answer(self, ask: Callable[[Mastodon], Sequence[AdminReport]]) -> Sequence[AdminReport]:
         return await self._client.call(ask, as_moderator=True)
 
     @staticmethod
-    def _tell(err: BaseException, told: str | None) -> str:
+    def _tell(err: BaseException, logged: str | None) -> str:
         """Log a fault where it is another one than before."""
-        said = str(of_question(err))
+        fault = str(of_question(err))
         if status_of(err) in (401, 403):
-            said = "The moderator's token may not read reports. Run: antiphon mastodon login --moderator."
-        if said != told:
-            _LOG.warning("The reports of the instance cannot be read: %s", said)
-        return said
+            fault = "The moderator's token may not read reports. Run: antiphon mastodon login --moderator."
+        if fault != logged:
+            _LOG.warning("The reports of the instance cannot be read: %s", fault)
+        return fault
 
 
 def arrived(report: JSON) -> ArrivedUpdate:
@@ -188,11 +184,11 @@ def arrived(report: JSON) -> ArrivedUpdate:
 
 
 def _newest(api: Mastodon, most: int) -> Sequence[AdminReport]:
-    found: Sequence[AdminReport] = api.admin_reports(limit=most)
-    return found
+    reports: Sequence[AdminReport] = api.admin_reports(limit=most)
+    return reports
 
 
 def _after(api: Mastodon, cursor: str) -> Sequence[AdminReport]:
     """The open reports right behind one, newest first."""
-    found: Sequence[AdminReport] = api.admin_reports(resolved=False, min_id=cursor, limit=PAGE)
-    return found
+    reports: Sequence[AdminReport] = api.admin_reports(resolved=False, min_id=cursor, limit=PAGE)
+    return reports

@@ -1,7 +1,7 @@
 """From a report to flags: each of its posts becomes a case, public or not.
 
-Owns what is done with a report that is handed out. A post that not everybody may read is shown to moderators, who may
-copy drafts; no message of it is named, so that nothing can ever be posted below it.
+A post that not everybody may read is shown to moderators, who may copy drafts. Its case names no message, so that
+nothing can ever be posted below it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What becomes of a report while its case is decided: assigned to the person who lends the token, then resolved.
 
-Owns that, as far as the moderator's token may. Touches no report that is assigned to somebody else, and none that a
-person resolved. The instance has no place for a note on the outcome: it stands in Antiphon's log, and on the dashboard.
+A report that is assigned to somebody else, or that a person resolved, is left alone. The instance has no place for a
+note on the outcome: it stands in Antiphon's log, and on the dashboard.
 """
 
 from __future__ import annotations
@@ -85,14 +85,14 @@ class ReportFollower:
 
     async def _settle(self, report_id: str, *, is_resolved: bool) -> None:
         """Assign a report that is nobody's, and resolve it where it is ours."""
-        report = await self._asked(lambda api: api.admin_report(report_id))
+        report = await self._answer(lambda api: api.admin_report(report_id))
         if report.action_taken:
             return
         if report.assigned_account is None:
-            report = await self._asked(lambda api: api.admin_report_assign(report_id))
+            report = await self._answer(lambda api: api.admin_report_assign(report_id))
             self._own = _assigned(report)
         if is_resolved and _assigned(report) in (None, await self._own_id()):
-            await self._asked(lambda api: api.admin_report_resolve(report_id))
+            await self._answer(lambda api: api.admin_report_resolve(report_id))
 
     async def _own_id(self) -> str:
         """The moderator whose token it is; "" where the token may not say."""
@@ -107,7 +107,7 @@ class ReportFollower:
                 self._own = str(account.id)
         return self._own
 
-    async def _asked(self, ask: Callable[[Mastodon], AdminReport]) -> AdminReport:
+    async def _answer(self, ask: Callable[[Mastodon], AdminReport]) -> AdminReport:
         return await self._client.call(ask, as_moderator=True)
 
 

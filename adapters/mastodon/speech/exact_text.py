@@ -1,8 +1,8 @@
 """Which texts stand on the fediverse exactly as they were approved, and what stands around them.
 
-Owns all that is public of a reply: its frame (its addressee's name, the hashtag of the place) and a content warning of
-our own, never the author's words; the way back from what a server shows to
-what was approved, which signs would call or tag somebody, and how an instance counts. Pure.
+Around a reply are its frame (its addressee's name, the hashtag of the place) and a content warning of our own, which
+never has the author's words. Here is also the way back from what a server shows to what was approved, which signs would
+call or tag somebody, and how an instance counts.
 
 Read from Mastodon's TextFormatter, StatusLengthValidator, Account::MENTION_RE and Tag::HASHTAG_RE; where other software
 is stricter, or is not known, the stricter reading counts.
@@ -70,7 +70,7 @@ class Frame:
         if not instance.is_mastodon:
             return len(self.around(text)) + len(warning)
         link = "x" * instance.url_characters
-        return len(url_regex.sub(lambda found: found[2] + link, self._shortened().around(text))) + len(warning)
+        return len(url_regex.sub(lambda match: match[2] + link, self._shortened().around(text))) + len(warning)
 
     def _shortened(self) -> Frame:
         return Frame(self.acct.partition("@")[0], self.hashtag)
@@ -116,10 +116,10 @@ def words_of_ours(status: Status) -> str:
     """The approved words of a reply of ours, without what stands around them."""
     shown = shown_text(status)
     names = [str(name) for each in status.mentions for name in (each.acct, each.username)]
-    said = next((shown.removeprefix(f"@{name} ") for name in names if shown.startswith(f"@{name} ")), shown)
-    above, gap, last = said.rpartition("\n\n#")
+    text = next((shown.removeprefix(f"@{name} ") for name in names if shown.startswith(f"@{name} ")), shown)
+    above, gap, last = text.rpartition("\n\n#")
     is_tag = last.casefold() in {str(tag.name).casefold() for tag in status.tags}
-    return above if gap and is_tag else said
+    return above if gap and is_tag else text
 
 
 def check_exact(text: str, instance: Instance) -> None:
@@ -137,10 +137,10 @@ def check_exact(text: str, instance: Instance) -> None:
 
 def check_mute(text: str) -> None:
     """Refuse, with ``TextRefused``, a text that calls somebody, or tags itself, by a sign before a word."""
-    found = stray_sign(text)
-    if found:
+    sign = stray_sign(text)
+    if sign:
         raise TextRefused(
-            sentence("The reply has the sign {sign} before a word: it would call or tag somebody.", sign=found),
+            sentence("The reply has the sign {sign} before a word: it would call or tag somebody.", sign=sign),
             remedy=sentence("Take the sign out, and approve it again."),
         )
 
@@ -177,9 +177,9 @@ def check_shown(made: Status, text: str, public: PublicReply, parent: Status) ->
 
 def stray_sign(text: str) -> str:
     """The first sign that would call or tag somebody, or ""; a sign inside a word, or a link's address, does not."""
-    links = [found.span() for found in _LINK.finditer(text)]
-    for found in _SIGN.finditer(text):
-        at, sign = found.start(), found[0]
+    links = [link.span() for link in _LINK.finditer(text)]
+    for match in _SIGN.finditer(text):
+        at, sign = match.start(), match[0]
         before = text[at - 1 : at]
         in_link = before in ("/", "=") and any(start < at < end for start, end in links)
         is_number = sign in "#＃" and _NUMBER.match(text, at) is not None

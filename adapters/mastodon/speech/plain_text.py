@@ -1,8 +1,7 @@
-"""The words of a status, as people read them.
+"""The words of a status, as people read them: plain text from the HTML that instances give.
 
-Owns the way from the HTML that instances give to plain text, the same for what is flagged, read again and looked for,
-how much of it is read, and which other words belong to a status: its content warning, poll, descriptions, and what it
-quotes. Whatever the HTML, the time grows with its length alone. Pure.
+It is the same for a status that is flagged, read again or looked for. The content warning, the poll, the descriptions
+and the quoted status belong to the words. Whatever the HTML, the time grows with its length alone.
 """
 
 from __future__ import annotations
@@ -95,8 +94,8 @@ def words_of(status: Mapping[str, Any]) -> MessageWords:
     parts, unread = _own(status, keeps_fallback=quoted is None)
     if quoted is not None:
         account = quoted["account"]
-        said, missing = _own(quoted, keeps_fallback=True)
-        text = joined_parts(part for part in said if part.text)
+        quoted_parts, missing = _own(quoted, keeps_fallback=True)
+        text = joined_parts(part for part in quoted_parts if part.text)
         unread += [*missing, *([Unread.QUOTE] if quoted.get("quote") else [])]
         parts.append(Part(PartKind.QUOTED, text, str(account["id"]), str(account["acct"])))
     elif status.get("quote") or _has_quote_line(status, parts):
@@ -107,10 +106,10 @@ def words_of(status: Mapping[str, Any]) -> MessageWords:
 def quoted_by(status: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """The status that one quotes, as the instance or other software gives it; ``None`` where not everybody reads it."""
     quote = status.get("quote") or (status.get("pleroma") or {}).get("quote")
-    found = quote.get("quoted_status") or quote if isinstance(quote, Mapping) else None
-    if not isinstance(found, Mapping) or "content" not in found or not found.get("account"):
+    quoted = quote.get("quoted_status") or quote if isinstance(quote, Mapping) else None
+    if not isinstance(quoted, Mapping) or "content" not in quoted or not quoted.get("account"):
         return None
-    return found if str(found.get("visibility")) in PUBLIC else None
+    return quoted if str(quoted.get("visibility")) in PUBLIC else None
 
 
 def _own(status: Mapping[str, Any], *, keeps_fallback: bool) -> tuple[list[Part], list[Unread]]:
@@ -164,5 +163,5 @@ def _begun(tag: str, rest: str, *, is_begun: bool) -> str:
 
 
 def _is_fallback(attributes: str) -> bool:
-    found = _CLASS.search(attributes)
-    return found is not None and _FALLBACK in next(filter(None, found.groups()), "").split()
+    match = _CLASS.search(attributes)
+    return match is not None and _FALLBACK in next(filter(None, match.groups()), "").split()

@@ -1,8 +1,8 @@
 """Answers that only the person who wrote to us can see: one direct status, below what they wrote.
 
-Owns whom a status of ours reaches. The only place that writes to people: it asks for the visibility ``direct`` alone,
-names nobody but the person who is answered, holds no word of a post, and takes back at once what an instance showed to
-others after all. What cannot be said so is not said.
+This is the only place that writes to people. It asks for the visibility ``direct`` alone, names only the person who is
+answered, holds no word of a post, and takes back at once what an instance showed to others after all. What cannot be
+said so is not said.
 
 A word joiner behind the signs of mentions, hashtags, links and emoji, which nobody sees, ends each of them: it is none
 of the characters that these may consist of (``MENTION_RE`` and ``HASHTAG_RE`` of Mastodon's app/models/account.rb and
@@ -21,9 +21,8 @@ from mastodon.return_types import Status
 
 from adapters.common.words.excerpts import shortened
 from adapters.common.words.markup import visible_lines
-from adapters.mastodon.connection.client import MastodonClient
+from adapters.mastodon.connection.client import Heard, MastodonClient
 from adapters.mastodon.connection.error_meanings import FAULTS, is_gone, of_question, of_send
-from adapters.mastodon.connection.listeners import Heard
 from core.errors import AntiphonError, PlatformBusy, PlatformUnavailable
 from core.i18n.sentences import sentence
 
@@ -61,25 +60,25 @@ class DirectAnswer:
 
     async def tell(self, text: str) -> None:
         """Say something in plain words."""
-        said = "\n\n".join(filter(None, [self.preface, shortened(inert(text), self.limit)]))
+        message = "\n\n".join(filter(None, [self.preface, shortened(inert(text), self.limit)]))
         try:
             for pause_seconds in _PAUSES_SECONDS:
                 try:
-                    return await self._say(said)
+                    return await self._say(message)
                 except PlatformBusy as err:
                     await asyncio.sleep(max(pause_seconds, min(err.retry_after_seconds, _LONGEST_PAUSE_SECONDS)))
-            await self._say(said)
+            await self._say(message)
         except AntiphonError as err:
             _LOG.warning("Who wrote to us on Mastodon could not be answered in private: %s", err.message)
 
-    async def _say(self, said: str) -> None:
+    async def _say(self, text: str) -> None:
         name = str(self._account.acct)
         if not _ACCT.fullmatch(name):
             raise _not_private()
         try:
             answer = await self._client.call(
                 lambda api: api.status_post(
-                    f"@{name}\n{said}",
+                    f"@{name}\n{text}",
                     in_reply_to_id=self._below,
                     visibility=DIRECT,
                     sensitive=True,

@@ -22,12 +22,10 @@ from sqlalchemy import URL, select
 
 from adapters.common.arrivals import Handling
 from adapters.mastodon import capture
-from adapters.mastodon.connection.arrivals import MastodonHearing
-from adapters.mastodon.connection.client import MastodonClient, MastodonOptions
-from adapters.mastodon.connection.listeners import MENTION, Heard
+from adapters.mastodon.connection.client import MENTION, Heard, MastodonClient, MastodonOptions
 from adapters.mastodon.connection.notifications import Polling
 from adapters.mastodon.connection.refs import NAME
-from adapters.mastodon.connection.updates import FIRST
+from adapters.mastodon.connection.updates import FIRST, MastodonHearing
 from bot.compose.desk import build_casework, build_desk
 from bot.serve.supervision import cancelled, first_of
 from core.desk.communities.decisions import CommunityDesk

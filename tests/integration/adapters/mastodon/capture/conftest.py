@@ -11,9 +11,8 @@ from typing import cast
 import pytest
 
 from adapters.mastodon.capture import Capture, install
-from adapters.mastodon.connection.arrivals import MastodonHearing
 from adapters.mastodon.connection.client import MastodonClient, MastodonOptions
-from adapters.mastodon.connection.updates import arrived, newest
+from adapters.mastodon.connection.updates import MastodonHearing, arrived, newest
 from adapters.mastodon.speech.plain_text import plain_text
 from core.desk.rules.desk_ports import Casework
 from core.desk.rules.platforms import WaitingUpdate

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from adapters.mastodon.connection.listeners import MENTION, Heard
+from adapters.mastodon.connection.client import MENTION, Heard
 from adapters.mastodon.speech.private_answers import DirectAnswer
 from core.desk.rules.policy import CommunityPolicy
 from core.desk.rules.roles import Role

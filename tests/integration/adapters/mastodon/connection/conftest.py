@@ -11,11 +11,10 @@ from pathlib import Path
 import pytest
 
 from adapters.common.arrivals import Handling
-from adapters.mastodon.connection.arrivals import MastodonHearing
-from adapters.mastodon.connection.client import MastodonClient, MastodonOptions
-from adapters.mastodon.connection.listeners import MENTION, Heard
+from adapters.mastodon.connection.client import MENTION, Heard, MastodonClient, MastodonOptions
 from adapters.mastodon.connection.notifications import Polling
 from adapters.mastodon.connection.refs import NAME
+from adapters.mastodon.connection.updates import MastodonHearing
 from adapters.mastodon.speech.plain_text import text_of
 from bot.serve.supervision import cancelled, first_of
 from core.desk.database.connection import Database
