@@ -1,1 +1,1 @@
-"""The command line: what can be typed, what is printed, and the exit codes. Must never decide anything about a case."""
+"""The command line: what can be typed, what is printed, and the exit codes."""

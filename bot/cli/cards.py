@@ -1,7 +1,6 @@
 """``antiphon cards``: the argument cards of a community, its own and the project's.
 
-Owns the commands, and how the file of ``add`` is read; ``core.desk.communities.own_cards`` decides and records. The
-person at the terminal acts as operator, in their own name or in that of the person whom they name with ``--by``.
+The person at the terminal acts as operator, in their own name or in that of the person whom they name with ``--by``.
 """
 
 from __future__ import annotations
@@ -94,19 +93,19 @@ def list_(
     """List the cards from which drafts start, with who reviewed each of the community's own."""
 
     async def work(own: OwnCards) -> None:
-        found = [
-            one
-            for one in await _all(own, place)
-            if language in {"", one.language}
-            and stereotype in {"", one.card.stereotype.id}
-            and (one.own is not None or not is_own)
+        cards = [
+            each
+            for each in await _all(own, place)
+            if language in {"", each.language}
+            and stereotype in {"", each.card.stereotype.id}
+            and (each.own is not None or not is_own)
         ]
         if as_json:
-            print_document({"cards": [_row(one) for one in found]})
+            print_document({"cards": [_row(each) for each in cards]})
             return
-        for one in found:
-            out().print(Text(_line(one)), soft_wrap=True)
-        if not found:
+        for card in cards:
+            out().print(Text(_line(card)), soft_wrap=True)
+        if not cards:
             out().print(Text("No card fits."))
 
     _do(config, work)
@@ -125,8 +124,8 @@ def show(
     """Show everything that a card says. Of two with one id, the community's own is shown."""
 
     async def work(own: OwnCards) -> None:
-        found = [one for one in await _all(own, place) if one.card.id == card]
-        wanted = next((one for one in found if one.own or one.language == language), None)
+        cards = [each for each in await _all(own, place) if each.card.id == card]
+        wanted = next((each for each in cards if each.own or each.language == language), None)
         if wanted is None:
             raise BadInput(
                 f"There is no card {card} in {place}.", remedy="Take an id that `antiphon cards list` shows."
@@ -202,7 +201,7 @@ def _signer(place: str, by: str, name: str) -> Person | None:
 
 async def _all(own: OwnCards, place: str) -> list[_Shown]:
     """The community's own cards, then the project's in every language in which somebody wrote their argument."""
-    mine = [_Shown(one.card.language, one.as_card().card, one) for one in await own.listed(place, operator())]
+    mine = [_Shown(each.card.language, each.as_card().card, each) for each in await own.listed(place, operator())]
     ours = [_Shown(language, card) for language in LANGUAGES for card in load_cards(language) if card.is_translated]
     return [*mine, *ours]
 
@@ -226,19 +225,19 @@ def _line(shown: _Shown) -> str:
 
 
 def _about(shown: _Shown) -> str:
-    one = shown.card.stereotype
-    return f"{one.target_group}: {one.told}" if one.is_own else one.id
+    stereotype = shown.card.stereotype
+    return f"{stereotype.target_group}: {stereotype.told}" if stereotype.is_own else stereotype.id
 
 
 def _lines(shown: _Shown) -> list[str]:
     """A card for people, with every text of it on a line of its own."""
-    card, own, one = shown.card, shown.own, shown.card.stereotype
+    card, own, stereotype = shown.card, shown.own, shown.card.stereotype
     lines = [_line(shown)]
     if own is not None:
         proposer = f"{own.proposer.name} on {own.proposer.at:%Y-%m-%d}" if own.proposer else "somebody who was erased"
         lines.append(f"  version {own.card.digest}, proposed by {proposer}")
-    if one.is_own:
-        lines += [f"  wording: {text}" for text in one.wordings[shown.language]]
+    if stereotype.is_own:
+        lines += [f"  wording: {text}" for text in stereotype.wordings[shown.language]]
     lines.append(f"  fact: {card.fact or card.no_fact}")
     if card.caution:
         lines.append(f"  caution: {card.caution}")
@@ -246,14 +245,14 @@ def _lines(shown: _Shown) -> list[str]:
 
 
 def _row(shown: _Shown) -> dict[str, Any]:
-    card, own, one = shown.card, shown.own, shown.card.stereotype
+    card, own, stereotype = shown.card, shown.own, shown.card.stereotype
     return {
         "id": card.id,
         "language": shown.language,
-        "target_group": one.target_group,
-        "stereotype": one.id,
-        "gist": str(one.told),
-        "wordings": list(one.wordings.get(shown.language, ())) if one.is_own else None,
+        "target_group": stereotype.target_group,
+        "stereotype": stereotype.id,
+        "gist": str(stereotype.told),
+        "wordings": list(stereotype.wordings.get(shown.language, ())) if stereotype.is_own else None,
         "argument": card.claim,
         "fact": card.fact,
         "no_fact": card.no_fact,

@@ -1,7 +1,6 @@
 """``antiphon check`` and ``antiphon read``: what the rules and the small readers say of a reply, and of a post.
 
-Owns the two commands, what they are given, how they score and what they show. ``core.engine.scoring.check``
-judges, as it judges drafts and edits. No language model is loaded, and nothing is kept.
+``core.engine.scoring.check`` judges, as it judges drafts and edits. No language model is loaded, and nothing is kept.
 """
 
 from __future__ import annotations
@@ -224,9 +223,9 @@ def check(
             require(post, "post", "antiphon check POST REPLY")
             require(reply, "reply", "antiphon check POST REPLY")
             texts = (text_of(post, "post"), text_of(reply, "reply"))
-            found = _check(Job("", *texts, language_of(language), passages), rules)
-            _show_one(found, as_json=as_json, show=_show_checked)
-            return EXIT_NO_DRAFT if found["level"] == Level.REFUSED else 0
+            verdict = _check(Job("", *texts, language_of(language), passages), rules)
+            _show_one(verdict, as_json=as_json, show=_show_checked)
+            return EXIT_NO_DRAFT if verdict["level"] == Level.REFUSED else 0
         refuse_both(post, batch)
         jobs, bad = jobs_of(batch, language, passages, needs_reply=True)
         return _finish([_check(job, rules) for job in jobs], bad, "checked", _show_checked, as_json=as_json)
@@ -275,17 +274,17 @@ def _check(job: Job, rules: TextRules) -> dict[str, Any]:
     language = job.language or language_of_post(job.post, "en") or detect(job.reply, "en") or "en"
     context = context_for(job.post, language, job.evidence, rules=rules)
     read = read_drafts(_drafts(), job.post, [job.reply], language)[0]
-    found = check_reply(job.reply, context, read)
+    verdict = check_reply(job.reply, context, read)
     return {
         "id": job.id,
-        "level": found.level,
+        "level": verdict.level,
         "language": language,
-        "read_by": found.read_by,
-        "why": [*found.why, *_unread(found.read_by, language)],
-        "faults": list(found.faults),
-        "warnings": list(found.warnings),
-        "scores": _draft_scores(found.signs),
-        "sentences": [_sentence(one) for one in sentences_of(job.reply, job.evidence, language, post=job.post)],
+        "read_by": verdict.read_by,
+        "why": [*verdict.why, *_unread(verdict.read_by, language)],
+        "faults": list(verdict.faults),
+        "warnings": list(verdict.warnings),
+        "scores": _draft_scores(verdict.signs),
+        "sentences": [_sentence(each) for each in sentences_of(job.reply, job.evidence, language, post=job.post)],
         "post": _post_scores(job.post, language),
     }
 
@@ -373,15 +372,15 @@ def _sentence(checked: CheckedSentence) -> dict[str, Any]:
     }
 
 
-def _show_one(found: Mapping[str, Any], *, as_json: bool, show: Callable[[Mapping[str, Any]], None]) -> None:
+def _show_one(row: Mapping[str, Any], *, as_json: bool, show: Callable[[Mapping[str, Any]], None]) -> None:
     if as_json:
-        print_document({name: what for name, what in found.items() if name != "id"})
+        print_document({name: what for name, what in row.items() if name != "id"})
     else:
-        show(found)
+        show(row)
 
 
 def _finish(
-    found: Sequence[Mapping[str, Any]],
+    rows: Sequence[Mapping[str, Any]],
     bad: Sequence[BadRow],
     name: str,
     show: Callable[[Mapping[str, Any]], None],
@@ -390,42 +389,42 @@ def _finish(
 ) -> int:
     if as_json:
         errors = [{"line": row.line, "error": row.error} for row in bad]
-        print_document({name: list(found), "errors": errors})
+        print_document({name: list(rows), "errors": errors})
     else:
-        for one in found:
-            show(one)
+        for checked in rows:
+            show(checked)
     for row in bad:
         err().print(Text.assemble((f"Line {row.line}: ", "bold red"), row.error), soft_wrap=True)
     if bad:
         return EXIT_WRONG_CALL
-    return EXIT_NO_DRAFT if any(one.get("level") == Level.REFUSED for one in found) else 0
+    return EXIT_NO_DRAFT if any(each.get("level") == Level.REFUSED for each in rows) else 0
 
 
-def _show_checked(found: Mapping[str, Any]) -> None:
-    level = Level(found["level"])
-    said = {Level.REFUSED: "Refused", Level.WARNED: "Look twice", Level.FINE: "Fine"}[level]
-    _line((f"{found['id']}: " if found["id"] else "", ""), (said, _STYLES[level]), (f" ({found['read_by']})", "dim"))
-    for why in found["why"]:
+def _show_checked(row: Mapping[str, Any]) -> None:
+    level = Level(row["level"])
+    verdict = {Level.REFUSED: "Refused", Level.WARNED: "Look twice", Level.FINE: "Fine"}[level]
+    _line((f"{row['id']}: " if row["id"] else "", ""), (verdict, _STYLES[level]), (f" ({row['read_by']})", "dim"))
+    for why in row["why"]:
         _line((f"  {why}", ""))
-    for one in found["sentences"]:
-        if one["evidence"]:
-            _line((f"  Evidence {one['evidence']} holds: “{one['text']}”", "dim"))
-    scores = found["scores"]
+    for sentence in row["sentences"]:
+        if sentence["evidence"]:
+            _line((f"  Evidence {sentence['evidence']} holds: “{sentence['text']}”", "dim"))
+    scores = row["scores"]
     if scores:
         likely = [f"{name} {share:.2f}" for name, share in scores["faults"].items() if share >= _SHOWN]
         rest = f"; {', '.join(likely)}" if likely else ""
         _line((f"  Scores: unfit {scores['unfit']:.2f}, opposes {scores['opposes']:.2f}{rest}", "dim"))
 
 
-def _show_read(found: Mapping[str, Any]) -> None:
-    said = (found["verdict"] or "not read").capitalize()
-    _line((f"{found['id']}: " if found["id"] else "", ""), (said, "bold"), (f" ({found['read_by']})", "dim"))
-    for why in found["why"]:
+def _show_read(row: Mapping[str, Any]) -> None:
+    verdict = (row["verdict"] or "not read").capitalize()
+    _line((f"{row['id']}: " if row["id"] else "", ""), (verdict, "bold"), (f" ({row['read_by']})", "dim"))
+    for why in row["why"]:
         _line((f"  {why}", ""))
-    named = [*found["groups_named"], *(f"“{slur}”" for slur in found["slurs"])]
+    named = [*row["groups_named"], *(f"“{slur}”" for slur in row["slurs"])]
     if named:
         _line((f"  Its words name: {', '.join(named)}", "dim"))
-    scores = found["scores"]
+    scores = row["scores"]
     if scores:
         parts = ", ".join(f"{name} {scores[name]:.2f}" for name in ("hateful", "implied", "threat", "person"))
         _line((f"  Scores: {parts}", "dim"))

@@ -1,8 +1,4 @@
-"""What every command of the command line does alike.
-
-Owns the exit codes, the options that several commands have, what goes to which stream, and how errors and Ctrl-C end a
-command.
-"""
+"""What all commands share: exit codes, common options, what goes to which stream, and how errors and Ctrl-C end one."""
 
 from __future__ import annotations
 

@@ -55,18 +55,18 @@ def list_(as_json: JsonOption = False, config: ConfigOption = None) -> None:
     """List the communities, and whether Antiphon posts there."""
 
     async def work(desk: CommunityDesk) -> None:
-        found = await desk.listed(operator())
+        views = await desk.listed(operator())
         if as_json:
-            print_document({"communities": [_row(view) for view in found]})
+            print_document({"communities": [_row(view) for view in views]})
             return
         table = Table(
             Column("community", no_wrap=True), "posting", "disclosure", "people"
         )  # an id is copied: never cut
-        for view in found:
+        for view in views:
             table.add_row(
                 Text(view.community.id), _posting(view), switch(view.community.discloses), str(len(view.members))
             )
-        out().print(table if found else Text("No community is known yet: a first post must be flagged there."))
+        out().print(table if views else Text("No community is known yet: a first post must be flagged there."))
 
     do(config, work)
 
@@ -91,8 +91,8 @@ def show(place: Place, as_json: JsonOption = False, config: ConfigOption = None)
             out().print(Text(f"  {member.person.user}  {member.person.name}  {roles}"), soft_wrap=True)
         for entry in history:
             note = f" ({entry.note})" if entry.note else ""
-            said = f"  {entry.at:%Y-%m-%d %H:%M} UTC  {entry.actor}: {entry.reason}{note}"
-            out().print(Text(said), soft_wrap=True)
+            line = f"  {entry.at:%Y-%m-%d %H:%M} UTC  {entry.actor}: {entry.reason}{note}"
+            out().print(Text(line), soft_wrap=True)
 
     do(config, work)
 
@@ -207,12 +207,12 @@ def calls(
     config: ConfigOption = None,
 ) -> None:
     """Say which role is called in the review channel to which cases, once for each case. Without options, show it."""
-    given = {CallKind.THREAT: threat, CallKind.SECOND: second, CallKind.WAITING: waiting}
+    options = {CallKind.THREAT: threat, CallKind.SECOND: second, CallKind.WAITING: waiting}
 
     def choose(policy: CommunityPolicy) -> dict[str, object]:
-        roles = {**policy.calls, **{kind: said for kind, said in given.items() if said is not None}}
+        roles = {**policy.calls, **{kind: role for kind, role in options.items() if role is not None}}
         chosen = {
-            "calls": {kind: said for kind, said in roles.items() if said != _NONE},
+            "calls": {kind: role for kind, role in roles.items() if role != _NONE},
             "waiting_minutes": waiting_minutes,
             "quiet_hours": "" if quiet == _NONE else quiet,
             "time_zone": time_zone,
@@ -246,9 +246,11 @@ def flags(
 
     async def work(desk: CommunityDesk) -> None:
         policy = await desk.configure(place, choose, operator())
-        told = switch(policy.tells_flaggers)
-        said = f"flags by members {switch(policy.members_flag)}, {policy.flaggers_needed} needed; telling them {told}"
-        out().print(Text(f"{place}: {said}."), soft_wrap=True)
+        telling = switch(policy.tells_flaggers)
+        text = (
+            f"flags by members {switch(policy.members_flag)}, {policy.flaggers_needed} needed; telling them {telling}"
+        )
+        out().print(Text(f"{place}: {text}."), soft_wrap=True)
 
     do(config, work)
 
@@ -408,8 +410,8 @@ def _person(place: str, user: str, name: str = "") -> Person:
 
 
 def _tell(view: CommunityView) -> None:
-    said = f"{view.community.id}: posting {_posting(view)}, disclosure {switch(view.community.discloses)}."
-    out().print(Text(said), soft_wrap=True)
+    text = f"{view.community.id}: posting {_posting(view)}, disclosure {switch(view.community.discloses)}."
+    out().print(Text(text), soft_wrap=True)
 
 
 def _posting(view: CommunityView) -> str:

@@ -1,6 +1,6 @@
 """``antiphon config``: which settings hold, and where each of them comes from.
 
-Owns how they are shown. Must never show a secret, nor the name and password in an address.
+Secrets are never shown, nor the name and password in an address.
 """
 
 from __future__ import annotations
@@ -109,15 +109,15 @@ def shown(settings: Settings, sources: Sequence[Source]) -> list[Shown]:
     Args:
         sources: what the settings were made of, the one that wins first.
     """
-    found = []
+    rows = []
     for key, value in values_of(settings, mode="json").items():
         source = source_of(key, sources)
         origin = _DEFAULT if source is None else source.name
         origin += f", {source.label(key)}" if isinstance(source, Variables) else ""
         name = ".".join(key)
         value = ("set" if value else "") if name in SECRETS else _without_login(value)
-        found.append(Shown(name, value, origin))
-    return found
+        rows.append(Shown(name, value, origin))
+    return rows
 
 
 def _without_login(value: object) -> object:
@@ -128,5 +128,5 @@ def _without_login(value: object) -> object:
 
 def _print(rows: Sequence[Shown]) -> None:
     for row in rows:
-        said = (str(row.value) or "not set") if row.key in SECRETS else json.dumps(row.value, ensure_ascii=False)
-        out().print(Text.assemble(f"{row.key} = {said}  ", (f"# {row.origin}", "dim")), soft_wrap=True)
+        text = (str(row.value) or "not set") if row.key in SECRETS else json.dumps(row.value, ensure_ascii=False)
+        out().print(Text.assemble(f"{row.key} = {text}  ", (f"# {row.origin}", "dim")), soft_wrap=True)

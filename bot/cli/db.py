@@ -1,7 +1,4 @@
-"""``antiphon db``: what an operator does with the database.
-
-Owns the commands; ``core.desk.store`` does the work.
-"""
+"""``antiphon db``: what an operator does with the database."""
 
 from __future__ import annotations
 
@@ -52,8 +49,8 @@ def upgrade_command(config: ConfigOption = None, folder: FolderOption = None) ->
             out().print(Text(f"Kept a backup of revision {before}: {kept}. It still holds names: delete it in time."))
         else:
             line = backups.dump_command(place, f"antiphon-{before}")
-            said = f"No backup was made: this is a PostgreSQL database, at revision {before}. To keep one before"
-            out().print(Text(f"{said} an upgrade, run: antiphon db backup; or: {line}"), soft_wrap=True)
+            text = f"No backup was made: this is a PostgreSQL database, at revision {before}. To keep one before"
+            out().print(Text(f"{text} an upgrade, run: antiphon db backup; or: {line}"), soft_wrap=True)
         engine = connected(place)
         try:
             with translating():
@@ -95,9 +92,9 @@ def restore_command(
         kept = await backups.restore(file, settings.database_place, force=force)
         if kept is not None:
             out().print(Text(f"The database that was there is kept: {kept}."), soft_wrap=True)
-        found = await _revision(settings.database_place)
-        more = "" if may_use(found, newest()) else " Run: antiphon db upgrade."
-        out().print(Text(f"Restored, at revision {found}.{more}"))
+        at_revision = await _revision(settings.database_place)
+        more = "" if may_use(at_revision, newest()) else " Run: antiphon db upgrade."
+        out().print(Text(f"Restored, at revision {at_revision}.{more}"))
         return 0
 
     run(config, work)
@@ -109,14 +106,14 @@ def check_command(as_json: JsonOption = False, config: ConfigOption = None) -> N
 
     async def work(settings: Settings) -> int:
         check_there(settings.database_place)
-        found = await backups.check(settings.database_place)
+        findings = await backups.check(settings.database_place)
         if as_json:
-            print_document([asdict(finding) for finding in found])
+            print_document([asdict(finding) for finding in findings])
         else:
-            for finding in found:
+            for finding in findings:
                 mark = Text("ok    ", "green") if finding.ok else Text("wrong ", "bold red")
                 out().print(mark + Text(f"{finding.name}: {finding.detail} {finding.remedy}".strip()), soft_wrap=True)
-        return 0 if all(finding.ok for finding in found) else EXIT_UNAVAILABLE
+        return 0 if all(finding.ok for finding in findings) else EXIT_UNAVAILABLE
 
     run(config, work)
 

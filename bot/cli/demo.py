@@ -1,7 +1,7 @@
 """``antiphon demo``: three flagged posts of the sample community, from flag to reply, without asking anything.
 
-Owns the three decisions of a script in a moderator's place: approve, decline, edit and approve. It uses a database of
-its own that is thrown away, and the same parts as ``antiphon run``.
+A script decides in a moderator's place: it approves, declines, and edits and approves. It uses a database of its own
+that is thrown away, and the same parts as ``antiphon run``.
 """
 
 from __future__ import annotations
@@ -119,8 +119,8 @@ async def approve_best(console: Console, application: Application, case: Case, s
 async def leave(console: Console, application: Application, case: Case) -> None:
     """Leave a post without a reply for which there is no draft."""
     await application.desk.decisions.close(case.id, case.version, MODERATOR, CloseReason.SILENCE)
-    said = f"The {MODERATOR.name} leaves the post without a reply. A person could write their own."
-    console.print(Text(said, style="bold"), soft_wrap=True)
+    text = f"The {MODERATOR.name} leaves the post without a reply. A person could write their own."
+    console.print(Text(text, style="bold"), soft_wrap=True)
 
 
 async def decline(console: Console, application: Application, case: Case, _: StoredSuggestion) -> None:

@@ -1,7 +1,4 @@
-"""``antiphon draft``: replies to one post, from the command line.
-
-Owns what the command asks of the engine, and what is shown meanwhile. Nothing is kept and nothing is posted.
-"""
+"""``antiphon draft``: replies to one post, from the command line. Nothing is kept and nothing is posted."""
 
 from __future__ import annotations
 
@@ -43,8 +40,8 @@ from core.models import Action, FlaggedPost, Intent, PostRef, Suggestion
 app = typer.Typer()
 
 
-def _schema(asked: bool) -> None:
-    if asked:
+def _schema(wanted: bool) -> None:
+    if wanted:
         from bot.cli.report import schema  # takes a tenth of a second, and most calls need none of it
 
         print_document(schema())
@@ -121,9 +118,11 @@ def _request(
     settings: Settings, post: FlaggedPost, intents: list[Intent], language: str, profile: str, force: bool
 ) -> Request:
     voice = voice_of(settings)
-    known = [*NAMES, *sorted(voice.also)]
-    if language and language not in known:
-        raise BadInput(f"Antiphon does not write the language {language!r}.", remedy=f"It writes: {', '.join(known)}.")
+    languages = [*NAMES, *sorted(voice.also)]
+    if language and language not in languages:
+        raise BadInput(
+            f"Antiphon does not write the language {language!r}.", remedy=f"It writes: {', '.join(languages)}."
+        )
     if intents:
         voice = replace(voice, intents=tuple(dict.fromkeys(intents)))
     return Request(
@@ -204,6 +203,6 @@ def _show(suggestion: Suggestion, loading_seconds: float, *, as_json: bool, forc
     if reading.recommended_action is not Action.REPLY and not force and not suggestion.has_answer:
         err().print(Text(f"No draft was made. {reading.reason} Use --force to draft anyway."), soft_wrap=True)
         return EXIT_ADVISED_AGAINST
-    if any(note_of(said).code in HELD_BACK for said in suggestion.degraded):
+    if any(note_of(note).code in HELD_BACK for note in suggestion.degraded):
         err().print(Text("Use --force to see the prepared replies all the same."), soft_wrap=True)
     return 0 if suggestion.has_answer else EXIT_NO_DRAFT

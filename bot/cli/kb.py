@@ -1,10 +1,8 @@
 """``antiphon kb``: what people do with the knowledge base.
 
-Owns the commands; what they do is for ``bot.compose.library`` and ``kb``. Both are imported when a command runs, so
-that the command line begins at once.
-
-``antiphon kb build`` and ``kb add``: documents from a source, or a file of one's own.
-``antiphon kb waiting`` and what follows: what a manager reads and decides about documents.
+The commands are in the order in which they are needed: ``build`` and ``add`` for documents from a source or a file,
+``waiting`` and those after it for what a manager reads and decides. ``bot.compose.library`` and ``kb`` are imported
+when a command runs, so that the command line begins at once.
 """
 
 from __future__ import annotations
@@ -85,13 +83,13 @@ def build(
         wanted = Wanted(frozenset(target or TargetGroup), since)
         async with open_source(settings, source, folder) as place, open_library(settings) as opened:
             with progress_bar() as bar:
-                task, told = bar.add_task("", total=None), 0
+                task, shown = bar.add_task("", total=None), 0
 
                 def show(built: Built, listed: Listed | None) -> None:
-                    nonlocal told
-                    for refusal in built.refused[told:]:
+                    nonlocal shown
+                    for refusal in built.refused[shown:]:
                         _tell(bar.console, refusal)
-                    told = len(built.refused)
+                    shown = len(built.refused)
                     title = f"  {(listed.title or listed.id)[:50]}" if listed else ""
                     bar.update(
                         task, total=built.listings, completed=built.listings_done, description=_outcomes(built) + title
@@ -183,8 +181,10 @@ def add(
         for refusal in built.refused:
             complain(f"{file.name} was not added. {refusal.reason}")
         if not built.refused:
-            said = {"new": "Added.", "changed": "Added as a new version.", "unchanged": "It was there already."}
-            out().print(Text(" ".join(dict.fromkeys(said[outcome] for outcome in built.outcomes)) or "It is empty."))
+            sentences = {"new": "Added.", "changed": "Added as a new version.", "unchanged": "It was there already."}
+            out().print(
+                Text(" ".join(dict.fromkeys(sentences[outcome] for outcome in built.outcomes)) or "It is empty.")
+            )
             if place.name != file.name:
                 err().print(Text(f"Another {file.name} is there, so this one is kept as {place.name}."), soft_wrap=True)
         _tell_accepted(built, changed.added)
@@ -209,7 +209,7 @@ def _tell_left_out(names: list[str]) -> None:
         err().print(Text(f"Left out, not a PDF, HTML, DOCX, Markdown, TXT or JSONL file: {shown}."), soft_wrap=True)
 
 
-def _tell_accepted(built: Built, found: int) -> None:
+def _tell_accepted(built: Built, paragraphs: int) -> None:
     """What no person was asked about; each can be read, and removed again."""
     if not built.accepted:
         return
@@ -217,14 +217,14 @@ def _tell_accepted(built: Built, found: int) -> None:
         out().print(Text(f"Accepted, since its source has high trust: {document}"), soft_wrap=True)
     if (more := len(built.accepted) - _SHOWN_ACCEPTED) > 0:
         out().print(Text(f"And {counted(more, 'document')} more; antiphon kb export lists all."), soft_wrap=True)
-    out().print(Text(f"Searches now find {counted(found, 'paragraph')} more."), soft_wrap=True)
+    out().print(Text(f"Searches now find {counted(paragraphs, 'paragraph')} more."), soft_wrap=True)
 
 
 def _tell_waiting(built: Built) -> None:
     if built.waiting:
         waits = "waits" if built.waiting == 1 else "wait"
-        said = f"{counted(built.waiting, 'document')} {waits} to be accepted: antiphon kb waiting."
-        out().print(Text(said), soft_wrap=True)
+        text = f"{counted(built.waiting, 'document')} {waits} to be accepted: antiphon kb waiting."
+        out().print(Text(text), soft_wrap=True)
 
 
 SourceOption = Annotated[str, typer.Option("--source", metavar="SOURCE", help="Only from this source.")]
@@ -274,7 +274,7 @@ def waiting(source: SourceOption = "", as_json: JsonOption = False, config: Conf
                 for revision in opened.library.waiting(source or None)
             ]
         if as_json:
-            shown = [{"number": one.revision, **manifest(listed, None, [one])} for one, listed in rows]
+            shown = [{"number": revision.revision, **manifest(listed, None, [revision])} for revision, listed in rows]
             print_document({"waiting": shown})
             return 0
         for revision, listed in rows:
@@ -345,7 +345,7 @@ def _parts(opened: OpenLibrary, shown: str) -> tuple[str, str]:
 def _from(opened: OpenLibrary, named: str, document: str) -> list[Revision]:
     """The revisions of a document, from the named one on if a number names it, otherwise from the newest."""
     revisions = opened.library.revisions(document)
-    return [one for one in revisions if one.revision <= int(named)] if named.isdecimal() else revisions
+    return [revision for revision in revisions if revision.revision <= int(named)] if named.isdecimal() else revisions
 
 
 def _show_about(row: dict[str, object]) -> None:
@@ -353,11 +353,11 @@ def _show_about(row: dict[str, object]) -> None:
     width = max(map(len, _WORDS.values()))
     for key, word in _WORDS.items():
         value = row.get(key)
-        for number, said in enumerate(map(str, value if isinstance(value, list) else [value or ""])):
-            if said:
-                said = said[:10] if key == "fetched_at" else said
+        for number, text in enumerate(map(str, value if isinstance(value, list) else [value or ""])):
+            if text:
+                text = text[:10] if key == "fetched_at" else text
                 line = Text(f"{'' if number else word:<{width}} ")
-                out().print(line.append(said, "yellow" if key in ("notes", "refused") else ""), soft_wrap=True)
+                out().print(line.append(text, "yellow" if key in ("notes", "refused") else ""), soft_wrap=True)
 
 
 def _show_text(paragraphs: Sequence[str], named: str, *, whole: bool) -> None:
@@ -421,8 +421,8 @@ async def _decide(settings: Settings, documents: Sequence[str], source: str, sta
             opened.check_source(source)
             revisions = opened.library.waiting(source)
         else:
-            found = [opened.waiting_revision(document) for document in documents]
-            revisions = list({one.revision: one for one in found}.values())
+            chosen = [opened.waiting_revision(document) for document in documents]
+            revisions = list({each.revision: each for each in chosen}.values())
         for revision in revisions:
             opened.library.decide(revision.revision, state, getuser())
             title = opened.library.document(revision.document)[0].title
@@ -510,19 +510,19 @@ def search(
         groups = tuple(target or ())
         group = groups[0] if len(groups) == 1 else None
         narrowed = tuple(publisher or ()), tuple(language or ())
-        asked = EvidenceQuery((text,), text, group, limit, groups, since, *narrowed)
+        question = EvidenceQuery((text,), text, group, limit, groups, since, *narrowed)
         from bot.compose.engine import open_embedder, open_knowledge  # takes a moment, and is needed only for words
         from kb.ranking.queries import language_of_words
 
-        found = await open_knowledge(settings, open_embedder(settings), language_of_words).search(asked)
-        for note in found.notes:
+        evidence = await open_knowledge(settings, open_embedder(settings), language_of_words).search(question)
+        for note in evidence.notes:
             err().print(Text(note, style="yellow"), soft_wrap=True)
         if as_json:
-            print_document({"query": text, "evidence": [evidence_document(passage) for passage in found.passages]})
+            print_document({"query": text, "evidence": [evidence_document(passage) for passage in evidence.passages]})
             return 0
-        for number, passage in enumerate(found.passages, start=1):
+        for number, passage in enumerate(evidence.passages, start=1):
             show_evidence(out(), number, passage)
-        if not found.passages:
+        if not evidence.passages:
             err().print(Text("No passage bears on this. Try other words, or the group that the post attacks."))
         return 0
 
@@ -541,9 +541,9 @@ def remove(documents: Ids, config: ConfigOption = None) -> None:
         from bot.compose.library import open_library
 
         async with open_library(settings) as opened:
-            found = [opened.library.document(opened.document_of(document))[0] for document in documents]
+            chosen = [opened.library.document(opened.document_of(document))[0] for document in documents]
             before = _paragraphs(opened.library)
-            for listed in {one.id: one for one in found}.values():
+            for listed in {each.id: each for each in chosen}.values():
                 opened.remove(listed.id)
                 out().print(Text(f"Removed: {listed.title} ({listed.id})"), soft_wrap=True)
             await opened.follow()

@@ -1,7 +1,7 @@
-"""Commands that are named at once and loaded when they are called.
+"""Commands that are named at once and loaded when they are called, since their modules take seconds to load.
 
-Owns how the list of commands is shown without their modules, which take seconds to load, and what all of them have
-alike: ``-h``, flags and arguments without the name of a type, and a hint where a text was not put in quotation marks.
+All of them have ``-h``, flags and arguments without the name of a type, and a hint where a text was not put in
+quotation marks.
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ class Commands(TyperGroup):
 
     later: ClassVar[Sequence[Later]] = ()
 
-    def __init__(self, **given: Any) -> None:
-        super().__init__(**given)
-        self.commands = {one.name: one.named() for one in self.later}
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.commands = {each.name: each.named() for each in self.later}
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """The list of commands."""
@@ -74,16 +74,16 @@ class Commands(TyperGroup):
             complain(str(fault))
             raise typer.Exit(EXIT_WRONG_CALL if isinstance(fault, BadInput) else EXIT_UNAVAILABLE) from fault
         except typer.BadParameter as fault:
-            said = fault.message.removeprefix("Value error, ")
-            said = said.replace("Input should be less than or equal to", "it must be at most")
-            fault.message = said.replace("Input should be greater than or equal to", "it must be at least")
+            message = fault.message.removeprefix("Value error, ")
+            message = message.replace("Input should be less than or equal to", "it must be at most")
+            fault.message = message.replace("Input should be greater than or equal to", "it must be at least")
             raise
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """The command that is called, loaded."""
         name, command, rest = super().resolve_command(ctx, args)
-        if found := next((one for one in self.later if one.name == name), None):
-            command = found.load()
+        if later := next((each for each in self.later if each.name == name), None):
+            command = later.load()
         return name, command, rest
 
 

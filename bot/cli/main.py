@@ -146,8 +146,8 @@ app = typer.Typer(
 )
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(wanted: bool) -> None:
+    if wanted:
         typer.echo(f"antiphon {metadata.version('antiphon')}")
         raise typer.Exit
 

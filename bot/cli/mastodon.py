@@ -1,7 +1,4 @@
-"""``antiphon mastodon``: logging in at an instance, looking at the account, its team, and the instances it may answer.
-
-Owns the commands. What is allowed in a community, ``core.desk.communities.decisions`` decides and records.
-"""
+"""``antiphon mastodon``: logging in at an instance, looking at the account, its team, and the instances to answer."""
 
 from __future__ import annotations
 
@@ -60,8 +57,8 @@ def login(
         url = instance_address(instance)
         begun = await begin(url, is_moderator=is_moderator)
         whose = "a moderator of the instance" if is_moderator else "the account that Antiphon is to use"
-        said = f"Log in as {whose}, open this address, and allow what is asked:\n\n{begun.address}\n"
-        out().print(Text(said), soft_wrap=True)
+        text = f"Log in as {whose}, open this address, and allow what is asked:\n\n{begun.address}\n"
+        out().print(Text(text), soft_wrap=True)
         granted = await finish(begun, typer.prompt("The code that is shown then"))
         name = "MODERATOR_TOKEN" if is_moderator else "TOKEN"
         out().print(
@@ -82,15 +79,15 @@ def check(as_json: JsonOption = False, config: ConfigOption = None) -> None:
     """Look at the account and its instance: flags, scopes, rules, limits, feeds, the profile."""
 
     async def work(settings: Settings) -> int:
-        found = await _with_client(settings, look)
+        looks = await _with_client(settings, look)
         if as_json:
             print_document(
-                {"ok": all(each.ok is not False for each in found), "checks": [asdict(each) for each in found]}
+                {"ok": all(each.ok is not False for each in looks), "checks": [asdict(each) for each in looks]}
             )
         else:
-            for each in found:
+            for each in looks:
                 _tell(each)
-        return EXIT_UNAVAILABLE if any(each.ok is False for each in found) else 0
+        return EXIT_UNAVAILABLE if any(each.ok is False for each in looks) else 0
 
     run(config, work)
 
@@ -152,13 +149,13 @@ def place(
     """Say which instances agreed to replies, and their rules. No reply is posted to people of any other instance."""
 
     def choose(rules: PlaceRules) -> PlaceRules:
-        given = {
+        options = {
             "consent": "" if consent == "-" else consent,
             "replies_a_day": replies_a_day,
             "hashtag": "" if hashtag == "-" else hashtag,
             "mentions_author": mentions,
         }
-        return replace(rules, **{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type]
+        return replace(rules, **{name: value for name, value in options.items() if value is not None})  # type: ignore[arg-type]
 
     async def work(settings: Settings) -> int:
         home = await _with_client(settings, _home)
@@ -193,12 +190,12 @@ def watch(
     config: ConfigOption = None,
 ) -> None:
     """Watch feeds of the instance for hateful posts, which become cases; without FEED, show what is watched."""
-    given = {
+    options = {
         "watched_channels": [] if is_off else feeds or None,
         "keywords": keywords or None,
         "one_in": one_in,
     }
-    changes = {name: value for name, value in given.items() if value is not None}
+    changes = {name: value for name, value in options.items() if value is not None}
 
     async def work(settings: Settings) -> int:
         for name in feeds or ():
@@ -213,8 +210,8 @@ def watch(
             closed = why_closed(instance, name)
             out().print(Text(closed or f"{name} is watched."), soft_wrap=True)
         words = ", ".join(policy.keywords) or "none"
-        said = f"Keywords: {words}; one false alarm in {policy.one_in:,} harmless posts at most."
-        out().print(Text(said if policy.watched_channels else "Nothing is watched."), soft_wrap=True)
+        text = f"Keywords: {words}; one false alarm in {policy.one_in:,} harmless posts at most."
+        out().print(Text(text if policy.watched_channels else "Nothing is watched."), soft_wrap=True)
         return 0
 
     run(config, work)
@@ -262,9 +259,9 @@ async def looked_up(client: MastodonClient, names: list[str]) -> tuple[str, list
 
 async def _account(client: MastodonClient, name: str) -> Account:
     user, _, domain = name.partition("@")
-    asked = user if domain.casefold() == client.home else name  # not every server knows its own people by both
+    address = user if domain.casefold() == client.home else name  # not every server knows its own people by both
     try:
-        return await client.call(lambda api: api.account_lookup(asked))
+        return await client.call(lambda api: api.account_lookup(address))
     except MastodonNotFoundError as err:
         raise BadInput(
             f"The instance knows no account @{name}.", remedy="Look at the name; it must be found on the instance."
@@ -292,13 +289,13 @@ def _with_place(
 def _rules(domain: str, rules: PlaceRules) -> str:
     agreed = f"agreed ({rules.consent})" if rules.consent else "has not agreed: nothing is posted"
     tag = f", with {rules.hashtag}" if rules.hashtag else ""
-    told = "their author is told" if rules.mentions_author else "their author is not told"
-    return f"{domain}: {agreed}; at most {counted(rules.replies_a_day, 'reply', 'replies')} a day{tag}; {told}."
+    mention = "their author is told" if rules.mentions_author else "their author is not told"
+    return f"{domain}: {agreed}; at most {counted(rules.replies_a_day, 'reply', 'replies')} a day{tag}; {mention}."
 
 
-def _tell(found: Look) -> None:
-    mark = {True: "green", False: "bold red", None: "yellow"}[found.ok]
-    said = f"{found.name}: {found.said}." if not found.said.endswith(".") else f"{found.name}: {found.said}"
+def _tell(finding: Look) -> None:
+    mark = {True: "green", False: "bold red", None: "yellow"}[finding.ok]
+    text = f"{finding.name}: {finding.said}." if not finding.said.endswith(".") else f"{finding.name}: {finding.said}"
     out().print(
-        Text.assemble((_MARKS[found.ok], mark), said, f" {found.remedy}" if found.remedy else ""), soft_wrap=True
+        Text.assemble((_MARKS[finding.ok], mark), text, f" {finding.remedy}" if finding.remedy else ""), soft_wrap=True
     )

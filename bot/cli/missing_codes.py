@@ -1,6 +1,6 @@
 """The codes of what a suggestion lacks, for programs; people read the sentence beside each.
 
-Owns which code a sentence of the engine has. A code is never given another meaning.
+A code is never given another meaning.
 """
 
 from __future__ import annotations
@@ -109,13 +109,13 @@ class Note:
     missing_scores: dict[str, str] = field(default_factory=dict)
 
 
-def note_of(said: str) -> Note:
+def note_of(text: str) -> Note:
     """A sentence of ``Suggestion.degraded`` with its code; the sentence begins without the name of the stage."""
-    code = CODES.get(said.template, OTHER) if isinstance(said, Sentence) else OTHER
-    stage, colon, message = said.partition(": ")
+    code = CODES.get(text.template, OTHER) if isinstance(text, Sentence) else OTHER
+    stage, colon, message = text.partition(": ")
     if not colon or " " in stage:
-        stage, message = "engine", str(said)
+        stage, message = "engine", str(text)
     end = "" if message.endswith((".", "!", "?")) else "."
-    values = said.values if isinstance(said, Sentence) and code == "score_missing" else {}
+    values = text.values if isinstance(text, Sentence) and code == "score_missing" else {}
     missing = {name: str(values[name]) for name in _SCORES if name in values}
     return Note(code, f"{message[:1].upper()}{message[1:]}{end}", stage, missing)

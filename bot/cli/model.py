@@ -1,7 +1,4 @@
-"""``antiphon model try``: what the configured language model can, and what it is fit for.
-
-Owns the command and what it shows; ``bot.trial`` has the questions and the verdict.
-"""
+"""``antiphon model try``: what the configured language model can, and what it is fit for."""
 
 from __future__ import annotations
 
@@ -85,10 +82,10 @@ def try_model(
             _say(f"{writer.model}, {server}")
             lacking = await try_server(chat)
             tell(f"Server: {'; '.join(lacking) or 'it takes all that is asked of it'}.")
-            asked, read = [*known_readings(), *own], dict[str, Share]()
-            for language in dict.fromkeys(known.language for known in asked):
+            readings, read = [*known_readings(), *own], dict[str, Share]()
+            for language in dict.fromkeys(each.language for each in readings):
                 _say(f"Now the readings in {name_of(language)}.")
-                read |= await try_readings(chat, writer, [known for known in asked if known.language == language])
+                read |= await try_readings(chat, writer, [each for each in readings if each.language == language])
                 tell(f"Read rightly in {name_of(language)}: {read[language]}.")
             _say("Now 8 comparisons.")
             pairs = await try_pairs(chat, writer)
@@ -97,28 +94,28 @@ def try_model(
             for number, sample in enumerate(samples[:posts], start=1):
                 _say(f"Now sample post {number} of {posts}.")
                 tried += await try_drafts(engine, [sample], profile, voice)
-                tell(*_told_of(tried[-1]))
-            told = trial_of(server, writer.model, chat.abilities.lacking() or lacking, read, pairs, tried)
-        keep(settings.trials_file, told)
+                tell(*_lines_of(tried[-1]))
+            trial = trial_of(server, writer.model, chat.abilities.lacking() or lacking, read, pairs, tried)
+        keep(settings.trials_file, trial)
         if as_json:
-            print_document(_document(told, tried))
-        tell("", *_summary(told, tried, price_in, price_out), f"Kept in {settings.trials_file}.")
-        return 0 if told.writes or not posts else EXIT_NO_DRAFT
+            print_document(_document(trial, tried))
+        tell("", *_summary(trial, tried, price_in, price_out), f"Kept in {settings.trials_file}.")
+        return 0 if trial.writes or not posts else EXIT_NO_DRAFT
 
     run_to_exit(work)
 
 
-def _told_of(one: Tried) -> Iterator[str]:
-    cost = one.suggestion.cost
+def _lines_of(attempt: Tried) -> Iterator[str]:
+    cost = attempt.suggestion.cost
     yield ""
-    yield f"[{one.language}] {one.post}"
-    if one.draft is None:
-        yield f"  None of the {len(one.suggestion.drafts)} drafts that would be shown is its own."
-        yield from (f"  {note}" for note in one.suggestion.degraded)
+    yield f"[{attempt.language}] {attempt.post}"
+    if attempt.draft is None:
+        yield f"  None of the {len(attempt.suggestion.drafts)} drafts that would be shown is its own."
+        yield from (f"  {note}" for note in attempt.suggestion.degraded)
     else:
-        yield f"  {one.draft.text}"
-        yield from (f"  Check: {warning}" for warning in one.draft.warnings)
-    if not one.is_finished:
+        yield f"  {attempt.draft.text}"
+        yield from (f"  Check: {warning}" for warning in attempt.draft.warnings)
+    if not attempt.is_finished:
         yield "  It was not finished in time, and does not count."
     yield (
         f"  {cost.seconds:.1f} s, {cost.model_calls} calls, {cost.prompt_tokens:,} tokens read, "
@@ -126,21 +123,21 @@ def _told_of(one: Tried) -> Iterator[str]:
     )
 
 
-def _summary(told: Trial, tried: Sequence[Tried], price_in: float | None, price_out: float | None) -> Iterator[str]:
+def _summary(trial: Trial, tried: Sequence[Tried], price_in: float | None, price_out: float | None) -> Iterator[str]:
     if tried:
-        yield f"A post takes {told.seconds:.1f} s and {told.calls:.1f} calls. {told.thousand(price_in, price_out)}"
-    yield from told.verdict()
+        yield f"A post takes {trial.seconds:.1f} s and {trial.calls:.1f} calls. {trial.thousand(price_in, price_out)}"
+    yield from trial.verdict()
     yield "What it writes was checked as every draft is. Whether it reads well, only people can say: read it."
 
 
-def _document(told: Trial, tried: Sequence[Tried]) -> dict[str, Any]:
+def _document(trial: Trial, tried: Sequence[Tried]) -> dict[str, Any]:
     drafts = [
-        {"language": one.language, "post": one.post, "reply": one.draft and one.draft.text,
-         "is_finished": one.is_finished, "cost": asdict(one.suggestion.cost)}
-        for one in tried
+        {"language": attempt.language, "post": attempt.post, "reply": attempt.draft and attempt.draft.text,
+         "is_finished": attempt.is_finished, "cost": asdict(attempt.suggestion.cost)}
+        for attempt in tried
     ]  # fmt: skip
-    fit = {"read": told.reads, "write": told.writes, "judge": told.judges}
-    return asdict(told) | {"fit": fit, "verdict": told.verdict(), "posts": drafts}
+    fit = {"read": trial.reads, "write": trial.writes, "judge": trial.judges}
+    return asdict(trial) | {"fit": fit, "verdict": trial.verdict(), "posts": drafts}
 
 
 def _print(line: str) -> None:

@@ -1,7 +1,4 @@
-"""How the commands of ``antiphon kb`` show what they did: tables, JSON, CSV, progress.
-
-Owns the row of a document: the manifest; and how its citation is said.
-"""
+"""How the commands of ``antiphon kb`` show what they did: tables, JSON, CSV, progress, and citations."""
 
 from __future__ import annotations
 

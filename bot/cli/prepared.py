@@ -1,6 +1,6 @@
 """``antiphon prepared``: a community's prepared replies, its own and the project's.
 
-Owns the commands; ``core.desk.communities.prepared`` decides and records. The person at the terminal acts as operator.
+The person at the terminal acts as operator.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def list_(
     """List the prepared replies of a community, with who reviewed each."""
 
     async def work(replies: PreparedReplies) -> None:
-        found = [
+        listed = [
             reply
             for reply in await replies.listed(place, operator())
             if language in {"", reply.language}
@@ -72,11 +72,11 @@ def list_(
             and (reply.is_own or not is_own)
         ]
         if as_json:
-            print_document({"prepared": [_row(reply) for reply in found]})
+            print_document({"prepared": [_row(reply) for reply in listed]})
             return
-        for reply in found:
+        for reply in listed:
             out().print(Text(_line(reply)), soft_wrap=True)
-        if not found:
+        if not listed:
             out().print(Text("No prepared reply fits."))
 
     _do(config, work)

@@ -1,7 +1,6 @@
 """``antiphon erase``, ``antiphon export`` and ``antiphon schedule``: what is kept of people, and for how long.
 
-Owns the commands; ``core.desk.upkeep.erasure``, ``core.desk.communities.export`` and ``core.desk.upkeep.schedule`` do
-the work. A person who runs them has the database and its secret, and so needs no role.
+A person who runs these commands has the database and its secret, and so needs no role.
 """
 
 from __future__ import annotations
@@ -79,7 +78,7 @@ def erase(
         if as_json:
             print_document(asdict(erased))
         else:
-            out().print(Text(_said(erased, settings)), soft_wrap=True)
+            out().print(Text(_outcome(erased, settings)), soft_wrap=True)
         return 0 if erased.is_known else EXIT_NO_DRAFT
 
     run(config, work)
@@ -87,16 +86,16 @@ def erase(
 
 def _check_platform(platform: str, served: Collection[Community]) -> None:
     """Refuse the name of a platform on which nobody can be."""
-    known = sorted({*(community.platform for community in served), *(kind.name.casefold() for kind in KINDS)})
-    if platform not in known:
-        near = difflib.get_close_matches(platform.casefold(), known, n=1)
+    names = sorted({*(community.platform for community in served), *(kind.name.casefold() for kind in KINDS)})
+    if platform not in names:
+        near = difflib.get_close_matches(platform.casefold(), names, n=1)
         raise BadInput(
             f"There is no platform {platform!r}; nothing was erased.",
-            remedy=f"Did you mean {near[0]!r}?" if near else f"Name one of: {', '.join(known)}.",
+            remedy=f"Did you mean {near[0]!r}?" if near else f"Name one of: {', '.join(names)}.",
         )
 
 
-def _said(erased: Erased, settings: Settings) -> str:
+def _outcome(erased: Erased, settings: Settings) -> str:
     if not erased.is_known:
         return "Antiphon knows nobody with this id on this platform; nothing was erased. Check the id and the platform."
     kept = counted(settings.desk.backup_days, "day")

@@ -1,7 +1,4 @@
-"""What is shown while the models are made ready.
-
-Owns the bar of the weights and of the prompts.
-"""
+"""The bar that is shown while the models are made ready: their weights, then their prompts."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Suggestions, evidence and threads as text for a terminal.
 
-Owns the look, and that a post's own text can never style or steer the terminal: everything from outside is printed as
-plain ``Text``. Nothing is told by colour alone.
+Everything from outside is printed as plain ``Text``, so that a post's own text can never style or steer the terminal.
+Nothing is told by colour alone.
 """
 
 from __future__ import annotations
@@ -199,12 +199,12 @@ def show_draft(console: Console, draft: Draft, reviews: Mapping[str, ReviewOfPre
 
 def scores_in_words(scores: Scores) -> str:
     """The scores that are known, each with its name and its scale."""
-    known = {name: getattr(scores, name) for name in _SHOWN}
-    of_ten = {name: value for name, value in known.items() if name in _OF_TEN and value is not None}
-    of_one = {name: value for name, value in known.items() if name not in _OF_TEN and value is not None}
-    said = [f"{_SHOWN[name]} {value:.1f} of 10" for name, value in of_ten.items()]
-    said += [f"{_SHOWN[name]} {100 * value:.0f} of 100" for name, value in of_one.items()]
-    return f"Scores: {', '.join(said)}" if said else "No scores"
+    values = {name: getattr(scores, name) for name in _SHOWN}
+    of_ten = {name: value for name, value in values.items() if name in _OF_TEN and value is not None}
+    of_one = {name: value for name, value in values.items() if name not in _OF_TEN and value is not None}
+    parts = [f"{_SHOWN[name]} {value:.1f} of 10" for name, value in of_ten.items()]
+    parts += [f"{_SHOWN[name]} {100 * value:.0f} of 100" for name, value in of_one.items()]
+    return f"Scores: {', '.join(parts)}" if parts else "No scores"
 
 
 def _receipt(receipt: Receipt) -> str:
@@ -222,16 +222,16 @@ def show_cost(console: Console, suggestion: Suggestion, loading_seconds: float =
     beside = f", and {loading_seconds:.1f} s beside to load models" if loading_seconds >= _TOLD_SECONDS else ""
     console.print(
         Text(
-            f"It took {cost.seconds:.1f} s ({first}){beside}. {_asked(cost)} It ended because of: "
+            f"It took {cost.seconds:.1f} s ({first}){beside}. {_usage(cost)} It ended because of: "
             f"{cost.stopped_because}.",
             style="dim",
         )
     )
-    for said in suggestion.degraded:
-        console.print(Text(f"Note: {note_of(said).message}", style="yellow"))
+    for note in suggestion.degraded:
+        console.print(Text(f"Note: {note_of(note).message}", style="yellow"))
 
 
-def _asked(cost: Cost) -> str:
+def _usage(cost: Cost) -> str:
     if not cost.model_calls:
         return "No language model was asked."
     compared = f", {cost.judge_calls} of them to compare drafts" if cost.judge_calls else ""

@@ -1,7 +1,7 @@
 """A suggestion as the JSON document of ``antiphon draft --json``: a stable interface.
 
-Owns the names of its fields and its published schema, which is made from the models here. Fields may be added to
-version 1; none is ever renamed or taken away. ``docs/reference/json.md`` explains them.
+Its published schema is made from the models here. Fields may be added to version 1; none is ever renamed or taken away.
+``docs/reference/json.md`` explains them.
 """
 
 from __future__ import annotations
@@ -214,7 +214,7 @@ def document(suggestion: Suggestion, *, force: bool = False) -> dict[str, Any]:
     reading = asdict(suggestion.reading)
     language = reading.pop("language")
     is_forced = force and suggestion.reading.recommended_action is not Action.REPLY
-    found = {
+    content = {
         "schema": VERSION,
         "post": {"text": suggestion.post.text, "language": language},
         "reading": {**reading, "forced": is_forced},
@@ -225,9 +225,9 @@ def document(suggestion: Suggestion, *, force: bool = False) -> dict[str, Any]:
         "drafts": [asdict(draft) for draft in suggestion.drafts],
         "no_draft": None if suggestion.has_answer else str(why_no_draft(suggestion)),
         "cost": asdict(suggestion.cost),
-        "degraded": [asdict(note_of(said)) for said in suggestion.degraded],
+        "degraded": [asdict(note_of(note)) for note in suggestion.degraded],
     }
-    return DraftDocument.model_validate(found).model_dump(mode="json", by_alias=True)
+    return DraftDocument.model_validate(content).model_dump(mode="json", by_alias=True)
 
 
 def evidence_document(passage: Evidence) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """``antiphon serve``: the chat platforms that are configured, until it is stopped.
 
-Owns how such a process begins and ends. Several may run over one PostgreSQL database.
+Several such processes may run over one PostgreSQL database.
 """
 
 from __future__ import annotations
@@ -105,8 +105,8 @@ def say_standing(standing: Standing) -> None:
         if standing.note:
             err().print(Text(standing.note), soft_wrap=True)
         return
-    said = f"{name}: {standing.message} {standing.remedy}".strip()
+    text = f"{name}: {standing.message} {standing.remedy}".strip()
     if standing.state is PlatformState.WAITING:
-        err().print(Text(f"{said} Tried again in {standing.wait_seconds:.0f} s."), soft_wrap=True)
+        err().print(Text(f"{text} Tried again in {standing.wait_seconds:.0f} s."), soft_wrap=True)
     elif standing.state is PlatformState.REFUSED:
-        err().print(Text(f"{said} Then start Antiphon again; until then {name} is not served."), soft_wrap=True)
+        err().print(Text(f"{text} Then start Antiphon again; until then {name} is not served."), soft_wrap=True)

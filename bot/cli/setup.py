@@ -1,10 +1,7 @@
-"""``antiphon setup``: the command.
+"""``antiphon setup``: questions at a terminal or to a pipe, and what is made of the answers.
 
-Owns what is said at the end, and that Ctrl-C leaves everything as it was.
-
-The questions of setup about a chat platform, and about one community there.
-What somebody answered: settings, secrets and a community, and how that is carried out.
-Questions at a terminal, or to a pipe: a bad answer is asked again, with the reason.
+A bad answer is asked again, with the reason. The settings, the secrets and the community are written at the end; Ctrl-C
+before that leaves everything as it was.
 """
 
 from __future__ import annotations
@@ -313,16 +310,16 @@ class Questions:
     def _until_right(self, read: Callable[[], str], check: Callable[[str], _T], look: Callable[[_T], object]) -> _T:
         while True:
             try:
-                found = check(read())
-                look(found)
+                value = check(read())
+                look(value)
             except Unavailable as err:
                 self.say(str(err), "yellow")
                 if self.confirm("Use it all the same", default=False):
-                    return found
+                    return value
             except AntiphonError as err:
                 self.say(str(err), "bold red")
             else:
-                return found
+                return value
 
     def _line(self, question: str, hint: str) -> str:
         self._console.print(Text(f"{question}{hint}: "), end="", soft_wrap=True)
@@ -396,13 +393,13 @@ def ask_for_place(questions: Questions, answers: Answers, before: Settings) -> N
         language, tone = _voice(questions, community.language, community.style)
         answers.values |= {("community", "language"): language, ("community", "style"): tone}
         return
-    known = [view for view in asyncio.run(communities_of(before)) if view.community.platform == wanted]
+    views = [view for view in asyncio.run(communities_of(before)) if view.community.platform == wanted]
     ask = {"discord": _discord, "telegram": _telegram, "mastodon": _mastodon}[wanted]
-    answers.community = ask(questions, answers, before, known)
+    answers.community = ask(questions, answers, before, views)
 
 
 def _discord(
-    questions: Questions, answers: Answers, before: Settings, known: Sequence[CommunityView]
+    questions: Questions, answers: Answers, before: Settings, views: Sequence[CommunityView]
 ) -> CommunityAnswers:
     import discord  # takes half a second to load
 
@@ -420,11 +417,11 @@ def _discord(
     )
     answers.values["discord", "reads_messages"] = reads
     _ask_for_token(questions, answers, "discord", "The bot's token", _token(before, "discord"), check)
-    return _community(questions, before, known, "discord", _DISCORD)
+    return _community(questions, before, views, "discord", _DISCORD)
 
 
 def _telegram(
-    questions: Questions, answers: Answers, before: Settings, known: Sequence[CommunityView]
+    questions: Questions, answers: Answers, before: Settings, views: Sequence[CommunityView]
 ) -> CommunityAnswers:
     from adapters.telegram.connection.account import groups_told_of, look  # as of Discord
 
@@ -452,11 +449,11 @@ def _telegram(
 
     api, kept = before.telegram.api_url.rstrip("/"), _token(before, "telegram")
     token = _ask_for_token(questions, answers, "telegram", "The bot's token, from @BotFather", kept, check)
-    return _community(questions, before, known, "telegram", _TELEGRAM, find)
+    return _community(questions, before, views, "telegram", _TELEGRAM, find)
 
 
 def _mastodon(
-    questions: Questions, answers: Answers, before: Settings, known: Sequence[CommunityView]
+    questions: Questions, answers: Answers, before: Settings, views: Sequence[CommunityView]
 ) -> CommunityAnswers:
     url = questions.ask("The instance of the bot's account", instance_address, default=before.mastodon.url)
     token = _token(before, "mastodon") if url == before.mastodon.url.rstrip("/") else ""
@@ -471,7 +468,7 @@ def _mastodon(
 
     home, name = asyncio.run(with_account(options, account))
     questions.say(f"The instance knows it as @{name}.", "green")
-    there = next((view for view in known if view.community.name == home), None)
+    there = next((view for view in views if view.community.name == home), None)
 
     def named(answer: str) -> Sequence[Person]:
         names = answer.replace(",", " ").split()
@@ -512,26 +509,26 @@ def _ask_for_token(
 def _community(
     questions: Questions,
     before: Settings,
-    known: Sequence[CommunityView],
+    views: Sequence[CommunityView],
     platform: str,
     kind: _Kind,
     find: Callable[[], str] | None = None,
 ) -> CommunityAnswers:
-    first = next((view.community.name for view in known), "")
+    first = next((view.community.name for view in views), "")
     matching = _matching(kind)
     name = questions.ask(
         kind.community, lambda answer: find() if find and not answer else matching(answer), default=first
     )
-    there = next((view for view in known if view.community.name == name), None)
+    there = next((view for view in views if view.community.name == name), None)
     language, tone = _voice_of(questions, before, there)
     kept = policy_of(there.community).review_channel if there else ""
     channel = questions.ask(kind.channel, _matching(kind, may_be_empty=True), default=kept)
 
     def people(answer: str) -> Sequence[Person]:
         ids = answer.replace(",", " ").split()
-        if wrong := [one for one in ids if not _USER.fullmatch(one)]:
+        if wrong := [word for word in ids if not _USER.fullmatch(word)]:
             raise BadInput(f"{wrong[0]} is no id of a person.", remedy="Type numbers, with blanks between them.")
-        return [Person(platform, one) for one in ids]
+        return [Person(platform, id_) for id_ in ids]
 
     return CommunityAnswers(platform, name, language, tone, questions.ask(kind.people, people), channel)
 

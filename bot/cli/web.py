@@ -46,7 +46,7 @@ def account(
 
     The password is asked for, or read from standard input if that is no terminal.
     """
-    who = tuple(_person(said) for said in people)
+    who = tuple(_person(text) for text in people)
     password = "" if no_password else _password()
 
     async def work(accounts: WebAccounts, _: ApiTokens, __: Settings) -> None:
@@ -74,15 +74,15 @@ def list_(config: ConfigOption = None) -> None:
     """List the accounts, who they are, and their tokens."""
 
     async def work(accounts: WebAccounts, tokens: ApiTokens, _: Settings) -> None:
-        found, made = await accounts.listed(), await tokens.listed()
-        for one in found:
-            named = ", ".join(f"{person.platform}/{person.user}" for person in one.people)
-            how = "by password or link" if one.password else "by link"
-            out().print(Text(f"{one.name}  {named}  {how}"), soft_wrap=True)
+        all_accounts, made = await accounts.listed(), await tokens.listed()
+        for each in all_accounts:
+            named = ", ".join(f"{person.platform}/{person.user}" for person in each.people)
+            how = "by password or link" if each.password else "by link"
+            out().print(Text(f"{each.name}  {named}  {how}"), soft_wrap=True)
             for token in made:
-                if token.account == one.name:
+                if token.account == each.name:
                     out().print(Text(f"  token {_in_words(token)}"), soft_wrap=True)
-        if not found:
+        if not all_accounts:
             out().print(Text("There is no account yet: antiphon web account NAME PLATFORM/ID makes one."))
 
     _do(config, work)
@@ -170,10 +170,10 @@ def _in_words(token: ApiToken) -> str:
     return f"{token.id}{purpose}  {may}  until {token.expires_at:%Y-%m-%d %H:%M} UTC  {used}"
 
 
-def _person(said: str) -> Person:
-    platform, _, user = said.partition("/")
+def _person(text: str) -> Person:
+    platform, _, user = text.partition("/")
     if not platform or not user:
-        raise BadInput(f"{said} names nobody.", remedy="Write PLATFORM/ID, such as discord/80351110224678912.")
+        raise BadInput(f"{text} names nobody.", remedy="Write PLATFORM/ID, such as discord/80351110224678912.")
     return Person(platform.casefold(), user)
 
 

@@ -1,7 +1,7 @@
 """``antiphon worker``: a process that only drafts, for the database in which others flag, review and post.
 
-Owns how such a process begins and ends, with the model server that it starts where it is told to. Any number of them
-may run, on any machine that reaches the database; where it is a SQLite file, on the machine that has the file.
+It starts a model server first where it is told to. Any number of workers may run, on any machine that reaches the
+database; where the database is a SQLite file, on the machine that has the file.
 """
 
 from __future__ import annotations

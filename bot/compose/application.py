@@ -1,7 +1,4 @@
-"""The composition root of the desk: settings and an engine in, an application out, and everything closed at the end.
-
-Puts together what lives as long as the process; the parts build their own small helpers. Decides nothing about a case.
-"""
+"""The composition root of the desk: settings and an engine in, an application out, and everything closed at the end."""
 
 from __future__ import annotations
 
@@ -124,8 +121,8 @@ class PostDetector:
 
     async def language_of(self, text: str, expected: str | None) -> str | None:
         """The language of a text, if the reader knows it."""
-        found = await asyncio.to_thread(language.detect, text, expected or self._expected)
-        return found if found in self._posts.watched else None
+        detected = await asyncio.to_thread(language.detect, text, expected or self._expected)
+        return detected if detected in self._posts.watched else None
 
     async def score(self, text: str, language: str) -> float:
         """How likely a text is hateful, in [0, 1]."""
@@ -321,9 +318,9 @@ async def admit(database: Database, platform: str, community: str, person: Perso
     """
 
     async def let_in(session: Session) -> None:
-        found = await communities.ensure(session, platform, community)
-        await people.grant(session, found.id, person, {Role.ADMIN}, by="terminal")
-        if not found.is_posting:
-            await communities.change(session, found.id, actor="terminal", reason="posting on", what=Change.POSTING)
+        place = await communities.ensure(session, platform, community)
+        await people.grant(session, place.id, person, {Role.ADMIN}, by="terminal")
+        if not place.is_posting:
+            await communities.change(session, place.id, actor="terminal", reason="posting on", what=Change.POSTING)
 
     await database.run("admit the operator", let_in)

@@ -1,7 +1,4 @@
-"""All chores, as the settings want them.
-
-Owns how often each one is due, and which are left out where a part is missing.
-"""
+"""All chores, with how often each one is due; without those whose part is missing."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Puts the desk together: the parts through which people work on the cases of one database.
-
-Owns which object each part is given. Decides nothing about a case.
-"""
+"""Puts the desk together: the parts through which people work on the cases of one database."""
 
 from __future__ import annotations
 

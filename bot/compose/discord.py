@@ -1,7 +1,4 @@
-"""Puts the Discord platform together: settings in, a platform that can be served out.
-
-Decides nothing about a case.
-"""
+"""Puts the Discord platform together: settings in, a platform that can be served out."""
 
 from __future__ import annotations
 
@@ -142,7 +139,7 @@ class CommandFile:
 
     def forget(self, key: str) -> None:
         """Delete a text; ``StoreUnavailable`` if the file cannot be written."""
-        self._write({known: value for known, value in self._read().items() if known != key})
+        self._write({each: value for each, value in self._read().items() if each != key})
 
     def _write(self, kept: dict[str, str]) -> None:
         draft = self._path.with_suffix(".tmp")

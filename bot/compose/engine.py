@@ -1,7 +1,4 @@
-"""The composition root of the engine: settings in, an engine out, and everything closed at the end.
-
-Owns which models, scorers and indexes the engine is given. Decides nothing about a draft.
-"""
+"""The composition root of the engine: settings in, an engine out, and everything closed at the end."""
 
 from __future__ import annotations
 
@@ -276,8 +273,8 @@ async def open_judge(settings: Settings, on_call: OnCall = tell_nobody) -> Async
 def _beginnings(settings: Settings) -> list[list[Message]]:
     """The beginnings that prompts have in this community before any post is known, the most used first."""
     community = settings.community
-    known = {"language": name_of(community.language), "style": community.style, "exemplars": ""}
-    return [load_prompt(name).beginning(**known) for name in _WARMED]
+    values = {"language": name_of(community.language), "style": community.style, "exemplars": ""}
+    return [load_prompt(name).beginning(**values) for name in _WARMED]
 
 
 def _tell_nobody(what: str, done: int, total: int) -> None:

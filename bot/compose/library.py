@@ -1,7 +1,7 @@
 """The library as the application opens it: its folder, its sources, its index.
 
-Owns which part is made with which setting. The commands decide what to do with the parts. The index, its model and the
-sites are imported where they are used: most commands need the documents only, and should begin at once.
+The index, its model and the sites are imported where they are used: most commands need the documents only, and should
+begin at once.
 """
 
 from __future__ import annotations
@@ -115,9 +115,9 @@ class OpenLibrary:
 
     def check_source(self, name: str) -> None:
         """Raises ``BadInput``, with the sources that there are, for a name that is none of them."""
-        known = list(dict.fromkeys([*SOURCES, *self.library.counts()]))
-        if name not in known:
-            raise BadInput(f"There is no source {name!r}.", remedy=f"There are: {', '.join(known)}.")
+        names = list(dict.fromkeys([*SOURCES, *self.library.counts()]))
+        if name not in names:
+            raise BadInput(f"There is no source {name!r}.", remedy=f"There are: {', '.join(names)}.")
 
     async def follow(self) -> Indexed:
         """Bring the index up to date. Raises ``IndexUnavailable``."""
@@ -158,11 +158,11 @@ class OpenLibrary:
 
     def passage(self, document: str, number: str) -> Passage:
         """A passage with its surroundings. Raises ``BadInput`` if there is none with this number."""
-        found = self.library.paragraphs([int(number)] if number.isdecimal() else [])
-        paragraph = next((one for one in found.values() if one.document.id == document), None)
+        paragraphs = self.library.paragraphs([int(number)] if number.isdecimal() else [])
+        paragraph = next((each for each in paragraphs.values() if each.document.id == document), None)
         if paragraph is None:
             raise BadInput(f"There is no passage {document}#{number} that is served.", remedy="See `antiphon kb show`.")
-        served = next(one for one in self.library.revisions(document) if one.state is State.ACCEPTED)
+        served = next(revision for revision in self.library.revisions(document) if revision.state is State.ACCEPTED)
         page = next(page for page in self.library.pages(served.revision) if page.number == paragraph.page)
         before, after = page.text[: paragraph.start][-_AROUND:], page.text[paragraph.end :][:_AROUND]
         return Passage(page.number, before, paragraph.text, after)
@@ -171,10 +171,10 @@ class OpenLibrary:
         """The id of a document, which is named by it or by the number that `kb waiting` shows. Raises ``BadInput``."""
         if not named.isdecimal():
             return self.library.document(named)[0].id
-        found = self.library.revision(int(named))
-        if found is None:
+        revision = self.library.revision(int(named))
+        if revision is None:
             raise BadInput(f"Nothing has the number {named}.", remedy="See `antiphon kb waiting`.")
-        return found.document
+        return revision.document
 
     def waiting_revision(self, named: str) -> Revision:
         """What waits to be accepted of a document, by its id or its number. Raises ``BadInput`` if nothing waits."""

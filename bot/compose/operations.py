@@ -1,6 +1,6 @@
 """What the person who runs Antiphon sees of a process, as the settings want it: its log, metrics, readiness and traces.
 
-Owns the order in which they begin and end: they are there before anything is loaded, and until all else has ended.
+They are there before anything is loaded, and until all else has ended.
 """
 
 from __future__ import annotations
@@ -70,5 +70,5 @@ def counted(settings: Settings) -> OnCall:
 
 def _name(address: str) -> str:
     """A server's host and port."""
-    found = urlsplit(address)
-    return f"{found.hostname}:{found.port}" if found.port else str(found.hostname)
+    parts = urlsplit(address)
+    return f"{parts.hostname}:{parts.port}" if parts.port else str(parts.hostname)

@@ -1,7 +1,6 @@
 """The chat platforms that ``antiphon serve`` can serve; a new adapter adds one entry to ``KINDS``.
 
-Owns which of them the settings configure, and what is said where they configure none, or one only in part. A platform's
-library is imported only where it is served.
+A platform's library is imported only where it is served.
 """
 
 from __future__ import annotations

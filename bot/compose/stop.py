@@ -1,7 +1,4 @@
-"""How a process that runs until it is stopped learns that it must stop.
-
-Owns the reaction to SIGINT and SIGTERM: the first signal asks for an orderly end, the second ends at once.
-"""
+"""How a process learns that it must stop: the first SIGINT or SIGTERM ends it in order, the second at once."""
 
 from __future__ import annotations
 

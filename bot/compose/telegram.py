@@ -1,7 +1,4 @@
-"""Puts the Telegram platform together: settings in, a platform that can be served out.
-
-Decides nothing about a case.
-"""
+"""Puts the Telegram platform together: settings in, a platform that can be served out."""
 
 from __future__ import annotations
 

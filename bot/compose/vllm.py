@@ -1,8 +1,8 @@
 """The vLLM server of ``antiphon worker --serve``: started, waited for, started again where it ends, and stopped.
 
-Owns its command line, its environment, its process, and what the engine is told of it. vLLM is a program that is
-started, and is never imported. Must never let it listen beyond this machine, run code of a model, log a prompt, or see
-a secret of Antiphon's. Whether it answers as it should is for ``doctor``; why it does not start, its own log says.
+vLLM is a program that is started, and is never imported. It may not listen beyond this machine, run code of a model,
+log a prompt, or see a secret of Antiphon's. ``antiphon doctor`` says whether it answers as it should; its own log says
+why it does not start.
 """
 
 from __future__ import annotations
@@ -69,11 +69,11 @@ async def open_server(settings: Settings, tell: Tell, rhythm: Rhythm | None = No
     key = settings.llm.api_key.get_secret_value() or secrets.token_urlsafe(32)
     log = settings.cache_folder / "vllm" / f"server-{settings.vllm.port}.log"
     server = VllmServer(settings.vllm, key, log, tell, rhythm or Rhythm())
-    asked = {"backend": "server", "base_url": f"{server.root}/v1", "model": server.asked, "api_key": SecretStr(key)}
+    changes = {"backend": "server", "base_url": f"{server.root}/v1", "model": server.asked, "api_key": SecretStr(key)}
     await server.start()
     keeping = asyncio.create_task(server.keep_up())
     try:
-        yield settings.model_copy(update={"llm": settings.llm.model_copy(update=asked)})
+        yield settings.model_copy(update={"llm": settings.llm.model_copy(update=changes)})
     finally:
         keeping.cancel()
         with contextlib.suppress(asyncio.CancelledError):
@@ -136,9 +136,9 @@ def environment(variables: Mapping[str, str], key: str, start_seconds: float) ->
     """
     kept = {name: value for name, value in variables.items() if not name.upper().startswith(_REFUSED)}
     kept.setdefault("VLLM_COMPUTE_NANS_IN_LOGITS", "1")  # otherwise it counts no corrupted answers
-    told = {"VLLM_API_KEY": key, "VLLM_ENGINE_READY_TIMEOUT_S": str(math.ceil(start_seconds))}
+    own = {"VLLM_API_KEY": key, "VLLM_ENGINE_READY_TIMEOUT_S": str(math.ceil(start_seconds))}
     hushed = {"VLLM_LOGGING_LEVEL": "INFO"}  # at DEBUG it logs prompts
-    return kept | told | hushed | {"VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
+    return kept | own | hushed | {"VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
 
 
 class VllmServer:
@@ -232,8 +232,8 @@ class VllmServer:
     async def _is_healthy(self) -> bool:
         limit = aiohttp.ClientTimeout(total=2 * self._rhythm.health)
         with contextlib.suppress(aiohttp.ClientError, OSError):
-            async with aiohttp.ClientSession(timeout=limit) as asking, asking.get(f"{self.root}/health") as said:
-                return said.status == 200
+            async with aiohttp.ClientSession(timeout=limit) as asking, asking.get(f"{self.root}/health") as answer:
+                return answer.status == 200
         return False
 
     async def _until_unwell(self) -> str:

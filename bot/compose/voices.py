@@ -1,6 +1,6 @@
 """What a single request needs beside an engine: how the community speaks, and a model server that can be reached.
 
-Owns nothing that takes long to load, so that a command can say what is wrong before any model is.
+Nothing here takes long to load, so that a command can say what is wrong before any model is loaded.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Puts the dashboard together: settings and an application in, pages that answer out.
-
-Owns which service each page gets, and how a post of each platform is found on it. Decides nothing about a case.
-"""
+"""Puts the dashboard together: settings and an application in, pages that answer out."""
 
 from __future__ import annotations
 
@@ -66,14 +63,14 @@ async def dashboard(
 def _for_all(settings: Settings) -> dict[str, object]:
     """What holds for every community, as the configuration names it."""
     desk, community = settings.desk, settings.community
-    found: dict[str, object] = {
+    values: dict[str, object] = {
         "community.language": community.language,
         "community.style": community.style,
         "community.intents": ", ".join(community.intents),
         "community.sure": community.sure,
     }
     names = ("undo_seconds", "replies_per_hour", "replies_per_day", "flags_per_hour", "retention_days")
-    return found | {f"desk.{name}": getattr(desk, name) for name in (*names, "statistics_months", "campaign_hours")}
+    return values | {f"desk.{name}": getattr(desk, name) for name in (*names, "statistics_months", "campaign_hours")}
 
 
 def origins_of(wanted: WebSettings, port: int) -> tuple[str, ...]:
@@ -92,17 +89,17 @@ def providers_of(settings: Settings) -> dict[str, Provider]:
     """
     web, instance = settings.web, settings.mastodon.url.rstrip("/")
     secrets = web.discord_client_secret.get_secret_value(), web.mastodon_client_secret.get_secret_value()
-    found = dict[str, Provider]()
+    providers = dict[str, Provider]()
     if web.discord_client_id or secrets[0]:
         _check_login(
             "discord", {"web.discord_client_id": web.discord_client_id, "web.public_url": web.public_url}, secrets[0]
         )
-        found["discord"] = discord(web.discord_client_id, secrets[0])
+        providers["discord"] = discord(web.discord_client_id, secrets[0])
     if web.mastodon_client_id or secrets[1]:
         needed = {"web.mastodon_client_id": web.mastodon_client_id, "web.public_url": web.public_url}
         _check_login("mastodon", needed | {"mastodon.url": instance}, secrets[1])
-        found["mastodon"] = mastodon(web.mastodon_client_id, secrets[1], instance)
-    return found
+        providers["mastodon"] = mastodon(web.mastodon_client_id, secrets[1], instance)
+    return providers
 
 
 def _check_login(platform: str, needed: Mapping[str, str], secret: str) -> None:

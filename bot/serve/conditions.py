@@ -1,8 +1,7 @@
 """What must be so for a process to be ready: its database answers, its model does, a platform is connected.
 
-Owns how each of them is looked at, and how often. What does not answer in time counts as away.
-
-A look at something that may be slow or away, for those who ask often and cannot wait.
+What does not answer in time counts as away. A look that takes long goes on by itself, so that those who ask often need
+not wait for it.
 """
 
 from __future__ import annotations

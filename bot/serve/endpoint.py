@@ -1,7 +1,6 @@
-"""The small server that answers ``/metrics``, ``/health`` and ``/ready``.
+"""The small server that answers ``/metrics``, ``/health`` and ``/ready`` with numbers and reasons; it takes no command.
 
-Owns the routes and their answers. Tells numbers and reasons only; it takes no command. It speaks plain HTTP and knows
-nobody who asks, so it belongs inside the operator's own network.
+It speaks plain HTTP and knows nobody who asks, so it belongs inside the operator's own network.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The state of each platform of this process, stored where every process of this installation can read it.
 
-Owns what this process says about its platforms. It tells the person who started it at once, and the database again and
-again while it lives, so that a process that is gone is known by its silence.
+The person who started the process is told at once. The database is told again and again while the process lives, so
+that a process that is gone is known by its silence.
 """
 
 from __future__ import annotations

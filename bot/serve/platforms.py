@@ -1,6 +1,5 @@
 """The chat platforms of one process: which it serves, and which of them are connected at this moment.
 
-Owns the names by which the rest of Antiphon reaches a platform. Must never post; ``core.desk.sending.gate`` does that.
 ``bot.compose`` says what a platform is made of and how it is connected.
 """
 

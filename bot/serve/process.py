@@ -1,7 +1,6 @@
 """Running what was built: all parts of an application at once, until it is stopped.
 
-Owns the order in which they end: nothing new begins, work that has begun is finished, and the connections to the
-platforms are closed last. Builds nothing.
+At the end nothing new begins, work that has begun is finished, and the connections to the platforms are closed last.
 """
 
 from __future__ import annotations

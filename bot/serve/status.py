@@ -1,6 +1,6 @@
 """Whether a process is ready, and what it counted: the answers that ``bot.serve.endpoint`` gives.
 
-Owns the order of a process's life as its surroundings see it: it starts, it is ready or not, it stops.
+For its surroundings a process first starts, then is ready or not, and then stops.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ class Counting:
     async def refresh(self) -> None:
         """Bring the metrics up to date, unless they were a moment ago."""
         try:
-            found = await self._glance.see()
+            counts = await self._glance.see()
         except (AntiphonError, TimeoutError):
             _forget()
             self._whole_at = -math.inf
         else:
-            _show(found)
+            _show(counts)
 
     async def close(self) -> None:
         """End a count that is under way."""
@@ -58,26 +58,26 @@ class Counting:
         now = self._ticks()
         is_whole = now - self._whole_at >= CLOSED_SECONDS
         states = frozenset(CaseState) if is_whole else OPEN
-        found = await self._database.run("count what there is", lambda session: census(session, states))
+        counts = await self._database.run("count what there is", lambda session: census(session, states))
         if is_whole:
             self._whole_at = now
-        return found
+        return counts
 
 
-def _show(found: Census) -> None:
+def _show(counts: Census) -> None:
     metrics.DATABASE_UP.set(1)
-    for state, count in found.cases.items():
+    for state, count in counts.cases.items():
         metrics.CASES.labels(state=state).set(count)
-    for priority, waiting in found.queue.items():
+    for priority, waiting in counts.queue.items():
         metrics.QUEUE_CASES.labels(priority=priority.name.lower()).set(waiting.count)
         metrics.QUEUE_OLDEST.labels(priority=priority.name.lower()).set(waiting.oldest_seconds)
-    metrics.WORKERS.set(found.workers)
-    metrics.REVIEW_OLDEST.set(found.review.oldest_seconds)
-    metrics.SENDS_UNKNOWN.set(found.unknown)
-    metrics.POSTING_PAUSED.set(found.is_paused)
-    _show_waiting(found.sends, found.cards)
+    metrics.WORKERS.set(counts.workers)
+    metrics.REVIEW_OLDEST.set(counts.review.oldest_seconds)
+    metrics.SENDS_UNKNOWN.set(counts.unknown)
+    metrics.POSTING_PAUSED.set(counts.is_paused)
+    _show_waiting(counts.sends, counts.cards)
     metrics.UPDATES_WAITING.clear()
-    for platform, count in found.updates.items():
+    for platform, count in counts.updates.items():
         metrics.UPDATES_WAITING.labels(platform=platform).set(count)
 
 
@@ -123,7 +123,7 @@ class Status:
         finally:
             self.stop()
             counting, self._counting = self._counting, None
-            await asyncio.gather(counting.close(), *(one.close() for one in self._conditions.values()))
+            await asyncio.gather(counting.close(), *(each.close() for each in self._conditions.values()))
 
     def stop(self) -> None:
         """Say that the process takes no new work."""
@@ -133,8 +133,8 @@ class Status:
         """Why the process is not ready, by what stands in the way; empty if it is ready."""
         reasons = dict[str, str]()
         if not self._instead:
-            said = await asyncio.gather(*(one.why_not() for one in self._conditions.values()))
-            reasons = {name: why for name, why in zip(self._conditions, said, strict=True) if why}
+            answers = await asyncio.gather(*(each.why_not() for each in self._conditions.values()))
+            reasons = {name: why for name, why in zip(self._conditions, answers, strict=True) if why}
         if self._instead:  # it may have been stopped meanwhile
             reasons = {"process": self._instead}
         metrics.READY.set(not reasons)

@@ -1,7 +1,6 @@
 """Keeps platforms connected, each by itself: one that dies is connected again, and the others do not wait for it.
 
-Owns the order in which one connection is opened, used and closed, the pauses between two attempts, and how things that
-run at once end together. Does not know any platform by name, and decides nothing about a case.
+Here are also the pauses between two attempts, and how things that run at once end together.
 """
 
 from __future__ import annotations
@@ -110,18 +109,18 @@ class Supervisor:
         await stop.wait()
 
     async def _failed(self, err: Exception, failures: int, stop: asyncio.Event) -> None:
-        message, remedy = self._said(err)
+        message, remedy = self._reason(err)
         seconds = self._patience.rest.seconds(failures)
         _LOG.info("%s: %s", self._served.name, message)
         self._tell(PlatformState.WAITING, failures, message=message, remedy=remedy, wait_seconds=seconds)
         await self._patience.wait(stop, seconds)
 
-    def _said(self, err: Exception) -> tuple[str, str]:
+    def _reason(self, err: Exception) -> tuple[str, str]:
         """What people may read about an error: our own message, or only the kind of another's: it may quote a post."""
         if isinstance(err, AntiphonError):
             return err.message, err.remedy or _AGAIN
-        said = sentence("{platform} failed ({kind}).", platform=self._served.name, kind=type(err).__name__)
-        return said, _AGAIN
+        message = sentence("{platform} failed ({kind}).", platform=self._served.name, kind=type(err).__name__)
+        return message, _AGAIN
 
     def _tell(self, state: PlatformState, failures: int = 0, **more: Any) -> None:
         self._standings.tell(Standing(self._served.name, state, failures, **more))

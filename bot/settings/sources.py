@@ -94,12 +94,12 @@ class Variables(EnvSettingsSource):
     def __init__(self, name: str, variables: Mapping[str, str]) -> None:
         super().__init__(Settings)
         self.name = name
-        self.env_vars = {given.lower(): value for given, value in variables.items()}
-        for given in sorted(variables):
-            prefix, *key = given.lower().split(_SEPARATOR)
+        self.env_vars = {each.lower(): value for each, value in variables.items()}
+        for variable in sorted(variables):
+            prefix, *key = variable.lower().split(_SEPARATOR)
             if key and prefix.startswith("antiphon"):
                 near = prefix.removeprefix("antiphon").strip("_")
-                _check(self, (near, *key) if near else tuple(key), given.upper())
+                _check(self, (near, *key) if near else tuple(key), variable.upper())
 
     def label(self, key: Key) -> str:
         """The variable that sets the key."""
@@ -111,12 +111,12 @@ Source = SettingsFile | Variables
 
 def _check(source: Source, key: Key, written: str) -> None:
     """Refuse a key that does not exist, and name the nearest one, or one of the same name in another table."""
-    if written == source.label(key) and any(one[: len(key)] == key for one in KEYS):
+    if written == source.label(key) and any(each[: len(key)] == key for each in KEYS):
         return  # of a table, Settings say what it must hold
-    known = {".".join(one): one for one in KEYS}
-    same = [name for name in known if name.endswith(f".{key[-1]}")]
-    near = difflib.get_close_matches(".".join(key), known, n=1) or same
-    remedy = f"Did you mean {source.label(known[near[0]])}?" if near else f"The {FILE_NAME} that ships lists every key."
+    names = {".".join(path): path for path in KEYS}
+    same = [name for name in names if name.endswith(f".{key[-1]}")]
+    near = difflib.get_close_matches(".".join(key), names, n=1) or same
+    remedy = f"Did you mean {source.label(names[near[0]])}?" if near else f"The {FILE_NAME} that ships lists every key."
     raise BadSettings(f"{source.name}: there is no key {written}.", remedy=remedy)
 
 
@@ -164,7 +164,7 @@ def settings_of(sources: Sequence[Source]) -> Settings:
 def source_of(key: Key, sources: Sequence[Source]) -> Source | None:
     """The first source that sets a key, or something below or above it."""
     for source in sources:
-        if any(key[: len(one)] == one[: len(key)] for one, _ in leaves(source())):
+        if any(key[: len(leaf)] == leaf[: len(key)] for leaf, _ in leaves(source())):
             return source
     return None
 
@@ -184,8 +184,8 @@ def find_file(config: Path | None, variables: Mapping[str, str]) -> Path | None:
 
 def named_file(config: Path | None, variables: Mapping[str, str]) -> Path | None:
     """``config``, otherwise $ANTIPHON_CONFIG; ``None`` where neither is given."""
-    given = config or variables.get(_CONFIG_VARIABLE)
-    return Path(given).expanduser() if given else None
+    file = config or variables.get(_CONFIG_VARIABLE)
+    return Path(file).expanduser() if file else None
 
 
 def own_file(variables: Mapping[str, str]) -> Path:
@@ -222,14 +222,14 @@ def secrets_in(path: Path, text: str) -> dict[str, str]:
     Raises:
         BadSettings: a line is no variable. The message does not repeat it.
     """
-    found = dict[str, str]()
+    secrets = dict[str, str]()
     for number, line in enumerate(map(str.strip, text.split("\n")), start=1):
         match = _SECRET.fullmatch(line)
         if match:
-            found[match[1]] = match[2]
+            secrets[match[1]] = match[2]
         elif line and not line.startswith("#"):
             raise BadSettings(
                 f"{path}, line {number}, is no setting.",
                 remedy="Write ANTIPHON__SECTION__KEY=value, without quotation marks and without spaces.",
             )
-    return found
+    return secrets

@@ -52,13 +52,13 @@ def readings_of(file: Path) -> tuple[Known, ...]:
         BadInput: it cannot be read, has another form, or too few posts of a kind in a language.
     """
     try:
-        found = _FORM.validate_python(tomllib.loads(file.read_text(encoding="utf-8")))
+        answers = _FORM.validate_python(tomllib.loads(file.read_text(encoding="utf-8")))
     except (OSError, ValueError) as err:
         raise BadInput(
             f"{file} cannot be read as posts with known answers: {str(err).splitlines()[0]}.",
             remedy="Write, for each language, [fr], hateful = [five posts or more], harmless = [as many].",
         ) from err
-    for language, posts in found.items():
+    for language, posts in answers.items():
         if language in NAMES or language not in detectable():
             others = ", ".join(sorted(detectable() - set(NAMES)))
             raise BadInput(f"{file} has posts in {language!r}.", remedy=f"Name one of these languages: {others}.")
@@ -68,7 +68,7 @@ def readings_of(file: Path) -> tuple[Known, ...]:
                 f"{file} has too few posts in {language!r}.",
                 remedy=f"Write {LEAST} hateful ones or more, and as many that are harmless.",
             )
-    return _known(found)
+    return _known(answers)
 
 
 def _known(of: Mapping[str, Mapping[str, Sequence[str]]]) -> tuple[Known, ...]:

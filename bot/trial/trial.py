@@ -1,7 +1,7 @@
 """A trial of a model: what its server can, what it reads, which reply it prefers, and what it writes.
 
-Owns the questions and what counts as right. Each part is told as soon as it is known. What a model writes is checked as
-every draft is; whether it reads well only people can say.
+Each part is told as soon as it is known. What a model writes is checked as every draft is; whether it reads well only
+people can say.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ async def ask_letter(model: ChatProtocol) -> None:
 
 
 async def try_readings(
-    model: LanguageModel, pooling: Pooling, asked: Sequence[Known] | None = None
+    model: LanguageModel, pooling: Pooling, readings: Sequence[Known] | None = None
 ) -> dict[str, Share]:
     """By language, how many posts with known answers the model reads rightly; those that ship, if none are given.
 
@@ -109,10 +109,10 @@ async def try_readings(
         ModelAway: it is not there.
     """
     metered = MeteredModel(model, Budget(_PATIENT))
-    asked = known_readings() if asked is None else asked
-    found = await _each(asked, lambda known: _is_read(known, metered, pooling))
-    of, right = Counter(known.language for known in asked), Counter[str]()
-    right.update(known.language for known, is_right in zip(asked, found, strict=True) if is_right)
+    readings = known_readings() if readings is None else readings
+    answers = await _each(readings, lambda reading: _is_read(reading, metered, pooling))
+    of, right = Counter(reading.language for reading in readings), Counter[str]()
+    right.update(reading.language for reading, is_right in zip(readings, answers, strict=True) if is_right)
     return {language: Share(right[language], count) for language, count in of.items()}
 
 
@@ -123,8 +123,8 @@ async def try_pairs(model: LanguageModel, pooling: Pooling) -> Share:
         ModelAway: it is not there.
     """
     metered = MeteredModel(model, Budget(_PATIENT))
-    found = await _each(known_pairs(), lambda pair: _is_preferred(pair, metered, pooling))
-    return Share(sum(map(bool, found)), len(found))
+    answers = await _each(known_pairs(), lambda pair: _is_preferred(pair, metered, pooling))
+    return Share(sum(map(bool, answers)), len(answers))
 
 
 async def try_drafts(engine: Engine, posts: Sequence[tuple[str, str]], profile: Profile, voice: Voice) -> list[Tried]:
@@ -133,31 +133,31 @@ async def try_drafts(engine: Engine, posts: Sequence[tuple[str, str]], profile: 
     Raises:
         ModelAway: the model is not there.
     """
-    found, voice = [], replace(voice, also=frozenset(language for language, _ in posts))
+    attempts, voice = [], replace(voice, also=frozenset(language for language, _ in posts))
     for language, text in posts:
         request = Request(_post(text), profile, voice, language, force=True)
         suggestion = await engine.suggest(request)
         written = (draft for draft in suggestion.drafts if draft.writer and detect(draft.text, language) == language)
         is_late = suggestion.cost.seconds >= profile.deadline_seconds
-        found.append(Tried(language, text, next(written, None), suggestion, is_late))
-    return found
+        attempts.append(Tried(language, text, next(written, None), suggestion, is_late))
+    return attempts
 
 
-def sample_posts(known: Sequence[Known] = ()) -> list[tuple[str, str]]:
+def sample_posts(readings: Sequence[Known] = ()) -> list[tuple[str, str]]:
     """Languages and hateful posts, one of each language in turn; those in English are the sample community's.
 
     Args:
-        known: posts beside those that ship; two of each of their languages come first.
+        readings: posts beside those that ship; two of each of their languages come first.
     """
     thread = {post.id: post.text for post in SAMPLE_THREAD}
     by_language = {"en": [thread[flagged] for flagged in SAMPLE_FLAGS]}
-    for one in known_readings():
-        if one.is_hateful and one.language != "en":
-            by_language.setdefault(one.language, []).append(one.text)
+    for reading in known_readings():
+        if reading.is_hateful and reading.language != "en":
+            by_language.setdefault(reading.language, []).append(reading.text)
     own: dict[str, list[str]] = {}
-    for one in known:
-        if one.is_hateful:
-            own.setdefault(one.language, []).append(one.text)
+    for reading in readings:
+        if reading.is_hateful:
+            own.setdefault(reading.language, []).append(reading.text)
     longest = max(map(len, by_language.values()))
     first = [(code, text) for code, texts in own.items() for text in texts[:_OWN_POSTS]]
     rest = [(code, texts[at]) for at in range(longest) for code, texts in by_language.items() if at < len(texts)]
@@ -173,10 +173,10 @@ def trial_of(
     tried: Sequence[Tried],
 ) -> Trial:
     """All that was found, with the average cost of a post."""
-    of = Counter(one.language for one in tried if one.is_finished)
-    right = Counter(one.language for one in tried if one.is_fit)
-    cut = Counter(one.language for one in tried if not one.is_finished)
-    costs = [one.suggestion.cost for one in tried]
+    of = Counter(each.language for each in tried if each.is_finished)
+    right = Counter(each.language for each in tried if each.is_fit)
+    cut = Counter(each.language for each in tried if not each.is_finished)
+    costs = [each.suggestion.cost for each in tried]
     return Trial(
         server,
         model,
@@ -184,7 +184,7 @@ def trial_of(
         tuple(lacking),
         readings,
         pairs,
-        {one.language: Share(right[one.language], of[one.language]) for one in tried},
+        {each.language: Share(right[each.language], of[each.language]) for each in tried},
         dict(cut),
         _mean(cost.seconds for cost in costs),
         _mean(cost.model_calls for cost in costs),
@@ -193,14 +193,14 @@ def trial_of(
     )
 
 
-async def _is_read(known: Known, model: MeteredModel, pooling: Pooling) -> bool:
+async def _is_read(reading: Known, model: MeteredModel, pooling: Pooling) -> bool:
     """Whether the model says rightly if a post is hateful, asked as for drafts, and believed as far as was fitted."""
     if pooling.is_larger:
-        share = (await analyse(_post(known.text), [], model)).chances[Question.HATEFUL]
+        share = (await analyse(_post(reading.text), [], model)).chances[Question.HATEFUL]
     else:
-        said = await LargeReader(model, pooling).about(Question.HATEFUL, known.text)
-        share = None if said is None else pooling.pooled(Question.HATEFUL, None, said)
-    return share is not None and (share > _EVEN) is known.is_hateful
+        answer = await LargeReader(model, pooling).about(Question.HATEFUL, reading.text)
+        share = None if answer is None else pooling.pooled(Question.HATEFUL, None, answer)
+    return share is not None and (share > _EVEN) is reading.is_hateful
 
 
 async def _is_preferred(pair: Pair, model: MeteredModel, pooling: Pooling) -> bool:
@@ -208,8 +208,8 @@ async def _is_preferred(pair: Pair, model: MeteredModel, pooling: Pooling) -> bo
     post = _post(pair.post)
     if pooling.is_larger:
         for texts in ([pair.better, pair.worse], [pair.worse, pair.better]):
-            said = (await review(post, texts, None, model)).value
-            if said is None or said.order[0] != pair.better:
+            answer = (await review(post, texts, None, model)).value
+            if answer is None or answer.order[0] != pair.better:
                 return False
         return True
     judge = Judge(model)
@@ -220,7 +220,7 @@ async def _is_preferred(pair: Pair, model: MeteredModel, pooling: Pooling) -> bo
     return first is not None and second is not None and first.logit > 0 > second.logit
 
 
-async def _each(asked: Sequence[T], ask: Callable[[T], Awaitable[bool]]) -> list[bool]:
+async def _each(questions: Sequence[T], ask: Callable[[T], Awaitable[bool]]) -> list[bool]:
     """What is found of each; an answer that cannot be had is a wrong one."""
     free = asyncio.Semaphore(_AT_ONCE)
 
@@ -233,7 +233,7 @@ async def _each(asked: Sequence[T], ask: Callable[[T], Awaitable[bool]]) -> list
             except (BadAnswer, ModelUnavailable):
                 return False
 
-    return list(await asyncio.gather(*map(one, asked)))
+    return list(await asyncio.gather(*map(one, questions)))
 
 
 def _post(text: str) -> FlaggedPost:
@@ -241,5 +241,5 @@ def _post(text: str) -> FlaggedPost:
 
 
 def _mean(values: Iterable[float] | Iterator[float]) -> float:
-    found = list(values)
-    return round(statistics.fmean(found), 3) if found else 0.0
+    numbers = list(values)
+    return round(statistics.fmean(numbers), 3) if numbers else 0.0

@@ -1,7 +1,6 @@
 """What was found of a model, what that makes it fit for, and where it is kept.
 
-Owns the file of all trials, by server and model, and from how many right answers on a model is fit. Keeps no prompt and
-no answer.
+One file keeps all trials, by server and model, without a prompt or an answer.
 """
 
 from __future__ import annotations
@@ -94,8 +93,8 @@ class Trial:
     @property
     def slow(self) -> list[str]:
         """The languages in which it is too slow to tell: it failed no post, and more were cut off than finished."""
-        asked = [code for code, share in self.drafts.items() if share.right == share.of and code not in self.unread]
-        return [code for code in asked if self.unfinished.get(code, 0) > self.drafts[code].of]
+        languages = [code for code, share in self.drafts.items() if share.right == share.of and code not in self.unread]
+        return [code for code in languages if self.unfinished.get(code, 0) > self.drafts[code].of]
 
     @property
     def alone(self) -> frozenset[str]:
@@ -109,38 +108,38 @@ class Trial:
 
     def verdict(self) -> list[str]:
         """In words, what it is fit for and what comes of that."""
-        told = [code for code in self.drafts if code not in self.slow]
-        said = [_fitness("write", self.writes, told)] if told or not self.slow else []
+        languages = [code for code in self.drafts if code not in self.slow]
+        sentences = [_fitness("write", self.writes, languages)] if languages or not self.slow else []
         if self.slow:
-            said.append(f"It is too slow to tell whether it is fit to write in {_names(self.slow)}.")
+            sentences.append(f"It is too slow to tell whether it is fit to write in {_names(self.slow)}.")
         if cut := sum(self.unfinished.values()):
             of = cut + sum(share.of for share in self.drafts.values())
-            said.append(f"Sample posts that were not finished in time: {cut} of {of}. They do not count.")
-        said.append(_fitness("read", self.reads, self.readings))
+            sentences.append(f"Sample posts that were not finished in time: {cut} of {of}. They do not count.")
+        sentences.append(_fitness("read", self.reads, self.readings))
         if unread := [language for language in self.readings if language in self.unread and language in NAMES]:
             names = _names(unread)
-            said.append(f"The small readers read alone in {names}.")
+            sentences.append(f"The small readers read alone in {names}.")
         if self.alone:
             names = _names(sorted(self.alone))
-            said.append(f"A community may let it read and write alone in {names} ([community] languages).")
-        said.append(f"It is {'fit' if self.judges else 'not fit'} to judge.")
-        return said
+            sentences.append(f"A community may let it read and write alone in {names} ([community] languages).")
+        sentences.append(f"It is {'fit' if self.judges else 'not fit'} to judge.")
+        return sentences
 
     def thousand(self, price_in: float | None, price_out: float | None) -> str:
         """What 1,000 posts take, and cost at prices for a million tokens."""
         read, wrote = self.tokens_in / 1000, self.tokens_out / 1000
-        told = f"1,000 posts take {read:.1f} million tokens read and {wrote:.1f} written"
+        text = f"1,000 posts take {read:.1f} million tokens read and {wrote:.1f} written"
         if price_in is None or price_out is None:
-            return f"{told}; --price-in and --price-out tell what that costs."
-        return f"{told}: {read * price_in + wrote * price_out:,.2f} at {price_in:g} and {price_out:g} a million."
+            return f"{text}; --price-in and --price-out tell what that costs."
+        return f"{text}: {read * price_in + wrote * price_out:,.2f} at {price_in:g} and {price_out:g} a million."
 
 
 _FILE: Final = TypeAdapter(dict[str, list[Trial]])
 
 
-def _fitness(what: str, fit: list[str], asked: Collection[str]) -> str:
-    others = [language for language in asked if language not in fit]
-    if not asked:
+def _fitness(what: str, fit: list[str], languages: Collection[str]) -> str:
+    others = [language for language in languages if language not in fit]
+    if not languages:
         return f"Whether it is fit to {what} was not tried."
     if not fit:
         return f"It is not fit to {what} in {_names(others)}."
@@ -160,7 +159,7 @@ def kept_trials(file: Path) -> dict[tuple[str, str], Trial]:
         StoreUnavailable: the file cannot be read.
     """
     try:
-        found = _FILE.validate_json(file.read_bytes())["models"]
+        trials = _FILE.validate_json(file.read_bytes())["models"]
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, KeyError) as err:
@@ -168,7 +167,7 @@ def kept_trials(file: Path) -> dict[tuple[str, str], Trial]:
             sentence("What was found of models cannot be read from {file}.", file=str(file)),
             remedy=sentence("Remove the file, and run: {command}", command="antiphon model try"),
         ) from err
-    return {(one.server, one.model): one for one in found}
+    return {(trial.server, trial.model): trial for trial in trials}
 
 
 def keep(file: Path, trial: Trial) -> None:
@@ -184,7 +183,7 @@ def keep(file: Path, trial: Trial) -> None:
     except StoreUnavailable:
         kept = {}
     kept[(trial.server, trial.model)] = trial
-    text = json.dumps({"models": [asdict(one) for one in kept.values()]}, ensure_ascii=False, indent=1)
+    text = json.dumps({"models": [asdict(each) for each in kept.values()]}, ensure_ascii=False, indent=1)
     beside = file.with_suffix(f".{os.getpid()}")
     try:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -89,8 +89,8 @@ async def _newest(settings: Settings, ending: str) -> tuple[datetime, datetime |
     folders = (settings.backup_folder, settings.backup_folder / SCHEDULED)
     files = [datetime.fromtimestamp(file.stat().st_mtime, UTC) for each in folders for file in each.glob(f"*{ending}")]
     # On PostgreSQL the process that made it may run elsewhere; a file is worth more than a note that it was made.
-    known = files if isinstance(settings.database_place, Path) or made is None else [*files, made]
-    return now, max(known, default=None), begun
+    times = files if isinstance(settings.database_place, Path) or made is None else [*files, made]
+    return now, max(times, default=None), begun
 
 
 BUSY_SECONDS: Final = 5.0
@@ -101,13 +101,13 @@ MOST_APART: Final = timedelta(seconds=30)
 
 async def examine_database(settings: Settings) -> list[Finding]:
     """The database; where there is one, whether the secret is its own, and whether the clocks agree."""
-    found = [await finding_of("database", partial(_database, settings))]
-    if found[0].ok and await is_there(settings):
-        found += [
+    findings = [await finding_of("database", partial(_database, settings))]
+    if findings[0].ok and await is_there(settings):
+        findings += [
             await finding_of("secret", partial(_secret, settings)),
             await finding_of("clock", partial(_clock, settings)),
         ]
-    return found
+    return findings
 
 
 async def is_there(settings: Settings) -> bool:

@@ -1,11 +1,7 @@
 """``antiphon doctor``: is everything there that Antiphon needs, and if not, what to do about it?
 
-Owns the order of the checks, and their form as JSON.
-
-How the chat platforms stand in the processes that serve them, as these processes say in the database.
-What waits for a worker or a person, and whether posting is stopped.
-What drafts rest on: the embedding model, the scorers, the facts that ship, and the library.
-Whether the language models answer: the one that writes the drafts, and the one that compares them.
+The checks are of the accounts, the chat platforms as the processes that serve them say in the database, the cases that
+wait, what drafts rest on (the embedding model, the scorers, the facts, the library), and the language models.
 """
 
 from __future__ import annotations
@@ -64,14 +60,14 @@ from kb.shelf.local import LocalShelf
 
 async def examine_accounts(settings: Settings) -> list[Finding]:
     """One finding or more for each platform that has a token."""
-    found = []
+    findings = []
     if settings.discord.token.get_secret_value().strip():
-        found.append(await finding_of("account on discord", partial(_discord, settings)))
+        findings.append(await finding_of("account on discord", partial(_discord, settings)))
     if settings.telegram.token.get_secret_value().strip():
-        found.append(await finding_of("account on telegram", partial(_telegram, settings)))
+        findings.append(await finding_of("account on telegram", partial(_telegram, settings)))
     if settings.mastodon.token.get_secret_value().strip() and settings.mastodon.url:
-        found += await _mastodon(settings)
-    return found
+        findings += await _mastodon(settings)
+    return findings
 
 
 async def _discord(settings: Settings) -> str:
@@ -116,17 +112,19 @@ async def _mastodon(settings: Settings) -> list[Finding]:
                 looks = await look(client)
             finally:
                 await client.close()
-        wrong = [Finding(f"{name}: {one.name}", False, f"{one.said}.", one.remedy) for one in looks if one.ok is False]
+        wrong = [
+            Finding(f"{name}: {each.name}", False, f"{each.said}.", each.remedy) for each in looks if each.ok is False
+        ]
         return wrong or [Finding(name, True, f"{looks[0].said} may do what it needs to")]
 
-    found: list[Finding] = []
+    findings: list[Finding] = []
 
-    async def told() -> str:
-        found.extend(await ask())
+    async def ask_once() -> str:
+        findings.extend(await ask())
         return ""
 
-    failed = await finding_of(name, told)
-    return found if failed.ok else [failed]
+    failed = await finding_of(name, ask_once)
+    return findings if failed.ok else [failed]
 
 
 @contextmanager
@@ -148,11 +146,11 @@ async def examine_platforms(settings: Settings) -> list[Finding]:
         standings, aside = await _standings(settings)
     except AntiphonError as err:
         return [Finding("platforms", False, err.message, err.remedy)]
-    found = [_standing(each) for each in standings] + aside
+    findings = [_standing(each) for each in standings] + aside
     served = {each.platform for each in standings}
     if idle := [name for name in configured if name not in served]:
-        found.append(Finding("platforms", True, f"{', '.join(idle)} configured; antiphon serve does not run"))
-    return found or [Finding("platforms", True, "none is configured; antiphon run shows a sample community")]
+        findings.append(Finding("platforms", True, f"{', '.join(idle)} configured; antiphon serve does not run"))
+    return findings or [Finding("platforms", True, "none is configured; antiphon run shows a sample community")]
 
 
 async def _standings(settings: Settings) -> tuple[list[SeenPlatform], list[Finding]]:
@@ -169,8 +167,8 @@ def _aside(of: tuple[str, UpdateState], count: int) -> Finding:
     platform, state = of
     days = inbox.KEPT.days
     if state is UpdateState.UNKNOWN:
-        told = f"{count} of kinds that this version does not know, in the last {counted(days, 'day')}"
-        return Finding(f"updates of {platform}", True, told)
+        detail = f"{count} of kinds that this version does not know, in the last {counted(days, 'day')}"
+        return Finding(f"updates of {platform}", True, detail)
     return Finding(
         f"updates of {platform}",
         False,
@@ -210,30 +208,32 @@ async def examine_cases(settings: Settings) -> list[Finding]:
         if not await is_there(settings):
             return []
         async with opened(settings) as database:
-            found, platforms = await database.run("look at what waits", look)
+            facts, platforms = await database.run("look at what waits", look)
     except AntiphonError as err:
         return [Finding("cases", False, err.message, err.remedy)]
-    is_served = any(one.state is PlatformState.CONNECTED and not one.is_gone for one in platforms)
+    is_served = any(standing.state is PlatformState.CONNECTED and not standing.is_gone for standing in platforms)
     checks: tuple[Callable[[], Iterator[Finding]], ...] = (
-        lambda: _drafting(found),
-        lambda: _review(found, timedelta(hours=settings.desk.draft_hours)),
-        lambda: _sending(found),
-        lambda: _posting(found),
-        lambda: _schedule(found, is_served=is_served),
+        lambda: _drafting(facts),
+        lambda: _review(facts, timedelta(hours=settings.desk.draft_hours)),
+        lambda: _sending(facts),
+        lambda: _posting(facts),
+        lambda: _schedule(facts, is_served=is_served),
     )
     return [finding for check in checks for finding in check()]
 
 
-def _drafting(found: Overdue) -> Iterator[Finding]:
-    name, waiting = "drafting", found.undrafted
-    if waiting.since is None or found.now - waiting.since < (_QUEUE if found.workers else PATIENCE):
-        yield Finding(name, True, f"{counted(waiting.count, 'case')} to draft, {counted(found.workers, 'worker')} busy")
-    elif found.workers:
+def _drafting(overdue: Overdue) -> Iterator[Finding]:
+    name, waiting = "drafting", overdue.undrafted
+    if waiting.since is None or overdue.now - waiting.since < (_QUEUE if overdue.workers else PATIENCE):
+        yield Finding(
+            name, True, f"{counted(waiting.count, 'case')} to draft, {counted(overdue.workers, 'worker')} busy"
+        )
+    elif overdue.workers:
         yield Finding(
             name,
             False,
             f"{counted(waiting.count, 'case')} to draft, the first since {_at(waiting.since)}, with "
-            f"{counted(found.workers, 'worker')} at work.",
+            f"{counted(overdue.workers, 'worker')} at work.",
             "Run more workers (antiphon worker), use a faster model, or raise desk.drafts_at_once.",
         )
     else:
@@ -245,9 +245,9 @@ def _drafting(found: Overdue) -> Iterator[Finding]:
         )
 
 
-def _review(found: Overdue, kept: timedelta) -> Iterator[Finding]:
-    waiting = found.undecided
-    if waiting.since is None or found.now - waiting.since < kept / 2:
+def _review(overdue: Overdue, kept: timedelta) -> Iterator[Finding]:
+    waiting = overdue.undecided
+    if waiting.since is None or overdue.now - waiting.since < kept / 2:
         yield Finding("review", True, f"{counted(waiting.count, 'case')} before moderators")
         return
     yield Finding(
@@ -259,9 +259,9 @@ def _review(found: Overdue, kept: timedelta) -> Iterator[Finding]:
     )
 
 
-def _sending(found: Overdue) -> Iterator[Finding]:
-    unknown = found.unknown
-    if unknown.since is None or found.now - unknown.since < PATIENCE:
+def _sending(overdue: Overdue) -> Iterator[Finding]:
+    unknown = overdue.unknown
+    if unknown.since is None or overdue.now - unknown.since < PATIENCE:
         yield Finding("sending", True, "no reply waits for a person to look for it")
         return
     yield Finding(
@@ -273,10 +273,10 @@ def _sending(found: Overdue) -> Iterator[Finding]:
     )
 
 
-def _posting(found: Overdue) -> Iterator[Finding]:
-    if not found.paused:
+def _posting(overdue: Overdue) -> Iterator[Finding]:
+    if not overdue.paused:
         yield Finding("posting", True, "stopped nowhere")
-    for scope, since in found.paused:
+    for scope, since in overdue.paused:
         where, how = ("everywhere", "--everywhere") if scope == EVERYWHERE else (f"in {scope}", scope)
         yield Finding(
             "posting",
@@ -286,18 +286,22 @@ def _posting(found: Overdue) -> Iterator[Finding]:
         )
 
 
-def _schedule(found: Overdue, *, is_served: bool) -> Iterator[Finding]:
-    if is_served and (found.led_until is None or found.now - found.led_until > _STOPPED):
+def _schedule(overdue: Overdue, *, is_served: bool) -> Iterator[Finding]:
+    if is_served and (overdue.led_until is None or overdue.now - overdue.led_until > _STOPPED):
         yield Finding(
             "schedule",
             False,
             "Platforms are served, but no process leads the schedule: nothing expires, is erased or is backed up.",
             "Start antiphon serve again. If that does not help, run the chores by hand: antiphon schedule run-once.",
         )
-    elif not found.given_up:
-        led = "led" if found.led_until is not None and found.led_until >= found.now else "not led: nothing is served"
+    elif not overdue.given_up:
+        led = (
+            "led"
+            if overdue.led_until is not None and overdue.led_until >= overdue.now
+            else "not led: nothing is served"
+        )
         yield Finding("schedule", True, led)
-    for chore, why in found.given_up:
+    for chore, why in overdue.given_up:
         yield Finding(
             "schedule",
             False,
@@ -349,14 +353,14 @@ async def _scorers(settings: Settings) -> str:
 async def _knowledge(settings: Settings) -> str:
     alone = settings.model_copy(update={"kb": settings.kb.model_copy(update={"reranker": ""})})
     search = open_knowledge(alone, open_embedder(settings))
-    found = await search.search(EvidenceQuery(("equal rights and dignity",), "Everyone is born equal."))
-    if found.notes:
+    evidence = await search.search(EvidenceQuery(("equal rights and dignity",), "Everyone is born equal."))
+    if evidence.notes:
         is_local = settings.kb.index == "local"
         server = "Start the Qdrant server, or correct kb.qdrant_url; antiphon kb push fills it."
         raise AntiphonError(
-            f"{'; '.join(found.notes)}.", remedy="Run: antiphon kb verify --repair." if is_local else server
+            f"{'; '.join(evidence.notes)}.", remedy="Run: antiphon kb verify --repair." if is_local else server
         )
-    return f"a search finds {counted(len(found.passages), 'passage')}"
+    return f"a search finds {counted(len(evidence.passages), 'passage')}"
 
 
 async def _library(settings: Settings) -> str:
@@ -448,8 +452,8 @@ async def _model(settings: Settings, on_preparing: OnPreparing | None) -> str:
             await ask_letter(model)
             return "embedded model answers with log-probabilities"
         lacking = await try_server(model)
-        told = "with log-probabilities" if model.abilities.reads_letters else "without log-probabilities"
-    return "; ".join([f"server model answers {told}", *lacking])
+        abilities = "with log-probabilities" if model.abilities.reads_letters else "without log-probabilities"
+    return "; ".join([f"server model answers {abilities}", *lacking])
 
 
 async def _judge(settings: Settings, writer: Finding) -> str:
@@ -510,22 +514,22 @@ async def examine(settings: Settings, on_preparing: OnPreparing | None = None) -
     Args:
         on_preparing: hears how far the embedded model's weights and prompts are.
     """
-    for found in await examine_machine(settings):
-        yield found
+    for finding in await examine_machine(settings):
+        yield finding
     database = await examine_database(settings)
-    for found in database:
-        yield found
+    for finding in database:
+        yield finding
     if all(each.ok for each in database):  # otherwise each of these would say the same again
-        for found in [*await examine_backups(settings), *await examine_cases(settings)]:
-            yield found
-    for found in await examine_knowledge(settings):
-        yield found
-    for found in await examine_models(settings, on_preparing):
-        yield found
+        for finding in [*await examine_backups(settings), *await examine_cases(settings)]:
+            yield finding
+    for finding in await examine_knowledge(settings):
+        yield finding
+    for finding in await examine_models(settings, on_preparing):
+        yield finding
     yield await examine_trial(settings)
     yield await examine_prepared(settings)
-    for found in [*await examine_platforms(settings), *await examine_accounts(settings)]:
-        yield found
+    for finding in [*await examine_platforms(settings), *await examine_accounts(settings)]:
+        yield finding
 
 
 def as_document(checks: list[Finding]) -> dict[str, Any]:

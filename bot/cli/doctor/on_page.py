@@ -1,6 +1,6 @@
 """What the dashboard's steps of setup find: ``core.desk.rules.dashboard_ports.SetupChecks`` by the doctor's checks.
 
-Owns which checks a page may wait for: none of them loads a model or writes anything. Tells no secret.
+A page waits for these checks: none of them loads a model or writes anything. No secret is told.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ class DoctorOnPage:
             identity = await id_of(session, platform, community)
             await people.require_on_community(session, identity, by, OnCommunity.CONFIGURE)
             members = await people.members(session, identity, platform)
-            deciders = {one.person.user for one in members if may_on_case(one.roles, OnCase.APPROVE)}
-            managers = [one for one in members if may_on_community(one.roles, OnCommunity.CONFIGURE)]
-            known = await accounts.every(session)
-            entering = {who.user for account in known for who in account.people if who.platform == platform}
+            deciders = {member.person.user for member in members if may_on_case(member.roles, OnCase.APPROVE)}
+            managers = [member for member in members if may_on_community(member.roles, OnCommunity.CONFIGURE)]
+            all_accounts = await accounts.every(session)
+            entering = {who.user for account in all_accounts for who in account.people if who.platform == platform}
             return len(managers), len(deciders), len(deciders & entering), await seen(session)
 
         managers, deciders, with_account, standings = await self._database.run("look how far setup is", work)
@@ -66,11 +66,13 @@ class DoctorOnPage:
 
     async def _connections(self, platform: str, standings: list[SeenPlatform]) -> tuple[Connection, ...]:
         try:
-            configured = [one.name for one in configured_platforms(self._settings)]
+            configured = [each.name for each in configured_platforms(self._settings)]
         except AntiphonError as err:
             return (Connection(platform, False, None, err.message, err.remedy),)
         wanted = configured if platform == _SAMPLE else [platform]
-        served = {name: _served(name, [one for one in standings if one.platform == name]) for name in wanted}
+        served = {
+            name: _served(name, [standing for standing in standings if standing.platform == name]) for name in wanted
+        }
         idle = [name for name in wanted if served[name] is None and name in configured]
         findings = await examine_accounts(self._settings) if idle else []
         return tuple(served[name] or _idle(name, name in configured, findings) for name in wanted)
@@ -80,8 +82,8 @@ class DoctorOnPage:
         if has_no_model(settings):
             if settings.llm.backend == "none":
                 return WritingModel("")
-            said, remedy = sentence("No language model is installed."), sentence("Run: {command}", command=_ADD)
-            return WritingModel("", said, remedy)
+            problem, remedy = sentence("No language model is installed."), sentence("Run: {command}", command=_ADD)
+            return WritingModel("", problem, remedy)
         name, tried = writer_of(settings).model, None
         trial = await examine_trial(settings)
         if trial.ok:
@@ -98,16 +100,16 @@ class DoctorOnPage:
 def _tried(model: WritingModel, trial: Trial | None) -> WritingModel:
     if trial is None:
         return model
-    found = tuple(trial.writes), tuple(trial.reads), trial.judges
-    return WritingModel(model.name, model.problem, model.remedy, trial.day, *found)
+    fitness = tuple(trial.writes), tuple(trial.reads), trial.judges
+    return WritingModel(model.name, model.problem, model.remedy, trial.day, *fitness)
 
 
 def _served(name: str, standings: list[SeenPlatform]) -> Connection | None:
     """The platform in the processes that serve it; ``None`` where none does."""
-    there = [one for one in standings if not one.is_gone]
+    there = [each for each in standings if not each.is_gone]
     if not there:
         return None
-    best = next((one for one in there if one.state is PlatformState.CONNECTED), there[0])
+    best = next((each for each in there if each.state is PlatformState.CONNECTED), there[0])
     if best.state is PlatformState.CONNECTED:
         return Connection(name, True, best.since)
     problem, remedy = best.message, best.remedy
@@ -118,10 +120,10 @@ def _served(name: str, standings: list[SeenPlatform]) -> Connection | None:
 
 def _idle(name: str, has_token: bool, findings: list[Finding]) -> Connection:
     """A platform that nothing serves, with what is wrong with its account."""
-    about = [one for one in findings if one.name.startswith(f"account on {name}")]
+    about = [finding for finding in findings if finding.name.startswith(f"account on {name}")]
     return Connection(name, has_token, None, *_wrong(about))
 
 
 def _wrong(findings: list[Finding]) -> tuple[str, str]:
     """What is wrong by the first finding that is not in order, and its remedy; "" where all are."""
-    return next(((one.detail, one.remedy) for one in findings if not one.ok), ("", ""))
+    return next(((finding.detail, finding.remedy) for finding in findings if not finding.ok), ("", ""))
