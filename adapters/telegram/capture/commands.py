@@ -21,8 +21,7 @@ from adapters.telegram.capture.recent_messages import answered_by
 from adapters.telegram.connection.client import Heard, TelegramClient
 from adapters.telegram.connection.error_meanings import FAULTS
 from adapters.telegram.connection.refs import NAME
-from adapters.telegram.speech.ephemeral_commands import is_ephemeral, whispered
-from adapters.telegram.speech.private_answers import Answers, TelegramAnswer
+from adapters.telegram.speech.private_answers import Answers, TelegramAnswer, is_ephemeral, whispered
 from core.desk.rules.roles import Person
 from core.errors import BadInput
 from core.i18n.catalogs import gettext

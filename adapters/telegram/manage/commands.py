@@ -23,10 +23,8 @@ from adapters.telegram.manage.messages import PanelMessage, buttons, press_data
 from adapters.telegram.manage.panel_actions import PanelActions
 from adapters.telegram.manage.private_chat import PrivateChat
 from adapters.telegram.manage.reports import REPORTS, Reports
-from adapters.telegram.speech.ephemeral_commands import is_ephemeral, whispered
-from adapters.telegram.speech.languages import reader_language
-from adapters.telegram.speech.markup import reader_of
-from adapters.telegram.speech.private_answers import TelegramAnswer
+from adapters.telegram.speech.markup import reader_language, reader_of
+from adapters.telegram.speech.private_answers import TelegramAnswer, is_ephemeral, whispered
 from core.desk.rules.case_cards import beginning_of_id
 from core.desk.rules.roles import OnCommunity, may_on_community
 from core.errors import AntiphonError, NotAllowed, StoreUnavailable

@@ -17,8 +17,7 @@ from adapters.telegram.connection.error_meanings import FAULTS, of_question
 from adapters.telegram.connection.refs import NAME
 from adapters.telegram.review.places import ReviewPlaces, place_of, shared_language
 from adapters.telegram.roles import administers, may_speak
-from adapters.telegram.speech.languages import reader_language
-from adapters.telegram.speech.markup import reader_of
+from adapters.telegram.speech.markup import reader_language, reader_of
 from core.desk.rules.policy import CommunityPolicy
 from core.desk.rules.roles import Person, Role
 from core.errors import BadInput, NotAllowed, PlatformUnavailable

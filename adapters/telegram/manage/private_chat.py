@@ -14,8 +14,7 @@ from adapters.common.words.errors import explain, log_failure, unforeseen
 from adapters.telegram.connection.client import TelegramClient
 from adapters.telegram.connection.error_meanings import FAULTS, is_message_gone, is_unchanged, of_question
 from adapters.telegram.manage.messages import PanelMessage
-from adapters.telegram.speech.languages import reader_language
-from adapters.telegram.speech.markup import MARKUP
+from adapters.telegram.speech.markup import MARKUP, reader_language
 from core.errors import AntiphonError
 
 _LOG = logging.getLogger(__name__)

@@ -35,8 +35,7 @@ from adapters.telegram.review.private_words import PrivateWords, Spot, Whisperin
 from adapters.telegram.review.refusals import chat_full
 from adapters.telegram.review.surface import TelegramReviewSurface
 from adapters.telegram.speech.exact_text import MAX_CHARACTERS
-from adapters.telegram.speech.languages import reader_language
-from adapters.telegram.speech.markup import MARKUP, reader_of
+from adapters.telegram.speech.markup import MARKUP, reader_language, reader_of
 from core.desk.rules.case_cards import Card
 from core.desk.rules.desk_ports import Casework
 from core.desk.rules.roles import Person

@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from typing import Final
 from urllib.parse import quote
 
+from adapters.common.words.languages import language_for
 from adapters.common.words.markup import Reader, hidden_in, visible_lines, web_address
 from adapters.telegram.connection.refs import NAME
 from adapters.telegram.speech import exact_text
@@ -33,6 +34,8 @@ _STRONG: Final = re.compile(r"\*\*(.+?)\*\*", re.DOTALL)
 _EXACT_LIMIT: Final = 3000
 _IN_ADDRESS: Final = "/:?#@!$&+,;=%~-._"
 _SUPERGROUP: Final = "-100"
+_UNKNOWN_TO_TELEGRAM: Final = frozenset({"eu"})
+"""Languages of ours that the list in Telegram's apps does not have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,3 +141,8 @@ def _moment(moment: datetime, form: str) -> str:
 
 def _escaped(text: str) -> str:
     return "".join(_ESCAPED.get(character, character) for character in text)
+
+
+def reader_language(locale: str | None, community_language: str | None) -> str:
+    """The language in which to speak to a person; few have Basque as their app's language, so communities choose it."""
+    return language_for(locale, community_language, _UNKNOWN_TO_TELEGRAM)

@@ -1,7 +1,7 @@
-"""Answers that only the person who asked can see, errors included.
+"""What one person in a group wrote for Antiphon alone, and answers that only the person who asked can see.
 
-They are given ephemerally in the group where the person asked so, else in the person's private chat with the bot. An
-answer that cannot be private is not given.
+Answers, errors included, are given ephemerally in the group where the person asked so, else in the person's private
+chat with the bot. An answer that cannot be private is not given.
 """
 
 from __future__ import annotations
@@ -10,9 +10,11 @@ import asyncio
 import html
 import logging
 from collections import OrderedDict
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
+import telegram
 from telegram import LinkPreviewOptions
 from telegram.constants import ParseMode
 from telegram.error import BadRequest, Forbidden
@@ -21,7 +23,7 @@ from adapters.common.words.excerpts import shortened
 from adapters.common.words.markup import Reader
 from adapters.telegram.connection.client import TelegramClient
 from adapters.telegram.connection.error_meanings import FAULTS, is_message_gone, is_unchanged
-from adapters.telegram.speech.ephemeral_commands import Whispered
+from adapters.telegram.connection.refs import topic_of
 from adapters.telegram.speech.exact_text import MAX_CHARACTERS
 from adapters.telegram.speech.markup import reader_of
 from core.i18n.catalogs import gettext
@@ -34,6 +36,36 @@ _FOLLOWED: Final = timedelta(minutes=14)
 _PAUSES_SECONDS: Final = (1.0, 5.0, 25.0)
 _NO_PREVIEW: Final = LinkPreviewOptions(is_disabled=True)
 _MOST_REMEMBERED: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Whispered:
+    """An ephemeral command: its number among the ephemeral messages of a chat, which Telegram gives again later.
+
+    Such a message has the number 0 among the chat's messages, so nothing can be named by that.
+    """
+
+    chat: int
+    number: int
+    topic: int | None
+    written_at: datetime
+
+
+def whispered(message: telegram.Message, raw: dict[str, Any]) -> Whispered | None:
+    """What an ephemeral command is to be answered by; ``None`` for a message that others see.
+
+    Args:
+        raw: the message as Telegram sent it; the library does not know ephemeral messages.
+    """
+    number = raw.get("ephemeral_message_id")
+    if not isinstance(number, int) or number <= 0:
+        return None
+    return Whispered(message.chat.id, number, topic_of(message), message.date)
+
+
+def is_ephemeral(message: telegram.Message) -> bool:
+    """Whether a message has no number of its own, so that it cannot be named, answered or deleted like others."""
+    return message.message_id <= 0 or "ephemeral_message_id" in message.api_kwargs
 
 
 class TelegramAnswer:
