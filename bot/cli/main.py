@@ -1,7 +1,4 @@
-"""The command line.
-
-Owns the list of commands, which are loaded when they are called (``bot.cli.lazy``); ``bot.cli.command`` has what they
-do alike. The exit codes:
+"""The list of commands, which are loaded when they are called (``bot.cli.lazy``), and the exit codes.
 
     0    drafts were made, or the command did what it was asked
     1    a reply is advised, but no draft passed the gates or surely fits; a question was answered with no, as of a
