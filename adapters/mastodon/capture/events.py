@@ -82,7 +82,7 @@ class Originals:
         Raises:
             Unavailable: the instance or the database does not answer.
         """
-        refs = await self._followed()
+        refs = await self._followed_posts()
         self._revisions = {ref: revision for ref, revision in self._revisions.items() if ref in refs}
         self._questions = 0
         left = refs[self._next % max(1, len(refs)) :] + refs[: self._next % max(1, len(refs))]
@@ -90,7 +90,7 @@ class Originals:
             now, left = left[:AT_ONCE], left[AT_ONCE:]
             self._next += await self._compare(now)
 
-    async def _followed(self) -> list[PostRef]:
+    async def _followed_posts(self) -> list[PostRef]:
         posts = await self._client.desk.casework.posts(NAME, MOST_FOLLOWED)
         return [ref for ref in posts if ref.community == self._client.home and ref.message.isalnum()]
 

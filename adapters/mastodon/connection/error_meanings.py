@@ -90,7 +90,7 @@ def of_send(error: BaseException) -> AntiphonError:
             sentence("The instance of Mastodon gave no clear answer."),
             remedy=sentence("It is looked up there by itself."),
         )
-    return _refused(status, error)
+    return _refusal(status, error)
 
 
 def of_question(error: BaseException) -> PlatformUnavailable:
@@ -102,7 +102,7 @@ def of_question(error: BaseException) -> PlatformUnavailable:
     status = status_of(error)
     if status is None or status >= 500:
         return _busy(sentence("The instance of Mastodon could not be reached."), 0.0)
-    return _refused(status, error)
+    return _refusal(status, error)
 
 
 def gone() -> PlatformUnavailable:
@@ -112,7 +112,7 @@ def gone() -> PlatformUnavailable:
     )
 
 
-def _refused(status: int, error: BaseException) -> PlatformUnavailable:
+def _refusal(status: int, error: BaseException) -> PlatformUnavailable:
     if status == 401:
         return PlatformUnavailable(
             sentence("The instance does not accept Antiphon's token any more."),

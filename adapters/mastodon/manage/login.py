@@ -81,7 +81,7 @@ async def begin(url: str, *, is_moderator: bool = False) -> LogIn:
     """
     scopes = " ".join(MODERATOR_SCOPES if is_moderator else SCOPES)
     async with _session() as http:
-        offered = await _offered(http, url)
+        offered = await _metadata_of(http, url)
         app = await _content_of(
             http,
             f"{url}/api/v1/apps",
@@ -146,7 +146,7 @@ def _of(url: str, address: object) -> str:
     return named
 
 
-async def _offered(http: aiohttp.ClientSession, url: str) -> dict[str, Any]:
+async def _metadata_of(http: aiohttp.ClientSession, url: str) -> dict[str, Any]:
     """What the instance offers; nothing where it does not say (before Mastodon 4.3, and other software)."""
     try:
         async with http.get(f"{url}/.well-known/oauth-authorization-server") as answer:

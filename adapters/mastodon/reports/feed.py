@@ -60,12 +60,12 @@ def kept_status(status: Mapping[str, Any]) -> JSON:
         KeyError: it has no id or no author.
     """
     quoted = quoted_by(status)
-    kept = _kept(status)
-    kept["quote"] = {"quoted_status": _kept(quoted)} if quoted is not None else _plain(bool(status.get("quote")))
+    kept = _kept_parts(status)
+    kept["quote"] = {"quoted_status": _kept_parts(quoted)} if quoted is not None else _plain(bool(status.get("quote")))
     return kept
 
 
-def _kept(status: Mapping[str, Any]) -> JSON:
+def _kept_parts(status: Mapping[str, Any]) -> JSON:
     """A status without what it quotes."""
     kept = {name: _plain(status.get(name)) for name in _STATUS}
     account, options = status["account"], (status.get("poll") or {}).get("options") or ()

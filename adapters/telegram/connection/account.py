@@ -38,7 +38,7 @@ async def look(token: str, api_url: str = PUBLIC_API) -> TelegramAccount:
         BadSettings: Telegram does not accept the token, or it has not a token's form.
         PlatformUnavailable: Telegram cannot be reached.
     """
-    async with _asked(token, api_url) as client:
+    async with _client_of(token, api_url) as client:
         info = await client.bot.get_webhook_info()
     return TelegramAccount(f"@{client.bot.username}", info.url)
 
@@ -52,14 +52,14 @@ async def groups_told_of(token: str, api_url: str = PUBLIC_API) -> dict[int, str
         BadSettings: Telegram does not accept the token, or it has not a token's form.
         PlatformUnavailable: Telegram cannot be reached, or the updates go to another program.
     """
-    async with _asked(token, api_url) as client:
+    async with _client_of(token, api_url) as client:
         updates = await client.bot.get_updates(timeout=0)
     chats = [update.effective_chat for update in updates]
     return {chat.id: chat.title or "" for chat in chats if chat is not None and chat.type in _GROUPS}
 
 
 @asynccontextmanager
-async def _asked(token: str, api_url: str) -> AsyncIterator[TelegramClient]:
+async def _client_of(token: str, api_url: str) -> AsyncIterator[TelegramClient]:
     client = TelegramClient(TelegramOptions(token, api_url))
     try:
         await client.open()

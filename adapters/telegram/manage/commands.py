@@ -131,7 +131,7 @@ class ManagerCommands:
 
     async def _pick(self, chat: PrivateChat, name: str, number: str) -> None:
         """Do what was asked in the only group that the person manages, or let them pick one; ``number`` of a case."""
-        managers = await self._managed(chat)
+        managers = await self._managed_groups(chat)
         if len(managers) == 1:
             await self._show(chat, name, managers[0].community, number)
             return
@@ -154,7 +154,7 @@ class ManagerCommands:
         else:
             await self._panels.show(chat, manager, name)
 
-    async def _managed(self, chat: PrivateChat) -> list[GroupManager]:
+    async def _managed_groups(self, chat: PrivateChat) -> list[GroupManager]:
         """The groups in which Telegram says now that the person manages, or has a role by the community's choice."""
         communities = (await self._client.desk.governance.communities(NAME))[-_MOST_ASKED:]
         managers = await asyncio.gather(*(self._if_manages(chat.user, community) for community in communities))
