@@ -160,8 +160,8 @@ class CostPart(_Part):
 
 def _meanings() -> list[dict[str, str]]:
     """Each code with what it says: the part of the engine, and its sentence."""
-    said = {**{code: template for template, code in CODES.items()}, OTHER: "There is no code yet."}
-    return [{"const": code, "description": said[code]} for code in sorted(said)]
+    templates = {**{code: template for template, code in CODES.items()}, OTHER: "There is no code yet."}
+    return [{"const": code, "description": templates[code]} for code in sorted(templates)]
 
 
 class NotePart(_Part):

@@ -53,12 +53,12 @@ class SampleTown:
         """Flag the sample posts, and put the person's own ones of an earlier run that still wait back."""
         page, pages = 0, 1
         while page < pages:
-            found = await self._casework.open_cases(self._community.name, self._community.community, person, page)
-            for one in found.cases:
-                post = (await self._casework.card(one.case_id, person)).post
+            listing = await self._casework.open_cases(self._community.name, self._community.community, person, page)
+            for row in listing.cases:
+                post = (await self._casework.card(row.case_id, person)).post
                 if post.ref.message.startswith(_OWN) and post.text:
                     self._community.add(_PASTED_BY, post.text, message_id=post.ref.message)
-            page, pages = page + 1, found.pages
+            page, pages = page + 1, listing.pages
         for message in SAMPLE_FLAGS:
             await self._casework.flag(self._community.flag(message, by="sample volunteer"))
 
@@ -122,8 +122,8 @@ async def _begin(
         await accounts.keep(name, "", (person,))
         links.append(f"{address}/link/{await accounts.link(name)}")
     await town.play(first)
-    said = "This is a sample community inside this process: what is posted here is seen by nobody else."
-    console.print(Text(said), soft_wrap=True)
+    text = "This is a sample community inside this process: what is posted here is seen by nobody else."
+    console.print(Text(text), soft_wrap=True)
     console.print(Text(f"Open this link, which logs you in once, within ten minutes: {links[0]}"), soft_wrap=True)
     why = "Where two persons must approve, be the second one with this link, in a private window:"
     console.print(Text(f"{why} {links[1]}"), soft_wrap=True)

@@ -74,8 +74,8 @@ def doctor(
         from core.desk.invariants import audit as ask_all
 
         async with open_database(settings) as database:
-            for found in await ask_all(database):
-                yield found
+            for finding in await ask_all(database):
+                yield finding
 
     async def work() -> int:
         settings, bar, checks = load_settings(config), PreparationBar(), list[Finding]()

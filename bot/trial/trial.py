@@ -224,7 +224,7 @@ async def _each(questions: Sequence[T], ask: Callable[[T], Awaitable[bool]]) -> 
     """What is found of each; an answer that cannot be had is a wrong one."""
     free = asyncio.Semaphore(_AT_ONCE)
 
-    async def one(about: T) -> bool:
+    async def answer(about: T) -> bool:
         async with free:
             try:
                 return await ask(about)
@@ -233,7 +233,7 @@ async def _each(questions: Sequence[T], ask: Callable[[T], Awaitable[bool]]) -> 
             except (BadAnswer, ModelUnavailable):
                 return False
 
-    return list(await asyncio.gather(*map(one, questions)))
+    return list(await asyncio.gather(*map(answer, questions)))
 
 
 def _post(text: str) -> FlaggedPost:
