@@ -335,8 +335,8 @@ async def judge_pairs(engine: Engine, rows: Sequence[Mapping[str, Any]], log: Lo
 
 async def _ask(engine: Engine, row: Mapping[str, Any]) -> dict[str, object]:
     """The opinions, and for each measured step its seconds, calls and tokens."""
-    counted, meter = measured(engine)
-    model, brief = MeteredModel(counted.model, Budget(PAPER)), brief_of(Sample(row["id"], row["post"]))
+    metered, meter = measured(engine)
+    model, brief = MeteredModel(metered.model, Budget(PAPER)), brief_of(Sample(row["id"], row["post"]))
     first, second = row["reply_1"], row["reply_2"]
     cost: dict[str, list[float]] = {}
 
@@ -459,9 +459,9 @@ async def drafts_for(engine: Engine, sample: Sample, size: int) -> tuple[Brief, 
     facts = [card.fact for card in close if card.fact]
     evidence, _ = await find_evidence([sample.post], brief.reading, close[0].claim, engine.evidence, named=facts)
     brief = Brief(brief.post, brief.reading, close[0].claim, tuple(evidence))
-    rest = [card for card in load_cards("en") if card.target_group is group and card not in close]
+    further = [card for card in load_cards("en") if card.target_group is group and card not in close]
     texts: dict[str, None] = {}
-    for card in [*close, *rest]:
+    for card in [*close, *further]:
         composed = compose(brief, [card], tuple(Intent), random.Random(sample.id))  # nosec B311 # noqa: S311 - repeatable, no secret
         texts |= dict.fromkeys(candidate.text for candidate in composed)
         if len(texts) >= size:
@@ -528,8 +528,8 @@ def main() -> None:
         if options.matrices:
             tables = _replayed(options.matrices, options.seed)
         elif options.pairs:
-            found = asyncio.run(_pairs(options.pairs, options.limit, options.seed, options.resume))
-            tables = {"Agreement with another judge": found}
+            pair_rows = asyncio.run(_pairs(options.pairs, options.limit, options.seed, options.resume))
+            tables = {"Agreement with another judge": pair_rows}
         else:
             tables = {f"Simulated judges, {TRIALS} each": simulation(), "Verdicts saved": simulated_savings()}
     except AntiphonError as err:

@@ -43,16 +43,16 @@ def judge_all(reader: DraftReader, replies: Sequence[Reply]) -> tuple[list[Judge
         by_rules = check_reply(reply.text, context)
         begun = time.perf_counter()
         scores = read_drafts(reader, reply.post, [reply.text], reply.language)[0]
-        found = check_reply(reply.text, context, scores)
+        checked = check_reply(reply.text, context, scores)
         seconds += time.perf_counter() - begun
-        judged.append(Judged(reply, found, by_rules))
+        judged.append(Judged(reply, checked, by_rules))
     return judged, 1000 * seconds / max(len(replies), 1)
 
 
 def systems(judged: Sequence[Judged]) -> list[Row]:
     """What becomes of good and bad drafts, by the reader with the rules and by its peers."""
     good, bad = _apart(judged)
-    found: Mapping[str, Callable[[Judged], Level]] = {
+    levels: Mapping[str, Callable[[Judged], Level]] = {
         "rules and reader": lambda draft: draft.found.level,
         "rules only": lambda draft: draft.by_rules.level,
         "refuse nothing": lambda _: Level.FINE,
@@ -65,7 +65,7 @@ def systems(judged: Sequence[Judged]) -> list[Row]:
             "bad passing": share(level(draft) is not Level.REFUSED for draft in bad),
             "bad passing without a warning": share(level(draft) is Level.FINE for draft in bad),
         }
-        for name, level in found.items()
+        for name, level in levels.items()
     ]
 
 

@@ -153,11 +153,11 @@ async def _dashboard(place: Path | URL, cases: int, moderators: int) -> AsyncIte
         people = [Person(_POST.ref.platform, str(1000 + number), f"Moderator {number}") for number in range(moderators)]
         await _filled(desk, cases, people)
         doorkeeper = WebAccounts(database, desk.live_roles, hasher=PasswordHasher(time_cost=1))
-        found = []
+        cookies = []
         for person in people:
             await doorkeeper.keep(person.name, "", (person,))
             begin = lambda session, name=person.name: accounts.log_in(session, name)  # noqa: E731
-            found.append(await database.run("begin a session", begin))
+            cookies.append(await database.run("begin a session", begin))
         at = listening("127.0.0.1", 0)
         origin = f"http://127.0.0.1:{at.getsockname()[1]}"
         site = Site(
@@ -172,7 +172,7 @@ async def _dashboard(place: Path | URL, cases: int, moderators: int) -> AsyncIte
             origins=(origin,),
         )
         async with serving(application(site), at):
-            yield origin, found
+            yield origin, cookies
     finally:
         await database.close()
 
@@ -202,7 +202,7 @@ async def moderate(origin: str, session: str, rounds: int, pause: float, seed: i
 
 async def _browse(origin: str, sessions: Sequence[str], rounds: int, pause: float) -> None:
     """All moderators at once; what they waited goes to standard output as JSON."""
-    turns = (moderate(origin, one, rounds, pause, seed) for seed, one in enumerate(sessions))
+    turns = (moderate(origin, session, rounds, pause, seed) for seed, session in enumerate(sessions))
     taken = [request for several in await asyncio.gather(*turns) for request in several]
     sys.stdout.write(json.dumps([[request.what, request.seconds] for request in taken]))
 

@@ -184,11 +184,11 @@ class Ingest:
         holder = self.library.holder_of(fetched.sha256)
         if holder in (None, listed.id):
             return False
-        kept, _ = self.library.document(str(holder))
-        if kept.source != listed.source or kept.id.partition(":")[2] != listed.id.partition(":")[2]:
+        document, _ = self.library.document(str(holder))
+        if document.source != listed.source or document.id.partition(":")[2] != listed.id.partition(":")[2]:
             raise DocumentRefused(f"It is the same file as {holder}.")
         if listed.title:
-            self._note(replace(listed, id=kept.id), self.library.revisions(kept.id))
+            self._note(replace(listed, id=document.id), self.library.revisions(document.id))
         return True
 
     def _with_language(self, listed: Listed, parsed: Parsed) -> Parsed:

@@ -83,7 +83,7 @@ def going_on_from(adapter: Path, model: Any) -> Any:
 V = TypeVar("V")
 
 
-def changed_by(values: V, given: Sequence[str] | None) -> V:
+def changed_by(values: V, settings: Sequence[str] | None) -> V:
     """The values with those of ``--set`` that they have, in the type that they have.
 
     Raises:
@@ -91,7 +91,7 @@ def changed_by(values: V, given: Sequence[str] | None) -> V:
     """
     values_by_name = {field.name: getattr(values, field.name) for field in fields(values)}  # type: ignore[arg-type]
     changed = {}
-    for setting in given or ():
+    for setting in settings or ():
         name, _, text = setting.partition("=")
         if name in values_by_name:
             try:
@@ -112,14 +112,14 @@ def _as(example: Any, text: str) -> Any:
     return tuple(text.split(",")) if isinstance(example, tuple) else type(example)(text)
 
 
-def refuse_unknown(given: Sequence[str] | None, *several: Any) -> None:
+def refuse_unknown(settings: Sequence[str] | None, *several: Any) -> None:
     """Refuse a name that none of these values has.
 
     Raises:
         BadInput: there is one, or one without a value.
     """
     names = sorted({field.name for values in several for field in fields(values)})
-    for setting in given or ():
+    for setting in settings or ():
         if setting.partition("=")[0] not in names or "=" not in setting:
             raise BadInput(
                 f"--set {setting} names no value of this stage.", remedy=f"These can be set: {', '.join(names)}."
@@ -166,10 +166,10 @@ def need_extra() -> None:
         )
 
 
-def some(found: Sequence[V], most: int) -> list[V]:
+def some(items: Sequence[V], most: int) -> list[V]:
     """As many as are wanted, the same ones each time."""
     chance = random.Random(0)  # nosec B311 # noqa: S311 - repeatable, no secret
-    return chance.sample(list(found), min(most, len(found))) if most else list(found)
+    return chance.sample(list(items), min(most, len(items))) if most else list(items)
 
 
 LEAST: Final = 12
@@ -342,15 +342,15 @@ def learnt_and_held_out(also: Sequence[str] | None, licence: str) -> tuple[dict[
     from training.published_sets import parse, read_set
     from training.writer import examples
 
-    found = {split: examples.groups(split) for split in ("train", "dev")}
+    groups = {split: examples.groups(split) for split in ("train", "dev")}
     licences = {"Antiphon's own texts": LICENCE}
     for published in (parse(text, licence) for text in also or ()):
         taught = read_set(published)
-        found["train"] += taught.groups
+        groups["train"] += taught.groups
         for reason, count in taught.left_out.items():
             Console().print(f"{published.name}: {count:,} rows are left out ({reason}).")
         licences[published.name] = published.licence
-    return found, licences
+    return groups, licences
 
 
 def _pairs_from(lessons: Path, out: Path | None) -> None:
@@ -422,8 +422,8 @@ def writer(
     for number, (phase, groups) in enumerate(phases.items(), start=1):
         trees = [plant(group, tokenizer) for group in groups]
         if trees:
-            told = partial(started.note, phase=phase if len(phases) > 1 else "")
-            train(model, trees, dev, run / f"{number}-{phase}", values, note=told, save_steps=every)
+            note = partial(started.note, phase=phase if len(phases) > 1 else "")
+            train(model, trees, dev, run / f"{number}-{phase}", values, note=note, save_steps=every)
     model.save_pretrained(run / "adapter")
     after = {"loss, nats a token": mean_loss(model, track(dev, "Scoring unlearnt posts, after"))}
     finish(started, write_card(started, licences=licences, before=before, after=after), plot(started))

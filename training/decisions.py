@@ -147,10 +147,10 @@ def trust(decisions: Sequence[Decision], reader: ReadsDrafts) -> list[Trusted]:
     while left:
         among = np.isin(makers, sorted(left))
         now = dict[str, tuple[float, float]]()
-        for one in sorted(left):
-            others = among & (makers != one)
+        for person in sorted(left):
+            others = among & (makers != person)
             voices = [1 / (counts[maker] + _PRIOR) for maker in makers[others].tolist()]
-            now[one] = _agreement(features[others], np.array(voices), features[makers == one])
+            now[person] = _agreement(features[others], np.array(voices), features[makers == person])
         agreed |= now
         worst = min(now, key=lambda moderator: now[moderator])
         if now[worst][0] >= _CHANCE:
@@ -168,7 +168,7 @@ def kept(decisions: Sequence[Decision], trusted: Sequence[Trusted], chance: NDAr
     """The decisions that count: all of the moderator with the largest weight, of each other one a share by theirs.
 
     Args:
-        found: all of them.
+        decisions: all of them.
         trusted: the weights.
         chance: a number in [0, 1) for each decision.
     """
@@ -187,8 +187,8 @@ def _agreement(
     if len(others) == 0:
         return _CHANCE, 0.0
     both = np.concatenate([others, -others])
-    said = np.concatenate([np.ones(len(others)), np.zeros(len(others))])
-    taste = LogisticRegression(C=1.0, fit_intercept=False).fit(both, said, np.tile(voices / voices.mean(), 2))
+    labels = np.concatenate([np.ones(len(others)), np.zeros(len(others))])
+    taste = LogisticRegression(C=1.0, fit_intercept=False).fit(both, labels, np.tile(voices / voices.mean(), 2))
     surely = mine @ taste.coef_[0]
     return float((surely > 0).mean()), float(surely.mean())
 

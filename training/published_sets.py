@@ -73,7 +73,7 @@ class ReadSet:
     left_out: Mapping[str, int]
 
 
-def read_set(one: PublishedSet) -> ReadSet:
+def read_set(published: PublishedSet) -> ReadSet:
     """The replies of a set. Of several intents of one row the first that is one of ours counts.
 
     Left out are rows without a post or a reply, rows whose intents are none of ours, posts in a language that Antiphon
@@ -82,12 +82,14 @@ def read_set(one: PublishedSet) -> ReadSet:
     Raises:
         BadInput: the file cannot be read, no licence is named, or columns are missing.
     """
-    if not one.licence.strip():
-        raise BadInput(f"No licence is named for {one.name}.", remedy="Say with --licence under which one you have it.")
+    if not published.licence.strip():
+        raise BadInput(
+            f"No licence is named for {published.name}.", remedy="Say with --licence under which one you have it."
+        )
     of_post: dict[str, list[Example]] = defaultdict(list)
     left_out, seen_before = Counter[str](), set[str]()
-    for row in _rows(one.file):
-        post, text = _value(row, _POST, one.file), _value(row, _REPLY, one.file)
+    for row in _rows(published.file):
+        post, text = _value(row, _POST, published.file), _value(row, _REPLY, published.file)
         intent = _intent(_first_text(row, _INTENT) or "informative")
         language = _first_text(row, _LANGUAGE)[:2] or detect(post, "en") or "en"
         if not post or not text:
@@ -100,24 +102,24 @@ def read_set(one: PublishedSet) -> ReadSet:
             left_out["a reply that stood before"] += 1
         else:
             seen_before.add(text)
-            of_post[post].append(Example(reply_prompt(post, intent, language), text, one.name))
+            of_post[post].append(Example(reply_prompt(post, intent, language), text, published.name))
     return ReadSet([tuple(examples) for examples in of_post.values()], dict(left_out))
 
 
-def parse(said: str, licence: str) -> PublishedSet:
+def parse(text: str, licence: str) -> PublishedSet:
     """A set from ``NAME=FILE``.
 
     Raises:
         BadInput: it has another form, or there is no such file.
     """
-    name, sign, file = said.partition("=")
+    name, sign, file = text.partition("=")
     if not sign or not name or not Path(file).is_file():
-        raise BadInput(f"{said} names no set.", remedy="Write NAME=FILE, such as mt-conan=Multitarget-CONAN.csv.")
+        raise BadInput(f"{text} names no set.", remedy="Write NAME=FILE, such as mt-conan=Multitarget-CONAN.csv.")
     return PublishedSet(name, Path(file), licence)
 
 
-def _intent(said: str) -> Intent | None:
-    intents = (INTENTS.get(word.strip()) for word in re.split(r"[,;/|]", said))
+def _intent(text: str) -> Intent | None:
+    intents = (INTENTS.get(word.strip()) for word in re.split(r"[,;/|]", text))
     return next((intent for intent in intents if intent), None)
 
 

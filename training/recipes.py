@@ -103,8 +103,8 @@ def departures(recipe: str, stage: str, values: Mapping[str, Any]) -> list[str]:
 def _published(recipe: str, stage: str) -> Mapping[str, Published]:
     stages = RECIPES.get(recipe, {})
     if stage not in stages:
-        known = [name for name, those in RECIPES.items() if stage in those]
+        recipes = [name for name, those in RECIPES.items() if stage in those]
         raise BadInput(
-            f"There is no recipe {recipe} for {stage}.", remedy=f"Choose one of: {', '.join([OWN, *known])}."
+            f"There is no recipe {recipe} for {stage}.", remedy=f"Choose one of: {', '.join([OWN, *recipes])}."
         )
     return stages[stage]

@@ -71,26 +71,26 @@ def questions(*, posts_each: int = 8, seed: int = 0, data: Path = DATA) -> list[
     return questions
 
 
-def split_by_stereotype(found: Sequence[Question], *, one_in: int = 5) -> tuple[list[Question], list[Question]]:
+def split_by_stereotype(every: Sequence[Question], *, one_in: int = 5) -> tuple[list[Question], list[Question]]:
     """Questions to learn from and others to measure on: no stereotype is on both sides."""
-    names = sorted({question.stereotype for question in found})
+    names = sorted({question.stereotype for question in every})
     held_out = set(names[::one_in])
-    return [q for q in found if q.stereotype not in held_out], [q for q in found if q.stereotype in held_out]
+    return [q for q in every if q.stereotype not in held_out], [q for q in every if q.stereotype in held_out]
 
 
 def ranked(
-    found: Iterable[Question], embedder: Embedder, *, negatives: int, facts: Sequence[Fact] | None = None
+    every: Iterable[Question], embedder: Embedder, *, negatives: int, facts: Sequence[Fact] | None = None
 ) -> list[Ranked]:
     """Each question with each of its answers, and the nearest facts of the group that are no answer.
 
     Args:
-        found: the questions.
+        every: the questions.
         embedder: what is near.
         negatives: hard negatives for each, at most.
         facts: those that are searched; the starter facts where none are given.
     """
     facts_by_id = {fact.id: fact for fact in facts or load_facts(STARTER_FACTS)}
-    listed = list(found)
+    listed = list(every)
     if not listed:
         return []
     near = embedder.encode([q.text for q in listed]) @ embedder.encode([fact.text for fact in facts_by_id.values()]).T

@@ -157,9 +157,9 @@ def texts(system: str, outcomes: Sequence[SystemOutcome], rewards: Rewards, samp
     """The first reply of one system; ``dropped`` counts the drafts that a gate stopped."""
     own = [outcome for outcome in outcomes if outcome.system == system]
     sample_of = {sample.id: sample for sample in samples}
-    said = [(outcome.reply, sample_of[outcome.id]) for outcome in own if outcome.reply]
-    paired = [(reply, sample.human_reply) for reply, sample in said if sample.human_reply]
-    replies, human = [reply for reply, _ in said], [sample.human_reply for sample in samples if sample.human_reply]
+    answered = [(outcome.reply, sample_of[outcome.id]) for outcome in own if outcome.reply]
+    paired = [(reply, sample.human_reply) for reply, sample in answered if sample.human_reply]
+    replies, human = [reply for reply, _ in answered], [sample.human_reply for sample in samples if sample.human_reply]
     return {
         "system": system,
         "replies": len(replies),
@@ -172,7 +172,7 @@ def texts(system: str, outcomes: Sequence[SystemOutcome], rewards: Rewards, samp
         "RR": repetition_rate(replies),
         "ROUGE-L": _mean([rouge_l(*pair) for pair in paired]),
         "BLEU-4": bleu_4([reply for reply, _ in paired], [reference for _, reference in paired]),
-        "novelty, post": _mean([novelty(reply, [sample.post]) for reply, sample in said]),
+        "novelty, post": _mean([novelty(reply, [sample.post]) for reply, sample in answered]),
         "novelty, human": _mean([novelty(text, human) for text in replies]),
     }
 
@@ -253,16 +253,16 @@ def limits_of(profiles: str, limit: int, limits: str) -> dict[str, int]:
     Raises:
         BadInput: a limit is not a number above 0, or is for a system that does not run.
     """
-    found = dict.fromkeys(profiles.split(","), limit)
+    posts_each = dict.fromkeys(profiles.split(","), limit)
     for part in filter(None, limits.split(",")):
         name, _, count = part.partition("=")
-        if name not in found or not count.isdecimal() or not int(count):
-            raise BadInput(f"--limits {part} is wrong.", remedy=f"Write name=posts for one of {', '.join(found)}.")
-        found[name] = int(count)
-    for name in found:
+        if name not in posts_each or not count.isdecimal() or not int(count):
+            raise BadInput(f"--limits {part} is wrong.", remedy=f"Write name=posts for one of {', '.join(posts_each)}.")
+        posts_each[name] = int(count)
+    for name in posts_each:
         if name != PLAIN:
             load_settings().profile_named(name)  # an unknown name must be reported before an hour is spent
-    return found
+    return posts_each
 
 
 def _mean(values: Sequence[float | None]) -> float | None:

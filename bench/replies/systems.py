@@ -34,9 +34,9 @@ FIGURE = "figure without evidence"
 def flags_of(text: str, brief: Brief, readers: Readers, max_characters: int = 2000) -> list[str]:
     """Why a person should look at a reply, in words; empty where nothing stood out. Blocking: call it in a thread."""
     flags = []
-    read = read_drafts(readers.drafts, brief.post.text, [text], brief.language)[0]
-    if read and read.fault:
-        flags.append(f"reader: {read.fault}")
+    scores = read_drafts(readers.drafts, brief.post.text, [text], brief.language)[0]
+    if scores and scores.fault:
+        flags.append(f"reader: {scores.fault}")
     fault = check_reply(text, GateContext(brief, max_characters)).fault
     if fault:
         flags.append(f"gate: {fault}")

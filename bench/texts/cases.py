@@ -172,8 +172,8 @@ def _reply(row: Mapping[str, Any], place: int, post_of: Mapping[str, Mapping[str
             f"{path}, row {place}: the post {row.get('post_id')!r}, the label {label!r} or the text cannot be used.",
             remedy="Give each row 'post_id' of a post, 'label' good or bad, and 'text'.",
         )
-    given = row.get("evidence") or ()
-    passages = given if isinstance(given, list) else [given] if given else []
+    passage_rows = row.get("evidence") or ()
+    passages = passage_rows if isinstance(passage_rows, list) else [passage_rows] if passage_rows else []
     return Reply(
         str(post["post"]),
         str(row["text"]),

@@ -293,9 +293,9 @@ class Library:
             files = database.execute("SELECT DISTINCT file FROM revisions WHERE document = ?", (document,)).fetchall()
             if not database.execute("DELETE FROM documents WHERE id = ?", (document,)).rowcount:
                 raise BadInput(f"There is no document {document!r}.", remedy=_NO_DOCUMENT)
-            kept = {row[0] for row in database.execute("SELECT DISTINCT file FROM revisions")}
+            still_used = {row[0] for row in database.execute("SELECT DISTINCT file FROM revisions")}
         for (file,) in files:
-            if file not in kept:
+            if file not in still_used:
                 (self.folder / file).unlink(missing_ok=True)
 
     def set_trust(self, source: str, level: Trust) -> None:

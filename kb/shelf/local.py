@@ -392,7 +392,7 @@ class LocalShelf:
             texts = self.library.paragraphs(rows)
             cut = [(row, _cut(texts[row].text, language)) for row in sorted(texts)]
             step.append((revision, language, cut))
-            if sum(len(one[2]) for one in step) >= _PARAGRAPHS_AT_ONCE:
+            if sum(len(entry[2]) for entry in step) >= _PARAGRAPHS_AT_ONCE:
                 count += self._index(step)
                 step = []
                 on_progress("words", count, total)

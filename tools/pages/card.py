@@ -49,8 +49,8 @@ def picture() -> str:
 
 def lines_of(content: str) -> Iterator[tuple[str, str]]:
     """A text's lines as a reader has them, each with its bold beginning apart."""
-    for pattern, shown in _SHOWN:
-        content = pattern.sub(shown, content)
+    for pattern, text in _SHOWN:
+        content = pattern.sub(text, content)
     for line in read_as_discord_shows(content).splitlines():
         bold = _BOLD.match(line)
         start = bold[1] if bold else ""

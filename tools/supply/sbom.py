@@ -67,9 +67,9 @@ def bill() -> dict[str, Any]:
     )
     document: dict[str, Any] = json.loads(process.stdout)
     names = needed()
-    kept = [component for component in document["components"] if canonicalize_name(component["name"]) in names]
-    refs = {component["bom-ref"] for component in kept} | {document["metadata"]["component"]["bom-ref"]}
-    document["components"] = [*kept, _weights()]
+    components = [component for component in document["components"] if canonicalize_name(component["name"]) in names]
+    refs = {component["bom-ref"] for component in components} | {document["metadata"]["component"]["bom-ref"]}
+    document["components"] = [*components, _weights()]
     document["dependencies"] = [
         entry | ({"dependsOn": [ref for ref in entry["dependsOn"] if ref in refs]} if "dependsOn" in entry else {})
         for entry in document["dependencies"]

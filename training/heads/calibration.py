@@ -24,46 +24,46 @@ def calibration(logits: NDArray[np.float32], targets: NDArray[np.float32]) -> li
     fits = []
     for at in range(targets.shape[1]):
         is_labelled = ~np.isnan(targets[:, at])
-        said = targets[is_labelled, at] >= 0.5
-        if is_labelled.sum() < 50 or min(said.sum(), (~said).sum()) < 10:
+        is_so = targets[is_labelled, at] >= 0.5
+        if is_labelled.sum() < 50 or min(is_so.sum(), (~is_so).sum()) < 10:
             fits.append((1.0, 0.0))
             continue
-        fit = LogisticRegression(C=100.0).fit(logits[is_labelled, at : at + 1], said)
+        fit = LogisticRegression(C=100.0).fit(logits[is_labelled, at : at + 1], is_so)
         fits.append((round(float(fit.coef_[0, 0]), 4), round(float(fit.intercept_[0]), 4)))
     return fits
 
 
-def beside(odds: NDArray[np.float64], said: NDArray[np.bool_]) -> list[float]:
+def beside(odds: NDArray[np.float64], is_so: NDArray[np.bool_]) -> list[float]:
     """How the log-odds of networks, shape (texts, networks), become those of all: an offset, and what each counts."""
-    fit = LogisticRegression(C=100.0).fit(odds, said)
+    fit = LogisticRegression(C=100.0).fit(odds, is_so)
     return [round(float(number), 4) for number in (fit.intercept_[0], *fit.coef_[0])]
 
 
 def even(
-    odds: NDArray[np.float64], said: NDArray[np.bool_], others: NDArray[np.float64], said_of_others: NDArray[np.bool_]
+    odds: NDArray[np.float64], is_so: NDArray[np.bool_], others: NDArray[np.float64], said_of_others: NDArray[np.bool_]
 ) -> tuple[float, float]:
     """The offset and slope that make log-odds fit our texts and those of other writers, which weigh alike together."""
-    weights = np.concatenate([np.ones(len(said)), np.full(len(others), len(said) / len(others))])
+    weights = np.concatenate([np.ones(len(is_so)), np.full(len(others), len(is_so) / len(others))])
     fit = LogisticRegression(C=100.0).fit(
-        np.concatenate([odds, others])[:, None], np.concatenate([said, said_of_others]), sample_weight=weights
+        np.concatenate([odds, others])[:, None], np.concatenate([is_so, said_of_others]), sample_weight=weights
     )
     return float(fit.intercept_[0]), float(fit.coef_[0, 0])
 
 
 def by_language(
-    spoken: NDArray[np.str_], said: NDArray[np.bool_], chances: NDArray[np.float64]
+    spoken: NDArray[np.str_], is_so: NDArray[np.bool_], chances: NDArray[np.float64]
 ) -> list[dict[str, Any]]:
     """What the main output finds and lets pass in each language, and whether it is enough to count there."""
     rows = []
     for language in sorted(set(spoken)):
         is_language = spoken == language
-        found, let_pass = chances[is_language & said] >= 0.5, chances[is_language & ~said] < 0.5
-        is_known = all(part.size and _surely(part) >= LEAST_KNOWN for part in (found, let_pass))
+        caught, let_pass = chances[is_language & is_so] >= 0.5, chances[is_language & ~is_so] < 0.5
+        is_known = all(part.size and _surely(part) >= LEAST_KNOWN for part in (caught, let_pass))
         rows.append(
             {
                 "language": str(language),
                 "texts": int(is_language.sum()),
-                "recall": _share(found),
+                "recall": _share(caught),
                 "specificity": _share(let_pass),
                 "known": is_known,
             }
@@ -76,11 +76,11 @@ def _surely(right: NDArray[np.bool_]) -> float:
     return float(binomtest(int(right.sum()), len(right)).proportion_ci(method="wilson").low)
 
 
-def unsure_between(chances: NDArray[np.float64], said: NDArray[np.bool_]) -> tuple[float, float]:
+def unsure_between(chances: NDArray[np.float64], is_so: NDArray[np.bool_]) -> tuple[float, float]:
     """The probabilities between which the reader is not sure: outside, nine in ten of what it says are right."""
     grid = np.linspace(0.02, 0.98, 97)
-    high = next((p for p in grid if p >= 0.5 and _share(said[chances >= p]) >= SURE), 0.98)
-    low = next((p for p in grid[::-1] if p <= 0.5 and _share(~said[chances < p]) >= SURE), 0.02)
+    high = next((p for p in grid if p >= 0.5 and _share(is_so[chances >= p]) >= SURE), 0.98)
+    low = next((p for p in grid[::-1] if p <= 0.5 and _share(~is_so[chances < p]) >= SURE), 0.02)
     return round(float(low), 2), round(float(high), 2)
 
 
@@ -112,9 +112,9 @@ def false_alarms(logits: NDArray[np.float64]) -> tuple[list[float], list[float]]
     return [round(float(number), 3) for number in (*counted, *beyond)], [round(float(number), 3) for number in there]
 
 
-def limits(unfit: NDArray[np.float64], said: NDArray[np.bool_]) -> tuple[float, float]:
+def limits(unfit: NDArray[np.float64], is_so: NDArray[np.bool_]) -> tuple[float, float]:
     """From which probability a draft is warned of, and refused: what these cost of the good drafts is fixed."""
-    good = unfit[~said]
+    good = unfit[~is_so]
     warned, refused = (float(np.quantile(good, 1 - share)) for share in (WARNED_OF_GOOD, REFUSED_OF_GOOD))
     return round(warned, 3), round(refused, 3)
 

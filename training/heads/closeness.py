@@ -31,7 +31,7 @@ Closeness = Mapping[str, NDArray[np.float32]]
 
 
 def compared(
-    posts: Sequence[Labelled], known: Sequence[Stereotype], close: Closeness, count: int
+    posts: Sequence[Labelled], stereotypes: Sequence[Stereotype], close: Closeness, count: int
 ) -> Iterator[tuple[float, float, bool]]:
     """Of each stereotype and each post about its group: how near its wordings and the others' are; did a reader see it?
 
@@ -39,11 +39,11 @@ def compared(
         close: for each stereotype the cosines of the posts and its wordings.
     """
     chance = random.Random(1)  # nosec B311 # noqa: S311 - repeatable, no secret
-    for stereotype in [*known] * _DRAWS:
+    for stereotype in [*stereotypes] * _DRAWS:
         drawn = chance.sample(range(close[stereotype.id].shape[1]), min(count, close[stereotype.id].shape[1]))
         rivals = [
             close[other.id]
-            for other in known
+            for other in stereotypes
             if other.target_group is stereotype.target_group and other is not stereotype
         ]
         near, rival = close[stereotype.id][:, drawn].max(axis=1), np.concatenate(rivals, axis=1).max(axis=1)
@@ -55,13 +55,15 @@ def compared(
 def table(split: str) -> list[str]:
     """A line for each number of wordings and each limit."""
     embedder = SentenceEmbedder()
-    known = [stereotype for stereotype in load_stereotypes().values() if not stereotype.is_general]
+    stereotypes = [stereotype for stereotype in load_stereotypes().values() if not stereotype.is_general]
     posts = [post for post in labelled() if post.split == split and post.language == "en"]
     vectors = vectors_of([post.text for post in posts], "en", embedder)
-    close = {stereotype.id: vectors @ vectors_of(stereotype.wordings["en"], "en", embedder).T for stereotype in known}
+    close = {
+        stereotype.id: vectors @ vectors_of(stereotype.wordings["en"], "en", embedder).T for stereotype in stereotypes
+    }
     lines = [f"{split}: {len(posts)} posts"]
     for count in _WORDINGS:
-        near, rival, saw = np.array(list(compared(posts, known, close, count))).T
+        near, rival, saw = np.array(list(compared(posts, stereotypes, close, count))).T
         seen = saw > 0
         for ahead in _AHEAD:
             is_close = (near >= CLOSE) & (near >= rival + ahead)

@@ -170,27 +170,27 @@ def measured(task: Task, out: Path, about: dict[str, Any]) -> list[dict[str, Any
     targets = task.targets(task.dev)
     logits = SmallEncoder(out).logits(task.texts(task.dev))
     at = list(task.outputs).index(task.main)
-    said, spoken = targets[:, at] > 0.5, np.array([row.language for row in task.dev])
+    is_so, spoken = targets[:, at] > 0.5, np.array([row.language for row in task.dev])
     about["calibration"] = calibration(logits, targets)
-    table = by_language(spoken, said, _probabilities(logits[:, at], about["calibration"][at]))
+    table = by_language(spoken, is_so, _probabilities(logits[:, at], about["calibration"][at]))
     about["spoken"] = [row["language"] for row in table]
     about["languages"] = [row["language"] for row in table if row["known"]]
-    mine = np.isin(spoken, about["languages"] or spoken)  # in the others its word does not count
-    about["calibration"] = calibration(logits[mine], targets[mine])
+    is_counted = np.isin(spoken, about["languages"] or spoken)  # in the others its word does not count
+    about["calibration"] = calibration(logits[is_counted], targets[is_counted])
     slope, offset = about["calibration"][at]
     main = logits[:, at].astype(np.float64) * slope + offset
     chances = _probabilities(logits[:, at], (slope, offset))
     if task.main == "unfit":
-        about["limits"] = limits(chances[mine], said[mine])
+        about["limits"] = limits(chances[is_counted], is_so[is_counted])
         return table
-    about["unsure"] = unsure_between(chances[mine], said[mine])
+    about["unsure"] = unsure_between(chances[is_counted], is_so[is_counted])
     if task.outside:
         table = _evened(task, out, about, at)
     talk = [(readable(text),) for text in task.talk]
     odds_of_talk = SmallEncoder(out).logits(talk)[:, at].astype(np.float64) * slope + offset
     about["false_alarms"], about["ordinary"] = false_alarms(odds_of_talk), len(talk)
     chance = random.Random(SEED)  # nosec B311 # noqa: S311 - a reproducible sample, no secret
-    hateful = np.flatnonzero(mine & said).tolist()
+    hateful = np.flatnonzero(is_counted & is_so).tolist()
     hidden = chance.sample(hateful, min(_HIDDEN, len(hateful)))
     longer = [
         pieces_of(readable(_amid_talk(task.dev[row].text, task.talk, chance), task.dev[row].language)) for row in hidden
@@ -214,23 +214,23 @@ def _evened(task: Task, out: Path, about: dict[str, Any], at: int) -> list[dict[
     networks = (own, (home.logits, home.about["calibration"][at]))
     rows = [*task.dev, *task.outside]
     odds = np.stack([logits(task.texts(rows))[:, at] * fit[0] + fit[1] for logits, fit in networks], axis=1)
-    said, spoken = task.targets(rows)[:, at] > 0.5, np.array([row.language for row in rows])
+    is_so, spoken = task.targets(rows)[:, at] > 0.5, np.array([row.language for row in rows])
     is_ours, read = np.arange(len(rows)) < len(task.dev), np.zeros(len(rows))
     about["odds"] = {}
     for language in about["spoken"]:
         its, ours = spoken == language, is_ours[spoken == language]
         features = odds[its, : 1 if language in about["languages"] else 2]
-        bias, *slopes = beside(features[ours], said[its][ours])
-        found = bias + features @ slopes
-        offset, slope = even(found[ours], said[its][ours], found[~ours], said[its][~ours])
-        read[its] = offset + slope * found
+        bias, *slopes = beside(features[ours], is_so[its][ours])
+        sums = bias + features @ slopes
+        offset, slope = even(sums[ours], is_so[its][ours], sums[~ours], is_so[its][~ours])
+        read[its] = offset + slope * sums
         about["odds"][language] = [
             round(number, 4) for number in (offset + slope * bias, *(slope * number for number in slopes))
         ]
     chances = 1 / (1 + np.exp(-read))
-    table = by_language(spoken[is_ours], said[is_ours], chances[is_ours])
+    table = by_language(spoken[is_ours], is_so[is_ours], chances[is_ours])
     counts = np.isin(spoken, about["languages"] or spoken)
-    about["unsure"] = unsure_between(chances[counts], said[counts])
+    about["unsure"] = unsure_between(chances[counts], is_so[counts])
     return table
 
 

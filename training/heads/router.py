@@ -264,7 +264,7 @@ def measured(
             if not rows_here:
                 continue
             shares, right = _shares(rows_here, outputs, classifier)
-            routed, told = (_chances(shares, slope, start) >= least for least in limits)
+            routed, is_sure = (_chances(shares, slope, start) >= least for least in limits)
             table.append(
                 {
                     "language": language,
@@ -273,8 +273,8 @@ def measured(
                     "likeliest right": right.mean(),
                     "routed": routed.mean(),
                     "routed and right": right[routed].mean() if routed.any() else None,
-                    "with a gist": told.mean(),
-                    "and right": right[told].mean() if told.any() else None,
+                    "with a gist": is_sure.mean(),
+                    "and right": right[is_sure].mean() if is_sure.any() else None,
                 }
             )
     return table
@@ -284,8 +284,8 @@ def _shares(
     rows: Sequence[Labelled], outputs: Outputs, classifier: TextClassifier
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Of each text the share of the likeliest stereotype, and whether a reader saw it."""
-    said = np.array(list(outputs.said(classifier.logits(_texts_of(rows)), rows)))
-    return said[:, 0], said[:, 1] > 0.5
+    pairs = np.array(list(outputs.said(classifier.logits(_texts_of(rows)), rows)))
+    return pairs[:, 0], pairs[:, 1] > 0.5
 
 
 def _chances(shares: NDArray[np.float64], slope: float, start: float) -> NDArray[np.float64]:

@@ -205,7 +205,7 @@ def task_of_posts(most: int = 0, *, goes_on: bool = False, is_abroad: bool = Fal
     if is_abroad:
         train, dev = [*train, *(row for row in train if row.language != "en")], [r for r in dev if r.language != "en"]
         talk, most_replies = talk[::2], _REPLIES_ABROAD
-    known = scaled(post_targets(train))
+    labels = scaled(post_targets(train))
     others = list(ordinary("heldout"))
     if most:
         talk, others, replies = talk[: 2 * most], others[: 20 * most], replies[:most]
@@ -219,12 +219,12 @@ def task_of_posts(most: int = 0, *, goes_on: bool = False, is_abroad: bool = Fal
         for at, row in enumerate(train):
             if row.readings and chance.random() >= share:
                 continue
-            text, target = row.text, known[at]
+            text, target = row.text, labels[at]
             if chance.random() < 0.35:
                 text = disguised(text, chance)
             if chance.random() < 0.15:
                 other = chance.randrange(len(train))
-                text, target = _beside(text, train[other].text, target, known[other], chance)
+                text, target = _beside(text, train[other].text, target, labels[other], chance)
             if chance.random() < 0.1:
                 text = _beside(text, _stretch(talk, chance), target, nothing, chance)[0]
             if chance.random() < 0.1:

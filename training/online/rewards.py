@@ -198,8 +198,8 @@ class Rewards:
         """What the reader says of each; it is asked once for all rewards of a batch."""
         rows = _each(completions, columns)
         if any(row not in self._read for row in rows):
-            found = _by_case(rows, lambda case, texts: self.reader.read(case.post, texts, case.language))
-            self._read = dict(zip(rows, found, strict=True))
+            signs = _by_case(rows, lambda case, texts: self.reader.read(case.post, texts, case.language))
+            self._read = dict(zip(rows, signs, strict=True))
         return [self._read[row] for row in rows]
 
 

@@ -54,16 +54,16 @@ def rows(values: Choice) -> list[dict[str, Any]]:
     return [row for row in rows if row["evidence"]] if values.reward == "f2rl" else rows
 
 
-def refuse_few(found: Sequence[Mapping[str, Any]], wanted: int) -> None:
+def refuse_few(prompts: Sequence[Mapping[str, Any]], wanted: int) -> None:
     """Refuse fewer prompts than a step takes, of which TRL would make no step.
 
     Raises:
         BadInput: it says how many are wanted.
     """
-    if len(found) < wanted:
+    if len(prompts) < wanted:
         raise BadInput(
-            f"There are {len(found)} prompts, and a step takes {wanted}.",
-            remedy=f"Take {wanted} or more (--most), or fewer a step (--set prompts_a_step={max(len(found), 1)}).",
+            f"There are {len(prompts)} prompts, and a step takes {wanted}.",
+            remedy=f"Take {wanted} or more (--most), or fewer a step (--set prompts_a_step={max(len(prompts), 1)}).",
         )
 
 
@@ -82,7 +82,7 @@ def _claims_and_facts() -> dict[str, tuple[str, Evidence]]:
 def learn(
     model: Any,
     tokenizer: Any,
-    found: Sequence[Mapping[str, Any]],
+    prompts: Sequence[Mapping[str, Any]],
     run: Path,
     values: groups.Values,
     note: Note,
@@ -100,7 +100,7 @@ def learn(
         note({name: value for name, value in entry.items() if math.isfinite(value)})
 
     rewards = _rewards(values).functions()
-    groups.train(model, tokenizer, found, rewards, run, values, note=keep, save_steps=save_steps)
+    groups.train(model, tokenizer, prompts, rewards, run, values, note=keep, save_steps=save_steps)
 
 
 def ends(log: Iterable[Mapping[str, Any]]) -> tuple[dict[str, float], dict[str, float]]:

@@ -73,7 +73,7 @@ def labelled(texts: Learnt, outputs: Outputs, tokenizer: Tokenizer) -> list[Labe
     rows = list[Labelled]()
     for at, text in enumerate(texts.texts):
         rows_here, (split, share) = rows_at.get(at, []), shares.get(at, ("train", math.nan))
-        if {split, *(one.split for one in rows_here)} != {"train"}:
+        if {split, *(row.split for row in rows_here)} != {"train"}:
             continue
         first = next((row.labels[0][0] for row in rows_here if row.labels[0][0] != NONE), None)
         answer = tokenizer.encode(f" {gist_in_words(stereotypes[first])}\n") if first else []
@@ -134,9 +134,9 @@ class Reading(nn.Module):
         with torch.autocast(dropped.device.type, enabled=False):  # in 32 bits, as in use
             said = self.outputs(dropped)
         parts = dict[str, Tensor]()
-        asked = ~hateful.isnan()
-        if asked.any():
-            parts["hateful"] = functional.binary_cross_entropy_with_logits(said[asked, 0], hateful[asked])
+        is_labelled = ~hateful.isnan()
+        if is_labelled.any():
+            parts["hateful"] = functional.binary_cross_entropy_with_logits(said[is_labelled, 0], hateful[is_labelled])
         if stereotypes.any():
             parts["stereotypes"] = -(stereotypes * said[:, 1:].log_softmax(dim=1)).sum() / stereotypes.sum()
         places, wanted = learnt({"labels": labels})

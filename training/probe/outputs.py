@@ -65,12 +65,12 @@ def fit(texts: Learnt, states: NDArray[Any], outputs: Outputs, epochs: int = EPO
     return Fit(mean, spread, np.concatenate([of_hate, weight]), np.concatenate([its_bias, bias]))
 
 
-def scores(found: Fit, texts: Learnt, states: NDArray[Any], outputs: Outputs) -> dict[str, float]:
+def scores(fit: Fit, texts: Learnt, states: NDArray[Any], outputs: Outputs) -> dict[str, float]:
     """How outputs do on the development split, all languages together."""
     posts = [(at, share >= 0.5) for at, _, split, share in texts.posts if split == "dev"]
     routed = [(at, row) for at, row in texts.stereotypes if row.split == "dev"]
-    of_hate = found.outputs(states[[at for at, _ in posts]])[:, 0]
-    of_stereotypes = found.outputs(states[[at for at, _ in routed]])[:, 1:]
+    of_hate = fit.outputs(states[[at for at, _ in posts]])[:, 0]
+    of_stereotypes = fit.outputs(states[[at for at, _ in routed]])[:, 1:]
     right = [is_seen for _, is_seen in outputs.said(of_stereotypes, [row for _, row in routed])]
     return {
         "area under the curve, hateful": float(roc_auc_score([is_hateful for _, is_hateful in posts], of_hate)),
@@ -82,8 +82,8 @@ def _hateful(texts: Learnt, far: Floats) -> tuple[Floats, Floats]:
     """The output that tells hateful posts best on the development split."""
     parts = {}
     for split in ("train", "dev"):
-        mine = [(at, share >= 0.5) for at, _, its, share in texts.posts if its == split]
-        parts[split] = far[[at for at, _ in mine]], np.array([is_hateful for _, is_hateful in mine])
+        places = [(at, share >= 0.5) for at, _, its, share in texts.posts if its == split]
+        parts[split] = far[[at for at, _ in places]], np.array([is_hateful for _, is_hateful in places])
     tried = list[tuple[float, Any]]()
     for strength in _STRENGTHS:
         model = LogisticRegression(C=strength, max_iter=300, class_weight="balanced").fit(*parts["train"])
@@ -126,14 +126,14 @@ def _stereotypes(texts: Learnt, far: Floats, outputs: Outputs, epochs: int) -> t
     return max(tried, key=lambda pair: pair[0])[1]
 
 
-def write(found: Fit, about: Mapping[str, Any], file: Path) -> None:
+def write(fit: Fit, about: Mapping[str, Any], file: Path) -> None:
     """Write the outputs as they ship: the matrix in sixteen bits."""
     from safetensors.numpy import save_file
 
     arrays: dict[str, NDArray[Any]] = {
-        "mean": found.mean,
-        "spread": found.spread,
-        "bias": found.bias,
-        "weight": found.weight.astype(np.float16),
+        "mean": fit.mean,
+        "spread": fit.spread,
+        "bias": fit.bias,
+        "weight": fit.weight.astype(np.float16),
     }
     save_file(arrays, file, metadata={"about": json.dumps(about, sort_keys=True)})

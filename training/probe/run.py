@@ -36,17 +36,17 @@ _WEIGHTS: Final = (0.3, 0.5, 0.7, 0.9, 1.2, 1.6, 2.2, 3.0)
 
 
 def pooled(
-    texts: Learnt, states: NDArray[Any], found: Fit, outputs: Outputs
+    texts: Learnt, states: NDArray[Any], fit: Fit, outputs: Outputs
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """What stands beside the outputs, fitted on the development split, and a table of what was measured."""
     about: dict[str, Any] = {HATEFUL: {}, "stereotypes": {}}
     reader, router, table = shipped_posts(), shipped_router(), list[dict[str, Any]]()
     for language in LANGUAGES:
-        table += _pool_hate(texts, states, found, reader, language, about[HATEFUL])
+        table += _pool_hate(texts, states, fit, reader, language, about[HATEFUL])
     weight = _WEIGHTS[0]
     for languages in TOGETHER:
         rows = [row for language in languages for row in _rows(texts, language, "dev")]
-        both = _both(texts, states, found, router, rows)
+        both = _both(texts, states, fit, router, rows)
         if languages == TOGETHER[0] or len(rows) >= ENOUGH:  # with fewer it counts as for the languages before
             weight = _weight(both, rows, outputs)
         shares, right = _shares(outputs, both, weight, rows)
@@ -59,26 +59,26 @@ def pooled(
         about["stereotypes"] |= dict.fromkeys(languages, fitted)
     for language, fitted in about["stereotypes"].items():
         for split in ("dev", "test"):
-            table.append(_measured(texts, states, found, outputs, router, fitted, language, split))
+            table.append(_measured(texts, states, fit, outputs, router, fitted, language, split))
     return about, table
 
 
 def _pool_hate(
-    texts: Learnt, states: NDArray[Any], found: Fit, reader: PostReader, language: str, about: dict[str, Any]
+    texts: Learnt, states: NDArray[Any], fit: Fit, reader: PostReader, language: str, about: dict[str, Any]
 ) -> Iterator[dict[str, Any]]:
     chances: NDArray[np.float64]
     for split in ("dev", "test"):
-        mine = [(at, share >= 0.5) for at, its, of, share in texts.posts if (its, of) == (language, split)]
-        shown, said = [texts.texts[at] for at, _ in mine], np.array([is_hateful for _, is_hateful in mine])
-        small = np.array([log_odds(float(share)) for share in reader.hateful(shown, language)])
-        probe = found.outputs(states[[at for at, _ in mine]])[:, 0].astype(np.float64)
+        places = [(at, share >= 0.5) for at, its, of, share in texts.posts if (its, of) == (language, split)]
+        posts, labels = [texts.texts[at] for at, _ in places], np.array([is_hateful for _, is_hateful in places])
+        small = np.array([log_odds(float(share)) for share in reader.hateful(posts, language)])
+        probe = fit.outputs(states[[at for at, _ in places]])[:, 0].astype(np.float64)
         both = np.stack([small, probe], axis=1)
         if split == "dev":
-            fitted = LogisticRegression(C=100.0).fit(both, said)
+            fitted = LogisticRegression(C=100.0).fit(both, labels)
             chances = fitted.predict_proba(both)[:, 1]
             about[language] = {
                 "pooling": [round(float(number), 4) for number in (fitted.intercept_[0], *fitted.coef_[0])],
-                "unsure": list(unsure_between(chances, said)),
+                "unsure": list(unsure_between(chances, labels)),
             }
         bias, *slopes = about[language]["pooling"]
         for name, marks in (("small reader", small), ("probe", probe), ("both", both @ np.array(slopes) + bias)):
@@ -86,24 +86,24 @@ def _pool_hate(
                 "of": HATEFUL,
                 "language": language,
                 "split": split,
-                "posts": len(mine),
+                "posts": len(places),
                 "by": name,
-                "area": roc_auc_score(said, marks),
-                "recall": (marks[said] >= 0).mean(),
-                "specificity": (marks[~said] < 0).mean(),
+                "area": roc_auc_score(labels, marks),
+                "recall": (marks[labels] >= 0).mean(),
+                "specificity": (marks[~labels] < 0).mean(),
             }
 
 
-def _weight(both: tuple[Floats, Floats], kept: Sequence[tuple[int, Labelled]], outputs: Outputs) -> float:
+def _weight(both: tuple[Floats, Floats], rows: Sequence[tuple[int, Labelled]], outputs: Outputs) -> float:
     """How far the probe counts beside the router: what is most often right on texts of the development split."""
-    right = {weight: _shares(outputs, both, weight, kept)[1].mean() for weight in _WEIGHTS}
+    right = {weight: _shares(outputs, both, weight, rows)[1].mean() for weight in _WEIGHTS}
     return max(right, key=lambda weight: right[weight])
 
 
 def _measured(
     texts: Learnt,
     states: NDArray[Any],
-    found: Fit,
+    fit: Fit,
     outputs: Outputs,
     router: Router,
     fitted: Mapping[str, Any],
@@ -111,24 +111,24 @@ def _measured(
     split: str,
 ) -> dict[str, Any]:
     """How often the likeliest stereotype is right, by each alone and by both, and what is routed and told."""
-    mine = _rows(texts, language, split)
-    small, probe = _both(texts, states, found, router, mine)
-    shares, right = _shares(outputs, (small, probe), fitted["weight"], mine)
+    rows = _rows(texts, language, split)
+    small, probe = _both(texts, states, fit, router, rows)
+    shares, right = _shares(outputs, (small, probe), fitted["weight"], rows)
     chances = _chances(shares, *fitted["calibration"])
-    routed, told = (chances >= least for least in fitted["limits"])
-    alone = [_shares(outputs, pair, 1.0, mine)[1].mean() for pair in ((small, 0 * probe), (0 * small, probe))]
+    routed, is_sure = (chances >= least for least in fitted["limits"])
+    alone = [_shares(outputs, pair, 1.0, rows)[1].mean() for pair in ((small, 0 * probe), (0 * small, probe))]
     return {
         "of": "stereotypes",
         "language": language,
         "split": split,
-        "posts": len(mine),
+        "posts": len(rows),
         "router right": alone[0],
         "probe right": alone[1],
         "both right": right.mean(),
         "routed": routed.mean(),
         "routed and right": right[routed].mean() if routed.any() else None,
-        "with a gist": told.mean(),
-        "and right": right[told].mean() if told.any() else None,
+        "with a gist": is_sure.mean(),
+        "and right": right[is_sure].mean() if is_sure.any() else None,
     }
 
 
@@ -136,13 +136,13 @@ def _shares(
     outputs: Outputs, pair: tuple[Floats, Floats], weight: float, rows: Sequence[tuple[int, Labelled]]
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """The share of each text's likeliest stereotype by both, and whether a reader saw it."""
-    said = np.array(list(outputs.said(pair[0] + weight * pair[1], [row for _, row in rows])))
-    return said[:, 0], said[:, 1] > 0.5
+    pairs = np.array(list(outputs.said(pair[0] + weight * pair[1], [row for _, row in rows])))
+    return pairs[:, 0], pairs[:, 1] > 0.5
 
 
 def _chances(shares: NDArray[np.float64], slope: float, offset: float) -> NDArray[np.float64]:
-    found: NDArray[np.float64] = 1 / (1 + np.exp(-(odds(shares) * slope + offset)))
-    return found
+    chances: NDArray[np.float64] = 1 / (1 + np.exp(-(odds(shares) * slope + offset)))
+    return chances
 
 
 def _rows(texts: Learnt, language: str, split: str) -> list[tuple[int, Labelled]]:
@@ -150,11 +150,11 @@ def _rows(texts: Learnt, language: str, split: str) -> list[tuple[int, Labelled]
 
 
 def _both(
-    texts: Learnt, states: NDArray[Any], found: Fit, router: Router, rows: Sequence[tuple[int, Labelled]]
+    texts: Learnt, states: NDArray[Any], fit: Fit, router: Router, rows: Sequence[tuple[int, Labelled]]
 ) -> tuple[Floats, Floats]:
     places = [at for at, _ in rows]
     small = [router.classifier_for(row.language).logits([(texts.texts[at],)])[0] for at, row in rows]
-    return np.array(small, dtype=np.float32), found.outputs(states[places])[:, 1:]
+    return np.array(small, dtype=np.float32), fit.outputs(states[places])[:, 1:]
 
 
 _BATCH_TOKENS: Final = 400
@@ -203,11 +203,11 @@ def states_of(
 
 
 def _read(
-    texts: Sequence[str], found: Any, model: Any, tokenizer: Any, on_progress: Callable[[int, int], None]
+    texts: Sequence[str], states: Any, model: Any, tokenizer: Any, on_progress: Callable[[int, int], None]
 ) -> None:
     import torch
 
-    left = np.flatnonzero(~found.any(axis=1))
+    left = np.flatnonzero(~states.any(axis=1))
     before, after = tokenizer.encode(BEFORE), tokenizer.encode(AFTER)
     tokens = {at: [*before, *tokenizer.encode(texts[at])[:MOST_TOKENS], *after] for at in left.tolist()}
     order = sorted(tokens, key=lambda at: len(tokens[at]))
@@ -224,11 +224,11 @@ def _read(
             inputs = {"input_ids": ids.to(model.device), "attention_mask": mask.to(model.device)}
             vectors = model(**inputs, use_cache=False).last_hidden_state.float().cpu()
         for row, at in enumerate(batch):
-            mine = vectors[row, : len(tokens[at])]
-            found[at] = torch.cat([mine[1:].mean(dim=0), mine[-1]]).numpy()
+            vector = vectors[row, : len(tokens[at])]
+            states[at] = torch.cat([vector[1:].mean(dim=0), vector[-1]]).numpy()
         count += len(batch)
         on_progress(count, len(order))
-    found.flush()
+    states.flush()
 
 
 OUTPUTS, ADAPTER = "probe.safetensors", "probe.gguf"
@@ -282,16 +282,18 @@ def _of_those_measured(texts: Learnt, by: str, load: Load, folder: Path) -> NDAr
     """The states of the texts that are not learnt, each in its place; the others are not read, and stay 0."""
     kept = {at for at, _, split, _ in texts.posts if split != "train"}
     places = sorted(kept | {at for at, row in texts.stereotypes if row.split != "train"})
-    read = _states([texts.texts[at] for at in places], by, load, folder)
-    found = np.zeros((len(texts.texts), read.shape[1]), dtype=np.float16)
-    found[places] = read
-    return found
+    held_out = _states([texts.texts[at] for at in places], by, load, folder)
+    states = np.zeros((len(texts.texts), held_out.shape[1]), dtype=np.float16)
+    states[places] = held_out
+    return states
 
 
 def _states(texts: list[str] | Any, by: str, load: Load, folder: Path) -> NDArray[np.float16]:
     with Progress() as progress:
         bar = progress.add_task(f"Reading texts into {folder.name}", total=None)
-        return states_of(texts, by, load, folder, lambda done, total: progress.update(bar, completed=done, total=total))
+        return states_of(
+            texts, by, load, folder, lambda count, total: progress.update(bar, completed=count, total=total)
+        )
 
 
 def _inner(model: Any, tokenizer: Any) -> tuple[Any, Any]:

@@ -41,10 +41,10 @@ def learnt(most: int = 0) -> Learnt:
     A text that one of both lists holds back is learnt in neither.
     """
     rows = [row for row in posts() if row.language in LANGUAGES]
-    known = [(as_routed(row.text, row.language), row) for row in labelled()]
+    pairs = [(as_routed(row.text, row.language), row) for row in labelled()]
     rows = spread(rows, most, lambda row: (row.language, row.split))
-    known = spread(
-        [(text, row) for text, row in known if row.language in LANGUAGES],
+    pairs = spread(
+        [(text, row) for text, row in pairs if row.language in LANGUAGES],
         most,
         lambda two: (two[1].language, two[1].split),
     )
@@ -54,15 +54,15 @@ def learnt(most: int = 0) -> Learnt:
         return places.setdefault(text, len(places))
 
     shares: NDArray[np.float32] = post_targets(rows)[:, 0]
-    said = [
+    of_posts = [
         (at(as_routed(row.text, row.language)), row.language, row.split, float(share))
         for row, share in zip(rows, shares, strict=True)
     ]
-    routed = [(at(text), row) for text, row in known]
-    kept = {place for place, _, split, _ in said if split != "train"}
-    kept |= {place for place, row in routed if row.split != "train"}
+    routed = [(at(text), row) for text, row in pairs]
+    held_out = {place for place, _, split, _ in of_posts if split != "train"}
+    held_out |= {place for place, row in routed if row.split != "train"}
     return Learnt(
         list(places),
-        [row for row in said if row[2] != "train" or row[0] not in kept],
-        [row for row in routed if row[1].split != "train" or row[0] not in kept],
+        [row for row in of_posts if row[2] != "train" or row[0] not in held_out],
+        [row for row in routed if row[1].split != "train" or row[0] not in held_out],
     )

@@ -207,25 +207,25 @@ def _claims(post: str, claims: Sequence[str], language: str) -> Example:
     return Example(tuple(prompt), "\n".join(claims), "claims")
 
 
-def phases(found: Iterable[Group], *, are_apart: bool) -> dict[str, list[Group]]:
+def phases(several: Iterable[Group], *, are_apart: bool) -> dict[str, list[Group]]:
     """The groups by CoARL's phases: what explains a post first, then replies by intent; or all of them together."""
     if not are_apart:
-        return {"all": list(found)}
+        return {"all": list(several)}
     by_phase: dict[str, list[Group]] = {"explanations": [], "intents": []}
-    for group in found:
+    for group in several:
         by_phase["explanations" if group[0].source in _EXPLAIN else "intents"].append(group)
     return by_phase
 
 
-def counts(found: Iterable[Group]) -> dict[str, int]:
+def counts(several: Iterable[Group]) -> dict[str, int]:
     """How many examples come from each source."""
     number: dict[str, int] = defaultdict(int)
-    for group in found:
+    for group in several:
         for example in group:
             number[example.source] += 1
     return dict(sorted(number.items()))
 
 
-def texts(found: Sequence[Group]) -> list[str]:
+def texts(several: Sequence[Group]) -> list[str]:
     """The answers, for comparison with others."""
-    return [example.answer for group in found for example in group]
+    return [example.answer for group in several for example in group]
