@@ -1,27 +1,40 @@
 """A person asks about a post: what they may have, and the answers they get, at once and when there are drafts.
 
-The flag is committed first, and anything is promised only after that.
+The flag is committed first, and anything is promised only after that. While a person waits for drafts only the desk is
+asked; the platform is asked once, for their rights, before drafts are shown. Their answer is changed once, and never
+after the time that the platform allows: drafts stay on the card in the review channel. The waits are forgotten when
+the process ends. Whoever asks again for the same post then sees its drafts at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
-from datetime import datetime
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from datetime import datetime, timedelta
 from functools import partial
-from typing import Protocol
+from typing import Final, Protocol, TypeAlias
 
 from adapters.common.capture.answers import counted, ended, is_decided, taken_in, too_late, with_drafts
-from adapters.common.capture.delivery import Following
 from adapters.common.capture.known_posts import KnownPosts
 from adapters.common.desk import DeskAccess
-from adapters.common.words.errors import explain, unforeseen
+from adapters.common.words.errors import explain, log_failure, unforeseen
 from adapters.common.words.markup import Reader
 from core.desk.rules.approval import CLOSED
 from core.desk.rules.case_cards import Card
 from core.desk.rules.policy import CommunityPolicy
 from core.desk.rules.roles import OnCase, Person
-from core.errors import AntiphonError, NotAllowed, StoreUnavailable
+from core.errors import AntiphonError, NotAllowed, StoreUnavailable, Unavailable
 from core.models import FlaggedPost
+
+_LOG = logging.getLogger(__name__)
+MOST_FOLLOWED: Final = 200
+_SHORTEST_PAUSE_SECONDS: Final = 2.0
+_USUAL_PAUSE_SECONDS: Final = 8.0
+_LONGEST_PAUSE_SECONDS: Final = 15.0
+
+ShowTo: TypeAlias = Callable[[Card], Awaitable[None]]
+"""Changes the answer of the person who asked."""
 
 
 class PrivateAnswer(Protocol):
@@ -59,6 +72,65 @@ class PrivateAnswer(Protocol):
     async def change(self, text: str) -> None:
         """Say something else in its place."""
         ...
+
+
+class Following:
+    """The people who wait for drafts, at most ``MOST_FOLLOWED`` of them.
+
+    Args:
+        now: the time by the platform's clock, aware.
+    """
+
+    def __init__(self, desk: DeskAccess, now: Callable[[], datetime]) -> None:
+        self._desk = desk
+        self._now = now
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def has_room(self) -> bool:
+        """Whether one more can be waited for."""
+        return len(self._tasks) < MOST_FOLLOWED
+
+    def follow(self, card: Card, by: Person, until: datetime, show: ShowTo) -> None:
+        """Show the case once: when it has drafts, or else just before ``until``."""
+        task = asyncio.create_task(self._follow(card, by, until, show))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def close(self) -> None:
+        """Stop waiting."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _follow(self, card: Card, by: Person, until: datetime, show: ShowTo) -> None:
+        try:
+            await show(await self._card_in_the_end(card, by, until))
+        except AntiphonError as err:
+            _LOG.warning("The drafts of a case could not be shown to who asked: %s", err.message)
+        except Exception as err:
+            log_failure("showing the drafts to who asked", err)
+
+    async def _card_in_the_end(self, card: Card, by: Person, until: datetime) -> Card:
+        """The case once it is decided, or as it is at the end of the wait."""
+        casework = self._desk.casework
+        while self._now() + timedelta(seconds=(pause := _pause_seconds(card))) < until:
+            await asyncio.sleep(pause)
+            try:
+                card = await casework.look(card.case_id, by)
+                if is_decided(card):
+                    return await casework.card(card.case_id, by)
+            except Unavailable as err:
+                _LOG.warning("A case could not be read yet: %s", err.message)
+        return await casework.card(card.case_id, by)
+
+
+def _pause_seconds(card: Card) -> float:
+    """When to look again: after a quarter of the expected time."""
+    expected = None if card.waiting is None else card.waiting.expected_seconds
+    if expected is None:
+        return _USUAL_PAUSE_SECONDS
+    return min(max(expected / 4, _SHORTEST_PAUSE_SECONDS), _LONGEST_PAUSE_SECONDS)
 
 
 class Asking:

@@ -105,7 +105,7 @@ def _confirm(proposal: ProposedReply, locale: str) -> Control:
 
 READ_SECONDS: Final = 1.5
 """How long the desk may take before a dialog opens. The strictest platform waits three seconds for the
-dialog and for its language together (``policy_memory.HURRY_SECONDS``)."""
+dialog and for its language together (``desk.HURRY_SECONDS``)."""
 _REASON: Final = 200
 _CONFIRMED: Final = 100
 """How much room is left free beside a proposal."""

@@ -15,17 +15,22 @@ from discord import app_commands
 from discord.app_commands import Choice, locale_str
 
 from adapters.common.capture.changes import PostChanges
-from adapters.common.capture.delivery import Following
 from adapters.common.capture.flags import Flag, post_from_elsewhere
 from adapters.common.capture.known_posts import KnownPosts
-from adapters.common.capture.requests import Asking
+from adapters.common.capture.requests import Asking, Following
 from adapters.common.capture.watch import Watching
 from adapters.common.desk import DeskAccess
 from adapters.common.words.labels import wish_in_words
 from adapters.common.words.markup import Reader
 from adapters.common.words.messages import no_words, type_it
-from adapters.discord.capture.posts import check_capturable, flagged_post, private_place
-from adapters.discord.capture.sightings import SeenMessage, now, written_at
+from adapters.discord.capture.posts import (
+    SeenMessage,
+    check_capturable,
+    flagged_post,
+    now,
+    private_place,
+    written_at,
+)
 from adapters.discord.connection.client import IN_SERVERS, INSTALLED_IN_SERVERS, AntiphonClient, listen
 from adapters.discord.connection.places import Place, Readable, is_private, place_of, watched_id
 from adapters.discord.connection.refs import NAME, ref_of, revision_at

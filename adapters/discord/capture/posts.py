@@ -1,4 +1,4 @@
-"""Messages of Discord as flagged posts, with their conversations.
+"""Messages of Discord as capture looks at them, and as flagged posts with their conversations.
 
 The words stay exactly as Discord has them: the post is compared with them again before a reply is sent.
 """
@@ -6,6 +6,8 @@ The words stay exactly as Discord has them: the post is compared with them again
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
 
 import discord
 
@@ -17,7 +19,7 @@ from adapters.discord.speech.words import title_of, with_origin, words_now, word
 from core.errors import NotAllowed
 from core.i18n.catalogs import gettext, translated
 from core.i18n.sentences import Sentence, sentence
-from core.models import FlaggedPost, MessageWords, PartKind
+from core.models import FlaggedPost, MessageWords, PartKind, PostRef, Unread
 
 
 async def conversation_of(message: discord.Message, place: Place, *, reads_messages: bool) -> Conversation:
@@ -205,3 +207,67 @@ def check_author(message: discord.Message, own_id: int, locale: str) -> None:
         reason,
         remedy=gettext("Ask a moderator to remove it, or use /counter with its words to get a draft.", locale),
     )
+
+
+def now() -> datetime:
+    """The time in milliseconds, as exact as ``written_at``."""
+    return discord.utils.snowflake_time(discord.utils.time_snowflake(discord.utils.utcnow()))
+
+
+def written_at(ref: PostRef) -> datetime:
+    """When a message was written, which its number says."""
+    return discord.utils.snowflake_time(int(ref.message))
+
+
+@dataclass(frozen=True, slots=True)
+class SeenMessage:
+    """Implements ``adapters.common.capture.watch.Sighting``.
+
+    ``everybody`` is the community's ``CommunityPolicy.everybody_role``; ``reads_messages`` says whether Discord shows
+    us the words of others, so that a conversation can be read.
+    """
+
+    message: discord.Message
+    place: Place
+    everybody: str
+    reads_messages: bool
+    _read: list[MessageWords] = field(default_factory=list, compare=False)
+    """Its words, once they were read: no file is fetched twice."""
+
+    @property
+    def ref(self) -> PostRef:
+        """Where it is."""
+        return ref_of(self.place.guild.id, self.place.id, self.message.id)
+
+    @property
+    def may_have_words(self) -> bool:
+        """Whether it has any, or files that may hold some."""
+        words = words_now(self.message, self.place)
+        return bool(words.parts) or Unread.FILE in words.unread
+
+    async def words(self) -> MessageWords:
+        """All its words."""
+        if not self._read:
+            self._read.append(await words_of(self.message, self.place))
+        return self._read[0]
+
+    @property
+    def written_at(self) -> datetime:
+        """When it was written."""
+        return written_at(self.ref)
+
+    @property
+    def is_by_person(self) -> bool:
+        """Whether neither a bot nor a webhook nor Discord itself wrote it."""
+        message = self.message
+        return not (message.author.bot or message.webhook_id is not None or message.is_system())
+
+    @property
+    def is_private(self) -> bool:
+        """Whether not everybody in the server can read it."""
+        return is_private(self.place, self.everybody)
+
+    async def post(self, flag: Flag) -> FlaggedPost:
+        """The message with the conversation around it."""
+        words, reads = await self.words(), self.reads_messages
+        return await flagged_post(self.message, self.place, flag, self.everybody, reads_messages=reads, words=words)

@@ -21,8 +21,7 @@ from adapters.common.cards.controls import Control
 from adapters.common.decisions.answers import answered
 from adapters.common.decisions.flows import PRESSED, SUBMITTED
 from adapters.common.decisions.press import TEXT, Dialog, Screen
-from adapters.common.desk import DeskAccess
-from adapters.common.policy_memory import PolicyMemory
+from adapters.common.desk import DeskAccess, PolicyMemory
 from adapters.common.words.markup import Reader
 from adapters.discord.connection.actors import acts
 from adapters.discord.connection.client import AntiphonClient, listen

@@ -12,9 +12,8 @@ import telegram
 from telegram import ReactionTypeEmoji
 
 from adapters.common.capture.changes import PostChanges
-from adapters.common.capture.delivery import Following
 from adapters.common.capture.known_posts import KnownPosts
-from adapters.common.capture.requests import Asking
+from adapters.common.capture.requests import Asking, Following
 from adapters.common.capture.watch import Watching
 from adapters.common.words.errors import explain
 from adapters.common.words.languages import language_for

@@ -9,7 +9,7 @@ import pytest
 
 from adapters.common.capture.flags import Flag
 from adapters.discord import DiscordOptions, DiscordPlatform
-from adapters.discord.capture.sightings import SeenMessage
+from adapters.discord.capture.posts import SeenMessage
 from adapters.discord.connection.places import Readable, place_of
 from adapters.discord.connection.refs import NAME
 from core.desk.rules.platforms import ChatPlatform

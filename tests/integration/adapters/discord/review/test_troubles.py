@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from adapters.common.decisions import flows
-from adapters.common.policy_memory import HURRY_SECONDS
+from adapters.common.desk import HURRY_SECONDS
 from core.errors import StoreUnavailable
 from tests.fakes.discord.messages import buttons_of
 from tests.fakes.discord.review import ReviewRoom, review_room, said_in

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from adapters.common.capture import delivery
+from adapters.common.capture import requests
 from adapters.common.cards.contents import sections
 from adapters.telegram.speech.markup import reader_of
 from core.desk.rules.roles import Person, Role
@@ -23,7 +23,7 @@ EPHEMERAL = [{"command": "counter", "description": "Draft a reply", "is_ephemera
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Drafts are looked for without a pause."""
-    monkeypatch.setattr(delivery, "_pause_seconds", lambda card: 0.0)
+    monkeypatch.setattr(requests, "_pause_seconds", lambda card: 0.0)
 
 
 @pytest.fixture

@@ -10,10 +10,9 @@ from typing import cast
 
 import pytest
 
-from adapters.common.capture import delivery
-from adapters.common.capture.delivery import Following
+from adapters.common.capture import requests
 from adapters.common.capture.known_posts import KnownPosts
-from adapters.common.capture.requests import Asking
+from adapters.common.capture.requests import Asking, Following
 from adapters.common.desk import DeskAccess
 from adapters.common.words.markup import Reader
 from core.desk.rules.approval import CaseState
@@ -69,7 +68,7 @@ class AskedDesk:
 @pytest.fixture
 async def town(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[AskedDesk]:
     """Without the pauses between two looks at a case."""
-    monkeypatch.setattr(delivery, "_pause_seconds", lambda card: 0.0)
+    monkeypatch.setattr(requests, "_pause_seconds", lambda card: 0.0)
     made = AskedDesk()
     yield made
     await made.following.close()
@@ -130,7 +129,7 @@ async def test_where_nobody_more_can_be_followed_nothing_is_promised(
     town: AskedDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The bound holds however many ask."""
-    monkeypatch.setattr(delivery, "MOST_FOLLOWED", 0)
+    monkeypatch.setattr(requests, "MOST_FOLLOWED", 0)
     answer = OneAnswer()
     await town.ask(answer)
     assert "Wait here." not in answer.said[0]
