@@ -203,6 +203,6 @@ def _show(suggestion: Suggestion, loading_seconds: float, *, as_json: bool, forc
     if reading.recommended_action is not Action.REPLY and not force and not suggestion.has_answer:
         err().print(Text(f"No draft was made. {reading.reason} Use --force to draft anyway."), soft_wrap=True)
         return EXIT_ADVISED_AGAINST
-    if any(note_of(note).code in HELD_BACK for note in suggestion.degraded):
+    if any(note_of(note).code == HELD_BACK for note in suggestion.degraded):
         err().print(Text("Use --force to see the prepared replies all the same."), soft_wrap=True)
     return 0 if suggestion.has_answer else EXIT_NO_DRAFT

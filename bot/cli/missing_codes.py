@@ -11,8 +11,8 @@ from typing import Final
 from core.i18n.sentences import Sentence
 from core.models import Scores
 
-HELD_BACK: Final = frozenset({"no_prepared_reply_fits", "no_prepared_reply_fits_hint"})
-"""The codes of prepared replies that are held back where there is nothing else."""
+HELD_BACK: Final = "no_prepared_reply_fits"
+"""The code of prepared replies that are held back where there is nothing else."""
 OTHER: Final = "other"
 """The code of a sentence that has none of its own yet."""
 CODES: Final = {
@@ -21,10 +21,7 @@ CODES: Final = {
     "claims: the model wrote no claim ({why}); prepared claims are used": "claims_not_written",
     "claims: {lost} of {written} written claims were dropped ({faults})": "claims_dropped",
     "drafts: no answer of the published search passed the gates; prepared drafts are shown": "search_found_no_draft",
-    "drafts: no prepared reply surely fits; of the likeliest of them readers would publish {share}": (
-        "no_prepared_reply_fits"
-    ),
-    "drafts: no prepared reply surely fits; those for any post seldom answer a hint": "no_prepared_reply_fits_hint",
+    "drafts: no prepared reply surely fits; of the likeliest of them readers would publish {share}": HELD_BACK,
     "drafts: no reply is free of doubt; silence may serve better": "best_reply_weak",
     "drafts: prepared replies that are less sure to fit are held back: {count}": "prepared_replies_held_back",
     "drafts: the model wrote no draft ({why})": "drafts_not_written",

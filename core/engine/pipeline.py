@@ -31,7 +31,7 @@ from core.engine.readers.probe import Probe
 from core.engine.reading.gist import with_gist
 from core.engine.reading.larger import read_at_once
 from core.engine.reading.posts import decide, read_post
-from core.engine.reading.signals import Signals, check_text, only_hints, probed, read_signals
+from core.engine.reading.signals import Signals, check_text, probed, read_signals
 from core.engine.reading.unread_posts import STOPPED, without_a_model
 from core.engine.request import Request
 from core.engine.review.assessment import MAX_DRAFTS, Assessor
@@ -391,7 +391,6 @@ class _Run:
             guesses=guesses,
             is_claim_chosen=self.request.claim is not None,
             least=self.least,
-            is_hint=only_hints(self.open_post.text, self.signals),
             holds_back=self.request.holds_back,
             allowed=voice.intents,
             max_characters=voice.max_characters,
@@ -442,15 +441,13 @@ class _Run:
 
     def _note_held_back(self, assessor: Assessor, drafts: Sequence[Draft]) -> None:
         """Say which prepared replies are held back, and above all where nothing else is left."""
-        held, chances = assessor.held, [chance for chance in assessor.held.values() if chance is not None]
+        held = assessor.held
         if held and not any(draft.kind is Kind.REPLY for draft in drafts):
             self.degraded.append(
                 sentence(
                     "drafts: no prepared reply surely fits; of the likeliest of them readers would publish {share}",
-                    share=f"{max(chances):.0%}",
+                    share=f"{max(held.values()):.0%}",
                 )
-                if chances
-                else sentence("drafts: no prepared reply surely fits; those for any post seldom answer a hint")
             )
         elif held:
             self.degraded.append(

@@ -22,10 +22,6 @@ _LIBRARY: Final = sentence("The library of evidence could not be used as a whole
 _TOLD: Final = {
     "claims: no draft argues the claim that was chosen": sentence("No draft argues the claim that was chosen."),
     "claims: the model wrote no claim ({why}); prepared claims are used": _MODEL,
-    "drafts: no prepared reply surely fits; those for any post seldom answer a hint": sentence(
-        "Antiphon is not sure that any prepared reply fits: those for any post about the group seldom answer a mere "
-        "hint. They are shown if you ask for drafts again."
-    ),
     "drafts: no reply is free of doubt; silence may serve better": sentence(
         "No reply is free of doubt; silence may serve better."
     ),

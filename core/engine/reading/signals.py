@@ -64,8 +64,6 @@ _THREATENS_BY_WORDS = 0.1
 """Enough where the words call for violence, too; alone they decide only where the reader knows no language."""
 PERSONAL = 0.6
 _LIKELY_HATEFUL = 0.5
-_SAYS_IT = 0.8
-"""A post without a group's name that is surely hateful, from here on, says what it means."""
 _HINTED_HATEFUL = 0.84
 """From here on a reader whose word does not count shows that a draft may come before the reading: in Basque under
 191 of 355 hateful posts of the development and test splits, and under 23 of 328 harmless ones."""
@@ -341,12 +339,6 @@ def attacked(text: str, language: str | None, shares: Mapping[TargetGroup, float
     if len(groups) == 1:
         return next(iter(groups))
     return likeliest if likeliest is not None and shares[likeliest] >= _GROUP_IS_CLEAR else None
-
-
-def only_hints(text: str, signals: Signals) -> bool:
-    """Whether a post names no group, and no reader is sure that it is hateful: what it means it mostly does not say."""
-    signs = signals.signs or signals.hint
-    return not groups_named(text, signals.language) and (signs is None or signs.hateful < _SAYS_IT)
 
 
 def names_violence(text: str) -> bool:

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from core.engine.cards.answers import ANSWERED, is_known, shipped_vectors
+from core.engine.cards.answers import is_known, shipped_vectors
 from core.engine.cards.bank import Card, prepared_sentences
 from core.engine.cards.own import in_need_of_source
 from core.engine.llm.budget import MeteredModel
@@ -67,10 +67,9 @@ class Assessor:
         is_reviewed: a larger model reviews the drafts, which decides about what the small reader alone would refuse.
         inference: checks facts instead, in the languages that it knows.
         weights: the weight of each reward.
-        least: the chance from which a prepared reply is offered.
-        is_hint: the post only hints at what it means (``core.engine.reading.signals.only_hints``).
+        least: the chance from which a prepared reply is offered; one whose chance is not known always is.
         holds_back: whether those under it are left out; otherwise a moderator is warned of them.
-        held: what was left out, with its chance where that is known.
+        held: what was left out, with its chance.
         faults: how many candidates each gate refused.
         notes: what could not be found out, and why.
     """
@@ -92,9 +91,8 @@ class Assessor:
     guesses: Sequence[Card] = ()
     is_claim_chosen: bool = False
     least: float = 0.0
-    is_hint: bool = False
     holds_back: bool = False
-    held: dict[str, float | None] = field(default_factory=dict)
+    held: dict[str, float] = field(default_factory=dict)
     rules: TextRules = NO_RULES
 
     def __post_init__(self) -> None:
@@ -158,24 +156,11 @@ class Assessor:
 
     def _likely_enough(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         """Those that are likely enough to fit, as far as that can be told; or all, where somebody asked for them."""
-        marked = [replace(c, is_unsure=self._is_unsure(c)) for c in candidates]
+        marked = [replace(c, is_unsure=c.chance is not None and c.chance < self.least) for c in candidates]
         if not self.holds_back:
             return marked
-        self.held |= {c.text: c.chance for c in marked if c.is_unsure}
+        self.held |= {c.text: c.chance for c in marked if c.is_unsure and c.chance is not None}
         return [c for c in marked if not c.is_unsure]
-
-    def _is_unsure(self, candidate: Candidate) -> bool:
-        """Whether a prepared reply seldom fits: by its chance, where that is known.
-
-        In a language without chances only what answers any post about a group is unsure, and a guess, under a hint:
-        a blind reader would publish 5 of 28 such lines, and 41 of 54 others (``docs/figures/measured.md``).
-        """
-        if candidate.chance is not None:
-            return candidate.chance < self.least
-        card, is_told = candidate.card, self.brief.language in ANSWERED or not self.least
-        if is_told or not self.is_hint or card is None or candidate.is_answer or card.is_from_community(candidate.text):
-            return False
-        return card.stereotype.is_general or card in self.guesses
 
     @property
     def is_held_back(self) -> bool:

@@ -24,12 +24,6 @@ from tests.fakes.engine.suggesting import helpful, suggest
 
 WELFARE, DISABLED, FITS = (post.text for post in SAMPLE_THREAD if post.id in SAMPLE_FLAGS)
 NONE_SURE = "drafts: no prepared reply surely fits; of the likeliest of them readers would publish"
-HINT_ALONE = "drafts: no prepared reply surely fits; those for any post seldom answer a hint"
-HINTS = {
-    "es": "En el autobús ya solo se oyen acentos raros. Cada uno que piense lo que quiera.",
-    "it": "Sull'autobus ormai si sentono solo accenti strani. Ognuno pensi quello che vuole.",
-    "eu": "Autobusean azentu arraroak baino ez dira entzuten. Pentsa dezala bakoitzak nahi duena.",
-}
 WARNED = "Antiphon is not sure that this prepared reply fits"
 FAST = replace(LIVE, deadline_seconds=3600)
 SLOW = replace(STANDARD, deadline_seconds=3600, rounds=1, proposals=1)
@@ -117,30 +111,6 @@ async def test_where_the_chance_is_not_known_none_is_held_back(readers: Readers,
         assert replies(suggestion)
         reasons = [reason for draft in replies(suggestion) for reason in draft.reasons]
         assert not [reason for reason in reasons if "Readers would publish" in reason]
-
-
-@pytest.mark.parametrize("language", HINTS)
-async def test_under_a_hint_in_another_language_no_line_for_any_post_is_offered(
-    readers: Readers, knowledge: EvidenceSource, language: str
-) -> None:
-    """Who asks, or sets no limit, sees them; where a post names the people they are offered as ever."""
-    voice = Voice(language=language)
-
-    async def shown(sure: float, **how: Any) -> Suggestion:
-        suggestion, _ = await suggest(
-            readers, knowledge, helpful(), HINTS[language], sure=sure, voice=voice, profile=FAST, is_asked=True, **how
-        )
-        return suggestion
-
-    held, asked, all_of_them = await shown(SURE), await shown(SURE, offers_all=True), await shown(0.0)
-    assert not replies(held)
-    assert held.claims
-    assert HINT_ALONE in held.degraded
-    assert "seldom answer a mere hint" in why_no_draft(held)
-    assert all(any(WARNED in warning for warning in draft.warnings) for draft in replies(asked))
-    assert replies(asked)
-    assert replies(all_of_them)
-    assert not [draft for draft in replies(all_of_them) if any(WARNED in warning for warning in draft.warnings)]
 
 
 def test_the_settings_file_tells_what_each_value_means() -> None:
