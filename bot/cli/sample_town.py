@@ -98,6 +98,10 @@ async def review_on_page(
                         serving = asyncio.create_task(serve(running, stop, settings.desk.drain_seconds))
                         try:
                             await _begin(console, running, community, town, address, accounts)
+                        except AntiphonError:
+                            if not stop.is_set():  # once it stops, the community is closed while it is being filled
+                                stop.set()
+                                raise
                         except BaseException:
                             stop.set()
                             raise
