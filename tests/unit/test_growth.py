@@ -64,6 +64,7 @@ from core.engine.wording.near_duplicates import likeness_of
 from core.engine.wording.reading_level import hard_to_read
 from core.engine.wording.slur_mentions import told_apart
 from core.engine.wording.slurs import homonyms_in, is_coded, senses_in, slurs_in
+from core.engine.wording.smears import smears
 from core.engine.wording.target_groups import groups_named, undisguised
 from core.engine.wording.text import clean, content_stems, has_letters, names, numbers, sentences, words
 from core.engine.wording.word_index import tokens
@@ -119,6 +120,10 @@ KEYWORDS: Final = ("gypsy", "go home", "moros")
 
 def weighed(language: str, text: str) -> object:
     return [weight_of(each, text) for each in figures(text, language)]
+
+
+def smeared(language: str, text: str) -> object:
+    return [(one.said.search(text), one.near.search(text)) for one in smears(language).values()]
 
 
 def limited(read: Callable[[str, int], object]) -> Read:
@@ -184,6 +189,7 @@ FUNCTIONS: Final[Mapping[str, Read]] = {
     "readable": readable,
     "hard_to_read": lambda text: hard_to_read(text, "en"),
     "raised_in": raised_in,
+    **{f"smears {language}": partial(smeared, language) for language in ("en", "es", "it", "eu")},
     "is_coded": is_coded,
     "groups_named": groups_named,
     "undisguised": undisguised,

@@ -24,6 +24,7 @@ from core.engine.cards.bank import prepared_id
 from core.engine.cards.closeness import vectors_of
 from core.engine.cards.router import shipped_router
 from core.engine.wording.group_names import THOSE, unnamed
+from core.engine.wording.smears import brought_in
 from training.corpus import DATA, rows_in
 
 _LANGUAGE: Final = "en"
@@ -69,7 +70,8 @@ def main() -> None:
     shown: dict[str, list[tuple[Kind, NDArray[np.float32], bool]]] = {}
     votes: dict[str, list[dict[str, Any]]] = {}
     for row in rows_in(_FOLDER / "votes.jsonl"):
-        votes.setdefault(row["post"], []).append(row)
+        if not brought_in(row["text"], row["post"], _LANGUAGE):  # such a reply is never offered
+            votes.setdefault(row["post"], []).append(row)
     for post, rows in votes.items():
         of_answers = vectors.features(post, _LANGUAGE, router, embedder)
         post_vector, *replies = vectors_of([post, *(row["text"] for row in rows)], _LANGUAGE, embedder)

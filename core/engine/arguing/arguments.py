@@ -20,6 +20,7 @@ from core.engine.cards.facets import with_facets
 from core.engine.cards.names import NAMED, with_names
 from core.engine.cards.own import OwnCard, with_own_cards
 from core.engine.cards.router import Router
+from core.engine.cards.smears import without_smears
 from core.engine.llm.budget import MeteredModel
 from core.engine.outcomes import Noted
 from core.engine.ports import EvidenceSource
@@ -77,16 +78,18 @@ class Arguing:
     async def cards(self, reading: Reading) -> list[Card]:
         """What answers the post: the cards on its stereotypes, and last those for any post about the group.
 
-        The card whose argument a person chose comes first. Of a stereotype's facets a card has that of the post.
+        The card whose argument a person chose comes first. Of a stereotype's facets a card has that of the post. No
+        prepared reply brings in a smear that the post does not make.
         """
         language, group = reading.language or "en", reading.target_group or TargetGroup.OTHER
         on_stereotypes = [card for name in reading.stereotypes for card in cards_on(name, language)]
         cards = changed([*on_stereotypes, *general_cards(group, language)], language, self.prepared)
         cards = with_own_cards(cards, self.own, reading.stereotypes, language)
-        cards = await asyncio.to_thread(with_facets, cards, self.post.text, language, self.readers.embedder)
-        if language in NAMED:
-            cards = with_names(cards, self.post.text, group)
         post = self.post.text
+        cards = await asyncio.to_thread(with_facets, cards, post, language, self.readers.embedder)
+        cards = without_smears(cards, post, language)
+        if language in NAMED:
+            cards = with_names(cards, post, group)
         if language == basque.LANGUAGE:
             cards = await asyncio.to_thread(basque.with_answers, cards, post, self.router, self.prepared)
         else:
@@ -98,7 +101,7 @@ class Arguing:
         """The cards on what the post may put forward, for drafts alone: no claim, fact or facet comes from a guess."""
         language = reading.language or "en"
         on_guesses = [card for name in reading.guesses for card in cards_on(name, language)]
-        cards = changed(on_guesses, language, self.prepared)
+        cards = without_smears(changed(on_guesses, language, self.prepared), self.post.text, language)
         group = reading.target_group
         return with_names(cards, self.post.text, group) if group and language in NAMED else cards
 

@@ -28,6 +28,7 @@ from core.engine.cards.closeness import vectors_of
 from core.engine.cards.router import Router
 from core.engine.ports import Embedder
 from core.engine.wording.group_names import THOSE, Name, named, unnamed
+from core.engine.wording.smears import brought_in
 from core.models import Intent, TargetGroup
 
 ANSWERED: Final = frozenset({"en"})
@@ -208,7 +209,7 @@ def with_answers(
 ) -> list[Card]:
     """The cards, the first with the replies to posts that say what this one does, each as a facet. Blocking.
 
-    What a community took out is not among them.
+    Neither what a community took out is among them nor what brings in a smear that the post does not make.
 
     Raises:
         IndexUnavailable: the embedding model or the router cannot be loaded.
@@ -225,6 +226,8 @@ def with_answers(
             break
         name = one.of(names)
         if (one.kinds and not name) or prepared_id(language, one.text) in changes.hidden:
+            continue
+        if brought_in(one.text, text, language):
             continue
         said, says = one.called(name)
         originals[said] = one.text

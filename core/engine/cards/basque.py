@@ -20,6 +20,7 @@ from core.engine.cards.answers import MOST, Answer
 from core.engine.cards.bank import Card, Changes, Facet, load_stereotypes, prepared_id
 from core.engine.cards.router import Router
 from core.engine.wording.group_names import Name, named
+from core.engine.wording.smears import brought_in
 from core.models import Intent, TargetGroup
 
 LANGUAGE: Final = "eu"
@@ -49,7 +50,8 @@ class Claim:
 def with_answers(cards: Sequence[Card], text: str, router: Router, changes: Changes) -> list[Card]:
     """The cards, the first with replies to the claim that the post makes, the best first, each as a facet. Blocking.
 
-    There are two to one claim where nothing else is said. What a community took out is not among them.
+    There are two to one claim where nothing else is said. Neither what a community took out is among them nor what
+    brings in a smear that the post does not make.
 
     Raises:
         IndexUnavailable: the router cannot be loaded.
@@ -71,6 +73,8 @@ def with_answers(cards: Sequence[Card], text: str, router: Router, changes: Chan
     for answer, share, name in _in_turns(likely, text):
         reply, says = answer.called(name)
         if reply in originals or prepared_id(LANGUAGE, answer.text) in changes.hidden or len(facets) == MOST:
+            continue
+        if brought_in(answer.text, text, LANGUAGE):
             continue
         originals[reply] = answer.text
         facets.append(Facet(says, (), {answer.intent: (reply,)}, near=1 + share - len(facets) / 100, is_answer=True))

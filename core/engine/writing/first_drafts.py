@@ -21,6 +21,7 @@ from core.engine.review.candidates import Candidate
 from core.engine.review.judge import LEADING
 from core.engine.scoring.gates import MAX_SENTENCES
 from core.engine.wording.language import detect, name_of
+from core.engine.wording.smears import brought_in
 from core.engine.wording.text import join, sentences
 from core.engine.writing.writer import bare_reply
 from core.errors import ModelUnavailable
@@ -91,7 +92,8 @@ def _fact_reply(card: Card, brief: Brief) -> str:
     """The card's argument with the fact that carries it; "" without one, or where both are too long for a reply."""
     fact = _fact_for(card, brief) if card.claim and card.is_translated else ""
     text = join([card.claim, fact])
-    return text if fact and len(sentences(text)) <= MAX_SENTENCES else ""
+    is_spared = not brought_in(card.claim, brief.post.text, brief.language)
+    return text if fact and is_spared and len(sentences(text)) <= MAX_SENTENCES else ""
 
 
 def _openings(card: Card, intent: Intent, chance: random.Random) -> list[str]:

@@ -1,0 +1,33 @@
+"""The cards without the prepared replies that would bring a smear into the talk which the post did not make.
+
+Owns that a community's own replies stay: they were written for its posts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from core.engine.cards.bank import Card
+from core.engine.wording.smears import brought_in
+from core.models import Intent
+
+
+def without_smears(cards: Sequence[Card], post: str, language: str) -> list[Card]:
+    """The cards with the replies that may stand under the post."""
+
+    def kept(replies: Mapping[Intent, tuple[str, ...]]) -> dict[Intent, tuple[str, ...]]:
+        return {
+            intent: tuple(text for text in texts if not brought_in(text, post, language))
+            for intent, texts in replies.items()
+        }
+
+    return [
+        replace(
+            card,
+            replies=kept(card.replies),
+            broad=kept(card.broad),
+            facets=tuple(replace(facet, replies=kept(facet.replies)) for facet in card.facets),
+        )
+        for card in cards
+    ]
