@@ -1,6 +1,6 @@
 """The nouns of Antiphon, as frozen, typed values.
 
-Owns what a post, a reading, a claim, a piece of evidence and a draft are. The values have no behaviour except what
+The values have no behaviour except what
 follows from one value alone. Of Antiphon this imports only ``core.i18n.sentences``.
 
 A number that could not be computed is ``None``, and a sentence in ``Suggestion.degraded`` says why.

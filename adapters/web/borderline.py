@@ -1,6 +1,6 @@
 """Six posts on the border that a community's settings are tested with: what managers want, and what would happen.
 
-Owns the posts, all invented, in the languages that people are spoken to in. People who moderate may well decide
+All posts are invented, in the languages that people are spoken to in. People who moderate may well decide
 otherwise about each; none holds a slur or names anybody.
 """
 

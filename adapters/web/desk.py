@@ -1,9 +1,7 @@
 """The pages on which people work: the queue, a case, its decisions, and what was decided lately.
 
-Owns which service each page asks, and what it shows after a decision or a refusal. What is allowed is decided by the
-desk, for the person and the case of each request.
-
-A press on a page, in the form in which every platform makes it.
+A press on a page takes the form in which every platform makes it. What is allowed is decided by the desk, for the
+person and the case of each request.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The door of the dashboard: who gets in, and what every request and answer must satisfy.
 
-Owns the headers of every answer, the check that a request comes from one of our own pages, the cookie of a session, the
-login, and how an error becomes a page with its status.
+Here are the headers of every answer, the check that a request comes from one of our own pages, the cookie of a session,
+the login, and how an error becomes a page with its status.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """How many posts somebody looked at: told to that person alone, and gone with the process.
 
-Owns the count and when it speaks of a break. Nothing of it is stored, logged or shown to anybody else.
+Nothing of it is stored, logged or shown to anybody else.
 """
 
 from __future__ import annotations

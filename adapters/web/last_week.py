@@ -1,6 +1,6 @@
 """What of the last seven days a community's rules would have captured: a look before they are changed.
 
-Owns the rule. Looks at posts that came to the desk, since no other message is kept. What people and the platform's own
+Only posts that came to the desk are looked at, since no other message is kept. What people and the platform's own
 alerts flag comes whatever the filter looks for.
 """
 

@@ -1,7 +1,6 @@
 """The pages of what replies are made of: argument cards, prepared replies, evidence, and what they cover.
 
-Owns what the pages show of the project's cards and of a community's own, and the second step before one is deleted.
-What a text may say, and who may add, review and remove, is decided by the services.
+A card is deleted in two steps. What a text may say, and who may add, review and remove, is decided by the services.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What changes while a page is open: server-sent events, numbered by the log of all cases.
 
-Owns the stream of one page. A page that slept asks from the number that it knew last, and is told what it missed. The
+A page that slept asks from the number that it knew last, and is told what it missed. The
 stream says which cases changed, and no word of them; and how long the oldest has waited, whenever that changed.
 """
 

@@ -1,6 +1,6 @@
 """The page of numbers: what happened in a community, how sure its shares are, and what it cost.
 
-Owns the plots, which are drawn here: bars in a page 320 wide, each with a table that says the same. Counts nothing.
+The plots are bars in a page 320 wide, each with a table that says the same. Nothing is counted here.
 """
 
 from __future__ import annotations

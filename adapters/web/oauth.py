@@ -1,6 +1,6 @@
 """Logging in through a platform: away to it with a state, and back with a code.
 
-Owns the logins that are under way, in this process: each belongs to one browser and one platform, lasts ten minutes,
+The logins that are under way are kept in this process: each belongs to one browser and one platform, lasts ten minutes,
 and is used up by the first answer. Where the browser is sent back to is fixed, and so is where it goes on.
 """
 

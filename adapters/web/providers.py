@@ -1,6 +1,6 @@
 """Platforms that say who somebody is: OAuth's authorization code with PKCE (RFC 6749, RFC 7636).
 
-Owns the addresses and scopes of each platform and the two requests of a login. A code and a token must never be logged;
+A code and a token must never be logged;
 the token is used once, to ask for the person's id, and is kept nowhere.
 """
 

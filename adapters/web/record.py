@@ -1,6 +1,6 @@
 """The pages of the record: the audit log and its check, exports, how long things are kept, and a person's own data.
 
-Owns the two steps of an erasure: what would be erased is shown, and only what was shown can be erased. Which sections
+An erasure has two steps: what would be erased is shown, and only what was shown can be erased. Which sections
 somebody sees follows from their roles; each service asks for them again.
 """
 

@@ -1,6 +1,6 @@
 """The server of the dashboard: its routes, and its life.
 
-Owns the routes. Each one says whether it changes something, by its method.
+Each route says whether it changes something, by its method.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The settings of a community on pages: what it looks for, how it replies, whether it posts, and a look at last week.
 
-Owns which settings a page shows and how they are read from its form. Words and choices are those of every platform
+Words and choices are those of every platform
 (``adapters.common.manage``). Channels and roles are chosen on the platform, which knows who can see them; a page only
 ends watching. The form carries a mark of the settings that it was made from: what somebody else changed meanwhile is
 not overwritten.

@@ -1,6 +1,6 @@
 """The steps of setup on a page that checks itself: what stands, what is missing, and what to do next.
 
-Owns the steps and their words. The page has no field: a token or another secret is never typed into it, and none is
+The page has no field: a token or another secret is never typed into it, and none is
 shown. What is found comes from ``SetupChecks``, the community's settings and the desk, each time the page is loaded.
 """
 

@@ -1,6 +1,6 @@
 """What the pages have: the services, the templates, and the session of a request.
 
-Owns how a page is rendered, whole or as a fragment, and which status it has.
+A page is rendered whole or as a fragment, with its status.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""How the dashboard writes: plain words, which the templates escape.
-
-Owns the markup of a page's texts and the choice of its language.
-"""
+"""How the dashboard writes: plain words, which the templates escape."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """A case as its page shows it: what the templates need, in the reader's language, as plain text and addresses.
 
-Owns which words a page holds before the reader asked for the post. Decides nothing.
+Before the reader asks for the post, a page holds no word of it.
 """
 
 from __future__ import annotations

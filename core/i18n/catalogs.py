@@ -1,6 +1,6 @@
 """What Antiphon says to people, in their language: gettext catalogs, read once.
 
-Owns the choice of a catalog. The English sentences are in the code; ``core/i18n/locale`` holds the others, one file for
+The English sentences are in the code; ``core/i18n/locale`` holds the others, one file for
 each language (``python -m tools.catalogs`` adds new sentences to them). The texts of posts and replies are never
 translated.
 """

@@ -1,4 +1,4 @@
 """The dashboard's API: JSON over the services that the pages use, for programs that have a token.
 
-Owns its routes, its shapes and its description. Can neither approve a reply nor settle, send or retract one.
+It can neither approve a reply nor settle, send or retract one.
 """

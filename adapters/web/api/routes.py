@@ -1,6 +1,6 @@
 """What the API can do: each operation with its scope, what it takes and what it gives.
 
-Owns the list of them, of which the routes and the description are made. What is allowed is decided by the desk, for the
+The routes and the description are made of this list. What is allowed is decided by the desk, for the
 person and the case of each request. There is no operation that proposes or approves a text, says that one was posted,
 or takes one back.
 """

@@ -1,6 +1,6 @@
 """What the API takes and gives, as pydantic models: the description and the checks are made from them.
 
-Owns the shapes. Enumerated values are those of the core; sentences are in the reader's language.
+Enumerated values are those of the core; sentences are in the reader's language.
 """
 
 from __future__ import annotations

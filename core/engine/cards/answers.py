@@ -1,7 +1,7 @@
 """Replies to what a post says, offered under a post that says the same.
 
-Owns how alike two posts are for that, how likely a reader would publish the reply under the other one, and from which
-chance on a prepared reply is offered. Some were each written to one post; others to a claim, with a place for the name
+The likeness of two posts tells how likely a reader would publish the reply of one under the other; from a chance on it
+is offered. Some were each written to one post; others to a claim, with a place for the name
 of the people, and with kinds of people of whom they are true. Both fit better than a reply to any post of a stereotype;
 where nothing is near there is none. English alone; ``core.engine.cards.basque`` has those in
 Basque. ``training.heads.answers`` makes the vectors and fits chance and limits.

@@ -1,6 +1,6 @@
 """The cards without the prepared replies that would bring a smear into the talk which the post did not make.
 
-Owns that a community's own replies stay: they were written for its posts.
+A community's own replies stay, since they were written for its posts.
 """
 
 from __future__ import annotations

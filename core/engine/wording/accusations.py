@@ -1,7 +1,7 @@
 """What a post accuses a group of, so that an answer does not bring up more than the post did.
 
-Owns the list beside this file. A fact or a sentence that speaks of crime, even kindly, ties the group to crime. So it
-may only answer a post that does so already.
+The list is in ``data/accusations.toml``. A fact or a sentence that speaks of crime, even kindly, ties the group to
+crime. So it may only answer a post that does so already.
 """
 
 from __future__ import annotations

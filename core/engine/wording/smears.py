@@ -1,7 +1,7 @@
 """What a reply brings up against people that the post does not come near.
 
-Owns the list beside this file. Whoever reads that a group is as clean as others hears of dirt, even where the post was
-about scarves: blind readers called such replies harmful.
+The list is in ``data/smears.toml``. A person who reads that a group is as clean as others hears of dirt, even where
+the post was about scarves: blind readers called such replies harmful.
 """
 
 from __future__ import annotations
