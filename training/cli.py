@@ -485,23 +485,23 @@ def online(
     """Go on with rewards: several replies to each post, scored by the readers. It needs a GPU to end within a day."""
     need_extra()
     from training.online import groups
-    from training.online import run as learning
+    from training.online import run as online_run
     from training.runs.base import hash_of_adapter
     from training.writer.base import load_base
 
     values = changed_by(replace(by_recipe(recipe, "online", groups.Values()), method=method), set_)
     refuse_unknown(set_, values)
     groups.check(values)
-    rows = some(learning.rows(values), most)
-    learning.refuse_few(rows, values.prompts_a_step)
+    rows = some(online_run.rows(values), most)
+    online_run.refuse_few(rows, values.prompts_a_step)
     counts = {"prompts": len(rows), "adapter": hash_of_adapter(adapter)}
     started = start(run, "online", recipe, asdict(values), base, counts, map(str, rows))
     model, tokenizer = load_base(base)
     model = going_on_from(adapter, model)
-    learning.learn(model, tokenizer, rows, run, values, started.note, save_steps=every)
+    online_run.learn(model, tokenizer, rows, run, values, started.note, save_steps=every)
     from training.runs.card import plot, write_card
 
-    before, after = learning.ends(started.log())
+    before, after = online_run.ends(started.log())
     card = write_card(
         started,
         licences={"posts": LICENCE},
@@ -521,17 +521,17 @@ def reranker(
 ) -> None:
     """Train a cross-encoder that orders passages for a claim (F2RL: InfoNCE over hard negatives)."""
     need_extra()
-    from training import reranker as infonce
+    from training import reranker as reranker_stage
     from training.runs.card import plot, write_card
 
-    values = changed_by(by_recipe(recipe, "reranker", infonce.Values()), set_)
+    values = changed_by(by_recipe(recipe, "reranker", reranker_stage.Values()), set_)
     refuse_unknown(set_, values)
-    model = infonce.open_base(base)
-    learnt, held_out = infonce.texts(values.hard_negatives)
+    model = reranker_stage.open_base(base)
+    learnt, held_out = reranker_stage.texts(values.hard_negatives)
     started = start(
         run, "reranker", recipe, asdict(values), base, {"pairs": len(learnt)}, (row.question for row in learnt)
     )
-    before, after = infonce.train(model, learnt, held_out, run, values, started.note, save_steps=every)
+    before, after = reranker_stage.train(model, learnt, held_out, run, values, started.note, save_steps=every)
     finish(started, write_card(started, licences={"texts": LICENCE}, before=before, after=after), plot(started))
 
 

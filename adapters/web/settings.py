@@ -19,8 +19,8 @@ from aiohttp import web
 from multidict import MultiMapping
 
 from adapters.common.manage import calls, rules_notice, setup, targets
-from adapters.common.manage import choices as choosing
-from adapters.common.manage import flags as flagging
+from adapters.common.manage import choices as panel_choices
+from adapters.common.manage import flags as flags_panel
 from adapters.common.manage.managers import Manager
 from adapters.common.manage.panels import ChoiceOf, FormField, Panel, PanelChoice, either
 from adapters.common.manage.reports import mode_in_words
@@ -142,10 +142,10 @@ async def switch(request: web.Request) -> web.Response:
         turn = governance.pause if act == "pause" else governance.resume
         await turn(platform, manager.community, manager.person, note)
         return await _done(request, gettext("Saved.", manager.locale))
-    if act not in choosing.SWITCHES:
+    if act not in panel_choices.SWITCHES:
         raise BadInput(sentence("Antiphon did not understand the request."), remedy=sentence("Go back, and try again."))
     try:
-        done = await choosing.switch(governance, platform, manager, act, {"note": note})
+        done = await panel_choices.switch(governance, platform, manager, act, {"note": note})
     except BadInput as err:
         return await _refused(request, platform, manager, err, None)
     return await _done(request, done)
@@ -256,7 +256,7 @@ def _sections(policy: CommunityPolicy, reader: Reader) -> Iterator[Section]:
             *targets.forbidden_form(policy, locale).fields,
         ),
     )
-    flags = flagging.flags_panel(policy, reader)
+    flags = flags_panel.flags_panel(policy, reader)
     yield _section(flags, _choices(flags))
     quiet, zone = calls.hours_form(policy, locale).fields, calls.time_zone_form(policy, locale).fields
     waits = (calls.minutes_choice(policy, reader), calls.threats_choice(policy, reader))
@@ -363,7 +363,7 @@ def _changes(said: Said, policy: CommunityPolicy, reader: Reader) -> dict[str, o
     for field in ("groups", "one_in", "intents"):
         changes |= targets.chosen_changes(field, chosen[field])
     for field in ("members_flag", "flaggers_needed", "tells_flaggers"):
-        changes |= flagging.chosen_changes(field, chosen[field])
+        changes |= flags_panel.chosen_changes(field, chosen[field])
     if "watched_channels" in chosen:
         changes["watched_channels"] = chosen["watched_channels"]
     return changes

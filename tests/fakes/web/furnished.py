@@ -191,7 +191,8 @@ async def _another(web: Dashboard, number: int, *, is_approved: bool) -> None:
 
 
 async def _paste(_text: str, _by: Person) -> str:
-    raise NotImplementedError
+    """Show the form for a pasted post. The pages are only looked at, so nobody may send it."""
+    raise AssertionError("A post was pasted on a page that is only looked at.")
 
 
 @asynccontextmanager
