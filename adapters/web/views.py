@@ -17,19 +17,14 @@ from adapters.common.cards.contents import approved_by
 from adapters.common.cards.controls import Control
 from adapters.common.cards.drafts import number_of_sources
 from adapters.common.cards.first_texts import written
-from adapters.common.cards.heads import earlier_cases, open_gist, origin, passed_on
+from adapters.common.cards.heads import Head, HeadRoom, head
 from adapters.common.cards.scores import scores_in_words
-from adapters.common.cards.states import alerts, headline, standing, state_in_words
 from adapters.common.decisions.views import thread_of
 from adapters.common.words.labels import (
-    advice_in_words,
     draft_in_words,
-    group_in_words,
     intent_in_words,
-    language_in_words,
     reason_in_words,
     retract_reason_in_words,
-    severity_in_words,
     verdict_in_words,
 )
 from adapters.common.words.markup import Reader, web_address
@@ -44,6 +39,7 @@ from core.i18n.catalogs import gettext, translated
 from core.models import Draft, Evidence, Intent, Kind, Part, PartKind, Source
 
 _NAME, _LONG = 60, 1000
+_ROOM: Final = HeadRoom(gist=_LONG, reason=_LONG)
 _WORDS: Final = re.compile(r"\s+|\w+|[^\w\s]")
 _MOST_COMPARED: Final = 1_000_000
 _LEAST_SHARED: Final = 0.34
@@ -113,19 +109,9 @@ class CaseView:
     """All that the page of a case says; ``turns`` and ``author`` only where the reader asked for the post."""
 
     card: Card
-    headline: str
-    state: str
+    head: Head
     is_closed: bool
-    gist: str
-    has_reading: bool
     facts: tuple[tuple[str, str], ...]
-    origin: str
-    passed_on: str
-    earlier: str
-    advice: str
-    advice_reason: str
-    standing: tuple[str, ...]
-    alerts: tuple[str, ...]
     notes: tuple[str, ...]
     is_revealed: bool
     turns: tuple[tuple[str, str, bool], ...]
@@ -159,24 +145,12 @@ def case_view(card: Card, reader: Reader, *, is_revealed: bool = False) -> CaseV
     is_in_review = card.state is CaseState.IN_REVIEW
     offered = (*controls.for_case(card, locale), *controls.for_menu(card, locale))
     acts = dict.fromkeys(control for control in offered if control.act in _AT_ONCE)
-    gist = open_gist(card, reader, _LONG)
-    if not gist and card.gist is not None and is_revealed:
-        gist = reader.told(card.gist, _LONG)
+    top = head(card, reader, _ROOM, covers_all=not is_revealed)
     return CaseView(
         card=card,
-        headline=headline(card, reader),
-        state=state_in_words(card, reader),
+        head=top,
         is_closed=card.state in CLOSED,
-        gist=gist,
-        has_reading=card.gist is not None or card.advice is not None,
-        facts=tuple(_facts(card, locale)),
-        origin=" · ".join(origin(card, reader, covers_all=not is_revealed)),
-        passed_on=passed_on(card, reader, covers_all=not is_revealed),
-        earlier=earlier_cases(card.earlier, locale),
-        advice=advice_in_words(card.advice, locale),
-        advice_reason=reader.told(card.advice_reason, _LONG) if card.advice_reason else "",
-        standing=tuple(forms[0] for forms in standing(card, reader)),
-        alerts=tuple(forms[0] for forms in alerts(card, reader)),
+        facts=tuple(_facts(card, top, locale)),
         notes=tuple(reader.told(note, _LONG) for note in card.notes),
         is_revealed=is_revealed,
         turns=tuple(_turns(card, reader)) if is_revealed else (),
@@ -214,14 +188,10 @@ def _retract_reasons(card: Card, locale: str) -> tuple[tuple[str, str], ...]:
     return tuple((one.name, retract_reason_in_words(one, locale)) for one in RetractReason)
 
 
-def _facts(card: Card, locale: str) -> Iterator[tuple[str, str]]:
+def _facts(card: Card, top: Head, locale: str) -> Iterator[tuple[str, str]]:
     """What is known of the post, each with a name that says what it is."""
-    if card.target_group:
-        yield "group", group_in_words(card.target_group, locale)
-    if card.severity:
-        yield f"severity-{card.severity}", severity_in_words(card.severity, locale)
-    if card.language:
-        yield "language", language_in_words(card.language, locale)
+    known = (("group", top.group), (f"severity-{card.severity}", top.severity), ("language", top.language))
+    yield from (fact for fact in known if fact[1])
     if card.campaign_posts > 1:
         yield "campaign", gettext("{number} posts", locale, number=card.campaign_posts)
     if card.read_by is not None:

@@ -40,11 +40,13 @@ def _catalog(language: str) -> dict[str, str]:
     except FileNotFoundError:
         _LOG.warning("The catalog %s.po is missing: people are spoken to in English. Install Antiphon again.", language)
         return {}
-    return {
+    translations = {
         message.id: message.string
         for message in messages
         if isinstance(message.id, str) and isinstance(message.string, str) and message.string and not message.fuzzy
     }
+    translations.pop("", None)  # the file's header is the translation of the empty text
+    return translations
 
 
 def gettext(sentence: str, locale: str | None, **values: object) -> str:

@@ -16,9 +16,9 @@ from adapters.common.cards import controls
 from adapters.common.cards.controls import Control
 from adapters.common.cards.drafts import DRAFT, number_of_sources, on_card
 from adapters.common.cards.first_texts import FirstText, written
-from adapters.common.cards.heads import HEAD, head
+from adapters.common.cards.heads import Head, HeadRoom, head
 from adapters.common.cards.scores import source_link
-from adapters.common.cards.states import alerts, headline, places, standing
+from adapters.common.cards.states import alerts, headline, places
 from adapters.common.words.excerpts import Segment, fit
 from adapters.common.words.markup import Reader
 from core.desk.rules.approval import CLOSED, CaseState
@@ -26,7 +26,12 @@ from core.desk.rules.case_cards import MOST_POINTS, Card, LastMove
 from core.i18n.catalogs import gettext
 from core.models import Draft
 
-CLOSED_BLOCK: Final = "closed"
+_CLOSED, _HEAD, _STATE, _POST, _NOTES = "closed", "head", "state", "post", "notes"
+_POINTS, _FIRSTS, _APPROVED = "points", "firsts", "approved"
+_ROOM: Final = HeadRoom(gist=200, reason=160)
+_NOTE, _POINT, _APPROVED_CUT = 240, 240, 700
+_AFTER_ALL, _LEAST_COVERED = 40, 45
+"""The post gets all the room that the drafts, the cautions and the notes leave, and 45 units in any case."""
 _TEXT: Final = (200, 80)
 _NAME: Final = 40
 _WITH_ALERTS: Final = frozenset({CaseState.POSTED})
@@ -35,17 +40,17 @@ _MOVED_BY_PEOPLE: Final = frozenset(
 )
 
 
-def closed_segments(card: Card, reader: Reader, *, covers_all: bool) -> list[Segment]:
+def _closed_segments(card: Card, reader: Reader, *, covers_all: bool) -> list[Segment]:
     """The whole text of a closed card."""
-    segments = [Segment(CLOSED_BLOCK, 0, (headline(card, reader),))]
+    segments = [Segment(_CLOSED, 0, (headline(card, reader),))]
     if card.approved is not None and card.approved.text and not covers_all:
         text = " ".join(card.approved.text.split())
-        segments.append(Segment(CLOSED_BLOCK, 2, tuple(f"“{reader.markup.inert(text, limit)}”" for limit in _TEXT)))
+        segments.append(Segment(_CLOSED, 2, tuple(f"“{reader.markup.inert(text, limit)}”" for limit in _TEXT)))
     last = " · ".join(filter(None, (" ".join(_people(card, reader)), places(card, reader))))
     if last:
-        segments.append(Segment(CLOSED_BLOCK, 1, (last,)))
+        segments.append(Segment(_CLOSED, 1, (last,)))
     if card.state in _WITH_ALERTS:
-        segments += [Segment(CLOSED_BLOCK, 1, forms) for forms in alerts(card, reader)]
+        segments += [Segment(_CLOSED, 1, forms) for forms in alerts(card, reader)]
     return segments
 
 
@@ -77,14 +82,6 @@ def _closed_by(move: LastMove, state: CaseState, reader: Reader) -> str:
     return gettext("Closed by {name}, {when}.", locale, name=name, when=when)
 
 
-_NOTE: Final = 240
-_POINT = 240
-_STATE, _POST, _NOTES, _POINTS, _FIRSTS, _APPROVED = "state", "post", "notes", "points", "firsts", "approved"
-_AFTER_ALL, _LEAST_COVERED = 40, 45
-"""The post gets all the room that the drafts, the cautions and the notes leave, and 45 units in any case."""
-_APPROVED_CUT: Final = 700
-
-
 @dataclass(frozen=True, slots=True)
 class Section:
     """A part of a card: a text, "" for none, and the controls right under it."""
@@ -105,9 +102,9 @@ def sections(card: Card, reader: Reader, limit: int, *, covers_all: bool = False
     """
     under = controls.for_case(card, reader.locale)
     if card.state in CLOSED:
-        segments = closed_segments(card, reader, covers_all=covers_all)
+        segments = _closed_segments(card, reader, covers_all=covers_all)
         blocks = _blocks(segments, limit, under, reader)
-        return [Section(blocks[CLOSED_BLOCK]), Section("", tuple(under))]
+        return [Section(blocks[_CLOSED]), Section("", tuple(under))]
     return _open(card, reader, limit, under, covers_all=covers_all)
 
 
@@ -119,15 +116,36 @@ def _open(card: Card, reader: Reader, limit: int, under: list[Control], *, cover
     under_firsts = [
         control for number, first in firsts for control in controls.for_first(card, number, first.key, locale)
     ]
-    segments = head(card, reader, covers_all=covers_all)
-    segments += [Segment(_STATE, 1, forms) for forms in standing(card, reader)]
-    segments += [Segment(_STATE, 2, forms) for forms in alerts(card, reader)]
+    segments = _head(head(card, reader, _ROOM, covers_all=covers_all), reader)
     segments += _body(card, draft, reader, covers_all=covers_all)
     blocks = _blocks(segments, limit, [*under, *under_firsts, *under_draft], reader)
-    parts = [Section(blocks[name]) for name in (HEAD, _STATE, _POST, _NOTES, _POINTS, _APPROVED) if name in blocks]
+    parts = [Section(blocks[name]) for name in (_HEAD, _STATE, _POST, _NOTES, _POINTS, _APPROVED) if name in blocks]
     parts += [Section(blocks[_FIRSTS], tuple(under_firsts))] if firsts else []
     parts += [] if draft is None else [Section(blocks[DRAFT], tuple(under_draft))]
     return [*parts, Section("", tuple(under))]
+
+
+def _head(top: Head, reader: Reader) -> list[Segment]:
+    """The lines above the post. A post that was not read yet has no line for its gist, as the state says why."""
+    gist = top.gist or top.lacks_gist
+    label = reader.markup.ours(f"**{gettext('Gist', reader.locale)}:**")
+    lines = [top.headline, f"{label} {gist}" if gist else "", _target(top, reader.locale)]
+    lines += [" · ".join(top.origin), top.passed_on, top.earlier]
+    segments = [Segment(_HEAD, 0, (line,)) for line in lines if line]
+    if top.advice:
+        segments.append(Segment(_HEAD, 1, (f"{top.advice} {top.advice_reason}".strip(), top.advice)))
+    segments += [Segment(_STATE, 1, forms) for forms in top.standing]
+    return segments + [Segment(_STATE, 2, forms) for forms in top.alerts]
+
+
+def _target(top: Head, locale: str) -> str:
+    """Whom the post attacks, how badly and in which language, as far as it is known."""
+    rest = [part for part in (top.severity, top.language) if part]
+    if top.group:
+        return gettext("Target: {what}", locale, what=" · ".join([top.group, *rest]))
+    if top.severity:
+        return gettext("Severity: {what}", locale, what=" · ".join(rest))
+    return gettext("Language: {language}", locale, language=top.language) if top.language else ""
 
 
 def _blocks(segments: Sequence[Segment], limit: int, offered: list[Control], reader: Reader) -> dict[str, str]:

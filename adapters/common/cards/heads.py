@@ -1,4 +1,4 @@
-"""The head of an open card: the state, the gist, who wrote the post and where, and who flagged it when.
+"""The head of a card on every surface: the state, the gist, who wrote the post and where, and who flagged it when.
 
 What others wrote is shown openly only if it is a sentence of our own cards, or a name, and if it holds no slur.
 """
@@ -6,11 +6,11 @@ What others wrote is shown openly only if it is a sentence of our own cards, or 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
 
 from adapters.common.cards.controls import ANONYMOUS, is_reported
-from adapters.common.cards.states import headline
-from adapters.common.words.excerpts import Segment
+from adapters.common.cards.states import alerts, headline, standing
 from adapters.common.words.labels import advice_in_words, group_in_words, language_in_words, severity_in_words
 from adapters.common.words.markup import Reader
 from adapters.common.words.messages import name_shown, not_read, sources
@@ -18,6 +18,8 @@ from core.desk.rules.case_cards import Card, EarlierCases
 from core.engine.wording.slurs import slurs_in
 from core.i18n.catalogs import gettext, translated
 from core.models import Priority
+
+_NAME: Final = 40
 
 
 def open_gist(card: Card, reader: Reader, limit: int) -> str:
@@ -29,50 +31,68 @@ def open_gist(card: Card, reader: Reader, limit: int) -> str:
     return reader.told(card.gist, limit)
 
 
-HEAD: Final = "head"
-_GIST, _NAME, _REASON = 200, 40, 160
+@dataclass(frozen=True, slots=True)
+class HeadRoom:
+    """How many units a surface has for a gist, and for the reason of an advice."""
+
+    gist: int
+    reason: int
 
 
-def head(card: Card, reader: Reader, *, covers_all: bool) -> list[Segment]:
-    """The lines above everything else; with ``covers_all`` none of them holds a word that may be somebody else's."""
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What stands above everything else on a card, in the reader's language; "" for what is not known.
+
+    Attributes:
+        gist: what the post says; "" also where it is hidden with the post.
+        lacks_gist: the sentence that no stereotype was recognised in a post that was read.
+        origin: who wrote it, where, and who flagged it when.
+        passed_on: whose words the post passes on, and what of it was not read.
+        standing: the other sentences about an open case's state, each in its full and shortest form.
+        alerts: what people must know before they decide, each in full and in short.
+    """
+
+    headline: str
+    gist: str
+    lacks_gist: str
+    group: str
+    severity: str
+    language: str
+    origin: tuple[str, ...]
+    passed_on: str
+    earlier: str
+    advice: str
+    advice_reason: str
+    standing: tuple[tuple[str, ...], ...]
+    alerts: tuple[tuple[str, ...], ...]
+
+
+def head(card: Card, reader: Reader, room: HeadRoom, *, covers_all: bool) -> Head:
+    """The head of a card; with ``covers_all`` nothing in it holds a word that may be somebody else's."""
     locale = reader.locale
-    lines = [headline(card, reader), _gist(card, reader, covers_all=covers_all), _target(card, locale)]
-    lines += [" · ".join(origin(card, reader, covers_all=covers_all)), passed_on(card, reader, covers_all=covers_all)]
-    lines += [earlier_cases(card.earlier, locale)]
-    segments = [Segment(HEAD, 0, (line,)) for line in lines if line]
-    if advice := advice_in_words(card.advice, locale):
-        full = f"{advice} {reader.told(card.advice_reason, _REASON)}".strip()
-        segments.append(Segment(HEAD, 1, (full, advice)))
-    return segments
+    is_read = card.gist is not None or card.advice is not None
+    gist = open_gist(card, reader, room.gist)
+    if card.gist is not None and not gist and not covers_all:
+        gist = reader.markup.covered(translated(card.gist, locale), room.gist)
+    none = gettext("Antiphon recognises no stereotype in it: read the post itself.", locale)
+    return Head(
+        headline=headline(card, reader),
+        gist=gist,
+        lacks_gist=none if is_read and card.gist is None else "",
+        group=group_in_words(card.target_group, locale) if card.target_group else "",
+        severity=severity_in_words(card.severity, locale) if card.severity else "",
+        language=language_in_words(card.language, locale) if card.language else "",
+        origin=tuple(_origin(card, reader, covers_all=covers_all)),
+        passed_on=_passed_on(card, reader, covers_all=covers_all),
+        earlier=_earlier_cases(card.earlier, locale),
+        advice=advice_in_words(card.advice, locale),
+        advice_reason=reader.told(card.advice_reason, room.reason),
+        standing=tuple(standing(card, reader)),
+        alerts=tuple(alerts(card, reader)),
+    )
 
 
-def _gist(card: Card, reader: Reader, *, covers_all: bool) -> str:
-    locale, markup = reader.locale, reader.markup
-    label = markup.ours(f"**{gettext('Gist', locale)}:**")
-    if card.gist is None and card.advice is None:
-        return ""  # it was not read yet, as the state says
-    if card.gist is None:
-        return f"{label} {gettext('Antiphon recognises no stereotype in it: read the post itself.', locale)}"
-    if gist := open_gist(card, reader, _GIST):
-        return f"{label} {gist}"
-    covered = "" if covers_all else markup.covered(translated(card.gist, locale), _GIST)
-    return f"{label} {covered}" if covered else ""
-
-
-def _target(card: Card, locale: str) -> str:
-    """Whom the post attacks, how badly and in which language, as far as it is known."""
-    group = group_in_words(card.target_group, locale) if card.target_group else ""
-    severity = severity_in_words(card.severity, locale) if card.severity else ""
-    language = language_in_words(card.language, locale) if card.language else ""
-    rest = [part for part in (severity, language) if part]
-    if group:
-        return gettext("Target: {what}", locale, what=" · ".join([group, *rest]))
-    if severity:
-        return gettext("Severity: {what}", locale, what=" · ".join(rest))
-    return gettext("Language: {language}", locale, language=language) if language else ""
-
-
-def origin(card: Card, reader: Reader, *, covers_all: bool) -> Iterator[str]:
+def _origin(card: Card, reader: Reader, *, covers_all: bool) -> Iterator[str]:
     """Who wrote it, where, and who flagged it when."""
     locale, markup = reader.locale, reader.markup
     if card.post.author_name and not covers_all:
@@ -85,7 +105,7 @@ def origin(card: Card, reader: Reader, *, covers_all: bool) -> Iterator[str]:
         yield gettext("flagged late, after an outage", locale)
 
 
-def passed_on(card: Card, reader: Reader, *, covers_all: bool = False) -> str:
+def _passed_on(card: Card, reader: Reader, *, covers_all: bool) -> str:
     """Whose words the post passes on, and what of it was not read; "" for a plain post."""
     words = card.post.words
     sentences = [*sources(words, reader, covers_all=covers_all), not_read(words, reader.locale)]
@@ -103,7 +123,7 @@ def _flagged_by(card: Card, reader: Reader) -> str:
     return reader.markup.inert(card.flagger, _NAME) or gettext("a member", locale)
 
 
-def earlier_cases(earlier: EarlierCases | None, locale: str) -> str:
+def _earlier_cases(earlier: EarlierCases | None, locale: str) -> str:
     """The author's earlier cases by their outcomes; "" where there are none, or the card does not say."""
     if earlier is None or not earlier.number:
         return ""

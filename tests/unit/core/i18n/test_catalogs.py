@@ -40,7 +40,7 @@ from core.desk.rules.policy import CommunityPolicy
 from core.desk.rules.roles import Person
 from core.engine.cards.bank import load_cards
 from core.i18n import catalogs as i18n
-from core.i18n.catalogs import gettext
+from core.i18n.catalogs import gettext, translated
 from tests.fakes.desk.review_desk import ReviewDesk, review_desk
 from tests.fakes.discord.messages import proposal_layout
 from tests.fakes.ports.cards import CASE_ID, PROPOSAL, REVIEWED, samples
@@ -147,6 +147,12 @@ def test_a_translation_has_the_placeholders_and_the_marks_of_its_sentence(langua
         assert translation.endswith("…") is sentence.endswith("…"), translation
         assert translation == translation.strip(), translation
         gettext(sentence, language, **dict.fromkeys(_PLACEHOLDER.findall(sentence), "x"))
+
+
+@pytest.mark.parametrize("language", TRANSLATED)
+def test_the_empty_text_stays_empty(language: str) -> None:
+    """In a catalog's file its translation is the file's header."""
+    assert (gettext("", language), translated("", language)) == ("", "")
 
 
 @pytest.mark.parametrize("language", TRANSLATED)
