@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bench.texts.cases import HARD, KINDS, read_cases
+from bench.texts.cases import FUNCTIONS, MEASURED, read_cases
 from core.engine.cards.bank import cards_on, load_stereotypes, prepared_id
 from core.engine.readers.outputs import DRAFT_OUTPUTS, POST_OUTPUTS, DraftFault
 from core.errors import BadInput
@@ -124,7 +124,7 @@ def test_the_kinds_are_learnt_in_each_language() -> None:
         assert row.function.startswith(f"{row.meant[0]}-"), row.id
     sides = {(row.family, row.split) for row in rows}
     assert len({family for family, _ in sides}) == len(sides)
-    measured = {case.text for file in (KINDS, HARD) for case in read_cases(file)}
+    measured = {case.text for file in MEASURED for case in read_cases(file)}
     assert not {row.text for row in rows} & (measured | {row.text for row in known})
 
 
@@ -136,11 +136,23 @@ def test_what_other_writers_wrote_is_neither_learnt_nor_measured() -> None:
     assert all(spoken[language, "h"] == spoken[language, "n"] >= 60 for language, _ in spoken)
     others = [*posts(), *kinds()]
     assert not {row.writer for row in rows} & {row.writer for row in others}
-    measured = [case.text for file in (KINDS, HARD) for case in read_cases(file)]
+    measured = [case.text for file in MEASURED for case in read_cases(file)]
     known = [frozenset(re.findall(r"\w+", text.casefold())) for text in (*(row.text for row in others), *measured)]
     for row in rows:
         words = frozenset(re.findall(r"\w+", row.text.casefold()))
         assert all(len(words & other) < 0.7 * len(words | other) for other in known), row.id
+
+
+def test_no_near_duplicate_of_a_function_is_learnt() -> None:
+    """Twelve posts of each, which share fewer than seven in ten words with any that is learnt or measured elsewhere."""
+    cases = read_cases(FUNCTIONS)
+    assert set(Counter((case.function, case.is_hateful) for case in cases).values()) == {12}
+    others = [case.text for file in MEASURED if file != FUNCTIONS for case in read_cases(file)]
+    others += [row.text for row in (*posts(), *kinds(), *outside())]
+    known = {frozenset(re.findall(r"\w+", text.casefold())) for text in others}
+    for case in cases:
+        words = frozenset(re.findall(r"\w+", case.text.casefold()))
+        assert all(len(words & other) < 0.7 * len(words | other) for other in known), case.text
 
 
 def test_the_drafts_are_enough_and_read_twice() -> None:
