@@ -133,7 +133,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "database_server" not in metafunc.fixturenames or "database_server" in marked:
         return
     folder = metafunc.definition.path.parent.relative_to(Path(__file__).parent).as_posix()
-    if folder.startswith(_ON_BOTH) or metafunc.definition.get_closest_marker("both_databases"):
+    if folder in _ON_BOTH or metafunc.definition.get_closest_marker("both_databases"):
         metafunc.parametrize("database_server", ["sqlite", "postgresql"], indirect=True)
 
 
