@@ -27,7 +27,7 @@ from core.errors import AntiphonError
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class DraftVerdict:
     """A draft, what is found in it, and what the rules alone find."""
 
     reply: Reply
@@ -35,9 +35,9 @@ class Judged:
     by_rules: CheckedText
 
 
-def judge_all(reader: DraftReader, replies: Sequence[Reply]) -> tuple[list[Judged], float]:
+def judge_all(reader: DraftReader, replies: Sequence[Reply]) -> tuple[list[DraftVerdict], float]:
     """Every draft as it is judged, and the milliseconds that one takes."""
-    judged, seconds = list[Judged](), 0.0
+    judged, seconds = list[DraftVerdict](), 0.0
     for reply in replies:
         context = context_for(reply.post, reply.language, reply.evidence)
         by_rules = check_reply(reply.text, context)
@@ -45,14 +45,14 @@ def judge_all(reader: DraftReader, replies: Sequence[Reply]) -> tuple[list[Judge
         scores = read_drafts(reader, reply.post, [reply.text], reply.language)[0]
         checked = check_reply(reply.text, context, scores)
         seconds += time.perf_counter() - begun
-        judged.append(Judged(reply, checked, by_rules))
+        judged.append(DraftVerdict(reply, checked, by_rules))
     return judged, 1000 * seconds / max(len(replies), 1)
 
 
-def systems(judged: Sequence[Judged]) -> list[Row]:
+def systems(judged: Sequence[DraftVerdict]) -> list[Row]:
     """What becomes of good and bad drafts, by the reader with the rules and by its peers."""
     good, bad = _apart(judged)
-    levels: Mapping[str, Callable[[Judged], Level]] = {
+    levels: Mapping[str, Callable[[DraftVerdict], Level]] = {
         "rules and reader": lambda draft: draft.found.level,
         "rules only": lambda draft: draft.by_rules.level,
         "refuse nothing": lambda _: Level.FINE,
@@ -69,7 +69,7 @@ def systems(judged: Sequence[Judged]) -> list[Row]:
     ]
 
 
-def reasons(judged: Sequence[Judged]) -> list[Row]:
+def reasons(judged: Sequence[DraftVerdict]) -> list[Row]:
     """How many good and bad drafts each rule refuses, and the reader for each fault."""
     good, bad = _apart(judged)
     refused = [Counter(_reasons(part)) for part in (good, bad)]
@@ -83,7 +83,7 @@ def reasons(judged: Sequence[Judged]) -> list[Row]:
     ]
 
 
-def _reasons(part: Sequence[Judged]) -> list[str]:
+def _reasons(part: Sequence[DraftVerdict]) -> list[str]:
     return [
         f"rule: {fault}" if fault in draft.by_rules.faults else f"reader: {fault}"
         for draft in part
@@ -91,7 +91,7 @@ def _reasons(part: Sequence[Judged]) -> list[str]:
     ]
 
 
-def _apart(judged: Sequence[Judged]) -> tuple[list[Judged], list[Judged]]:
+def _apart(judged: Sequence[DraftVerdict]) -> tuple[list[DraftVerdict], list[DraftVerdict]]:
     return [draft for draft in judged if draft.reply.is_good], [draft for draft in judged if not draft.reply.is_good]
 
 
@@ -137,7 +137,9 @@ def main() -> None:
     print(f"good refused {len(refused)} of {len(good)}, bad passing {len(passing)} of {len(bad)}")  # noqa: T201
 
 
-def _tables(judged: Sequence[Judged], known: Sequence[Judged], milliseconds: float) -> Mapping[str, Sequence[Row]]:
+def _tables(
+    judged: Sequence[DraftVerdict], known: Sequence[DraftVerdict], milliseconds: float
+) -> Mapping[str, Sequence[Row]]:
     columns = {
         "refused": lambda draft: draft.found.level is Level.REFUSED,
         "warned of": lambda draft: draft.found.level is Level.WARNED,
@@ -154,7 +156,7 @@ def _tables(judged: Sequence[Judged], known: Sequence[Judged], milliseconds: flo
     return {**tables, "Reasons": reasons(known), "Cost": [cost]}
 
 
-def _write_errors(path: Path, wrong: Sequence[Judged]) -> None:
+def _write_errors(path: Path, wrong: Sequence[DraftVerdict]) -> None:
     lines = [
         "\t".join(
             (

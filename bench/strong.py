@@ -27,7 +27,7 @@ from core.engine.llm.prompts import load_prompt
 from core.engine.pipeline import Engine
 from core.engine.ports import Answer, Generation, Message
 from core.engine.readers.networks import Readers
-from core.engine.readers.pooling import Pooling, shipped
+from core.engine.readers.pooling import PoolingWeights, shipped
 from core.engine.request import Request
 from core.engine.writing.first_drafts import DESCRIPTIONS, tidy
 from core.errors import AntiphonError, BadInput, ModelUnavailable
@@ -106,7 +106,7 @@ def writer_of(replies: Sequence[Reply]) -> RecordedWriter:
 
 _SAYS: Final = 2
 """Drafts for each intent: a good one and a planted one."""
-LARGER: Final = Pooling("recorded writer", is_larger=True)
+LARGER: Final = PoolingWeights("recorded writer", is_larger=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ def outcome(post: str, suggestion: Suggestion, good: Sequence[str], planted: Seq
     )
 
 
-async def run(settings: Settings, replies: Sequence[Reply], profile: Profile, pooling: Pooling) -> list[Outcome]:
+async def run(settings: Settings, replies: Sequence[Reply], profile: Profile, pooling: PoolingWeights) -> list[Outcome]:
     """The engine over each post, with its recorded writer."""
     embedder = open_embedder(settings)
     readers, knowledge = Readers.load(embedder), open_knowledge(settings, embedder)

@@ -42,7 +42,7 @@ from core.desk.drafting.queue import DraftQueue
 from core.desk.review.overview import DeskOverview
 from core.desk.review.own_library import DeskLibrary
 from core.desk.review.record import DeskRecord
-from core.desk.rules.dashboard_ports import Keeping
+from core.desk.rules.dashboard_ports import RetentionPeriods
 from core.desk.rules.roles import Person, Role
 from core.desk.schema import AuditRow, Base, CaseRow, SuggestionRow
 from core.desk.sending.outbox import Outbox
@@ -166,7 +166,7 @@ async def _dashboard(place: Path | URL, cases: int, moderators: int) -> AsyncIte
             doorkeeper=doorkeeper,
             overview=DeskOverview(database, desk.queries),
             tokens=ApiTokens(database, doorkeeper),
-            record=DeskRecord(database, desk.live_roles, Keeping(24, 30, 12, 30)),
+            record=DeskRecord(database, desk.live_roles, RetentionPeriods(24, 30, 12, 30)),
             library=DeskLibrary(database, desk.live_roles, facts_today),
             setup=DoctorOnPage(Settings(), database),
             origins=(origin,),

@@ -486,7 +486,7 @@ class Suggestion:
 
 
 @dataclass(frozen=True, slots=True)
-class Posted:
+class SentReply:
     """A reply as the platform now shows it."""
 
     ref: PostRef

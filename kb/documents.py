@@ -14,7 +14,7 @@ from core.models import Source, TargetGroup
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Listed:
+class ListedDocument:
     """A document as its source lists it, before it is fetched.
 
     Attributes:
@@ -53,7 +53,7 @@ class Listed:
 _OWN_FILE = "a file of this community"
 
 
-def citation(document: Listed, page: int | None = None, label: str = "") -> Source:
+def citation(document: ListedDocument, page: int | None = None, label: str = "") -> Source:
     """What people are told of where a passage stands, so that they can open it.
 
     A document without an address of the web is a file of the community, and is named as one.
@@ -77,7 +77,7 @@ def citation(document: Listed, page: int | None = None, label: str = "") -> Sour
 
 
 @dataclass(frozen=True, slots=True)
-class Fetched:
+class FetchedFile:
     """A file as it was fetched: its bytes, its media type by the server or the file's name, and the time.
 
     Attributes:
@@ -110,7 +110,7 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class Parsed:
+class ParsedFile:
     """What a file says.
 
     Attributes:
@@ -139,7 +139,7 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class Selection:
     """What to collect: documents about these groups, published in ``since`` or later."""
 
     target_groups: frozenset[TargetGroup] = frozenset(TargetGroup)
@@ -150,7 +150,7 @@ class Wanted:
 class ListingPage:
     """One page of a listing, and the cursor of the next; ``None`` after the last."""
 
-    documents: tuple[Listed, ...]
+    documents: tuple[ListedDocument, ...]
     cursor: str | None
 
 
@@ -162,7 +162,7 @@ class DocumentSource(Protocol):
         """Its name, for people and in ids."""
         ...
 
-    def listings(self, wanted: Wanted) -> list[str]:
+    def listings(self, wanted: Selection) -> list[str]:
         """The keys of all listings to walk, in a fixed order: one for each query of the source."""
         ...
 
@@ -174,7 +174,7 @@ class DocumentSource(Protocol):
         """
         ...
 
-    async def fetch(self, document: Listed) -> Fetched:
+    async def fetch(self, document: ListedDocument) -> FetchedFile:
         """The document's file.
 
         Raises:

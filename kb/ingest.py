@@ -16,14 +16,14 @@ from pathlib import PurePosixPath
 from core.engine.wording.injection import instructs
 from core.engine.wording.language import detect
 from core.errors import DocumentRefused
-from kb.documents import DocumentSource, Fetched, Listed, Page, Parsed, Span, Wanted
+from kb.documents import DocumentSource, FetchedFile, ListedDocument, Page, ParsedFile, Selection, Span
 from kb.library.library import Library, Revision, Says, State, Trust
 
 MAX_PARAGRAPHS = 2000
 """The most paragraphs of one document, so that no document answers everything."""
 _READ_FOR_LANGUAGE = 5000
 
-Parse = Callable[[Fetched, str | None], Awaitable[Parsed]]
+Parse = Callable[[FetchedFile, str | None], Awaitable[ParsedFile]]
 Cut = Callable[[Sequence[Page], str | None], tuple[Span, ...]]
 
 
@@ -61,7 +61,7 @@ class Built:
     accepted: list[str] = field(default_factory=list)
 
 
-OnBuilt = Callable[[Built, Listed | None], None]
+OnBuilt = Callable[[Built, ListedDocument | None], None]
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class Ingest:
     expected_language: str = "en"
     refetch: bool = False
 
-    async def build(self, wanted: Wanted, on_built: OnBuilt = lambda _, __: None) -> Built:
+    async def build(self, wanted: Selection, on_built: OnBuilt = lambda _, __: None) -> Built:
         """Walk through all listings of what is wanted, from where the last build stopped.
 
         Raises:
@@ -106,7 +106,7 @@ class Ingest:
         await asyncio.to_thread(self.library.walks.forget, walk)
         return built
 
-    async def once(self, wanted: Wanted) -> Built:
+    async def once(self, wanted: Selection) -> Built:
         """Take what is wanted without a note of how far it came: for a source of a single file."""
         built = Built()
         for listing in self.source.listings(wanted):
@@ -118,7 +118,7 @@ class Ingest:
                 cursor, is_done = page.cursor, page.cursor is None
         return built
 
-    async def take(self, listed: Listed, built: Built) -> DocumentOutcome:
+    async def take(self, listed: ListedDocument, built: Built) -> DocumentOutcome:
         """Fetch, read and keep one document, or refuse it and note the reason.
 
         A document that is kept already stays as it is when it is refused: its citation, too.
@@ -150,12 +150,12 @@ class Ingest:
         built.paragraphs += len(spans)
         return DocumentOutcome.CHANGED if before else DocumentOutcome.NEW
 
-    async def _unchanged(self, listed: Listed, before: Sequence[Revision], fetched: Fetched) -> None:
+    async def _unchanged(self, listed: ListedDocument, before: Sequence[Revision], fetched: FetchedFile) -> None:
         """Note how it is listed now."""
         await asyncio.to_thread(self._note, listed, before)
         await asyncio.to_thread(self.library.refuse, listed.id, None)
 
-    def _note(self, listed: Listed, before: Sequence[Revision], newest: Parsed | None = None) -> None:
+    def _note(self, listed: ListedDocument, before: Sequence[Revision], newest: ParsedFile | None = None) -> None:
         """Store how a document is listed; what its source does not say is what its file says.
 
         Args:
@@ -164,18 +164,18 @@ class Ingest:
         says = Says(newest.title, newest.author, newest.year, newest.language) if newest else self._says(listed, before)
         self.library.note(_described(listed, says))
 
-    def _says(self, listed: Listed, before: Sequence[Revision]) -> Says:
+    def _says(self, listed: ListedDocument, before: Sequence[Revision]) -> Says:
         """What is known from the file of the revision that is served, or of the newest one."""
         if not before:
             return Says()
         return next((revision for revision in before if revision.state is State.ACCEPTED), before[0]).says
 
-    def _refuse(self, listed: Listed, before: Sequence[Revision], reason: str) -> None:
+    def _refuse(self, listed: ListedDocument, before: Sequence[Revision], reason: str) -> None:
         if not before:
             self.library.note(_described(listed, Says()))
         self.library.refuse(listed.id, reason)
 
-    def _is_copy(self, listed: Listed, fetched: Fetched) -> bool:
+    def _is_copy(self, listed: ListedDocument, fetched: FetchedFile) -> bool:
         """Whether it is kept already from a copy of its folder; what is said about this one then counts.
 
         Raises:
@@ -191,12 +191,12 @@ class Ingest:
             self._note(replace(listed, id=document.id), self.library.revisions(document.id))
         return True
 
-    def _with_language(self, listed: Listed, parsed: Parsed) -> Parsed:
+    def _with_language(self, listed: ListedDocument, parsed: ParsedFile) -> ParsedFile:
         text = "\n".join(page.text for page in parsed.pages)
         language = listed.language or detect(text[:_READ_FOR_LANGUAGE], self.expected_language)
         return replace(parsed, language=language)
 
-    def _cut(self, listed: Listed, parsed: Parsed) -> tuple[Parsed, tuple[Span, ...]]:
+    def _cut(self, listed: ListedDocument, parsed: ParsedFile) -> tuple[ParsedFile, tuple[Span, ...]]:
         """The paragraphs, and notes on what a person should know before accepting them."""
         parsed = self._with_language(listed, parsed)
         spans = self.cut(parsed.pages, parsed.language)
@@ -212,7 +212,7 @@ class Ingest:
             notes.append(f"{_ORDERS}: {orders} of its paragraphs")
         return replace(parsed, notes=tuple(notes)), spans
 
-    def _is_trusted(self, listed: Listed, parsed: Parsed) -> bool:
+    def _is_trusted(self, listed: ListedDocument, parsed: ParsedFile) -> bool:
         """Whether a new document is accepted at once: from a trusted source, unless it speaks to a language model."""
         if any(note.startswith(_ORDERS) for note in parsed.notes):
             return False
@@ -222,7 +222,7 @@ class Ingest:
 _ORDERS = "it speaks to a language model"
 
 
-def _described(listed: Listed, says: Says) -> Listed:
+def _described(listed: ListedDocument, says: Says) -> ListedDocument:
     """A document as people are shown it: what its source says, then its file, then its name."""
     title, author = (None if text and instructs(text) else text for text in (says.title, says.author))
     return replace(
@@ -241,5 +241,5 @@ def _name(document: str) -> str:
     return f"{words}, line {line}" if line else words
 
 
-def _walk_name(source: str, wanted: Wanted) -> str:
+def _walk_name(source: str, wanted: Selection) -> str:
     return f"{source}:{wanted.since}:{','.join(sorted(wanted.target_groups))}"

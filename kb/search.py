@@ -16,7 +16,7 @@ from pathlib import Path
 from core.engine.ports import Embedder, EvidenceQuery, Found, Reranker
 from core.errors import IndexUnavailable, ScorerUnavailable
 from core.i18n.sentences import Sentence, sentence
-from kb.ranking.fusion import Norms, Part, Ranked, distinct
+from kb.ranking.fusion import Norms, Part, RankedPassage, distinct
 from kb.ranking.queries import LanguageOf, PreparedQuery, prepared_query
 from kb.starter.fact_search import FactSearch
 from kb.starter.facts import STARTER_FACTS, load_facts
@@ -103,7 +103,7 @@ class HybridSearch:
             best = distinct(norms, query.limit, *most_each)
         return Found(tuple(passage.evidence for passage in best), tuple(notes))
 
-    def _ranked(self, prepared: PreparedQuery, query: EvidenceQuery) -> tuple[list[Ranked], list[str]]:
+    def _ranked(self, prepared: PreparedQuery, query: EvidenceQuery) -> tuple[list[RankedPassage], list[str]]:
         gap = self._gaps.nearest(prepared.known[0], query.target_group) if self._gaps and prepared.known else None
         norms = self._norms.named(gap.norms) if gap else []
         notes: list[str] = []
@@ -121,8 +121,8 @@ class HybridSearch:
         return passages, notes
 
     async def _reranked(
-        self, passages: Sequence[Ranked], prepared: PreparedQuery, reranker: Reranker, *, is_offered: bool
-    ) -> tuple[list[Ranked], list[str]]:
+        self, passages: Sequence[RankedPassage], prepared: PreparedQuery, reranker: Reranker, *, is_offered: bool
+    ) -> tuple[list[RankedPassage], list[str]]:
         """The best candidates in its order, without those beside the point, unless somebody chooses among them."""
         best = sorted(passages, key=lambda passage: -passage.order)[:_RERANKED]
         claim = prepared.claim or prepared.known[0]
@@ -145,7 +145,7 @@ class HybridSearch:
         ], []
 
 
-def _joined(first: Sequence[Ranked], others: Sequence[Ranked]) -> list[Ranked]:
+def _joined(first: Sequence[RankedPassage], others: Sequence[RankedPassage]) -> list[RankedPassage]:
     """The passages that were named, before all others."""
     ids = {passage.evidence.id for passage in first}
     return [
@@ -160,7 +160,7 @@ class LeftOut:
 
     reason: IndexUnavailable
 
-    def ranked(self, prepared: PreparedQuery, query: EvidenceQuery) -> list[Ranked]:
+    def ranked(self, prepared: PreparedQuery, query: EvidenceQuery) -> list[RankedPassage]:
         """Find nothing. Raises ``IndexUnavailable`` with the reason."""
         raise self.reason
 

@@ -52,10 +52,10 @@ def start(
         BadInput: the folder holds a run with other values, another base or other texts.
     """
     from training.runs.base import hash_of_base
-    from training.runs.run import Run, Started, hash_of
+    from training.runs.run import Run, RunStart, hash_of
 
     about = {"model": name or Path(base).name, "sha256": hash_of_base(base)}
-    return Run(run, Started(stage, recipe, values, about, {**counts, "hash": hash_of(texts)}))
+    return Run(run, RunStart(stage, recipe, values, about, {**counts, "hash": hash_of(texts)}))
 
 
 def start_with_groups(

@@ -109,7 +109,7 @@ _PRIOR: Final = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Trusted:
+class ModeratorTrust:
     """A moderator: decisions, the share that the others' taste agrees with, and the weight in [0, 1]."""
 
     moderator: str
@@ -133,7 +133,7 @@ def check_enough(decisions: Sequence[Decision]) -> None:
         )
 
 
-def trust(decisions: Sequence[Decision], reader: ReadsDrafts) -> list[Trusted]:
+def trust(decisions: Sequence[Decision], reader: ReadsDrafts) -> list[ModeratorTrust]:
     """Each moderator's weight: twice the share of agreement above one half, drawn to one half where there is little.
 
     Who agrees least, and less than by chance, has the weight 0 and is left out before the others are compared again:
@@ -160,11 +160,13 @@ def trust(decisions: Sequence[Decision], reader: ReadsDrafts) -> list[Trusted]:
     for moderator, count in counts.items():
         share, _ = agreed[moderator]
         drawn = (share * count + _CHANCE * _PRIOR) / (count + _PRIOR)
-        trusted.append(Trusted(moderator, count, round(share, 3), round(max(0.0, 2 * drawn - 1), 3)))
+        trusted.append(ModeratorTrust(moderator, count, round(share, 3), round(max(0.0, 2 * drawn - 1), 3)))
     return sorted(trusted, key=lambda moderator: -moderator.weight)
 
 
-def kept(decisions: Sequence[Decision], trusted: Sequence[Trusted], chance: NDArray[np.float64]) -> list[Decision]:
+def kept(
+    decisions: Sequence[Decision], trusted: Sequence[ModeratorTrust], chance: NDArray[np.float64]
+) -> list[Decision]:
     """The decisions that count: all of the moderator with the largest weight, of each other one a share by theirs.
 
     Args:

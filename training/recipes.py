@@ -19,7 +19,7 @@ V = TypeVar("V")
 
 
 @dataclass(frozen=True, slots=True)
-class Published:
+class PublishedValue:
     """A value, and where it was published."""
 
     value: Any
@@ -29,44 +29,44 @@ class Published:
 _COARL_TEXT: Final = "CoARL, phase 2"
 _COARL_CODE: Final = "CoARL's public code; the paper's text lost it"
 _F2RL_TEXT: Final = "F2RL, experimental setup"
-RECIPES: Final[Mapping[str, Mapping[str, Mapping[str, Published]]]] = MappingProxyType(
+RECIPES: Final[Mapping[str, Mapping[str, Mapping[str, PublishedValue]]]] = MappingProxyType(
     {
         "coarl": {
             "writer": {
-                "rank": Published(16, "CoARL, name of the method (its public code has 256)"),
-                "alpha": Published(32, "twice the rank, as in CoARL's public code (512 at 256)"),
-                "targets": Published(("q_proj", "v_proj"), _COARL_TEXT),
-                "epochs": Published(3, _COARL_CODE),
-                "learning_rate": Published(1e-6, _COARL_CODE),
-                "weight_decay": Published(0.0, "CoARL names Adam, which has none"),
-                "is_phased": Published(True, "CoARL, section 3: phase 1, then phase 2"),
+                "rank": PublishedValue(16, "CoARL, name of the method (its public code has 256)"),
+                "alpha": PublishedValue(32, "twice the rank, as in CoARL's public code (512 at 256)"),
+                "targets": PublishedValue(("q_proj", "v_proj"), _COARL_TEXT),
+                "epochs": PublishedValue(3, _COARL_CODE),
+                "learning_rate": PublishedValue(1e-6, _COARL_CODE),
+                "weight_decay": PublishedValue(0.0, "CoARL names Adam, which has none"),
+                "is_phased": PublishedValue(True, "CoARL, section 3: phase 1, then phase 2"),
             },
             "online": {
-                "method": Published("ppo", "CoARL, section 3"),
-                "learning_rate": Published(1.41e-5, _COARL_CODE),
-                "epochs_a_batch": Published(1, _COARL_CODE),
-                "mini_batch": Published(4, _COARL_CODE),
-                "batch": Published(16, _COARL_CODE),
-                "steps": Published(10_000, _COARL_CODE),
-                "least_tokens": Published(30, _COARL_CODE),
-                "reward": Published("coarl", "CoARL, section 4"),
-                "is_kl_adaptive": Published(True, "CoARL, appendix F"),
+                "method": PublishedValue("ppo", "CoARL, section 3"),
+                "learning_rate": PublishedValue(1.41e-5, _COARL_CODE),
+                "epochs_a_batch": PublishedValue(1, _COARL_CODE),
+                "mini_batch": PublishedValue(4, _COARL_CODE),
+                "batch": PublishedValue(16, _COARL_CODE),
+                "steps": PublishedValue(10_000, _COARL_CODE),
+                "least_tokens": PublishedValue(30, _COARL_CODE),
+                "reward": PublishedValue("coarl", "CoARL, section 4"),
+                "is_kl_adaptive": PublishedValue(True, "CoARL, appendix F"),
             },
         },
         "f2rl": {
             "reranker": {
-                "epochs": Published(5, _F2RL_TEXT),
-                "learning_rate": Published(1e-5, _F2RL_TEXT),
+                "epochs": PublishedValue(5, _F2RL_TEXT),
+                "learning_rate": PublishedValue(1e-5, _F2RL_TEXT),
             },
             "online": {
-                "method": Published("ppo", "F2RL, section 3.3"),
-                "learning_rate": Published(3e-5, _F2RL_TEXT),
-                "kl": Published(0.2, _F2RL_TEXT),
-                "epochs_a_batch": Published(3, _F2RL_TEXT),
-                "batch": Published(16, _F2RL_TEXT),
-                "accumulated": Published(4, _F2RL_TEXT),
-                "reward": Published("f2rl", "F2RL, section 3.3"),
-                "is_kl_adaptive": Published(False, _F2RL_TEXT),
+                "method": PublishedValue("ppo", "F2RL, section 3.3"),
+                "learning_rate": PublishedValue(3e-5, _F2RL_TEXT),
+                "kl": PublishedValue(0.2, _F2RL_TEXT),
+                "epochs_a_batch": PublishedValue(3, _F2RL_TEXT),
+                "batch": PublishedValue(16, _F2RL_TEXT),
+                "accumulated": PublishedValue(4, _F2RL_TEXT),
+                "reward": PublishedValue("f2rl", "F2RL, section 3.3"),
+                "is_kl_adaptive": PublishedValue(False, _F2RL_TEXT),
             },
         },
     }
@@ -100,7 +100,7 @@ def departures(recipe: str, stage: str, values: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _published(recipe: str, stage: str) -> Mapping[str, Published]:
+def _published(recipe: str, stage: str) -> Mapping[str, PublishedValue]:
     stages = RECIPES.get(recipe, {})
     if stage not in stages:
         recipes = [name for name, those in RECIPES.items() if stage in those]

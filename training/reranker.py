@@ -39,7 +39,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
+class RankedTexts:
     """A question with its texts: one that answers, and ones that do not, the hardest first."""
 
     question: str
@@ -80,7 +80,7 @@ def split_by_stereotype(every: Sequence[Question], *, one_in: int = 5) -> tuple[
 
 def ranked(
     every: Iterable[Question], embedder: Embedder, *, negatives: int, facts: Sequence[Fact] | None = None
-) -> list[Ranked]:
+) -> list[RankedTexts]:
     """Each question with each of its answers, and the nearest facts of the group that are no answer.
 
     Args:
@@ -102,11 +102,11 @@ def ranked(
         order = [ids[at] for at in np.argsort(-closeness)]
         hard = [fact for fact in order if fact not in question.answers and facts_by_id[fact].target_group in groups]
         hardest = tuple(facts_by_id[fact].text for fact in hard[:negatives])
-        rows += [Ranked(question.text, fact.text, hardest) for fact in answers]
+        rows += [RankedTexts(question.text, fact.text, hardest) for fact in answers]
     return rows
 
 
-def columns(rows: Sequence[Ranked], negatives: int) -> Mapping[str, list[str]]:
+def columns(rows: Sequence[RankedTexts], negatives: int) -> Mapping[str, list[str]]:
     """As sentence-transformers reads them: anchor, positive, and so many negatives; rows with fewer are left out."""
     whole = [row for row in rows if len(row.negatives) >= negatives]
     texts: dict[str, list[str]] = {
@@ -122,7 +122,7 @@ _AGAINST: Final = 9
 """Hard negatives among which an answer is looked for when it is measured."""
 
 
-def texts(hard_negatives: int) -> tuple[list[Ranked], list[Ranked]]:
+def texts(hard_negatives: int) -> tuple[list[RankedTexts], list[RankedTexts]]:
     """What is learnt, and what is measured on: other stereotypes."""
     learnt, held_out = split_by_stereotype(questions())
     embedder = SentenceEmbedder()
@@ -155,8 +155,8 @@ class Values:
 
 def train(
     model: CrossEncoder,
-    learnt: Sequence[Ranked],
-    held_out: Sequence[Ranked],
+    learnt: Sequence[RankedTexts],
+    held_out: Sequence[RankedTexts],
     folder: Path,
     values: Values,
     note: Note,
@@ -188,7 +188,7 @@ def train(
     return before, scores(model, held_out)
 
 
-def scores(model: CrossEncoder, rows: Sequence[Ranked]) -> dict[str, float]:
+def scores(model: CrossEncoder, rows: Sequence[RankedTexts]) -> dict[str, float]:
     """How far up the answers stand among their hard negatives; each in [0, 1]."""
     samples: list[dict[str, Any]] = [
         {"query": row.question, "positive": [row.positive], "negative": list(row.negatives)} for row in rows

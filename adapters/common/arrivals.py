@@ -34,7 +34,7 @@ class Delivery:
     unfinished: Sequence[asyncio.Future[None]] = ()
 
 
-class Hearing(Protocol):
+class Dispatcher(Protocol):
     """Who hears the updates of one account."""
 
     @property
@@ -68,7 +68,7 @@ _LONGEST_PAUSE_SECONDS: Final = 30.0
 _Record: TypeAlias = Callable[[], Awaitable[None]]
 
 
-class Handling:
+class UpdateHandler:
     """Hands out the updates of one account.
 
     Args:
@@ -79,7 +79,7 @@ class Handling:
 
     def __init__(
         self,
-        hearing: Hearing,
+        hearing: Dispatcher,
         inbox: UpdateInbox,
         *,
         at_once: int = 8,

@@ -32,7 +32,7 @@ from core.desk.rules.case_cards import InPublic
 from core.desk.rules.policy import CommunityPolicy
 from core.errors import AmbiguousSend, PlaceClosed, PlatformBusy, PlatformUnavailable, TextHidden
 from core.i18n.sentences import listed, sentence
-from core.models import Posted, PostRef
+from core.models import PostRef, SentReply
 
 RESEND_SECONDS: Final = 120.0
 """Discord keeps a key for "the past few minutes"."""
@@ -122,7 +122,7 @@ class DiscordPlatform:
         """The approved text and nothing else."""
         return InPublic(text)
 
-    async def post(self, reply: ApprovedReply) -> Posted:
+    async def post(self, reply: ApprovedReply) -> SentReply:
         """Post exactly ``reply.text`` under the post that it answers, with one request that carries ``reply.key``.
 
         Raises:
@@ -154,7 +154,7 @@ class DiscordPlatform:
         self._remember(message.id, reply.key)
         return self._posted(place, message)
 
-    async def find_reply(self, reply: ApprovedReply) -> Posted | None:
+    async def find_reply(self, reply: ApprovedReply) -> SentReply | None:
         """Our reply, looked up in the history of its channel, the latest messages first.
 
         Discord does not tell the key of a posted message: ours is the one of this account, under this post, of exactly
@@ -269,8 +269,8 @@ class DiscordPlatform:
         key = message.nonce or self._keys.get(message.id)
         return message.content == reply.text if key is None else key == reply.key
 
-    def _posted(self, place: MessageNumbers, message: discord.Message) -> Posted:
-        return Posted(ref_of(place.guild, message.channel.id, message.id), message.created_at)
+    def _posted(self, place: MessageNumbers, message: discord.Message) -> SentReply:
+        return SentReply(ref_of(place.guild, message.channel.id, message.id), message.created_at)
 
     def _remember(self, message: int, key: str) -> None:
         """Keep the key of a message that we posted; the oldest keys are forgotten."""

@@ -56,7 +56,7 @@ from core.desk.rules.case_cards import InPublic
 from core.desk.rules.policy import NO_RULES, CommunityPolicy, PlaceRules, without_consent
 from core.errors import PlaceClosed, PlatformBusy, PlatformUnavailable, StoreUnavailable, TextRefused
 from core.i18n.sentences import sentence
-from core.models import Posted, PostRef
+from core.models import PostRef, SentReply
 
 _PAGE: Final = 40
 
@@ -249,7 +249,7 @@ class MastodonPlatform:
         )
         return InPublic(public.text, public.warning, about)
 
-    async def post(self, reply: ApprovedReply) -> Posted:
+    async def post(self, reply: ApprovedReply) -> SentReply:
         """Post ``reply.text`` under the post that it answers, with one request that carries ``reply.key``.
 
         Around it stands only what ``public_reply`` says, which was shown before the approval.
@@ -277,9 +277,9 @@ class MastodonPlatform:
             )
         )
         check_shown(made, reply.text, public, parent)
-        return Posted(replace(reply.in_reply_to, message=str(made.id)), made.created_at)
+        return SentReply(replace(reply.in_reply_to, message=str(made.id)), made.created_at)
 
-    async def find_reply(self, reply: ApprovedReply) -> Posted | None:
+    async def find_reply(self, reply: ApprovedReply) -> SentReply | None:
         """Our reply, looked up among what our account wrote since the approval, the latest first.
 
         No instance tells the key of a status: ours answers this post with exactly this text.
@@ -293,7 +293,7 @@ class MastodonPlatform:
             page = await self._answer(self._page(before))
             for status in page:
                 if status.created_at >= since and _is(status, reply, status_id):
-                    return Posted(replace(reply.in_reply_to, message=str(status.id)), status.created_at)
+                    return SentReply(replace(reply.in_reply_to, message=str(status.id)), status.created_at)
             if not page or page[-1].created_at < since:
                 return None
             before = str(page[-1].id)

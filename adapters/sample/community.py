@@ -16,7 +16,7 @@ from core.desk.rules.case_cards import InPublic
 from core.desk.rules.policy import CommunityPolicy
 from core.errors import BadInput, PlatformBusy, PlatformUnavailable, TextRefused
 from core.i18n.sentences import sentence
-from core.models import FlaggedPost, Posted, PostRef, ThreadMessage
+from core.models import FlaggedPost, PostRef, SentReply, ThreadMessage
 
 _CHANNEL: Final = "town-square"
 _THREAD_LENGTH: Final = 6
@@ -55,7 +55,7 @@ class SampleCommunity:
         self._clock = clock
         self._max_characters = max_characters
         self._bot_name = bot_name
-        self._sent: dict[str, Posted] = {}
+        self._sent: dict[str, SentReply] = {}
         self._slow_until: datetime | None = None
         self._next_id = 1 + max((int(post.id) for post in posts if post.id.isdecimal()), default=100)
         self._is_closed = False
@@ -152,7 +152,7 @@ class SampleCommunity:
         """The approved text and nothing else."""
         return InPublic(text)
 
-    async def post(self, reply: ApprovedReply) -> Posted:
+    async def post(self, reply: ApprovedReply) -> SentReply:
         """Post exactly ``reply.text``; a key of the last ten minutes gives the reply that it made.
 
         Raises:
@@ -168,10 +168,10 @@ class SampleCommunity:
         if self._find(reply.in_reply_to) is None:
             raise PlatformUnavailable("The post that the reply answers is gone.", remedy="Close the case.")
         message = self.add(self._bot_name, reply.text, reply.in_reply_to.message)
-        self._sent[reply.key] = Posted(self.ref(message.id), self._clock())
+        self._sent[reply.key] = SentReply(self.ref(message.id), self._clock())
         return self._sent[reply.key]
 
-    async def find_reply(self, reply: ApprovedReply) -> Posted | None:
+    async def find_reply(self, reply: ApprovedReply) -> SentReply | None:
         """Our reply, if it was posted and is still there."""
         self._check_open()
         posted = self._sent.get(reply.key)

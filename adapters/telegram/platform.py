@@ -31,7 +31,7 @@ from core.desk.rules.case_cards import InPublic
 from core.desk.rules.policy import CommunityPolicy
 from core.errors import AmbiguousSend, NeverShownAgain, PlatformBusy, PlatformUnavailable, TextRefused
 from core.i18n.sentences import sentence
-from core.models import Posted, PostRef
+from core.models import PostRef, SentReply
 
 _T = TypeVar("_T")
 _MENTION: Final = re.compile(r"(?<!\w)@[A-Za-z0-9_]{2,}")
@@ -89,7 +89,7 @@ class TelegramPlatform:
         """The approved text and nothing else."""
         return InPublic(text)
 
-    async def post(self, reply: ApprovedReply) -> Posted:
+    async def post(self, reply: ApprovedReply) -> SentReply:
         """Post exactly ``reply.text`` under the post that it answers, with one request.
 
         With a quote Telegram compares: it refuses the reply where the post no longer has these words.
@@ -117,9 +117,9 @@ class TelegramPlatform:
             )
         )
         _check_shown(message, reply, place)
-        return Posted(replace(reply.in_reply_to, message=str(message.message_id)), message.date)
+        return SentReply(replace(reply.in_reply_to, message=str(message.message_id)), message.date)
 
-    async def find_reply(self, reply: ApprovedReply) -> Posted | None:
+    async def find_reply(self, reply: ApprovedReply) -> SentReply | None:
         """Telegram has no history that a bot may read.
 
         Raises:

@@ -24,7 +24,7 @@ from core.desk.rules.own_cards import WrongField
 from core.desk.rules.own_library import CommunityCard, PreparedReply
 from core.desk.rules.own_replies import checked_reply
 from core.desk.rules.roles import OnCommunity, may_on_community
-from core.engine.cards.bank import LANGUAGES, Card, CardVerdict, Stereotype, load_cards, load_stereotypes
+from core.engine.cards.bank import LANGUAGES, ArgumentCard, CardVerdict, Stereotype, load_cards, load_stereotypes
 from core.engine.ports import EvidenceQuery
 from core.engine.wording.text import clean
 from core.errors import AntiphonError, BadInput
@@ -158,12 +158,12 @@ def _says(one: Stereotype, reader: Reader) -> str:
     return reader.told(one.told, 200)
 
 
-def _texts(card: Card) -> list[str]:
+def _texts(card: ArgumentCard) -> list[str]:
     about = card.stereotype
     return [card.claim, "" if about.is_general else about.told, card.fact or "", *(text for _, text in card.texts)]
 
 
-def _card(card: Card, language: str, reader: Reader) -> dict[str, Any]:
+def _card(card: ArgumentCard, language: str, reader: Reader) -> dict[str, Any]:
     locale = reader.locale
     return {
         "id": card.id,

@@ -26,7 +26,7 @@ from adapters.web.places import chosen_place
 from adapters.web.site import SITE, locale_of, page
 from adapters.web.speech import reader_for
 from core.desk.rules.case_cards import Statistics
-from core.desk.rules.numbers import LEAST, Followed, Numbers, Rates, Share, Spent
+from core.desk.rules.numbers import LEAST, FollowUpCounts, Numbers, Rates, Share, Spent
 from core.i18n.catalogs import gettext, language_of
 from core.models import Intent, TargetGroup
 
@@ -202,7 +202,7 @@ def _order(found: Numbers, locale: str) -> Plot:
     return Plot("order", gettext("Moderators and the order of drafts", locale), head, bars)
 
 
-def _followed(name: str, title: str, found: Sequence[Followed], locale: str) -> Plot:
+def _followed(name: str, title: str, found: Sequence[FollowUpCounts], locale: str) -> Plot:
     head = [gettext("After", locale), gettext("The author was flagged again", locale)]
     is_looked_at = any(one.post_gone.of or one.reply_gone.of for one in found)
     if is_looked_at:

@@ -64,7 +64,7 @@ _DROPPED = re.compile(r"^gates: drafts dropped[^:]*: (\d+) ")
 
 
 @dataclass(frozen=True)
-class Said:
+class FirstReply:
     """A system's first reply, before its cost is added; ``reply`` is empty where it advised against one."""
 
     reply: str
@@ -108,7 +108,7 @@ class SystemOutcome:
         return None if self.embedding_seconds is None else self.seconds - self.model_seconds - self.embedding_seconds
 
 
-Answering = Callable[[Engine, Sample], Awaitable[Said]]
+Answering = Callable[[Engine, Sample], Awaitable[FirstReply]]
 
 
 async def answer(
@@ -148,7 +148,7 @@ def system_named(name: str, profiles: Callable[[str], Profile] = PROFILES.__geti
 def under(profile: Profile, claim: str | None = None) -> Answering:
     """The engine under a profile; ``claim`` as a moderator would choose it."""
 
-    async def suggest(engine: Engine, sample: Sample) -> Said:
+    async def suggest(engine: Engine, sample: Sample) -> FirstReply:
         started = time.monotonic()
         suggestion = await engine.suggest(Request(post_of(sample), profile, claim=claim))
         return first_reply(suggestion, time.monotonic() - started)
@@ -156,14 +156,14 @@ def under(profile: Profile, claim: str | None = None) -> Answering:
     return suggest
 
 
-async def plain(engine: Engine, sample: Sample) -> Said:
+async def plain(engine: Engine, sample: Sample) -> FirstReply:
     """The model alone, its first two sentences."""
     started = time.monotonic()
     messages = [Message("system", _PLAIN_SYSTEM), Message("user", f"{quoted(sample.post)}\nWrite the reply.")]
     completion = await engine.model.generate(messages, _PLAIN, _SECONDS)
     reply = " ".join(sentences(" ".join(completion.texts[0].split()))[:2])
     took = time.monotonic() - started
-    return Said(reply, brief_of(sample), took, took)
+    return FirstReply(reply, brief_of(sample), took, took)
 
 
 def post_of(sample: Sample) -> FlaggedPost:
@@ -178,12 +178,12 @@ def brief_of(sample: Sample) -> Brief:
     return Brief(post_of(sample), reading, "", ())
 
 
-def first_reply(suggestion: Suggestion, seconds: float) -> Said:
+def first_reply(suggestion: Suggestion, seconds: float) -> FirstReply:
     """What the engine would have said, with the number of drafts that its notes say were dropped."""
     first = suggestion.drafts[0] if suggestion.drafts else None
     receipts = first.receipts if first else ()
     dropped = (_DROPPED.match(text) for text in suggestion.degraded)
-    return Said(
+    return FirstReply(
         reply=first.text if first else "",
         brief=Brief(suggestion.post, suggestion.reading, suggestion.claim or "", suggestion.evidence),
         seconds=seconds,

@@ -26,7 +26,7 @@ from bench.measures.samples import Sample, read_rows, read_samples
 from bot.compose.engine import open_embedder
 from bot.settings.sources import load_settings
 from core.engine.backends.cross_encoders import RelevanceCrossEncoder
-from core.engine.cards.bank import Card, cards_on, general_cards
+from core.engine.cards.bank import ArgumentCard, cards_on, general_cards
 from core.engine.cards.router import Router, shipped_router
 from core.engine.ports import EvidenceQuery
 from core.engine.readers.networks import Readers
@@ -159,7 +159,7 @@ def rankings(
     }
 
 
-def cards_for(post: Post, router: Router) -> list[Card]:
+def cards_for(post: Post, router: Router) -> list[ArgumentCard]:
     """The cards that the engine would use for a post: on its stereotypes, and last on its group."""
     group = post.group or TargetGroup.OTHER
     cards = [

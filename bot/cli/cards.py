@@ -19,11 +19,11 @@ from bot.cli.community_options import Place, Reason, operator
 from bot.cli.output import run
 from bot.compose.application import open_database
 from bot.settings.settings import Settings
-from core.desk.communities.own_cards import OwnCards, Proposed
+from core.desk.communities.own_cards import CardProposal, OwnCards
 from core.desk.rules.own_cards import checked_cards
 from core.desk.rules.roles import Person
 from core.desk.store.own_cards import StoredCard
-from core.engine.cards.bank import LANGUAGES, Card, CardVerdict, load_cards
+from core.engine.cards.bank import LANGUAGES, ArgumentCard, CardVerdict, load_cards
 from core.errors import BadInput
 from kb.starter.facts import facts_today
 
@@ -45,7 +45,7 @@ class _Shown:
     """A card in one language, and what is on record of a community's own."""
 
     language: str
-    card: Card
+    card: ArgumentCard
     own: StoredCard | None = None
 
 
@@ -206,7 +206,7 @@ async def _all(own: OwnCards, place: str) -> list[_Shown]:
     return [*mine, *ours]
 
 
-def _became(done: Proposed) -> str:
+def _became(done: CardProposal) -> str:
     if not done.is_changed:
         return "is as it was"
     return f"is {'proposed' if done.is_new else 'changed'}, reviewed by nobody yet,"

@@ -38,7 +38,7 @@ from kb.library.records import Revision, State, Trust
 if TYPE_CHECKING:
     from bot.compose.library import OpenLibrary
     from bot.settings.settings import Settings
-    from kb.documents import Listed
+    from kb.documents import ListedDocument
     from kb.ingest import Built, Refusal
     from kb.library.library import Library
 
@@ -77,15 +77,15 @@ def build(
 
     async def work(settings: Settings) -> int:
         from bot.compose.library import open_library, open_source
-        from kb.documents import Wanted
+        from kb.documents import Selection
         from kb.sources.folder import Folder
 
-        wanted = Wanted(frozenset(target or TargetGroup), since)
+        wanted = Selection(frozenset(target or TargetGroup), since)
         async with open_source(settings, source, folder) as place, open_library(settings) as opened:
             with progress_bar() as bar:
                 task, shown = bar.add_task("", total=None), 0
 
-                def show(built: Built, listed: Listed | None) -> None:
+                def show(built: Built, listed: ListedDocument | None) -> None:
                     nonlocal shown
                     for refusal in built.refused[shown:]:
                         _tell(bar.console, refusal)

@@ -17,7 +17,7 @@ from bot.compose.voices import check_reachable, voice_of
 from bot.compose.writers import server_of, writer_of
 from bot.settings.sources import load_settings
 from bot.trial.known_answers import known_readings, readings_of
-from bot.trial.trial import Tried, sample_posts, trial_of, try_drafts, try_pairs, try_readings, try_server
+from bot.trial.trial import DraftTrial, sample_posts, trial_of, try_drafts, try_pairs, try_readings, try_server
 from bot.trial.verdicts import Share, Trial, keep
 from core.engine.servers.protocol import ChatProtocol
 from core.engine.wording.language import name_of
@@ -90,7 +90,7 @@ def try_model(
             _say("Now 8 comparisons.")
             pairs = await try_pairs(chat, writer)
             tell(f"Compared rightly: {pairs}.")
-            profile, voice, tried = settings.profile_named(), voice_of(settings), list[Tried]()
+            profile, voice, tried = settings.profile_named(), voice_of(settings), list[DraftTrial]()
             for number, sample in enumerate(samples[:posts], start=1):
                 _say(f"Now sample post {number} of {posts}.")
                 tried += await try_drafts(engine, [sample], profile, voice)
@@ -105,7 +105,7 @@ def try_model(
     run_to_exit(work)
 
 
-def _lines_of(attempt: Tried) -> Iterator[str]:
+def _lines_of(attempt: DraftTrial) -> Iterator[str]:
     cost = attempt.suggestion.cost
     yield ""
     yield f"[{attempt.language}] {attempt.post}"
@@ -123,14 +123,16 @@ def _lines_of(attempt: Tried) -> Iterator[str]:
     )
 
 
-def _summary(trial: Trial, tried: Sequence[Tried], price_in: float | None, price_out: float | None) -> Iterator[str]:
+def _summary(
+    trial: Trial, tried: Sequence[DraftTrial], price_in: float | None, price_out: float | None
+) -> Iterator[str]:
     if tried:
         yield f"A post takes {trial.seconds:.1f} s and {trial.calls:.1f} calls. {trial.thousand(price_in, price_out)}"
     yield from trial.verdict()
     yield "What it writes was checked as every draft is. Whether it reads well, only people can say: read it."
 
 
-def _document(trial: Trial, tried: Sequence[Tried]) -> dict[str, Any]:
+def _document(trial: Trial, tried: Sequence[DraftTrial]) -> dict[str, Any]:
     drafts = [
         {"language": attempt.language, "post": attempt.post, "reply": attempt.draft and attempt.draft.text,
          "is_finished": attempt.is_finished, "cost": asdict(attempt.suggestion.cost)}

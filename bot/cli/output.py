@@ -21,7 +21,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bot.cli.command import as_json, err, out, print_document, run_to_exit
-from kb.documents import Listed, citation
+from kb.documents import ListedDocument, citation
 from kb.library.records import Revision
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def run(config: Path | None, work: Callable[[Settings], Coroutine[Any, Any, int]
     run_to_exit(lambda: work(load_settings(config)))
 
 
-def cited(listed: Listed) -> str:
+def cited(listed: ListedDocument) -> str:
     """A document as receipts cite it: publisher, title, year, number or file, address."""
     source = citation(listed)
     parts = (source.publisher, source.title, source.year, source.document, source.url)
@@ -66,7 +66,7 @@ def progress_bar() -> Progress:
     )
 
 
-def manifest(listed: Listed, refused: str | None, revisions: Sequence[Revision]) -> dict[str, Any]:
+def manifest(listed: ListedDocument, refused: str | None, revisions: Sequence[Revision]) -> dict[str, Any]:
     """A document's row: how its source lists it, and what is known of its newest file."""
     newest = revisions[0] if revisions else None
     return {

@@ -34,7 +34,7 @@ from core.desk.communities.export import Format, write_export
 from core.desk.communities.export import export as rows_of
 from core.desk.schema import JobState
 from core.desk.store.communities import Community, all_communities
-from core.desk.upkeep.erasure import Erased, Erasure
+from core.desk.upkeep.erasure import Erasure, ErasureReport
 from core.desk.upkeep.runner import Chores
 from core.desk.upkeep.schedule import Schedule
 from core.errors import BadInput
@@ -71,7 +71,7 @@ def erase(
                 _check_platform(platform, await database.run("list the communities", all_communities))
         if is_known and not is_sure:
             await asyncio.to_thread(typer.confirm, "This cannot be undone. Erase this person?", abort=True, err=True)
-        erased = Erased(is_known=False)
+        erased = ErasureReport(is_known=False)
         if is_known:
             async with open_database(settings) as database:
                 erased = await Erasure(database).erase(platform, wanted)
@@ -95,7 +95,7 @@ def _check_platform(platform: str, served: Collection[Community]) -> None:
         )
 
 
-def _outcome(erased: Erased, settings: Settings) -> str:
+def _outcome(erased: ErasureReport, settings: Settings) -> str:
     if not erased.is_known:
         return "Antiphon knows nobody with this id on this platform; nothing was erased. Check the id and the platform."
     kept = counted(settings.desk.backup_days, "day")

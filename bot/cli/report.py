@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from bot.cli.missing_codes import CODES, OTHER, note_of
 from core.desk.rules.shortfalls import why_no_draft
-from core.engine.scoring.missing_scores import Missing
+from core.engine.scoring.missing_scores import MissingScore
 from core.models import Action, Evidence, Intent, Kind, Origin, ReadBy, Suggestion, TargetGroup, Verdict
 
 VERSION: Final = "antiphon/draft/1"
@@ -170,7 +170,7 @@ class NotePart(_Part):
     code: Annotated[str, Field(json_schema_extra={"oneOf": _meanings()})]
     message: Annotated[str, Field(description="The same for people, with the reason.")]
     stage: Annotated[str, Field(description="The part of the engine that says so.")]
-    missing_scores: Annotated[dict[str, Missing], Field(description="Of score_missing: why, by the score's name.")]
+    missing_scores: Annotated[dict[str, MissingScore], Field(description="Of score_missing: why, by the score's name.")]
 
 
 class DraftDocument(_Part):

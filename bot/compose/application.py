@@ -26,7 +26,7 @@ from bot.compose.operations import counted, model_answers
 from bot.compose.voices import voice_of
 from bot.serve.platform_states import OnStanding, Standings, unwatched
 from bot.serve.platforms import Platforms, ServedPlatform, Services
-from bot.serve.process import Running
+from bot.serve.process import DeskProcess
 from bot.serve.status import Status
 from bot.serve.supervision import Patience, Supervisor
 from bot.settings.settings import Settings
@@ -92,7 +92,7 @@ SHORTEST_POST: Final = 430
 
 
 @dataclass(frozen=True, kw_only=True)
-class Application(Running):
+class Application(DeskProcess):
     """What runs over one database, and the desk that people work at."""
 
     database: Database

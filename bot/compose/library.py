@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from core.errors import BadInput, DocumentRefused, SourceUnavailable
-from kb.documents import DocumentSource, Listed, Wanted
+from kb.documents import DocumentSource, ListedDocument, Selection
 from kb.library.library import Library, Revision, State
 from kb.sources.folder import Folder
 from kb.sources.own_files import forget_file, own_folder
@@ -23,7 +23,7 @@ from kb.sources.own_files import forget_file, own_folder
 if TYPE_CHECKING:
     from bot.settings.settings import Settings
     from kb.ingest import Built, Ingest, OnBuilt
-    from kb.shelf.local import Indexed, LocalShelf
+    from kb.shelf.local import IndexUpdate, LocalShelf
 
 SOURCES: Final = ("un", "eurlex", "fra", "folder")
 """What ``kb build`` collects from."""
@@ -63,7 +63,12 @@ class OpenLibrary:
         self.library.close()
 
     async def build(
-        self, source: DocumentSource, wanted: Wanted, on_built: OnBuilt = lambda _, __: None, *, refetch: bool = False
+        self,
+        source: DocumentSource,
+        wanted: Selection,
+        on_built: OnBuilt = lambda _, __: None,
+        *,
+        refetch: bool = False,
     ) -> Built:
         """Collect the wanted documents. Raises ``SourceUnavailable`` and ``IndexUnavailable``."""
         ingest = self._ingest(await self._named(source), refetch=refetch)
@@ -71,7 +76,7 @@ class OpenLibrary:
 
     async def add(self, source: DocumentSource) -> Built:
         """Take a file of one's own, whatever its age; nothing is kept of one that is refused."""
-        built = await self._ingest(await self._named(source), refetch=True).once(Wanted(since=_EVER))
+        built = await self._ingest(await self._named(source), refetch=True).once(Selection(since=_EVER))
         for refusal in built.refused:
             if not self.library.revisions(refusal.document):
                 self.remove(refusal.document)
@@ -96,7 +101,7 @@ class OpenLibrary:
         if not isinstance(source, Folder):
             return source
 
-        async def holds(listed: Listed, hashes: frozenset[str]) -> bool:
+        async def holds(listed: ListedDocument, hashes: frozenset[str]) -> bool:
             try:
                 fetched = await source.called(listed.id.partition(":")[0]).fetch(listed)
             except (DocumentRefused, SourceUnavailable):
@@ -119,7 +124,7 @@ class OpenLibrary:
         if name not in names:
             raise BadInput(f"There is no source {name!r}.", remedy=f"There are: {', '.join(names)}.")
 
-    async def follow(self) -> Indexed:
+    async def follow(self) -> IndexUpdate:
         """Bring the index up to date. Raises ``IndexUnavailable``."""
         return await asyncio.to_thread(self._shelf.follow)
 

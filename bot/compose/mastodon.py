@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
-from adapters.common.arrivals import Handling
+from adapters.common.arrivals import UpdateHandler
 from adapters.mastodon import capture
 from adapters.mastodon.connection.client import MastodonClient, MastodonOptions
-from adapters.mastodon.connection.notifications import Polling
+from adapters.mastodon.connection.notifications import NotificationPoll
 from adapters.mastodon.connection.refs import NAME, full_name_of
 from adapters.mastodon.connection.statuses import Statuses
-from adapters.mastodon.connection.updates import MastodonHearing
+from adapters.mastodon.connection.updates import MastodonDispatcher
 from adapters.mastodon.platform import MastodonPlatform
 from adapters.mastodon.reports.feed import ReportFeed
-from adapters.mastodon.reports.flags import ReportHearing, Reports
+from adapters.mastodon.reports.flags import ReportDispatcher, Reports
 from adapters.mastodon.reports.outcomes import ReportFollower
 from adapters.mastodon.speech.exact_text import MAX_CHARACTERS
 from bot.serve.platforms import Connection, ServedPlatform, Services
@@ -94,13 +94,13 @@ async def _connected(
             return services.inbox(NAME, f"{account} {name}".strip())
 
         parts = await stack.enter_async_context(install(client, services, inboxes))
-        handling = Handling(MastodonHearing(client), inboxes(""))
+        handling = UpdateHandler(MastodonDispatcher(client), inboxes(""))
         stack.push_async_callback(handling.close)
-        polling = Polling(client, inboxes(""), handling.wake, poll_seconds=wanted.poll_seconds)
+        polling = NotificationPoll(client, inboxes(""), handling.wake, poll_seconds=wanted.poll_seconds)
         work: list[Work] = [polling.run, handling.run, *parts.work]
         if client.options.moderator_token:
             inbox = inboxes(_REPORTS)
-            reports = Handling(ReportHearing(Reports(client, Statuses(client))), inbox)
+            reports = UpdateHandler(ReportDispatcher(Reports(client, Statuses(client))), inbox)
             stack.push_async_callback(reports.close)
             work += [ReportFeed(client, inbox, reports.wake).run, reports.run]
         running = asyncio.create_task(first_of(*(each() for each in work)))

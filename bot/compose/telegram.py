@@ -9,11 +9,11 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from dataclasses import dataclass
 from functools import partial
 
-from adapters.common.arrivals import Handling
+from adapters.common.arrivals import UpdateHandler
 from adapters.telegram import capture, manage, review
 from adapters.telegram.connection.client import TelegramClient, TelegramOptions
 from adapters.telegram.connection.refs import NAME
-from adapters.telegram.connection.updates import Polling, TelegramHearing
+from adapters.telegram.connection.updates import TelegramDispatcher, UpdatePoll
 from adapters.telegram.platform import TelegramPlatform
 from adapters.telegram.roles import TelegramRoles
 from adapters.telegram.speech.exact_text import MAX_CHARACTERS
@@ -91,9 +91,9 @@ async def _connected(
         stack.push_async_callback(client.close)
         await client.open()
         parts = await stack.enter_async_context(install(client, services))
-        handling = Handling(TelegramHearing(client), inbox)
+        handling = UpdateHandler(TelegramDispatcher(client), inbox)
         stack.push_async_callback(handling.close)
-        polling = Polling(client, inbox, handling.wake)
+        polling = UpdatePoll(client, inbox, handling.wake)
         await polling.open()
         running = asyncio.create_task(first_of(polling.run(), handling.run()))
         stack.push_async_callback(cancelled, [running])

@@ -16,7 +16,7 @@ from core.desk.communities.api_tokens import ApiTokens
 from core.desk.review.overview import DeskOverview
 from core.desk.review.own_library import DeskLibrary
 from core.desk.review.record import DeskRecord
-from core.desk.rules.dashboard_ports import Keeping, SetupChecks
+from core.desk.rules.dashboard_ports import RetentionPeriods, SetupChecks
 from core.errors import BadSettings
 from core.models import PostRef
 from kb.starter.facts import facts_today
@@ -113,9 +113,9 @@ def _check_login(platform: str, needed: Mapping[str, str], secret: str) -> None:
         )
 
 
-def keeping_of(desk: DeskSettings) -> Keeping:
+def keeping_of(desk: DeskSettings) -> RetentionPeriods:
     """How long things are kept by these settings."""
-    return Keeping(desk.draft_hours, desk.retention_days, desk.statistics_months, desk.backup_days)
+    return RetentionPeriods(desk.draft_hours, desk.retention_days, desk.statistics_months, desk.backup_days)
 
 
 def address_of(ref: PostRef, instance: str) -> str:

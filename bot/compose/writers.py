@@ -8,14 +8,14 @@ from pathlib import Path
 
 from bot.settings.settings import Settings
 from bot.trial.verdicts import EMBEDDED, Trial, kept_trials
-from core.engine.readers.pooling import Pooling, pooling_of
+from core.engine.readers.pooling import PoolingWeights, pooling_of
 from core.engine.review.judge_formats import JudgeFormat
 from core.errors import StoreUnavailable
 
 logger = logging.getLogger(__name__)
 
 
-def open_pooling(settings: Settings) -> Pooling:
+def open_pooling(settings: Settings) -> PoolingWeights:
     """How far the word of the model counts that reads beside the small readers: the judge's, or the writer's.
 
     It does not count at all in the languages that a trial found it unfit to read.
@@ -52,7 +52,7 @@ def server_of(settings: Settings) -> str:
     return settings.llm.base_url if settings.llm.backend == "server" else EMBEDDED
 
 
-def writer_of(settings: Settings) -> Pooling:
+def writer_of(settings: Settings) -> PoolingWeights:
     """Which model writes, and whether it is larger than the one that ships."""
     llm = settings.llm
     if llm.backend == "server":

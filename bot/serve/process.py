@@ -21,7 +21,7 @@ from core.desk.upkeep.schedule import Schedule
 
 
 @dataclass(frozen=True, kw_only=True)
-class Running:
+class DeskProcess:
     """What runs until it is stopped: drafting, sending, the platforms, and the chores."""
 
     worker: Worker
@@ -34,7 +34,7 @@ class Running:
 
 
 @asynccontextmanager
-async def connected(application: Running, *connections: Connection) -> AsyncIterator[None]:
+async def connected(application: DeskProcess, *connections: Connection) -> AsyncIterator[None]:
     """Make platforms of this process reachable without running it: the caller steps each part.
 
     Sends in which an earlier process was interrupted are settled first.
@@ -46,7 +46,7 @@ async def connected(application: Running, *connections: Connection) -> AsyncIter
         yield
 
 
-async def serve(application: Running, stop: asyncio.Event, drain_seconds: float) -> None:
+async def serve(application: DeskProcess, stop: asyncio.Event, drain_seconds: float) -> None:
     """Keep the platforms connected, take in what is flagged, draft, send and do all chores, until ``stop`` is set.
 
     Then end within a bounded time: ``drain_seconds``, and ``CLOSING_SECONDS`` for the connections. A platform that
@@ -63,7 +63,7 @@ async def serve(application: Running, stop: asyncio.Event, drain_seconds: float)
 
 
 async def _serve_all_platforms(
-    application: Running, stop: asyncio.Event, ended: asyncio.Event, drain_seconds: float
+    application: DeskProcess, stop: asyncio.Event, ended: asyncio.Event, drain_seconds: float
 ) -> None:
     """Run the parts that all platforms share; sets ``ended`` when they are over."""
     parts = [

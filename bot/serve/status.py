@@ -18,7 +18,7 @@ from bot.serve.conditions import Condition, Glance, database_answers
 from core.desk.database.connection import Database
 from core.desk.rules.approval import CaseState
 from core.desk.runtime import metrics
-from core.desk.views.census import OPEN, Census, Waiting, census
+from core.desk.views.census import OPEN, Census, WaitingCount, census
 from core.errors import AntiphonError
 
 FRESH_SECONDS: Final = 15.0
@@ -27,7 +27,7 @@ CLOSED_SECONDS: Final = 300.0
 PATIENCE_SECONDS: Final = 5.0
 
 
-class Counting:
+class DatabaseMetrics:
     """Keeps the metrics that come from one database.
 
     Args:
@@ -81,7 +81,7 @@ def _show(counts: Census) -> None:
         metrics.UPDATES_WAITING.labels(platform=platform).set(count)
 
 
-def _show_waiting(sends: Waiting, cards: Waiting) -> None:
+def _show_waiting(sends: WaitingCount, cards: WaitingCount) -> None:
     metrics.SENDS_WAITING.set(sends.count)
     metrics.SENDS_OLDEST.set(sends.oldest_seconds)
     metrics.CARDS_OUTDATED.set(cards.count)
@@ -95,7 +95,7 @@ def _forget() -> None:
         labelled.clear()
     for plain in (metrics.WORKERS, metrics.REVIEW_OLDEST, metrics.SENDS_UNKNOWN, metrics.POSTING_PAUSED):
         plain.set(math.nan)
-    _show_waiting(*[Waiting(math.nan, math.nan)] * 2)  # type: ignore[arg-type]  # no number
+    _show_waiting(*[WaitingCount(math.nan, math.nan)] * 2)  # type: ignore[arg-type]  # no number
 
 
 STARTING, STOPPING = "It is starting, and loads its models.", "It is stopping, and takes no new work."
@@ -106,7 +106,7 @@ class Status:
 
     def __init__(self) -> None:
         self._conditions: Mapping[str, Condition] = {}
-        self._counting: Counting | None = None
+        self._counting: DatabaseMetrics | None = None
         self._instead = STARTING
 
     @asynccontextmanager
@@ -117,7 +117,7 @@ class Status:
             conditions: by a short name of what each looks at.
         """
         self._conditions, self._instead = {"database": database_answers(database), **conditions}, ""
-        self._counting = Counting(database)
+        self._counting = DatabaseMetrics(database)
         try:
             yield
         finally:

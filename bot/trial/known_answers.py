@@ -21,7 +21,7 @@ _FORM: Final = TypeAdapter(dict[str, dict[str, list[str]]])
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class LabelledPost:
     """A post, and whether it is hateful."""
 
     text: str
@@ -40,12 +40,12 @@ class Pair:
 
 
 @cache
-def known_readings() -> tuple[Known, ...]:
+def known_readings() -> tuple[LabelledPost, ...]:
     """The posts that ship, ten for each language, a hateful one and a harmless one in turn."""
     return _known({language: posts for language, posts in _file().items() if language != "pairs"})
 
 
-def readings_of(file: Path) -> tuple[Known, ...]:
+def readings_of(file: Path) -> tuple[LabelledPost, ...]:
     """The posts of somebody's own file, in languages that Antiphon does not write.
 
     Raises:
@@ -71,9 +71,9 @@ def readings_of(file: Path) -> tuple[Known, ...]:
     return _known(answers)
 
 
-def _known(of: Mapping[str, Mapping[str, Sequence[str]]]) -> tuple[Known, ...]:
+def _known(of: Mapping[str, Mapping[str, Sequence[str]]]) -> tuple[LabelledPost, ...]:
     return tuple(
-        Known(text, language, is_hateful)
+        LabelledPost(text, language, is_hateful)
         for language, posts in of.items()
         for hateful, harmless in zip(posts["hateful"], posts["harmless"], strict=True)
         for text, is_hateful in ((hateful, True), (harmless, False))

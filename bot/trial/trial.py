@@ -15,14 +15,14 @@ from datetime import UTC, datetime
 from typing import Final, TypeVar
 
 from adapters.sample.posts import SAMPLE_FLAGS, SAMPLE_THREAD
-from bot.trial.known_answers import Known, Pair, known_pairs, known_readings
+from bot.trial.known_answers import LabelledPost, Pair, known_pairs, known_readings
 from bot.trial.verdicts import Share, Trial
 from core.engine.llm.budget import Budget, MeteredModel
 from core.engine.llm.profiles import LIVE, Profile
 from core.engine.pipeline import Engine
 from core.engine.ports import Generation, LanguageModel, Message
 from core.engine.readers.opinions import LargeReader
-from core.engine.readers.pooling import Pooling, Question
+from core.engine.readers.pooling import PoolingWeights, Question
 from core.engine.reading.larger import analyse
 from core.engine.request import Request, Voice
 from core.engine.review.judge_formats import Judge
@@ -48,7 +48,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class DraftTrial:
     """What became of one post that was drafted: the best reply that the model wrote, or ``None``.
 
     ``is_late``: its deadline was reached; where that came before a fit reply, it tells only that the model is slow.
@@ -101,7 +101,7 @@ async def ask_letter(model: ChatProtocol) -> None:
 
 
 async def try_readings(
-    model: LanguageModel, pooling: Pooling, readings: Sequence[Known] | None = None
+    model: LanguageModel, pooling: PoolingWeights, readings: Sequence[LabelledPost] | None = None
 ) -> dict[str, Share]:
     """By language, how many posts with known answers the model reads rightly; those that ship, if none are given.
 
@@ -116,7 +116,7 @@ async def try_readings(
     return {language: Share(right[language], count) for language, count in of.items()}
 
 
-async def try_pairs(model: LanguageModel, pooling: Pooling) -> Share:
+async def try_pairs(model: LanguageModel, pooling: PoolingWeights) -> Share:
     """In how many pairs the model prefers the better reply, whichever it reads first.
 
     Raises:
@@ -127,7 +127,9 @@ async def try_pairs(model: LanguageModel, pooling: Pooling) -> Share:
     return Share(sum(map(bool, answers)), len(answers))
 
 
-async def try_drafts(engine: Engine, posts: Sequence[tuple[str, str]], profile: Profile, voice: Voice) -> list[Tried]:
+async def try_drafts(
+    engine: Engine, posts: Sequence[tuple[str, str]], profile: Profile, voice: Voice
+) -> list[DraftTrial]:
     """What becomes of posts, each with its language, one after the other, so that the time of each is its own.
 
     Raises:
@@ -139,11 +141,11 @@ async def try_drafts(engine: Engine, posts: Sequence[tuple[str, str]], profile: 
         suggestion = await engine.suggest(request)
         written = (draft for draft in suggestion.drafts if draft.writer and detect(draft.text, language) == language)
         is_late = suggestion.cost.seconds >= profile.deadline_seconds
-        attempts.append(Tried(language, text, next(written, None), suggestion, is_late))
+        attempts.append(DraftTrial(language, text, next(written, None), suggestion, is_late))
     return attempts
 
 
-def sample_posts(readings: Sequence[Known] = ()) -> list[tuple[str, str]]:
+def sample_posts(readings: Sequence[LabelledPost] = ()) -> list[tuple[str, str]]:
     """Languages and hateful posts, one of each language in turn; those in English are the sample community's.
 
     Args:
@@ -170,7 +172,7 @@ def trial_of(
     lacking: Sequence[str],
     readings: dict[str, Share],
     pairs: Share,
-    tried: Sequence[Tried],
+    tried: Sequence[DraftTrial],
 ) -> Trial:
     """All that was found, with the average cost of a post."""
     of = Counter(each.language for each in tried if each.is_finished)
@@ -193,7 +195,7 @@ def trial_of(
     )
 
 
-async def _is_read(reading: Known, model: MeteredModel, pooling: Pooling) -> bool:
+async def _is_read(reading: LabelledPost, model: MeteredModel, pooling: PoolingWeights) -> bool:
     """Whether the model says rightly if a post is hateful, asked as for drafts, and believed as far as was fitted."""
     if pooling.is_larger:
         share = (await analyse(_post(reading.text), [], model)).chances[Question.HATEFUL]
@@ -203,7 +205,7 @@ async def _is_read(reading: Known, model: MeteredModel, pooling: Pooling) -> boo
     return share is not None and (share > _EVEN) is reading.is_hateful
 
 
-async def _is_preferred(pair: Pair, model: MeteredModel, pooling: Pooling) -> bool:
+async def _is_preferred(pair: Pair, model: MeteredModel, pooling: PoolingWeights) -> bool:
     """Whether the model puts the better reply first, in both orders."""
     post = _post(pair.post)
     if pooling.is_larger:

@@ -26,7 +26,7 @@ from core.desk.rules.policy import check_wish
 from core.desk.rules.roles import OnCase, Person, may_on_case
 from core.desk.schema import CaseRow
 from core.desk.store import campaigns, communities, flaggers, holds, jobs
-from core.desk.store.campaigns import Folding
+from core.desk.store.campaigns import Folds
 from core.desk.store.captures import NewCase, capture_all, lock_communities, new_case
 from core.desk.store.cases import (
     DRAFT,
@@ -339,7 +339,7 @@ class Intake:
         urgent = [case.id for case, _ in new if case.post.priority is Priority.ASKED]
         # A campaign has one case and one posted reply; no reply can be posted to a text that is on no platform.
         alike = [(case, likeness) for case, likeness in new if not case.post.is_from_elsewhere]
-        folding = Folding()
+        folding = Folds()
         if self._window:
             folding = await campaigns.fold(session, alike, self._window, apart=urgent)
         single = [case for case, _ in new if case.id not in folding.lead_of]
@@ -368,7 +368,7 @@ class Intake:
                 queued.add(case.id)
         return queued
 
-    async def _move(self, session: Session, captured: Sequence[Case], folding: Folding, queued: set[str]) -> list[Case]:
+    async def _move(self, session: Session, captured: Sequence[Case], folding: Folds, queued: set[str]) -> list[Case]:
         """Fold and queue captured cases; returns all of them as they are afterwards."""
         by_lead: dict[str, list[Case]] = {}
         for case in captured:

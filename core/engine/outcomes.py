@@ -9,7 +9,7 @@ from typing import Generic, NamedTuple, TypeVar
 T = TypeVar("T")
 
 
-class Noted(NamedTuple, Generic[T]):
+class StageOutcome(NamedTuple, Generic[T]):
     """The result of a stage, and notes for people on how it was reached, in sentences."""
 
     value: T

@@ -13,20 +13,20 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeVar
 
-from core.engine.arguing.arguments import Arguing, Argument
+from core.engine.arguing.arguments import Argument, ArgumentStage
 from core.engine.arguing.evidence import KEPT, far_from
 from core.engine.cards.answers import shipped_vectors
-from core.engine.cards.bank import LANGUAGES, Card
+from core.engine.cards.bank import LANGUAGES, ArgumentCard
 from core.engine.cards.own import with_own_stereotypes
 from core.engine.cards.router import Router, shipped_router
 from core.engine.llm.budget import Budget, MeteredModel
 from core.engine.llm.profiles import SearchKind
 from core.engine.llm.questions import wishes
-from core.engine.outcomes import Noted
+from core.engine.outcomes import StageOutcome
 from core.engine.ports import EvidenceSource, LanguageModel
 from core.engine.readers.networks import Readers
 from core.engine.readers.opinions import LargeReader
-from core.engine.readers.pooling import Pooling, shipped
+from core.engine.readers.pooling import PoolingWeights, shipped
 from core.engine.readers.probe import Probe
 from core.engine.reading.gist import with_gist
 from core.engine.reading.larger import read_at_once
@@ -93,8 +93,8 @@ class Engine:
     scorers: Scorers = BUILT_IN
     judge: LanguageModel | None = None
     judge_format: JudgeFormat = JudgeFormat.LETTERS
-    pooling: Pooling = field(default_factory=shipped)
-    writer: Pooling = field(default_factory=shipped)
+    pooling: PoolingWeights = field(default_factory=shipped)
+    writer: PoolingWeights = field(default_factory=shipped)
     router: Router = field(default=None)  # type: ignore[assignment]  # set below
     probe: Probe | None = None
     ready: Callable[[], Awaitable[None]] = is_ready
@@ -193,7 +193,7 @@ class _Run:
         limit = shipped_vectors().limit(request.voice.sure)
         self.least = limit.chance if limit else 0.0
         self.leading = () if is_open else request.voice.intents if own_order else LEADING
-        self.arguing = Arguing(
+        self.arguing = ArgumentStage(
             self.open_post,
             self.model,
             engine.readers,
@@ -344,7 +344,7 @@ class _Run:
         reading = self._value_of(await read_post(self.open_post, self.signals, self.model, self.larger))
         return await self._with_gist(reading, self.signals)
 
-    def _value_of(self, noted: Noted[T]) -> T:
+    def _value_of(self, noted: StageOutcome[T]) -> T:
         """The result of a stage; its notes are kept for the suggestion."""
         self.degraded += noted.notes
         return noted.value
@@ -383,7 +383,7 @@ class _Run:
             )
         return replace(reading, language=language, target_group=group)
 
-    def _assessor(self, brief: Brief, cards: Sequence[Card], guesses: Sequence[Card] = ()) -> Assessor:
+    def _assessor(self, brief: Brief, cards: Sequence[ArgumentCard], guesses: Sequence[ArgumentCard] = ()) -> Assessor:
         voice = self.request.voice
         return Assessor(
             brief,

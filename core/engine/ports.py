@@ -222,7 +222,7 @@ class HateDetector(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Inferred:
+class Entailment:
     """What a premise says about a hypothesis, as probabilities in [0, 1]; the rest up to 1 is neutral."""
 
     entailment: float
@@ -238,7 +238,7 @@ class Inference(Protocol):
         """The ISO 639-1 codes of the languages in which it can be trusted."""
         ...
 
-    async def infer(self, pairs: Sequence[tuple[str, str]]) -> list[Inferred]:
+    async def infer(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
         """What each premise, the first of its pair, says about the hypothesis, the second.
 
         Raises:

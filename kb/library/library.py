@@ -22,7 +22,7 @@ from typing import Final
 
 from core.errors import BadInput, IndexUnavailable
 from core.i18n.sentences import sentence
-from kb.documents import Fetched, Listed, Page, Parsed, Span
+from kb.documents import FetchedFile, ListedDocument, Page, ParsedFile, Span
 from kb.library.records import Paragraph, Revision, Says, State, Trust, groups_in, listed_in, revision_in
 from kb.library.store import Store, make_private
 
@@ -72,7 +72,7 @@ class Walks:
 FIRST: Final = "folder"
 """The name of the first folder, and of all folders as a source."""
 
-Holds = Callable[[Listed, frozenset[str]], Awaitable[bool]]
+Holds = Callable[[ListedDocument, frozenset[str]], Awaitable[bool]]
 """Whether a folder holds a document with one of these hashes at the place where it was listed."""
 
 
@@ -109,7 +109,7 @@ class Folders:
         with self._store.reading() as database:
             return {row[0]: row[1] for row in database.execute("SELECT name, path FROM folders ORDER BY name")}
 
-    def _documents(self, name: str) -> list[tuple[Listed, frozenset[str]]]:
+    def _documents(self, name: str) -> list[tuple[ListedDocument, frozenset[str]]]:
         with self._store.reading() as database:
             rows = database.execute(
                 "SELECT d.*, GROUP_CONCAT(r.sha256) AS hashes FROM documents d JOIN revisions r ON r.document = d.id"
@@ -166,7 +166,7 @@ class Library:
 
     # What a build writes
 
-    def note(self, listed: Listed) -> None:
+    def note(self, listed: ListedDocument) -> None:
         """Store how a source lists a document; the groups of an earlier listing stay."""
         with self.store.writing() as database:
             row = database.execute("SELECT target_groups FROM documents WHERE id = ?", (listed.id,)).fetchone()
@@ -208,7 +208,7 @@ class Library:
             ).fetchone()
         return str(row[0]) if row else None
 
-    def add(self, document: str, fetched: Fetched, parsed: Parsed, spans: Sequence[Span], state: State) -> int:
+    def add(self, document: str, fetched: FetchedFile, parsed: ParsedFile, spans: Sequence[Span], state: State) -> int:
         """A new revision with its pages and paragraphs, all or nothing; the file is on the disk before the row.
 
         An accepted revision takes the place of the one accepted before.
@@ -238,7 +238,7 @@ class Library:
             database.execute("UPDATE documents SET refused = NULL WHERE id = ?", (document,))
         return revision
 
-    def _keep(self, fetched: Fetched) -> str:
+    def _keep(self, fetched: FetchedFile) -> str:
         """Store the file under its hash; written beside its place and then moved, so that no half file appears."""
         name = f"{_FILES}/{fetched.sha256[:2]}/{fetched.sha256}"
         place = self.folder / name
@@ -311,7 +311,7 @@ class Library:
 
     # What is read
 
-    def document(self, document: str) -> tuple[Listed, str | None]:
+    def document(self, document: str) -> tuple[ListedDocument, str | None]:
         """A document, and why it was refused if it was.
 
         Raises:
@@ -328,7 +328,7 @@ class Library:
         with self.store.reading() as database:
             return database.execute("SELECT 1 FROM documents WHERE id = ?", (document,)).fetchone() is not None
 
-    def documents(self) -> Iterator[tuple[Listed, str | None]]:
+    def documents(self) -> Iterator[tuple[ListedDocument, str | None]]:
         """Every document by id, and why it was refused if it was."""
         with self.store.reading() as database:
             rows = database.execute("SELECT * FROM documents ORDER BY id").fetchall()
@@ -348,7 +348,7 @@ class Library:
             row = database.execute("SELECT * FROM revisions WHERE revision = ?", (number,)).fetchone()
         return revision_in(row) if row else None
 
-    def served(self) -> dict[int, tuple[Listed, range]]:
+    def served(self) -> dict[int, tuple[ListedDocument, range]]:
         """The revisions that are served: their documents and the numbers of their paragraphs."""
         with self.store.reading() as database:
             rows = database.execute(
@@ -462,7 +462,7 @@ class Library:
         return wrong
 
 
-def _says(parsed: Parsed) -> Says:
+def _says(parsed: ParsedFile) -> Says:
     labels = {str(page.number): page.label for page in parsed.pages if page.label not in ("", str(page.number))}
     return Says(parsed.title, parsed.author, parsed.year, parsed.language, labels)
 

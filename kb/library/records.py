@@ -10,7 +10,7 @@ from datetime import date, datetime
 from enum import StrEnum
 
 from core.models import TargetGroup
-from kb.documents import Listed
+from kb.documents import ListedDocument
 
 
 class Trust(StrEnum):
@@ -72,7 +72,7 @@ class Paragraph:
     """
 
     id: int
-    document: Listed
+    document: ListedDocument
     page: int
     start: int
     end: int
@@ -86,9 +86,9 @@ def groups_in(stored: str) -> frozenset[TargetGroup]:
     return frozenset(TargetGroup(group) for group in json.loads(stored))
 
 
-def listed_in(row: sqlite3.Row) -> Listed:
+def listed_in(row: sqlite3.Row) -> ListedDocument:
     """The document of a row."""
-    return Listed(
+    return ListedDocument(
         id=row["id"],
         source=row["source"],
         url=row["url"],

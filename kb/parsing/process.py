@@ -19,7 +19,7 @@ from typing import Annotated, cast
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from core.errors import DocumentRefused
-from kb.documents import Fetched, Page, Parsed
+from kb.documents import FetchedFile, Page, ParsedFile
 from kb.parsing.limits import ParsingLimits
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -53,7 +53,7 @@ class _Answer(BaseModel):
     remedy: _Sentence = ""
 
 
-async def read_apart(fetched: Fetched, limits: ParsingLimits, *, language: str | None) -> Parsed:
+async def read_apart(fetched: FetchedFile, limits: ParsingLimits, *, language: str | None) -> ParsedFile:
     """Read a file in a process of its own; see ``kb.parsing.process``."""
     if len(fetched.data) > limits.file_bytes:
         raise DocumentRefused(f"The file is larger than {limits.file_bytes // 2**20} MiB.", remedy=_LEAVE_OUT)
@@ -121,7 +121,7 @@ def _name(number: int) -> str:
     return signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
 
 
-def _parsed(data: bytes | None, exit_code: int, limits: ParsingLimits) -> Parsed:
+def _parsed(data: bytes | None, exit_code: int, limits: ParsingLimits) -> ParsedFile:
     if data is None:
         raise DocumentRefused(f"It gives more than {limits.characters:,} characters.", remedy=_LEAVE_OUT)
     if exit_code < 0:
@@ -136,7 +136,7 @@ def _parsed(data: bytes | None, exit_code: int, limits: ParsingLimits) -> Parsed
         ) from err
     if answer.refused is not None:
         raise DocumentRefused(answer.refused, remedy=answer.remedy)
-    return Parsed(
+    return ParsedFile(
         tuple(Page(*page) for page in answer.pages),
         answer.title,
         answer.notes + answer.missing,
@@ -148,7 +148,7 @@ def _parsed(data: bytes | None, exit_code: int, limits: ParsingLimits) -> Parsed
 _USUAL = ParsingLimits()
 
 
-async def parse(fetched: Fetched, limits: ParsingLimits = _USUAL, *, language: str | None = None) -> Parsed:
+async def parse(fetched: FetchedFile, limits: ParsingLimits = _USUAL, *, language: str | None = None) -> ParsedFile:
     """What a file says.
 
     Takes 0.1 seconds of start-up for each file and no memory of this process beyond the text. The caller says how many

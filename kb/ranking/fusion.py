@@ -55,7 +55,7 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
+class RankedPassage:
     """A passage and its place among others.
 
     Attributes:
@@ -75,7 +75,7 @@ class Ranked:
 class Part(Protocol):
     """One collection of the knowledge base. Its methods block: call them in a thread."""
 
-    def ranked(self, prepared: PreparedQuery, query: EvidenceQuery) -> list[Ranked]:
+    def ranked(self, prepared: PreparedQuery, query: EvidenceQuery) -> list[RankedPassage]:
         """The passages that bear on the claim, best first. Raises ``IndexUnavailable``."""
         ...
 
@@ -83,15 +83,15 @@ class Part(Protocol):
 class Norms(Part, Protocol):
     """The part with the norms, which hold whatever a post says."""
 
-    def norms(self, group: TargetGroup | None) -> list[Ranked]:
+    def norms(self, group: TargetGroup | None) -> list[RankedPassage]:
         """The norms that hold whatever a post says about the group, best first. Raises ``IndexUnavailable``."""
         ...
 
-    def named(self, ids: Sequence[str]) -> list[Ranked]:
+    def named(self, ids: Sequence[str]) -> list[RankedPassage]:
         """The passages of these ids that can be used today, in this order. Raises ``IndexUnavailable``."""
         ...
 
-    def chosen(self, prepared: PreparedQuery, query: EvidenceQuery) -> list[Ranked]:
+    def chosen(self, prepared: PreparedQuery, query: EvidenceQuery) -> list[RankedPassage]:
         """The passages that the query names, as far as its filters and what the post speaks of allow them.
 
         Raises ``IndexUnavailable``.
@@ -126,9 +126,11 @@ def preference(groups: frozenset[TargetGroup], group: TargetGroup | None, *, is_
     return 0.0 if is_universal else _OTHER_GROUP
 
 
-def distinct(ranked: Sequence[Ranked], limit: int, each_source: int, each_document: int = 1) -> list[Ranked]:
+def distinct(
+    ranked: Sequence[RankedPassage], limit: int, each_source: int, each_document: int = 1
+) -> list[RankedPassage]:
     """The best ``limit``: none that repeats another, and so many at most of one source and of one document."""
-    best: list[Ranked] = []
+    best: list[RankedPassage] = []
     for passage in sorted(ranked, key=lambda passage: -passage.order):
         if len(best) >= limit:
             break
@@ -146,7 +148,7 @@ def first_sentences(text: str, count: int) -> str:
     return text if len(ends) < count else text[: ends[count - 1]]
 
 
-def _repeats(first: Ranked, second: Ranked) -> bool:
+def _repeats(first: RankedPassage, second: RankedPassage) -> bool:
     return first.vector is not None and second.vector is not None and float(first.vector @ second.vector) > _SAME_WORDS
 
 

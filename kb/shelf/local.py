@@ -30,7 +30,7 @@ from core.engine.ports import Embedder
 from core.engine.wording.word_index import ENGLISH, STEMMERS, either, stems, tokens
 from core.errors import IndexUnavailable
 from core.i18n.sentences import sentence
-from kb.documents import Listed
+from kb.documents import ListedDocument
 from kb.library.library import Library, Paragraph
 from kb.library.store import FILE, WORDS, Store
 from kb.shelf.search import EVERYTHING, Filters
@@ -274,7 +274,7 @@ def _silent(_: str, __: int, ___: int) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Indexed:
+class IndexUpdate:
     """What an update of the index changed, in paragraphs; ``version`` names what the library serves now."""
 
     added: int
@@ -374,7 +374,7 @@ class LocalShelf:
 
     # Following the library
 
-    def follow(self, on_progress: OnProgress = _silent) -> Indexed:
+    def follow(self, on_progress: OnProgress = _silent) -> IndexUpdate:
         """Make the index hold what the library serves, and nothing else.
 
         Each step is one transaction: searches go on with what was there, and a kill costs the last step at most.
@@ -405,7 +405,7 @@ class LocalShelf:
                 database.execute("DELETE FROM indexed WHERE revision = ?", (revision,))
             if not database.execute("SELECT is_built FROM shelf").fetchone()[0]:
                 database.execute("UPDATE shelf SET is_built = 1, edition = edition + 1")
-        return Indexed(total, removed, self._version(served))
+        return IndexUpdate(total, removed, self._version(served))
 
     def behind(self) -> int:
         """How many documents the index does not hold as the library serves them, or holds although it does not."""
@@ -489,7 +489,7 @@ class LocalShelf:
             self._passing_of.move_to_end(key)
             return self._passing_of[key]
 
-    def _changes(self, served: Mapping[int, tuple[Listed, range]]) -> tuple[list[int], list[int]]:
+    def _changes(self, served: Mapping[int, tuple[ListedDocument, range]]) -> tuple[list[int], list[int]]:
         """The revisions to index, and those to take out."""
         with self._store.reading() as database:
             there = {row[0]: row[1] for row in database.execute("SELECT revision, language FROM indexed")}
@@ -571,7 +571,7 @@ class LocalShelf:
                 )
 
     @staticmethod
-    def _version(served: Mapping[int, tuple[Listed, range]]) -> str:
+    def _version(served: Mapping[int, tuple[ListedDocument, range]]) -> str:
         state = [(revision, _listed(listed)) for revision, (listed, _) in sorted(served.items())]
         return hashlib.sha256(json.dumps(state).encode()).hexdigest()[:32]
 
@@ -649,7 +649,7 @@ def _passing_in(database: sqlite3.Connection, filters: Filters) -> _Passing:
     return _Passing(documents, np.packbits(documents > 0, bitorder="little"))
 
 
-def _listed(listed: Listed) -> list[object]:
+def _listed(listed: ListedDocument) -> list[object]:
     return [
         listed.publisher, listed.language, listed.year, sorted(listed.target_groups),
         listed.expires and listed.expires.isoformat(),

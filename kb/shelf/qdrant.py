@@ -24,7 +24,7 @@ from core.engine.wording.word_index import stems, tokens
 from core.errors import IndexUnavailable
 from core.i18n.sentences import sentence
 from core.models import TargetGroup
-from kb.documents import Listed
+from kb.documents import ListedDocument
 from kb.library.library import Paragraph, Trust
 from kb.shelf.search import Filters
 
@@ -195,7 +195,7 @@ def _paragraph(row: int, payload: Mapping[str, Any]) -> Paragraph:
     listed["target_groups"] = frozenset(TargetGroup(group) for group in listed["target_groups"])
     listed["expires"] = date.fromordinal(payload["expires"]) if payload["expires"] != _NEVER else None
     return Paragraph(
-        row, Listed(**listed), payload["page"], payload["start"], payload["end"], payload["text"],
+        row, ListedDocument(**listed), payload["page"], payload["start"], payload["end"], payload["text"],
         Trust(payload["trust"]), payload.get("label", ""),
     )  # fmt: skip
 

@@ -19,7 +19,16 @@ from core.engine.wording.text import content_stems
 from core.models import Evidence, TargetGroup
 from kb.documents import citation
 from kb.library.library import Paragraph, Trust
-from kb.ranking.fusion import CANDIDATES, THRESHOLD, Hit, Ranked, Ranking, candidates, first_sentences, preference
+from kb.ranking.fusion import (
+    CANDIDATES,
+    THRESHOLD,
+    Hit,
+    RankedPassage,
+    Ranking,
+    candidates,
+    first_sentences,
+    preference,
+)
 from kb.ranking.queries import Directions, PreparedQuery
 
 _CANDIDATES = 200  # of BM25, for each query: paragraphs without a vector must be found by their words
@@ -96,7 +105,7 @@ class LibrarySearch:
         self._embedder = embedder
         self._clock = clock
 
-    def ranked(self, prepared: PreparedQuery, query: EvidenceQuery) -> list[Ranked]:
+    def ranked(self, prepared: PreparedQuery, query: EvidenceQuery) -> list[RankedPassage]:
         """The paragraphs that bear on the claim, best first. Raises ``IndexUnavailable``."""
         directions = prepared.directions(self._embedder)
         pool = self._pool(candidates(*self._rankings(prepared, directions, self._filters(query))))
@@ -178,7 +187,7 @@ def _ranked(
     near: float | None,
     order: float,
     group: TargetGroup | None,
-) -> Ranked:
+) -> RankedPassage:
     document = paragraph.document
     evidence = Evidence(
         id=f"{document.id}#{paragraph.id}",
@@ -189,4 +198,4 @@ def _ranked(
         target_group=group if group in document.target_groups else min(document.target_groups, default=None),
         caution=f"It holds in: {document.jurisdiction}." if document.jurisdiction else None,
     )
-    return Ranked(evidence, order, vector, document.id, document.source)
+    return RankedPassage(evidence, order, vector, document.id, document.source)

@@ -15,7 +15,7 @@ from urllib.parse import quote
 from yarl import URL
 
 from core.errors import DocumentRefused, SourceUnavailable
-from kb.documents import Fetched, Listed, ListingPage, Wanted
+from kb.documents import FetchedFile, ListedDocument, ListingPage, Selection
 from kb.sources.keywords import groups_of, keywords_for, phrases_of
 from kb.sources.listing import key_of, once_each, parts_of
 from kb.sources.web_client import PoliteClient
@@ -86,7 +86,7 @@ class EurLex:
     def __init__(self, client: PoliteClient, *, page_size: int = _PAGE_SIZE) -> None:
         self._client, self._page_size = client, page_size
 
-    def listings(self, wanted: Wanted) -> list[str]:
+    def listings(self, wanted: Selection) -> list[str]:
         """Every keyword of the groups with every kind of document."""
         return [
             key_of(keyword=keyword, type=kind, since=wanted.since)
@@ -110,7 +110,7 @@ class EurLex:
         documents = once_each(self._listed(row, kind, keyword) for row in rows)
         return ListingPage(documents, rows[-1]["celex"] if len(rows) >= self._page_size else None)
 
-    async def fetch(self, document: Listed) -> Fetched:
+    async def fetch(self, document: ListedDocument) -> FetchedFile:
         """The document in English, as a web page where there is one, otherwise as a PDF.
 
         Raises:
@@ -123,9 +123,9 @@ class EurLex:
                 return answer.fetched(datetime.now(UTC))
         raise DocumentRefused(f"CELLAR has no English text of {document.document}.")
 
-    def _listed(self, row: dict[str, str], kind: str, keyword: str) -> Listed:
+    def _listed(self, row: dict[str, str], kind: str, keyword: str) -> ListedDocument:
         celex = row["celex"]
-        return Listed(
+        return ListedDocument(
             id=f"eurlex:{celex}",
             source=self.name,
             url=f"{self._client.base_url}/resource/celex/{quote(celex, safe='()')}",

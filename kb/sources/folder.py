@@ -24,14 +24,14 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 
 from core.errors import BadInput, DocumentRefused, SourceUnavailable
 from core.models import TargetGroup
-from kb.documents import Fetched, Listed, ListingPage, Wanted
+from kb.documents import FetchedFile, ListedDocument, ListingPage, Selection
 from kb.sources import MAX_DOCUMENT_BYTES
 from kb.sources.listing import is_wanted, wanted_key, wanted_of
 
 _Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
-class Described(BaseModel):
+class Sidecar(BaseModel):
     """What a sidecar or a line says about a document; everything may be left out."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
@@ -49,7 +49,7 @@ class Described(BaseModel):
     target_groups: list[Annotated[TargetGroup, Field(strict=False)]] = []
 
 
-class ListedLine(Described):
+class ListedLine(Sidecar):
     """A document of a ``.jsonl`` file. Without an ``id`` its line number names it; of equal ids the first counts."""
 
     text: _Text
@@ -74,7 +74,7 @@ def defects(err: ValidationError) -> str:
 def _defect(kind: str, place: tuple[int | str, ...], message: str) -> str:
     field = str(place[0]) if place else "the line"
     if kind == "extra_forbidden":
-        fields = list(Described.model_fields)
+        fields = list(Sidecar.model_fields)
         near = get_close_matches(field, fields, n=1)
         hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(fields)}"
         return f"{field} is not a field; {hint}"
@@ -178,7 +178,7 @@ class Folder:
         """The files that are not taken, since they are of another kind; a description is one of no document."""
         return sorted(self._others())
 
-    def listings(self, wanted: Wanted) -> list[str]:
+    def listings(self, wanted: Selection) -> list[str]:
         """The one listing of all files, in the order of their names."""
         return [wanted_key(wanted)]
 
@@ -194,7 +194,7 @@ class Folder:
         except OSError as err:
             raise SourceUnavailable(f"{self._folder} cannot be read: {err.strerror}.") from err
 
-    async def fetch(self, document: Listed) -> Fetched:
+    async def fetch(self, document: ListedDocument) -> FetchedFile:
         """The file, or the line's text.
 
         Raises:
@@ -203,8 +203,8 @@ class Folder:
         """
         return await asyncio.to_thread(self._fetch, document)
 
-    def _page(self, wanted: Wanted, after: _FolderPlace | None) -> ListingPage:
-        documents: list[Listed] = []
+    def _page(self, wanted: Selection, after: _FolderPlace | None) -> ListingPage:
+        documents: list[ListedDocument] = []
         last = None
         for number, place in enumerate(self._places(after)):
             if number == self._page_size:
@@ -260,14 +260,14 @@ class Folder:
                     yield _FolderPlace(start.path, offset, number)
                 offset, number = offset + length, number + 1
 
-    def _listed(self, place: _FolderPlace) -> Listed:
+    def _listed(self, place: _FolderPlace) -> ListedDocument:
         """A document with the description beside it; without the description if that has a defect."""
         try:
             described, key = self._described(place)
         except DocumentRefused:
-            described, key = Described(), str(place.line)
+            described, key = Sidecar(), str(place.line)
         document = f"{self._name}:{place.named(key)}"
-        return Listed(
+        return ListedDocument(
             id=document,
             source=self._name.partition("/")[0],
             url=str(place),
@@ -284,7 +284,7 @@ class Folder:
             expires=described.expires,
         )
 
-    def _described(self, place: _FolderPlace) -> tuple[Described, str]:
+    def _described(self, place: _FolderPlace) -> tuple[Sidecar, str]:
         """The description of a document, and the key of a line within its file.
 
         Raises:
@@ -295,12 +295,12 @@ class Folder:
             return line, line.id or str(place.line)
         name = f"{place.path}.toml"
         if not os.path.lexists(self._folder / name):
-            return Described(), ""
+            return Sidecar(), ""
         sidecar = self._inside(self._folder / name)
         if sidecar is None:
             raise DocumentRefused(f"{name} is not a file of this folder.")
         try:
-            return Described.model_validate(tomllib.loads(_read(sidecar, _MAX_SIDECAR_BYTES).decode())), ""
+            return Sidecar.model_validate(tomllib.loads(_read(sidecar, _MAX_SIDECAR_BYTES).decode())), ""
         except ValidationError as err:
             raise DocumentRefused(f"{name}: {defects(err)}.", remedy="Correct the file beside it.") from err
         except (UnicodeDecodeError, tomllib.TOMLDecodeError) as err:
@@ -321,7 +321,7 @@ class Folder:
         except ValidationError as err:
             raise DocumentRefused(f"{where}: {defects(err)}.", remedy="Correct that line.") from err
 
-    def _fetch(self, document: Listed) -> Fetched:
+    def _fetch(self, document: ListedDocument) -> FetchedFile:
         place = _FolderPlace.of(document.url)
         try:
             if place.line:
@@ -330,12 +330,12 @@ class Folder:
                     raise SourceUnavailable(
                         f"{place.path} has changed since it was listed.", remedy="Build again when nobody writes to it."
                     )
-                return Fetched(line.text.encode(), "text/plain", self._now(), charset="utf-8")
+                return FetchedFile(line.text.encode(), "text/plain", self._now(), charset="utf-8")
             self._described(place)
             path = self._inside(self._folder / place.path)
             if path is None:
                 raise DocumentRefused(f"{place.path} is missing.")
-            return Fetched(_read(path, self._max_bytes), MEDIA_TYPES[path.suffix.lower()], self._now())
+            return FetchedFile(_read(path, self._max_bytes), MEDIA_TYPES[path.suffix.lower()], self._now())
         except OSError as err:
             raise DocumentRefused(f"{place.path} cannot be read: {err.strerror}.") from err
 

@@ -15,7 +15,7 @@ from yarl import URL
 
 from core.errors import DocumentRefused, SourceUnavailable
 from core.models import TargetGroup
-from kb.documents import Fetched, Listed, ListingPage, Wanted
+from kb.documents import FetchedFile, ListedDocument, ListingPage, Selection
 from kb.sources.addresses import parsed
 from kb.sources.keywords import groups_in
 from kb.sources.listing import is_wanted, once_each, wanted_key, wanted_of
@@ -46,7 +46,7 @@ class Fra:
     def __init__(self, client: PoliteClient) -> None:
         self._client = client
 
-    def listings(self, wanted: Wanted) -> list[str]:
+    def listings(self, wanted: Selection) -> list[str]:
         """The one listing of all publications."""
         return [wanted_key(wanted)]
 
@@ -68,7 +68,7 @@ class Fra:
         listed = once_each(document for document in documents if is_wanted(document, wanted))
         return ListingPage(listed, None if is_last else str(number + 1))
 
-    async def fetch(self, document: Listed) -> Fetched:
+    async def fetch(self, document: ListedDocument) -> FetchedFile:
         """The PDF that the publication's page links to.
 
         Raises:
@@ -81,7 +81,7 @@ class Fra:
             raise DocumentRefused(f"{document.page} links to no PDF in English.")
         return (await self._client.get(file, {"Accept": "application/pdf"})).fetched(datetime.now(UTC))
 
-    def _publications(self, tree: LexborHTMLParser) -> Iterator[Listed]:
+    def _publications(self, tree: LexborHTMLParser) -> Iterator[ListedDocument]:
         """The publications that a page links to; several links to one of them make one, with the longest text."""
         links: dict[tuple[str, str], list[LexborNode]] = {}
         for node, url in _links(tree, URL(self._client.base_url)):
@@ -93,9 +93,9 @@ class Fra:
             if title:
                 yield self._listed(int(year), slug, title, " ".join(_teaser(node) for node in nodes))
 
-    def _listed(self, year: int, slug: str, title: str, teaser: str) -> Listed:
+    def _listed(self, year: int, slug: str, title: str, teaser: str) -> ListedDocument:
         page = f"{self._client.base_url}/en/publication/{year}/{slug}"
-        return Listed(
+        return ListedDocument(
             id=f"fra:{year}/{slug}",
             source=self.name,
             url=page,

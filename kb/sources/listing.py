@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlencode
 
 from core.errors import BadInput
 from core.models import TargetGroup
-from kb.documents import Listed, Wanted
+from kb.documents import ListedDocument, Selection
 
 
 def key_of(**parts: str | int | Sequence[str]) -> str:
@@ -30,27 +30,27 @@ def parts_of(key: str, *names: str) -> tuple[str, ...]:
     return tuple(parts[name][0] for name in names)
 
 
-def wanted_key(wanted: Wanted) -> str:
+def wanted_key(wanted: Selection) -> str:
     """The key of a source that has a single listing and picks the wanted documents from it."""
     return key_of(since=wanted.since, groups=",".join(group for group in TargetGroup if group in wanted.target_groups))
 
 
-def wanted_of(key: str) -> Wanted:
+def wanted_of(key: str) -> Selection:
     """What a key of ``wanted_key`` asks for."""
     since, groups = parts_of(key, "since", "groups")
-    return Wanted(frozenset(TargetGroup(group) for group in groups.split(",") if group), int(since))
+    return Selection(frozenset(TargetGroup(group) for group in groups.split(",") if group), int(since))
 
 
-def once_each(documents: Iterable[Listed | None]) -> tuple[Listed, ...]:
+def once_each(documents: Iterable[ListedDocument | None]) -> tuple[ListedDocument, ...]:
     """The first document of each id, in their order."""
-    first: dict[str, Listed] = {}
+    first: dict[str, ListedDocument] = {}
     for document in documents:
         if document is not None:
             first.setdefault(document.id, document)
     return tuple(first.values())
 
 
-def is_wanted(document: Listed, wanted: Wanted) -> bool:
+def is_wanted(document: ListedDocument, wanted: Selection) -> bool:
     """Whether a document is about one of the groups and not too old; unknown groups or years do not exclude it."""
     if document.year is not None and document.year < wanted.since:
         return False

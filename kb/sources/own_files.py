@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from core.errors import BadInput, DocumentRefused, IndexUnavailable
 from core.models import TargetGroup
 from kb.library.store import make_private
-from kb.sources.folder import KINDS, Described, defects, is_readable
+from kb.sources.folder import KINDS, Sidecar, defects, is_readable
 
 _LOCAL: Final = "local"
 
@@ -88,7 +88,7 @@ def _description(about: Metadata) -> str:
     if groups := fields.get("target_groups"):
         fields["target_groups"] = [group.value for group in groups]
     try:
-        Described.model_validate(fields)
+        Sidecar.model_validate(fields)
     except ValidationError as err:
         raise BadInput(
             f"The document was not added: {defects(err)}.", remedy="Correct the option of that name, and add it again."

@@ -18,7 +18,7 @@ from defusedxml.common import DefusedXmlException
 from yarl import URL
 
 from core.errors import BadSettings, DocumentRefused, SourceUnavailable
-from kb.documents import Fetched, Listed, ListingPage, Wanted
+from kb.documents import FetchedFile, ListedDocument, ListingPage, Selection
 from kb.sources.keywords import groups_of, keywords_for, phrases_of
 from kb.sources.listing import key_of, once_each, parts_of
 from kb.sources.web_client import PoliteClient
@@ -161,7 +161,7 @@ class UnDigitalLibrary:
         self._client, self._collections = client, tuple(collections)
         self._years_at_once, self._today = years_at_once, today
 
-    def listings(self, wanted: Wanted) -> list[str]:
+    def listings(self, wanted: Selection) -> list[str]:
         """Every keyword of the groups with every collection and every year."""
         step, until = self._years_at_once, self._today().year
         spans = [(first, min(first + step - 1, until)) for first in range(wanted.since, until + 1, step)]
@@ -191,7 +191,7 @@ class UnDigitalLibrary:
         documents = (self._listed(record, collection, keyword) for record in records)
         return ListingPage(once_each(documents), _next_start(start, len(records), total))
 
-    async def fetch(self, document: Listed) -> Fetched:
+    async def fetch(self, document: ListedDocument) -> FetchedFile:
         """The document's file.
 
         Raises:
@@ -212,13 +212,13 @@ class UnDigitalLibrary:
             "rg": str(_PAGE_SIZE), "jrec": str(start),
         }  # fmt: skip
 
-    def _listed(self, record: MarcRecord, collection: str, keyword: str) -> Listed | None:
+    def _listed(self, record: MarcRecord, collection: str, keyword: str) -> ListedDocument | None:
         """What a record says; ``None`` for records without a file or a title."""
         title, file = _title(record), _best_file(record)
         if file is None or not title:
             return None
         symbol = _symbol(record)
-        return Listed(
+        return ListedDocument(
             id=f"un:{symbol}" if symbol else f"un:record/{record.number}",
             source=self.name,
             url=file.url,

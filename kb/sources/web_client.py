@@ -26,7 +26,7 @@ from protego import Protego
 from yarl import URL
 
 from core.errors import BadSettings, DocumentRefused, SourceUnavailable
-from kb.documents import Fetched
+from kb.documents import FetchedFile
 from kb.sources import MAX_DOCUMENT_BYTES
 from kb.sources.addresses import PrivateAddress, PublicResolver, checked, is_loopback, parsed, redirected
 
@@ -118,9 +118,9 @@ class Response:
     media_type: str
     charset: str | None
 
-    def fetched(self, at: datetime) -> Fetched:
+    def fetched(self, at: datetime) -> FetchedFile:
         """The answer as a document's file."""
-        return Fetched(self.data, self.media_type, at, self.url, self.charset)
+        return FetchedFile(self.data, self.media_type, at, self.url, self.charset)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from core.engine.ports import Embedder, EvidenceQuery
 from core.engine.wording.accusations import raised_in, said_of
 from core.models import Evidence, TargetGroup
-from kb.ranking.fusion import CANDIDATES, THRESHOLD, Hit, Ranked, candidates, first_sentences, preference
+from kb.ranking.fusion import CANDIDATES, THRESHOLD, Hit, RankedPassage, candidates, first_sentences, preference
 from kb.ranking.queries import Directions, PreparedQuery
 from kb.starter.facts import Fact
 from kb.starter.index import KnowledgeIndex
@@ -45,7 +45,7 @@ class FactSearch:
         self._embedder = embedder
         self._clock = clock
 
-    def ranked(self, prepared: PreparedQuery, query: EvidenceQuery) -> list[Ranked]:
+    def ranked(self, prepared: PreparedQuery, query: EvidenceQuery) -> list[RankedPassage]:
         """The facts that bear on the claim, best first, without accusations that neither post nor claim speaks of.
 
         Raises ``IndexUnavailable``.
@@ -66,7 +66,7 @@ class FactSearch:
                 hits.append((hit, near, order))
         return self._of_today(sorted(hits, key=lambda part: (-part[2], part[0].row)))
 
-    def norms(self, group: TargetGroup | None) -> list[Ranked]:
+    def norms(self, group: TargetGroup | None) -> list[RankedPassage]:
         """The facts nearest to equal rights for the group. Raises ``IndexUnavailable``."""
         whom = group.value if group and group is not TargetGroup.OTHER else "every human being"
         direction = self._embedder.encode([f"Equal dignity and equal rights of {whom} under human rights law"])[0]
@@ -80,12 +80,12 @@ class FactSearch:
         )
         return self._of_today((Hit(row, None, None, 0.0), None, closeness) for closeness, row in near)
 
-    def named(self, ids: Sequence[str]) -> list[Ranked]:
+    def named(self, ids: Sequence[str]) -> list[RankedPassage]:
         """The facts of these ids that have not expired, in this order. Raises ``IndexUnavailable``."""
         rows = {fact.id: row for row, fact in enumerate(self._facts)}
         return self._of_today((Hit(rows[name], None, None, 0.0), None, 1.0 - at / 10) for at, name in enumerate(ids))
 
-    def chosen(self, prepared: PreparedQuery, query: EvidenceQuery) -> list[Ranked]:
+    def chosen(self, prepared: PreparedQuery, query: EvidenceQuery) -> list[RankedPassage]:
         """The facts that the query names, without those that its filters stop, and without accusations as above."""
         allowed, rows = self._accusations(prepared, query), {fact.id: row for row, fact in enumerate(self._facts)}
         fit = [
@@ -95,7 +95,7 @@ class FactSearch:
         ]
         return self.named(fit)
 
-    def _by_words(self, queries: Sequence[str], query: EvidenceQuery, allowed: frozenset[str]) -> list[Ranked]:
+    def _by_words(self, queries: Sequence[str], query: EvidenceQuery, allowed: frozenset[str]) -> list[RankedPassage]:
         hits = [
             hit
             for hit in candidates([self._index.bm25(text, CANDIDATES) for text in queries], [])
@@ -129,11 +129,11 @@ class FactSearch:
         fact = self._facts[row]
         return preference(frozenset({fact.target_group}), group, is_universal=fact.is_universal)
 
-    def _of_today(self, hits: Iterable[tuple[Hit, float | None, float]]) -> list[Ranked]:
+    def _of_today(self, hits: Iterable[tuple[Hit, float | None, float]]) -> list[RankedPassage]:
         """The facts that have not expired, each with its closeness to the claim, if known, and its order."""
         today = self._clock().date()
         return [
-            Ranked(
+            RankedPassage(
                 self._evidence(hit, near),
                 order,
                 self._index.text_vector(hit.row),

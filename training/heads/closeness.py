@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from core.engine.backends.embeddings import SentenceEmbedder
 from core.engine.cards.bank import Stereotype, load_stereotypes
 from core.engine.cards.closeness import AHEAD, CLOSE, vectors_of
-from training.heads.router import Labelled, labelled
+from training.heads.router import LabelledText, labelled
 
 _WORDINGS: Final = (3, 5, 8, 10)
 _DRAWS: Final = 4
@@ -31,7 +31,7 @@ Closeness = Mapping[str, NDArray[np.float32]]
 
 
 def compared(
-    posts: Sequence[Labelled], stereotypes: Sequence[Stereotype], close: Closeness, count: int
+    posts: Sequence[LabelledText], stereotypes: Sequence[Stereotype], close: Closeness, count: int
 ) -> Iterator[tuple[float, float, bool]]:
     """Of each stereotype and each post about its group: how near its wordings and the others' are; did a reader see it?
 

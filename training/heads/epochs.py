@@ -46,7 +46,7 @@ class Values:
 
 
 @dataclass(frozen=True, slots=True)
-class Tuned:
+class TunedNetwork:
     """The network after the epoch that scored best, and the scores on the development split before and after."""
 
     network: Any
@@ -85,7 +85,7 @@ def fine_tuned(
     *,
     save_steps: int = 200,
     begun: Path | None = None,
-) -> Tuned:
+) -> TunedNetwork:
     """Train a network and keep the epoch that scores best.
 
     Args:
@@ -146,7 +146,7 @@ def fine_tuned(
             save()
     network = learner.mean
     network.load_state_dict(place.kept)
-    return Tuned(network, place.before, place.best)
+    return TunedNetwork(network, place.before, place.best)
 
 
 def logits_of(network: Any, texts: Sequence[Texts]) -> NDArray[np.float32]:

@@ -45,7 +45,7 @@ from training.heads.calibration import (
     long_discount,
     unsure_between,
 )
-from training.heads.epochs import SEED, Tuned, Values, fine_tuned, logits_of
+from training.heads.epochs import SEED, TunedNetwork, Values, fine_tuned, logits_of
 from training.heads.network import Base, pack
 from training.heads.tasks import Task, task_of_drafts, task_of_posts
 
@@ -95,7 +95,7 @@ def train(
     *,
     save_steps: int,
     begun: Path | None = None,
-) -> tuple[Tuned, list[dict[str, Any]]]:
+) -> tuple[TunedNetwork, list[dict[str, Any]]]:
     """Train a reader, write its weights with what is fitted beside them, and tell how it does in each language.
 
     Args:
@@ -135,7 +135,7 @@ def train(
 
 def _fitted_anew(
     task: Task, begun: Path, out: Path, note: Callable[[dict[str, float]], None]
-) -> tuple[Tuned, list[dict[str, Any]]]:
+) -> tuple[TunedNetwork, list[dict[str, Any]]]:
     """The weights as they are, with what is fitted beside them."""
     shutil.copyfile(begun, out)
     about = {name: SmallEncoder(begun).about[name] for name in ("outputs", "rows", "epochs", "seed")}
@@ -143,7 +143,7 @@ def _fitted_anew(
     save_file(load_file(begun), out, metadata={ABOUT: json.dumps(about, sort_keys=True)})
     area = _area(SmallEncoder(out).logits, task)
     note({"step": 0, "development": area})
-    return Tuned(None, area, area), table
+    return TunedNetwork(None, area, area), table
 
 
 def _refuse_others(begun: Path, task: Task) -> None:

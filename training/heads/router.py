@@ -32,7 +32,7 @@ from core.engine.ports import TextClassifier
 from core.engine.wording.encoder_text import readable
 from core.models import TargetGroup
 from training.corpus import DATA, POST_WRITERS_OF_TESTS, posts, rows_in, spread
-from training.heads.epochs import Texts, Tuned, Values, fine_tuned, logits_of, shuffled
+from training.heads.epochs import Texts, TunedNetwork, Values, fine_tuned, logits_of, shuffled
 from training.heads.network import Base, pack
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ ABROAD: Final[Languages] = (("es", "it"),)
 
 
 @dataclass(frozen=True, slots=True)
-class Labelled:
+class LabelledText:
     """A text about one group, and what each reader says of it: stereotypes by their ids, the first one first."""
 
     text: str
@@ -81,35 +81,35 @@ class Labelled:
         return frozenset(name for label in self.labels for name in label)
 
 
-def labelled(most: int = 0) -> list[Labelled]:
+def labelled(most: int = 0) -> list[LabelledText]:
     """Everything that is learnt from, and what is measured on; at most ``most`` of each language and split."""
     return spread([*_wordings(), *_posts()], most, lambda row: (row.language, row.split))
 
 
-def _wordings() -> Iterator[Labelled]:
+def _wordings() -> Iterator[LabelledText]:
     stereotypes = load_stereotypes()
     for stereotype in stereotypes.values():
         for language, texts in stereotype.wordings.items():
             yield from (_of(stereotype, text, language) for text in texts)
         yield from (_of(stereotype, text, language) for language, text in stereotype.gist.items())
         for text in stereotype.near_misses:
-            yield Labelled(text, "en", stereotype.target_group, ((NONE,),), "train", _NEAR_MISSES)
+            yield LabelledText(text, "en", stereotype.target_group, ((NONE,),), "train", _NEAR_MISSES)
     for row in rows_in(DATA / "routing" / "wordings.jsonl"):
         yield _of(stereotypes[row["id"]], row["text"], row["language"])
 
 
-def _of(stereotype: Stereotype, text: str, language: str) -> Labelled:
-    return Labelled(text, language, stereotype.target_group, ((stereotype.id,),), "train")
+def _of(stereotype: Stereotype, text: str, language: str) -> LabelledText:
+    return LabelledText(text, language, stereotype.target_group, ((stereotype.id,),), "train")
 
 
-def _posts() -> Iterator[Labelled]:
+def _posts() -> Iterator[LabelledText]:
     posts_by_id = {row.id: row for row in posts()}
     for row in rows_in(DATA / "routing" / "labels.jsonl"):
         post = posts_by_id[row["post"]]
         is_dev = zlib.crc32(post.family.encode()) % _DEVELOPMENT_IS_ONE_IN == 0
         split = post.split if post.writer in POST_WRITERS_OF_TESTS else "dev" if is_dev else "train"
         labels = tuple(tuple(label) for label in row["labels"])
-        yield Labelled(post.text, post.language, TargetGroup(row["target_group"]), labels, split)
+        yield LabelledText(post.text, post.language, TargetGroup(row["target_group"]), labels, split)
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ class Outputs:
         groups = {group: [at[name] for name in at if name.split("/")[0] == slug] for slug, group in slugs.items()}
         return cls(at, groups)
 
-    def target(self, row: Labelled) -> NDArray[np.float32]:
+    def target(self, row: LabelledText) -> NDArray[np.float32]:
         """What the labels say, as shares of the outputs of the text's group."""
         places = list(self.groups[row.group])
         target = np.zeros(len(places), dtype=np.float32)
@@ -138,13 +138,13 @@ class Outputs:
                 target[-1 if name == NONE else places.index(self.at[name])] += share / len(row.labels)
         return target
 
-    def whole_target(self, row: Labelled) -> NDArray[np.float32]:
+    def whole_target(self, row: LabelledText) -> NDArray[np.float32]:
         """The same as shares of all outputs, times the weight of the text; those of other groups are 0."""
         target = np.zeros(len(self.at), dtype=np.float32)
         target[list(self.groups[row.group])] = self.target(row) * row.weight
         return target
 
-    def said(self, logits: NDArray[np.float32], rows: Sequence[Labelled]) -> Iterator[tuple[float, bool]]:
+    def said(self, logits: NDArray[np.float32], rows: Sequence[LabelledText]) -> Iterator[tuple[float, bool]]:
         """Of each text the share of the likeliest stereotype, and whether a reader saw it."""
         names = list(self.at)
         for row, label in zip(logits, rows, strict=True):
@@ -188,14 +188,14 @@ def limit(chances: NDArray[np.float64], right: NDArray[np.bool_], wanted: float)
 
 
 def train(
-    rows: Sequence[Labelled],
+    rows: Sequence[LabelledText],
     outputs: Outputs,
     out: Path,
     values: Values,
     note: Callable[[dict[str, float]], None] = lambda _: None,
     *,
     save_steps: int = 200,
-) -> tuple[Tuned, list[dict[str, Any]]]:
+) -> tuple[TunedNetwork, list[dict[str, Any]]]:
     """Train the router, write its weights with what is fitted beside them, and tell how often it is right.
 
     Args:
@@ -240,7 +240,11 @@ def train(
 
 
 def measured(
-    rows: Sequence[Labelled], outputs: Outputs, classifier: TextClassifier, about: dict[str, Any], languages: Languages
+    rows: Sequence[LabelledText],
+    outputs: Outputs,
+    classifier: TextClassifier,
+    about: dict[str, Any],
+    languages: Languages,
 ) -> list[dict[str, Any]]:
     """Fit calibration and limits on the development split, and tell of each language and split how often it is right.
 
@@ -281,7 +285,7 @@ def measured(
 
 
 def _shares(
-    rows: Sequence[Labelled], outputs: Outputs, classifier: TextClassifier
+    rows: Sequence[LabelledText], outputs: Outputs, classifier: TextClassifier
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Of each text the share of the likeliest stereotype, and whether a reader saw it."""
     pairs = np.array(list(outputs.said(classifier.logits(_texts_of(rows)), rows)))
@@ -292,14 +296,14 @@ def _chances(shares: NDArray[np.float64], slope: float, start: float) -> NDArray
     return np.asarray(1 / (1 + np.exp(-(odds(shares) * slope + start))))
 
 
-def _not_english(rows: Sequence[Labelled]) -> list[Labelled]:
+def _not_english(rows: Sequence[LabelledText]) -> list[LabelledText]:
     return [row for row in rows if row.language != "en"]
 
 
-def _of_split(rows: Sequence[Labelled], split: str) -> list[Labelled]:
+def _of_split(rows: Sequence[LabelledText], split: str) -> list[LabelledText]:
     return [row for row in rows if row.split == split]
 
 
-def _texts_of(rows: Sequence[Labelled]) -> list[Texts]:
+def _texts_of(rows: Sequence[LabelledText]) -> list[Texts]:
     """The texts as they are read in use."""
     return [(" ".join(readable(row.text, row.language).split()[:MOST_WORDS]),) for row in rows]

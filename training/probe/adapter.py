@@ -47,7 +47,7 @@ class Values:
 
 
 @dataclass(frozen=True, slots=True)
-class Labelled:
+class LabelledTokens:
     """A text as tokens, and what is known of it.
 
     Attributes:
@@ -63,14 +63,14 @@ class Labelled:
     stereotypes: NDArray[np.float32]
 
 
-def labelled(texts: Learnt, outputs: Outputs, tokenizer: Tokenizer) -> list[Labelled]:
+def labelled(texts: Learnt, outputs: Outputs, tokenizer: Tokenizer) -> list[LabelledTokens]:
     """What is learnt: the texts of the training split that no other split holds."""
     stereotypes, rows_at = load_stereotypes(), dict[int, list[Any]]()
     for at, row in texts.stereotypes:
         rows_at.setdefault(at, []).append(row)
     shares = {at: (split, share) for at, _, split, share in texts.posts}
     before, after = tokenizer.encode(BEFORE), tokenizer.encode(AFTER)
-    rows = list[Labelled]()
+    rows = list[LabelledTokens]()
     for at, text in enumerate(texts.texts):
         rows_here, (split, share) = rows_at.get(at, []), shares.get(at, ("train", math.nan))
         if {split, *(row.split for row in rows_here)} != {"train"}:
@@ -80,11 +80,11 @@ def labelled(texts: Learnt, outputs: Outputs, tokenizer: Tokenizer) -> list[Labe
         stem = (*before, *tokenizer.encode(text)[:MOST_TOKENS])
         tree = Tree(stem, (Branch((*after, *answer), len(after)),))
         targets = [outputs.whole_target(row) for row in rows_here] or [np.zeros(len(outputs.at), np.float32)]
-        rows.append(Labelled(tree, len(stem) + len(after) - 1, share, np.mean(targets, axis=0, dtype=np.float32)))
+        rows.append(LabelledTokens(tree, len(stem) + len(after) - 1, share, np.mean(targets, axis=0, dtype=np.float32)))
     return rows
 
 
-class Reading(nn.Module):
+class ProbeModel(nn.Module):
     """The model with its adapter, and the outputs. Its state is what is trained alone.
 
     Args:
@@ -157,7 +157,7 @@ class Reading(nn.Module):
 class Sequences(Dataset[dict[str, Tensor]]):
     """The texts of all epochs in sequences, in a fixed order, so that a run that goes on sees what it would have."""
 
-    def __init__(self, texts: Sequence[Labelled], values: Values) -> None:
+    def __init__(self, texts: Sequence[LabelledTokens], values: Values) -> None:
         chance = random.Random(values.seed)  # nosec B311 # noqa: S311 - repeatable, no secret
         self._of = {id(text.tree): text for text in texts}
         trees = [text.tree for text in texts]
@@ -174,8 +174,8 @@ class Sequences(Dataset[dict[str, Tensor]]):
         return collated([self._of[id(tree)] for tree in self._sequences[at]])
 
 
-def collated(texts: Sequence[Labelled]) -> dict[str, Tensor]:
-    """One sequence of texts, as ``Reading.forward`` takes it."""
+def collated(texts: Sequence[LabelledTokens]) -> dict[str, Tensor]:
+    """One sequence of texts, as ``ProbeModel.forward`` takes it."""
     spans, begins = list[tuple[int, int]](), 0
     for text in texts:
         spans.append((begins + 1, begins + text.point))
@@ -189,7 +189,14 @@ def collated(texts: Sequence[Labelled]) -> dict[str, Tensor]:
 
 
 def adapt(
-    model: Any, begun: Fit, texts: Sequence[Labelled], folder: Path, values: Values, note: Note, *, save_steps: int = 20
+    model: Any,
+    begun: Fit,
+    texts: Sequence[LabelledTokens],
+    folder: Path,
+    values: Values,
+    note: Note,
+    *,
+    save_steps: int = 20,
 ) -> Fit:
     """Train adapter and outputs, and leave the adapter in ``folder/adapter``.
 
@@ -205,7 +212,7 @@ def adapt(
     Returns:
         the outputs over the model with its adapter.
     """
-    reading, sequences = Reading(model, begun), Sequences(texts, values)
+    reading, sequences = ProbeModel(model, begun), Sequences(texts, values)
     steps = math.ceil(len(sequences) / values.sequences_a_step)
     arguments = TrainingArguments(
         **shared_arguments(folder, seed=values.seed, save_steps=save_steps),

@@ -25,7 +25,7 @@ from core.engine.readers.pooling import log_odds
 from core.engine.readers.probe import HATEFUL
 from core.errors import BadInput
 from training.heads.calibration import unsure_between
-from training.heads.router import ENOUGH, RIGHT, SAID, TOGETHER, Labelled, Outputs, calibrated, limit, odds
+from training.heads.router import ENOUGH, RIGHT, SAID, TOGETHER, LabelledText, Outputs, calibrated, limit, odds
 from training.probe.adapter import Values, adapt, labelled
 from training.probe.outputs import Fit, Floats, fit, scores, write
 from training.probe.texts import LANGUAGES, Learnt
@@ -94,7 +94,7 @@ def _pool_hate(
             }
 
 
-def _weight(both: tuple[Floats, Floats], rows: Sequence[tuple[int, Labelled]], outputs: Outputs) -> float:
+def _weight(both: tuple[Floats, Floats], rows: Sequence[tuple[int, LabelledText]], outputs: Outputs) -> float:
     """How far the probe counts beside the router: what is most often right on texts of the development split."""
     right = {weight: _shares(outputs, both, weight, rows)[1].mean() for weight in _WEIGHTS}
     return max(right, key=lambda weight: right[weight])
@@ -133,7 +133,7 @@ def _measured(
 
 
 def _shares(
-    outputs: Outputs, pair: tuple[Floats, Floats], weight: float, rows: Sequence[tuple[int, Labelled]]
+    outputs: Outputs, pair: tuple[Floats, Floats], weight: float, rows: Sequence[tuple[int, LabelledText]]
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """The share of each text's likeliest stereotype by both, and whether a reader saw it."""
     pairs = np.array(list(outputs.said(pair[0] + weight * pair[1], [row for _, row in rows])))
@@ -145,12 +145,12 @@ def _chances(shares: NDArray[np.float64], slope: float, offset: float) -> NDArra
     return chances
 
 
-def _rows(texts: Learnt, language: str, split: str) -> list[tuple[int, Labelled]]:
+def _rows(texts: Learnt, language: str, split: str) -> list[tuple[int, LabelledText]]:
     return [(at, row) for at, row in texts.stereotypes if (row.language, row.split) == (language, split)]
 
 
 def _both(
-    texts: Learnt, states: NDArray[Any], fit: Fit, router: Router, rows: Sequence[tuple[int, Labelled]]
+    texts: Learnt, states: NDArray[Any], fit: Fit, router: Router, rows: Sequence[tuple[int, LabelledText]]
 ) -> tuple[Floats, Floats]:
     places = [at for at, _ in rows]
     small = [router.classifier_for(row.language).logits([(texts.texts[at],)])[0] for at, row in rows]

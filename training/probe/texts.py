@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from core.engine.cards.router import as_routed
 from training.corpus import post_targets, posts, spread
-from training.heads.router import Labelled, labelled
+from training.heads.router import LabelledText, labelled
 
 LANGUAGES: Final = ("en", "es", "it", "eu")
 """Languages that are learnt. The model that ships knows little Basque, and learns some of it here."""
@@ -32,7 +32,7 @@ class Learnt:
 
     texts: Sequence[str]
     posts: Sequence[tuple[int, str, str, float]]
-    stereotypes: Sequence[tuple[int, Labelled]]
+    stereotypes: Sequence[tuple[int, LabelledText]]
 
 
 def learnt(most: int = 0) -> Learnt:

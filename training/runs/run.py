@@ -25,7 +25,7 @@ _LIBRARIES: Final = ("torch", "transformers", "peft", "trl", "sentence-transform
 
 
 @dataclass(frozen=True, slots=True)
-class Started:
+class RunStart:
     """What a run depends on.
 
     Attributes:
@@ -65,7 +65,7 @@ class Run:
         BadInput: the folder holds another run.
     """
 
-    def __init__(self, folder: Path, started: Started) -> None:
+    def __init__(self, folder: Path, started: RunStart) -> None:
         self.folder: Final = folder
         self.started: Final = started
         folder.mkdir(parents=True, exist_ok=True)

@@ -35,7 +35,7 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedReply:
     """A reply that is asked for.
 
     ``claims``: what cards say against the post. ``prepared``: their replies of this intent.
@@ -74,7 +74,7 @@ def labelled(split: str, *, each: int = 2, seed: int = 0, data: Path = DATA) -> 
         faulty = bad[post_id]
         count = min(each, len(rows), len(faulty))
         for chosen, rejected in zip(chance.sample(rows, count), chance.sample(faulty, count), strict=True):
-            reply = Wanted(chosen.post, Intent(chosen.intent), chosen.language)
+            reply = WantedReply(chosen.post, Intent(chosen.intent), chosen.language)
             yield Pair(reply.prompt, chosen.text, rejected.text, "labelled drafts")
 
 

@@ -38,7 +38,7 @@ class Values:
     seed: int = 20261126
 
 
-class Packed(Dataset[dict[str, torch.Tensor]]):
+class PackedSequences(Dataset[dict[str, torch.Tensor]]):
     """Sequences of trees. Their order is fixed, so that a run that goes on sees what it would have seen."""
 
     def __init__(self, sequences: Sequence[Sequence[Tree]]) -> None:
@@ -162,8 +162,8 @@ def train(
     trainer = AnswerTrainer(
         model=model,
         args=arguments,
-        train_dataset=Packed(sequences),
-        eval_dataset=Packed(held_out),
+        train_dataset=PackedSequences(sequences),
+        eval_dataset=PackedSequences(held_out),
         data_collator=lambda items: items[0],
         callbacks=[Notes(note)],
     )

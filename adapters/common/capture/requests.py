@@ -74,7 +74,7 @@ class PrivateAnswer(Protocol):
         ...
 
 
-class Following:
+class Followers:
     """The people who wait for drafts, at most ``MOST_FOLLOWED`` of them.
 
     Args:
@@ -133,10 +133,10 @@ def _pause_seconds(card: Card) -> float:
     return min(max(expected / 4, _SHORTEST_PAUSE_SECONDS), _LONGEST_PAUSE_SECONDS)
 
 
-class Asking:
+class DraftRequests:
     """Takes in the posts that people ask about, and follows those that wait for drafts."""
 
-    def __init__(self, desk: DeskAccess, known: KnownPosts, following: Following) -> None:
+    def __init__(self, desk: DeskAccess, known: KnownPosts, following: Followers) -> None:
         self._desk = desk
         self._known = known
         self._following = following
@@ -179,7 +179,7 @@ async def commit(
     """Commit a flag; ``None`` where there is no case yet, since more must flag the post: the filter may still find it.
 
     Raises:
-        NotAllowed: as ``Asking.take_in``.
+        NotAllowed: as ``DraftRequests.take_in``.
     """
     if is_member:
         card = await desk.casework.member_flag(post)

@@ -173,7 +173,7 @@ TellUnread: TypeAlias = Callable[[MessageWords], Awaitable[None]]
 
 
 @dataclass(slots=True)
-class Seen:
+class WatchCounts:
     """What was looked at since the start, for the status.
 
     Attributes:
@@ -191,7 +191,7 @@ class Seen:
     refused: int = 0
 
 
-class Watching:
+class ChannelWatch:
     """Looks at messages, in order within each channel.
 
     Args:
@@ -220,7 +220,7 @@ class Watching:
         self.lanes = Lanes("posts to look at", most_waiting=most_waiting)
         self.finds = Lanes("found posts to flag", most_waiting=_MOST_FOUND, at_once=_AT_ONCE)
         self.looked_at = self._filter.looked_at
-        self.seen = Seen()
+        self.seen = WatchCounts()
 
     async def written(self, sighting: Sighting, watched_as: str) -> None:
         """Look at a new message, or one with new words, if its channel is watched.

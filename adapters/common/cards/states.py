@@ -12,7 +12,7 @@ from adapters.common.cards.controls import REPLIED, is_reported, is_to_copy, lab
 from adapters.common.cards.first_texts import chosen
 from adapters.common.words.markup import Reader
 from core.desk.rules.approval import CLOSED, CaseState
-from core.desk.rules.case_cards import Card, Waiting, short_number
+from core.desk.rules.case_cards import Card, DraftProgress, short_number
 from core.i18n.catalogs import gettext, language_of, translated
 from core.models import PostRef
 
@@ -139,7 +139,7 @@ def _holder(card: Card, reader: Reader) -> Iterator[tuple[str, ...]]:
         yield (gettext("{name} holds the case; the hold ends {until}.", reader.locale, name=name, until=until),)
 
 
-def _waiting(waiting: Waiting, reader: Reader) -> Iterator[tuple[str, ...]]:
+def _waiting(waiting: DraftProgress, reader: Reader) -> Iterator[tuple[str, ...]]:
     locale = reader.locale
     if waiting.ahead:
         yield gettext("Cases before it: {number}.", locale, number=waiting.ahead), ""

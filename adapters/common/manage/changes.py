@@ -30,7 +30,7 @@ _FORMS: Final = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class PanelAnswer:
     """What a person chose or typed: in which panel and field, the chosen values, and the text of each field."""
 
     panel: str
@@ -44,7 +44,7 @@ class Chosen:
         return (self.panel, self.field) in _FORMS
 
 
-def form_of(chosen: Chosen, policy: CommunityPolicy, facts: CommunityFacts, locale: str) -> Form:
+def form_of(chosen: PanelAnswer, policy: CommunityPolicy, facts: CommunityFacts, locale: str) -> Form:
     """The form that a button opens, with the present values."""
     if chosen.panel == rules_notice.PANEL:
         return rules_notice.notice_form(chosen.field, policy, locale)
@@ -62,7 +62,7 @@ def form_of(chosen: Chosen, policy: CommunityPolicy, facts: CommunityFacts, loca
     return forms[chosen.field](policy, locale)
 
 
-def changes_of(chosen: Chosen, policy: CommunityPolicy, facts: CommunityFacts, locale: str) -> dict[str, object]:
+def changes_of(chosen: PanelAnswer, policy: CommunityPolicy, facts: CommunityFacts, locale: str) -> dict[str, object]:
     """The fields of the policy that a choice or a form changes, by what the policy is now.
 
     Raises:
@@ -89,7 +89,7 @@ def changes_of(chosen: Chosen, policy: CommunityPolicy, facts: CommunityFacts, l
 
 
 def _calls(
-    chosen: Chosen, typed: dict[str, str], policy: CommunityPolicy, facts: CommunityFacts, locale: str
+    chosen: PanelAnswer, typed: dict[str, str], policy: CommunityPolicy, facts: CommunityFacts, locale: str
 ) -> dict[str, object]:
     if chosen.field == "hours":
         return calls.hours_changes(typed)

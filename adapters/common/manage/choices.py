@@ -14,7 +14,7 @@ from typing import Final
 
 from adapters.common.desk import DeskAccess
 from adapters.common.manage import calls, flags, reports, rules_notice, setup, targets
-from adapters.common.manage.changes import Chosen, changes_of, form_of
+from adapters.common.manage.changes import PanelAnswer, changes_of, form_of
 from adapters.common.manage.managers import CommunityFacts, Manager, require
 from adapters.common.manage.panels import Form, Panel
 from adapters.common.words.errors import explain
@@ -50,7 +50,7 @@ async def in_time(locale: str) -> AsyncIterator[None]:
         ) from err
 
 
-class Choosing:
+class Panels:
     """The panels of one platform's communities, and the choices that people make in them.
 
     Args:
@@ -77,7 +77,7 @@ class Choosing:
             return targets.targets_panel(policy, manager.reader, await self._filter_figures(manager, policy))
         return setup.setup_panel(manager, policy, await self._status(manager), facts)
 
-    async def form(self, manager: Manager, chosen: Chosen, facts: CommunityFacts) -> Form:
+    async def form(self, manager: Manager, chosen: PanelAnswer, facts: CommunityFacts) -> Form:
         """The form that a button opens, with the present values.
 
         Raises:
@@ -87,7 +87,7 @@ class Choosing:
         form = form_of(chosen, await self._policy(manager), facts, manager.locale)
         return self._unsaved.filled(manager, form)
 
-    async def answer(self, manager: Manager, chosen: Chosen, facts: CommunityFacts) -> Panel:
+    async def answer(self, manager: Manager, chosen: PanelAnswer, facts: CommunityFacts) -> Panel:
         """Do what was chosen; the panel afterwards says what it did, or why not."""
         if chosen.panel == reports.PANEL:
             return await self._cases(manager, reports.page_of(chosen.field))
@@ -104,7 +104,7 @@ class Choosing:
     async def _policy(self, manager: Manager) -> CommunityPolicy:
         return await self._desk.governance.policy(self._desk.platform, manager.community)
 
-    async def _filter_figures(self, manager: Manager, policy: CommunityPolicy) -> targets.Watched | None:
+    async def _filter_figures(self, manager: Manager, policy: CommunityPolicy) -> targets.FilterFigures | None:
         if self._detector is None or not policy.watched_channels:
             return None
         record = await self._desk.governance.watch_record(self._desk.platform, manager.community)
@@ -117,7 +117,7 @@ class Choosing:
         except NotAllowed:
             return None
 
-    async def _notice_of(self, manager: Manager, chosen: Chosen, facts: CommunityFacts) -> str:
+    async def _notice_of(self, manager: Manager, chosen: PanelAnswer, facts: CommunityFacts) -> str:
         try:
             notice = await self._do(manager, chosen, facts)
         except AntiphonError as err:
@@ -127,14 +127,14 @@ class Choosing:
         self._desk.policies.forget(manager.community)
         return notice
 
-    def _keep_typed(self, manager: Manager, chosen: Chosen, err: AntiphonError) -> str:
+    def _keep_typed(self, manager: Manager, chosen: PanelAnswer, err: AntiphonError) -> str:
         """Keep what was typed into a form, if it was the words that were refused; says so, on a line of its own."""
         if not chosen.typed or not isinstance(err, BadInput):
             return ""
         self._unsaved.keep(manager, chosen.panel, chosen.field, chosen.typed)
         return f"\n{gettext('What you typed is kept: press the same button again to mend it.', manager.locale)}"
 
-    async def _do(self, manager: Manager, chosen: Chosen, facts: CommunityFacts) -> str:
+    async def _do(self, manager: Manager, chosen: PanelAnswer, facts: CommunityFacts) -> str:
         await require(self._desk, manager, OnCommunity.CONFIGURE)
         if chosen.panel == setup.PANEL and chosen.field in SWITCHES:
             return await switch(self._desk.governance, self._desk.platform, manager, chosen.field, chosen.typed or {})

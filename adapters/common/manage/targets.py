@@ -23,7 +23,7 @@ _EARLIEST: Final = 1900
 
 
 @dataclass(frozen=True, slots=True)
-class Watched:
+class FilterFigures:
     """The filter of watched channels in a community, in figures.
 
     Attributes:
@@ -37,13 +37,13 @@ class Watched:
     alarms_a_week: float | None
 
 
-def watched(policy: CommunityPolicy, record: WatchRecord, detector: HateDetector) -> Watched:
+def watched(policy: CommunityPolicy, record: WatchRecord, detector: HateDetector) -> FilterFigures:
     """The filter in figures, by the community's present threshold."""
     rate = detector.false_alarms(careful_threshold(policy.one_in, record.labels, detector.threshold))
-    return Watched(record, round(1 / rate), record.alarms_a_week(rate))
+    return FilterFigures(record, round(1 / rate), record.alarms_a_week(rate))
 
 
-def targets_panel(policy: CommunityPolicy, reader: Reader, watched_here: Watched | None = None) -> Panel:
+def targets_panel(policy: CommunityPolicy, reader: Reader, watched_here: FilterFigures | None = None) -> Panel:
     """The panel with the present settings.
 
     Args:
@@ -169,7 +169,7 @@ def _one_in(policy: CommunityPolicy, reader: Reader) -> PanelChoice:
     return PanelChoice("one_in", reader.markup.ours(title), rows=rows, chosen=(str(policy.one_in),), least=1)
 
 
-def figures(here: Watched, locale: str) -> str:
+def figures(here: FilterFigures, locale: str) -> str:
     """How many false alarms there are, what that rests on, and what moderators said of the finds."""
     lines, record = [_alarms(here, locale)], here.record
     if record.found:
@@ -183,7 +183,7 @@ def figures(here: Watched, locale: str) -> str:
     return "\n".join(lines)
 
 
-def _alarms(here: Watched, locale: str) -> str:
+def _alarms(here: FilterFigures, locale: str) -> str:
     if here.alarms_a_week is None:
         return gettext(
             "How many false alarms a week there are here is not known yet: the filter looks at messages for a day "

@@ -17,8 +17,8 @@ from discord.app_commands import Choice, locale_str
 from adapters.common.capture.changes import PostChanges
 from adapters.common.capture.flags import Flag, post_from_elsewhere
 from adapters.common.capture.known_posts import KnownPosts
-from adapters.common.capture.requests import Asking, Following
-from adapters.common.capture.watch import Watching
+from adapters.common.capture.requests import DraftRequests, Followers
+from adapters.common.capture.watch import ChannelWatch
 from adapters.common.desk import DeskAccess
 from adapters.common.words.labels import wish_in_words
 from adapters.common.words.markup import Reader
@@ -127,7 +127,7 @@ class CommandAnswer:
 class CaptureCommands:
     """What each command does."""
 
-    def __init__(self, client: AntiphonClient, asking: Asking) -> None:
+    def __init__(self, client: AntiphonClient, asking: DraftRequests) -> None:
         self._client = client
         self._asking = asking
 
@@ -335,9 +335,9 @@ _HATEFUL_RULES: Final = frozenset(
 
 
 class WatchedEvents:
-    """Passes messages, their edits, reactions and AutoMod's actions on to ``Watching``."""
+    """Passes messages, their edits, reactions and AutoMod's actions on to ``ChannelWatch``."""
 
-    def __init__(self, client: AntiphonClient, watching: Watching, known: KnownPosts) -> None:
+    def __init__(self, client: AntiphonClient, watching: ChannelWatch, known: KnownPosts) -> None:
         self._client = client
         self._watching = watching
         self._known = known
@@ -476,10 +476,10 @@ class Capture:
 
     def __init__(self, client: AntiphonClient, detector: HateDetector | None) -> None:
         known = KnownPosts(now())
-        self.following = Following(client.desk, discord.utils.utcnow)
-        self.watching = Watching(client.desk, known, client.own_id, detector)
+        self.following = Followers(client.desk, discord.utils.utcnow)
+        self.watching = ChannelWatch(client.desk, known, client.own_id, detector)
         self.changes = PostChanges(client.desk, known)
-        add_commands(client.tree, CaptureCommands(client, Asking(client.desk, known, self.following)))
+        add_commands(client.tree, CaptureCommands(client, DraftRequests(client.desk, known, self.following)))
         answer_command_errors(client.tree)
         WatchedEvents(client, self.watching, known).listen()
         ChangeEvents(self.changes).listen(client)

@@ -16,8 +16,8 @@ from discord import app_commands, ui
 from discord.app_commands import Choice, locale_str
 
 from adapters.common.manage import reports, setup, targets
-from adapters.common.manage.changes import Chosen
-from adapters.common.manage.choices import Choosing, in_time
+from adapters.common.manage.changes import PanelAnswer
+from adapters.common.manage.choices import Panels, in_time
 from adapters.common.manage.managers import require
 from adapters.common.manage.panels import ChoiceOf, Form, FormField, Panel, PanelButton, PanelChoice
 from adapters.common.manage.reports import Watch, exported, lately_text, statistics_text, status_text
@@ -151,7 +151,7 @@ class PanelActions:
 
     def __init__(self, client: AntiphonClient, detector: HateDetector | None) -> None:
         self._client = client
-        self._choosing = Choosing(client.desk, detector)
+        self._choosing = Panels(client.desk, detector)
 
     async def hear(self, interaction: Interaction) -> None:
         """Answer an interaction that is one of ours; any other is left alone."""
@@ -162,11 +162,11 @@ class PanelActions:
         acts(interaction)
         values = tuple(str(value) for value in data.get("values", ()))
         try:
-            await self._answer(interaction, Chosen(*panel_field, values, form_values(data)))
+            await self._answer(interaction, PanelAnswer(*panel_field, values, form_values(data)))
         except Exception as err:
             await answer_error(interaction, err)
 
-    async def _answer(self, interaction: Interaction, chosen: Chosen) -> None:
+    async def _answer(self, interaction: Interaction, chosen: PanelAnswer) -> None:
         if chosen.opens_form and interaction.type is discord.InteractionType.component:
             await self._ask(interaction, chosen)
             return
@@ -174,7 +174,7 @@ class PanelActions:
         manager = await manager_of(self._client, interaction)
         await self._put(interaction, manager, await self._choosing.answer(manager, chosen, self._facts(manager)))
 
-    async def _ask(self, interaction: Interaction, chosen: Chosen) -> None:
+    async def _ask(self, interaction: Interaction, chosen: PanelAnswer) -> None:
         """Open a form. Discord takes one only as the first answer, within three seconds: so nothing may take long."""
         async with in_time(reader_language(interaction.locale.value, None)):
             manager = await manager_of(self._client, interaction)

@@ -249,7 +249,7 @@ class CardDeletions:
             await self._deleted.gone([ref_of(event.guild_id, event.channel_id, number) for number in numbers])
 
 
-class Review:
+class CardPresses:
     """Answers every press of one client."""
 
     def __init__(self, client: AntiphonClient, surface: DiscordReviewSurface) -> None:
@@ -295,7 +295,7 @@ def install(client: AntiphonClient, surface: DiscordReviewSurface | None = None)
         raise BadSettings("The client answers cards already.", remedy="Install the review once for a client.")
     surface = surface or DiscordReviewSurface(client)
     surface.listen()
-    review = Review(client, surface)
+    review = CardPresses(client, surface)
     ANSWERERS[client] = review
     client.add_dynamic_items(CaseItem)
     listen(client, "interaction", review.submitted)

@@ -23,7 +23,7 @@ from adapters.discord.connection.requests import OLD_MESSAGE, OldMessage, Reques
 from adapters.discord.review.items import card_layout
 from core.desk.rules.approval import CLOSED
 from core.desk.rules.case_cards import Card
-from core.desk.rules.platforms import Looked
+from core.desk.rules.platforms import MessageLook
 from core.errors import CardRefused, PlatformBusy, PlatformUnavailable
 from core.i18n.sentences import Sentence, listed, sentence
 from core.models import PostRef
@@ -177,7 +177,7 @@ class DiscordReviewSurface:
         unheard, self._unheard = frozenset(self._unheard), set()
         return unheard
 
-    async def look(self, cards: Sequence[PostRef]) -> Looked:
+    async def look(self, cards: Sequence[PostRef]) -> MessageLook:
         """Look at the newest of the cards, and at all that a page of the channel's history shows before it."""
         community, channel = cards[0].community, cards[0].channel
         await self.check(community, channel)  # without the right to read the history, it only looks empty
@@ -191,7 +191,7 @@ class DiscordReviewSurface:
         reached = min(page) if len(page) == _PAGE else 0
         seen = frozenset(card for card in cards if _id(card.message) >= reached)
         there = frozenset(card for card in seen if _id(card.message) in page)
-        return Looked(there, seen - there)
+        return MessageLook(there, seen - there)
 
     async def check(self, community: str, channel: str) -> None:
         """Look whether cards may be shown in a channel; ``core.desk.rules.platforms.ReviewSurface`` says the rest."""

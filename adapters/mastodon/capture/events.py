@@ -16,13 +16,13 @@ from typing import Final
 from mastodon.return_types import Status
 
 from adapters.common.capture.known_posts import KnownPosts
-from adapters.common.capture.watch import Watching
+from adapters.common.capture.watch import ChannelWatch
 from adapters.common.desk import DeskAccess
 from adapters.common.words.errors import log_failure
 from adapters.mastodon.capture.mentions import Mentions
 from adapters.mastodon.capture.sightings import SeenStatus, original_of
 from adapters.mastodon.connection.client import MENTION, MastodonClient
-from adapters.mastodon.connection.error_meanings import FAULTS, Halted, of_question
+from adapters.mastodon.connection.error_meanings import FAULTS, RateLimit, of_question
 from adapters.mastodon.connection.feeds import PAGE, is_feed, last_of, page_of, why_closed
 from adapters.mastodon.connection.refs import NAME, revision_of
 from adapters.mastodon.connection.statuses import AT_ONCE, Statuses
@@ -141,7 +141,7 @@ class WatchedFeeds:
         self,
         client: MastodonClient,
         statuses: Statuses,
-        watching: Watching,
+        watching: ChannelWatch,
         bookmarks: Bookmarks,
         *,
         look_seconds: float = LOOK_SECONDS,
@@ -160,7 +160,7 @@ class WatchedFeeds:
             pause = self._look_seconds
             try:
                 await self.look()
-            except Halted as err:
+            except RateLimit as err:
                 pause = max(pause, err.seconds or _HALT_SECONDS)
             except AntiphonError as err:
                 _LOG.warning("The watched feeds of Mastodon could not be looked at: %s", err.message)
@@ -208,7 +208,7 @@ class WatchedFeeds:
                     await bookmark.keep([], cursor)
                 if len(page) < PAGE:
                     return count
-        except Halted:
+        except RateLimit:
             raise
         except FAULTS as err:
             why = of_question(err).message
@@ -257,7 +257,7 @@ class Capture:
     def __init__(self, client: MastodonClient, detector: HateDetector | None, bookmarks: Bookmarks) -> None:
         self._client = client
         known_posts, statuses = KnownPosts(_now()), Statuses(client)
-        self.watching = Watching(client.desk, known_posts, lambda: client.own_id, detector)
+        self.watching = ChannelWatch(client.desk, known_posts, lambda: client.own_id, detector)
         self.originals = Originals(client, statuses)
         self.feeds = WatchedFeeds(client, statuses, self.watching, bookmarks)
         client.listen(MENTION, Mentions(client, known_posts, statuses).hear)

@@ -22,7 +22,7 @@ from adapters.common.capture.wishes import COMMAND_NAMES, wish_in
 from adapters.common.words.errors import explain, unforeseen
 from adapters.common.words.languages import language_for
 from adapters.mastodon.capture.sightings import SeenStatus, check_capturable, is_by_person, original_of
-from adapters.mastodon.connection.client import Heard, MastodonClient
+from adapters.mastodon.connection.client import MastodonClient, NotificationEvent
 from adapters.mastodon.connection.refs import NAME
 from adapters.mastodon.connection.statuses import Statuses
 from adapters.mastodon.speech.plain_text import text_of
@@ -86,7 +86,7 @@ class Mentions:
         self._client, self._known, self._statuses = client, known_posts, statuses
         self._told = ToldLately()
 
-    async def hear(self, heard: Heard) -> bool:
+    async def hear(self, heard: NotificationEvent) -> bool:
         """Flag the post that a command answers, or say how it is done.
 
         Raises:
@@ -123,7 +123,7 @@ class Mentions:
             raise
         return True
 
-    async def _take_in(self, heard: Heard, by: Person, answer: DirectAnswer, wish: Wish | None) -> None:
+    async def _take_in(self, heard: NotificationEvent, by: Person, answer: DirectAnswer, wish: Wish | None) -> None:
         """Flag the post that a mention answers; without a ``wish`` they only flag it."""
         locale = answer.locale
         post = await self._answered_by(heard.status, locale)

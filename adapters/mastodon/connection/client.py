@@ -24,7 +24,7 @@ from mastodon.errors import MastodonNetworkError, MastodonRatelimitError
 from mastodon.return_types import Account, Status
 
 from adapters.common.desk import DeskAccess
-from adapters.mastodon.connection.error_meanings import FAULTS, Halted, NotReached, of_connection
+from adapters.mastodon.connection.error_meanings import FAULTS, NotReached, RateLimit, of_connection
 from adapters.mastodon.connection.instance import Instance, read_instance
 from adapters.mastodon.connection.refs import NAME
 from core.desk.rules.desk_ports import Casework, Governance
@@ -41,7 +41,7 @@ MENTION: Final = "mention"
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class NotificationEvent:
     """One notification, as it is handed to the listeners.
 
     Attributes:
@@ -62,7 +62,7 @@ class Heard:
     unfinished: list[asyncio.Future[None]] = field(default_factory=list)
 
 
-Listener: TypeAlias = Callable[[Heard], Awaitable[bool]]
+Listener: TypeAlias = Callable[[NotificationEvent], Awaitable[bool]]
 """Hears a notification of one kind; ``True`` if it dealt with it, so that the listeners after it do not hear it.
 
 Raises ``StoreUnavailable`` or ``PlatformBusy`` where it is to be heard again later.
@@ -83,7 +83,7 @@ class Listeners:
         """The kinds that somebody listens to."""
         return frozenset(kind for kind, listeners in self._listeners.items() if listeners)
 
-    async def hear(self, heard: Heard) -> bool:
+    async def hear(self, heard: NotificationEvent) -> bool:
         """Hand a notification to its listeners in their order, until one deals with it; whether one did."""
         for listener in tuple(self._listeners[heard.kind]):
             if await listener(heard):
@@ -190,7 +190,7 @@ class MastodonClient:
         """The kinds of notification that somebody listens to."""
         return self._listeners.kinds()
 
-    async def hear(self, heard: Heard) -> bool:
+    async def hear(self, heard: NotificationEvent) -> bool:
         """Hand a notification to its listeners in their order, until one deals with it; whether one did."""
         return await self._listeners.hear(heard)
 
@@ -224,7 +224,7 @@ class MastodonClient:
             if err.__context__ is not None:  # it was answered, by whatever, with a time that cannot be read
                 raise
             until = api.ratelimit_reset
-            raise Halted(max(0.0, until - time.time()) if until else 0.0) from err
+            raise RateLimit(max(0.0, until - time.time()) if until else 0.0) from err
         except MastodonNetworkError as err:
             if isinstance(err.__context__, requests.ConnectTimeout) or _is_unconnected(err.__context__):
                 raise NotReached from err

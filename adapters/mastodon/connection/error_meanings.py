@@ -27,7 +27,7 @@ class NotReached(Exception):
     """No request went out: there is no such host, or nobody took the connection."""
 
 
-class Halted(Exception):
+class RateLimit(Exception):
     """The instance asks to wait: a rate limit. ``seconds``: how long, 0 where it does not say."""
 
     def __init__(self, seconds: float) -> None:
@@ -35,13 +35,13 @@ class Halted(Exception):
         self.seconds = seconds
 
 
-FAULTS: Final = (MastodonError, NotReached, Halted, OSError, TimeoutError)
+FAULTS: Final = (MastodonError, NotReached, RateLimit, OSError, TimeoutError)
 """What ``MastodonClient.call`` may raise when the instance, or the way to it, is at fault."""
 
 
 def status_of(error: BaseException) -> int | None:
     """The HTTP status with which an instance refused; ``None`` where it gave no answer."""
-    if isinstance(error, Halted):
+    if isinstance(error, RateLimit):
         return 429
     if isinstance(error, MastodonAPIError) and len(error.args) > 1 and isinstance(error.args[1], int):
         return error.args[1]
@@ -82,7 +82,7 @@ def of_send(error: BaseException) -> AntiphonError:
         return error
     if isinstance(error, NotReached):
         return _busy(sentence("The instance of Mastodon could not be reached."), 0.0)
-    if isinstance(error, Halted):
+    if isinstance(error, RateLimit):
         return _busy(sentence("The instance of Mastodon asks to wait."), error.seconds)
     status = status_of(error)
     if status is None or isinstance(error, MastodonServerError) or status >= 500:
@@ -97,7 +97,7 @@ def of_question(error: BaseException) -> PlatformUnavailable:
     """What an error of a question means, which changes nothing; ``PlatformBusy`` where it may be asked again."""
     if isinstance(error, PlatformUnavailable):
         return error
-    if isinstance(error, Halted):
+    if isinstance(error, RateLimit):
         return _busy(sentence("The instance of Mastodon asks to wait."), error.seconds)
     status = status_of(error)
     if status is None or status >= 500:

@@ -18,7 +18,7 @@ from mastodon import Mastodon
 from mastodon.return_types import Notification
 
 from adapters.mastodon.connection.client import MENTION, MastodonClient
-from adapters.mastodon.connection.error_meanings import FAULTS, Halted, of_connection, status_of
+from adapters.mastodon.connection.error_meanings import FAULTS, RateLimit, of_connection, status_of
 from adapters.mastodon.connection.updates import FIRST, arrived, newest
 from core.desk.rules.platforms import ArrivedUpdate, UpdateInbox
 from core.errors import StoreUnavailable
@@ -43,7 +43,7 @@ Wake = Callable[[], None]
 """Says that new notifications were kept."""
 
 
-class Polling:
+class NotificationPoll:
     """The notifications of one account.
 
     Args:
@@ -80,7 +80,7 @@ class Polling:
             try:
                 count = await self._step()
                 faults = 0
-            except Halted as err:
+            except RateLimit as err:
                 await self._sleep(err.seconds or _HALT_SECONDS)
             except StoreUnavailable as err:
                 _LOG.warning("Notifications of Mastodon wait there, since they cannot be kept: %s", err.message)

@@ -21,7 +21,7 @@ from typing import Any, Final
 from mastodon.return_types import Notification
 
 from adapters.common.arrivals import Delivery
-from adapters.mastodon.connection.client import MENTION, Heard, MastodonClient
+from adapters.mastodon.connection.client import MENTION, MastodonClient, NotificationEvent
 from adapters.mastodon.connection.statuses import Statuses
 from core.desk.rules.platforms import ArrivedUpdate, WaitingUpdate
 from core.errors import AntiphonError, PlatformBusy, StoreUnavailable
@@ -98,7 +98,7 @@ def _milliseconds_of(id_: str) -> int:
     return number - int(_EPOCH.timestamp() * 1000)
 
 
-class MastodonHearing:
+class MastodonDispatcher:
     """Reads what a notification is about, and hands it to the client's listeners; one that is gone is dealt with."""
 
     platform = "Mastodon"
@@ -123,6 +123,8 @@ class MastodonHearing:
         async def hear() -> None:
             status = await self._statuses.one(id_)
             if status is not None:
-                await self._client.hear(Heard(update.number, kind, status, waiting.received_at, late, unfinished))
+                await self._client.hear(
+                    NotificationEvent(update.number, kind, status, waiting.received_at, late, unfinished)
+                )
 
         return Delivery(hear, unfinished)

@@ -53,7 +53,7 @@ class LogIn:
 
 
 @dataclass(frozen=True, slots=True)
-class Granted:
+class Grant:
     """What the instance gave: the token, and the scopes that it holds."""
 
     token: str
@@ -104,7 +104,7 @@ async def begin(url: str, *, is_moderator: bool = False) -> LogIn:
     return LogIn(f"{_of(url, address)}?{urlencode(query)}", uses_pkce, _of(url, token_address), form)
 
 
-async def finish(begun: LogIn, code: str) -> Granted:
+async def finish(begun: LogIn, code: str) -> Grant:
     """Give the code back for a token.
 
     Raises:
@@ -127,7 +127,7 @@ async def finish(begun: LogIn, code: str) -> Granted:
             "The instance answered with something that is no token.",
             remedy="Nothing was kept. Ask whoever runs the instance whether its log-in works.",
         )
-    return Granted(token, granted)
+    return Grant(token, granted)
 
 
 def _covers(granted: tuple[str, ...], scope: str) -> bool:

@@ -13,7 +13,7 @@ from mastodon import Mastodon
 from mastodon.return_types import AdminReport
 
 from adapters.mastodon.connection.client import MastodonClient
-from adapters.mastodon.connection.error_meanings import FAULTS, Halted, of_question, status_of
+from adapters.mastodon.connection.error_meanings import FAULTS, RateLimit, of_question, status_of
 from adapters.mastodon.connection.updates import FIRST, newest, number_of
 from adapters.mastodon.speech.plain_text import quoted_by
 from core.desk.rules.platforms import ArrivedUpdate, UpdateInbox
@@ -133,7 +133,7 @@ class ReportFeed:
                 while await self.step() == PAGE:
                     pass
                 logged = None
-            except Halted as err:
+            except RateLimit as err:
                 pause = max(err.seconds, pause)
             except StoreUnavailable as err:
                 _LOG.warning("Reports of Mastodon wait there, since they cannot be kept: %s", err.message)

@@ -130,7 +130,7 @@ def _reporter(report: Mapping[str, Any]) -> str:
 _PASSING: Final[tuple[type[AntiphonError], ...]] = (StoreUnavailable, PlatformBusy)
 
 
-class ReportHearing:
+class ReportDispatcher:
     """Hands reports to who turns them into cases."""
 
     platform = "Mastodon's reports"

@@ -19,7 +19,7 @@ from adapters.mastodon.reports.flags import report_of
 from core.desk.rules.approval import CaseState
 from core.desk.rules.case_cards import Card
 from core.desk.rules.closures import CloseReason, close_words
-from core.desk.rules.platforms import Looked
+from core.desk.rules.platforms import MessageLook
 from core.models import PostRef
 
 _LOG = logging.getLogger(__name__)
@@ -63,9 +63,9 @@ class ReportFollower:
         """None: there are no cards to lose."""
         return ()
 
-    async def look(self, cards: Sequence[PostRef]) -> Looked:
+    async def look(self, cards: Sequence[PostRef]) -> MessageLook:
         """All stand: there is none to lose."""
-        return Looked(frozenset(cards), frozenset())
+        return MessageLook(frozenset(cards), frozenset())
 
     async def check(self, community: str, channel: str) -> None:
         """Nothing can be wrong with it."""

@@ -21,7 +21,7 @@ from mastodon.return_types import Status
 
 from adapters.common.words.excerpts import shortened
 from adapters.common.words.markup import visible_lines
-from adapters.mastodon.connection.client import Heard, MastodonClient
+from adapters.mastodon.connection.client import MastodonClient, NotificationEvent
 from adapters.mastodon.connection.error_meanings import FAULTS, is_gone, of_question, of_send
 from core.errors import AntiphonError, PlatformBusy, PlatformUnavailable
 from core.i18n.sentences import sentence
@@ -46,7 +46,7 @@ class DirectAnswer:
         locale: the language to speak.
     """
 
-    def __init__(self, client: MastodonClient, heard: Heard, locale: str) -> None:
+    def __init__(self, client: MastodonClient, heard: NotificationEvent, locale: str) -> None:
         self._client, self._account, self._below = client, heard.status.account, str(heard.status.id)
         self._key = hashlib.sha256(f"answer {heard.number} {self._account.id}".encode()).hexdigest()[:32]
         self.locale = locale

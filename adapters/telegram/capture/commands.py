@@ -15,10 +15,10 @@ from telegram import MessageEntity
 from adapters.common.capture.requests import answered
 from adapters.common.capture.wishes import COMMAND, COMMAND_NAMES, wish_in
 from adapters.common.words.languages import language_for
-from adapters.telegram.capture.flaggers import Asked, Flaggers, person_of
+from adapters.telegram.capture.flaggers import DraftWish, Flaggers, person_of
 from adapters.telegram.capture.posts import is_group
 from adapters.telegram.capture.recent_messages import answered_by
-from adapters.telegram.connection.client import Heard, TelegramClient
+from adapters.telegram.connection.client import TelegramClient, UpdateEvent
 from adapters.telegram.connection.error_meanings import FAULTS
 from adapters.telegram.connection.refs import NAME
 from adapters.telegram.speech.private_answers import Answers, TelegramAnswer, is_ephemeral, whispered
@@ -45,7 +45,7 @@ def command_words(message: telegram.Message, own_name: str) -> str | None:
     return (match["words"] or "").strip()
 
 
-def answer_to(client: TelegramClient, heard: Heard, message: telegram.Message) -> TelegramAnswer:
+def answer_to(client: TelegramClient, heard: UpdateEvent, message: telegram.Message) -> TelegramAnswer:
     """Where who sent a message is answered; nobody is where they hide behind the group, or a channel."""
     user = None if message.sender_chat is not None else message.from_user
     return TelegramAnswer(
@@ -65,7 +65,7 @@ class CounterCommand:
         self._flaggers = flaggers
         self._answers = Answers()
 
-    async def hear(self, heard: Heard) -> bool:
+    async def hear(self, heard: UpdateEvent) -> bool:
         """Flag the message that the command answers, or the words behind it; raises as ``Flaggers.about_message``."""
         message = heard.update.message
         if message is None or not is_group(message.chat):
@@ -85,15 +85,15 @@ class CounterCommand:
         return True
 
     async def _take_in(
-        self, heard: Heard, message: telegram.Message, words: str, by: Person, answer: TelegramAnswer
+        self, heard: UpdateEvent, message: telegram.Message, words: str, by: Person, answer: TelegramAnswer
     ) -> None:
         locale = (message.from_user.language_code if message.from_user is not None else None) or ""
         post = answered_by(message)
         if post is not None:
-            request = Asked(by, f"/{COMMAND}", answer, locale, wish_in(words), heard.is_late)
+            request = DraftWish(by, f"/{COMMAND}", answer, locale, wish_in(words), heard.is_late)
             await self._flaggers.about_message(request, post)
         elif words and by.user:
-            request = Asked(by, "words from elsewhere", answer, locale, is_late=heard.is_late)
+            request = DraftWish(by, "words from elsewhere", answer, locale, is_late=heard.is_late)
             typed = MessageWords.of([Part(PartKind.OWN, words)])
             await self._flaggers.about_words(request, message.chat, typed, f"words-{heard.update.update_id}")
         else:

@@ -13,8 +13,8 @@ from telegram import ReactionTypeEmoji
 
 from adapters.common.capture.changes import PostChanges
 from adapters.common.capture.known_posts import KnownPosts
-from adapters.common.capture.requests import Asking, Following
-from adapters.common.capture.watch import Watching
+from adapters.common.capture.requests import DraftRequests, Followers
+from adapters.common.capture.watch import ChannelWatch
 from adapters.common.words.errors import explain
 from adapters.common.words.languages import language_for
 from adapters.common.words.messages import no_words, type_it
@@ -24,7 +24,7 @@ from adapters.telegram.capture.forwards import PrivatePosts
 from adapters.telegram.capture.posts import is_group, is_private, words_of
 from adapters.telegram.capture.recent_messages import RecentMessages
 from adapters.telegram.capture.sightings import SeenMessage
-from adapters.telegram.connection.client import Heard, TelegramClient
+from adapters.telegram.connection.client import TelegramClient, UpdateEvent
 from adapters.telegram.connection.error_meanings import FAULTS
 from adapters.telegram.connection.refs import NAME, channel_of, revision_of
 from adapters.telegram.speech.private_answers import TelegramAnswer
@@ -39,12 +39,12 @@ _AGAIN_SECONDS: Final = 1.0
 
 
 class WatchedEvents:
-    """Tells ``Watching`` and ``PostChanges`` what happens in groups."""
+    """Tells ``ChannelWatch`` and ``PostChanges`` what happens in groups."""
 
     def __init__(
         self,
         client: TelegramClient,
-        watching: Watching,
+        watching: ChannelWatch,
         changes: PostChanges,
         known: KnownPosts,
         recent: RecentMessages,
@@ -63,14 +63,14 @@ class WatchedEvents:
         self._client.listen("edited_message", self._edited)
         self._client.listen("message_reaction", self._reacted)
 
-    async def _written(self, heard: Heard) -> bool:
+    async def _written(self, heard: UpdateEvent) -> bool:
         """Have a message looked at; raises ``StoreUnavailable`` where nobody knows whether its group is watched."""
         message = heard.update.message
         if message is not None and message.message_id > 0 and is_group(message.chat):
             self._leave(heard, message, self._look(await self._seen(message)))
         return False
 
-    async def _edited(self, heard: Heard) -> bool:
+    async def _edited(self, heard: UpdateEvent) -> bool:
         """Tell the desk of a flagged post's new words; others are looked at as a new message's.
 
         Raises:
@@ -117,7 +117,7 @@ class WatchedEvents:
             self._recent.add(message)
         return self._watching.take_written(seen, policy, channel_of(message.chat.id))
 
-    def _leave(self, heard: Heard, message: telegram.Message, look: asyncio.Future[None] | None) -> None:
+    def _leave(self, heard: UpdateEvent, message: telegram.Message, look: asyncio.Future[None] | None) -> None:
         """Let an update be dealt with once a look has ended."""
         if look is None:
             return
@@ -126,7 +126,7 @@ class WatchedEvents:
         self._looks[place] = look
         look.add_done_callback(lambda ended: self._looks.pop(place) if self._looks.get(place) is ended else None)
 
-    async def _reacted(self, heard: Heard) -> bool:
+    async def _reacted(self, heard: UpdateEvent) -> bool:
         """Flag the message that somebody marked with the group's emoji, and take the reaction off it.
 
         Raises:
@@ -204,10 +204,10 @@ class Capture:
 
     def __init__(self, client: TelegramClient, detector: HateDetector | None) -> None:
         known_posts, recent = KnownPosts(_soon()), RecentMessages()
-        self.following = Following(client.desk, lambda: datetime.now(UTC))
-        self.watching = Watching(client.desk, known_posts, client.own_id, detector, most_waiting=_MOST_WAITING)
+        self.following = Followers(client.desk, lambda: datetime.now(UTC))
+        self.watching = ChannelWatch(client.desk, known_posts, client.own_id, detector, most_waiting=_MOST_WAITING)
         self.changes = PostChanges(client.desk, known_posts)
-        flaggers = Flaggers(client, Asking(client.desk, known_posts, self.following), recent)
+        flaggers = Flaggers(client, DraftRequests(client.desk, known_posts, self.following), recent)
         posts = PrivatePosts(client, flaggers, KnownGroups(client, flaggers), recent)
         client.listen("message", CounterCommand(client, flaggers).hear)
         client.listen("message", posts.hear)

@@ -9,7 +9,7 @@ from typing import Final
 import telegram
 
 from adapters.common.capture.flags import Flag, post_from_elsewhere
-from adapters.common.capture.requests import Asking, answered, may_have_drafts
+from adapters.common.capture.requests import DraftRequests, answered, may_have_drafts
 from adapters.common.cards.controls import ANONYMOUS
 from adapters.common.words.languages import language_for
 from adapters.telegram.capture.posts import AnyChat, check_capturable, check_group
@@ -27,7 +27,7 @@ from core.models import MessageWords, PostRef, Priority, Wish
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class DraftWish:
     """A wish for drafts.
 
     Attributes:
@@ -55,12 +55,12 @@ def person_of(user: telegram.User) -> Person:
 class Flaggers:
     """Takes in what people ask about."""
 
-    def __init__(self, client: TelegramClient, asking: Asking, recent: RecentMessages) -> None:
+    def __init__(self, client: TelegramClient, asking: DraftRequests, recent: RecentMessages) -> None:
         self._client = client
         self._asking = asking
         self._recent = recent
 
-    async def about_message(self, request: Asked, message: telegram.Message) -> None:
+    async def about_message(self, request: DraftWish, message: telegram.Message) -> None:
         """Flag a message of a group.
 
         Raises:
@@ -68,7 +68,7 @@ class Flaggers:
         """
         await answered(request.answer, self._flag_message(request, message))
 
-    async def about_words(self, request: Asked, chat: AnyChat, words: MessageWords, number: str) -> None:
+    async def about_words(self, request: DraftWish, chat: AnyChat, words: MessageWords, number: str) -> None:
         """Flag words that are no message of the group; raises as ``about_message``.
 
         Args:
@@ -84,7 +84,7 @@ class Flaggers:
             return False
         return True
 
-    async def _flag_message(self, request: Asked, message: telegram.Message) -> None:
+    async def _flag_message(self, request: DraftWish, message: telegram.Message) -> None:
         policy = await self._policy(request, message.chat)
         message = self._recent.with_words(message)
         check_capturable(message, policy, self._client.own_id(), request.answer.reader.locale)
@@ -99,7 +99,7 @@ class Flaggers:
             post, message.date, request.by, request.answer, wants_drafts=gets_drafts, is_member=is_member
         )
 
-    async def _flag_words(self, request: Asked, chat: AnyChat, words: MessageWords, number: str) -> None:
+    async def _flag_words(self, request: DraftWish, chat: AnyChat, words: MessageWords, number: str) -> None:
         policy = await self._policy(request, chat)
         check_group(chat, policy, request.answer.reader.locale)
         await self._client.desk.governance.require(NAME, str(chat.id), request.by, OnCase.FLAG)
@@ -109,7 +109,7 @@ class Flaggers:
         post = replace(post, is_late=request.is_late)
         await self._asking.take_in(post, request.answer.asked_at, request.by, request.answer, wants_drafts=True)
 
-    async def _policy(self, request: Asked, chat: AnyChat) -> CommunityPolicy:
+    async def _policy(self, request: DraftWish, chat: AnyChat) -> CommunityPolicy:
         """The policy of a group as it is now; the answer speaks the language that the person and it agree on."""
         policy = await self._client.desk.governance.policy(NAME, str(chat.id))
         request.answer.speak(language_for(request.locale, policy.language))

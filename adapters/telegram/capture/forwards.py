@@ -17,10 +17,10 @@ from adapters.common.capture.requests import answered
 from adapters.common.words.languages import language_for
 from adapters.common.words.messages import no_words, type_it
 from adapters.telegram.capture.commands import answer_to, command_words
-from adapters.telegram.capture.flaggers import Asked, Flaggers, KnownGroup, KnownGroups, person_of
+from adapters.telegram.capture.flaggers import DraftWish, Flaggers, KnownGroup, KnownGroups, person_of
 from adapters.telegram.capture.posts import words_of
 from adapters.telegram.capture.recent_messages import RecentMessages
-from adapters.telegram.connection.client import Heard, TelegramClient
+from adapters.telegram.connection.client import TelegramClient, UpdateEvent
 from adapters.telegram.connection.error_meanings import FAULTS, of_question
 from adapters.telegram.speech.private_answers import TelegramAnswer
 from core.errors import BadInput, NotAllowed
@@ -43,7 +43,7 @@ class PrivatePosts:
         self._groups = groups
         self._recent = recent
 
-    async def hear(self, heard: Heard) -> bool:
+    async def hear(self, heard: UpdateEvent) -> bool:
         """Flag a forwarded post, or the words behind the command; raises as ``Flaggers.about_message``."""
         message = heard.update.message
         user = None if message is None else message.from_user
@@ -52,11 +52,11 @@ class PrivatePosts:
         if self._typed(message) is None and message.forward_origin is None:
             return False
         answer = answer_to(self._client, heard, message)
-        request = Asked(person_of(user), _ELSEWHERE, answer, user.language_code or "", is_late=heard.is_late)
+        request = DraftWish(person_of(user), _ELSEWHERE, answer, user.language_code or "", is_late=heard.is_late)
         await answered(answer, self._take_in(request, message))
         return True
 
-    async def choose(self, heard: Heard) -> bool:
+    async def choose(self, heard: UpdateEvent) -> bool:
         """Take the words of the message that a button stands below for the group that it names."""
         query = heard.update.callback_query
         if query is None or not (query.data or "").startswith(CHOICE):
@@ -73,15 +73,15 @@ class PrivatePosts:
             heard.received_at,
             shown=shown.message_id,
         )
-        request = Asked(person_of(query.from_user), _ELSEWHERE, answer, locale, is_late=heard.is_late)
+        request = DraftWish(person_of(query.from_user), _ELSEWHERE, answer, locale, is_late=heard.is_late)
         await answered(answer, self._chosen(request, (query.data or "").removeprefix(CHOICE), shown.reply_to_message))
         return True
 
-    async def _take_in(self, request: Asked, message: telegram.Message) -> None:
+    async def _take_in(self, request: DraftWish, message: telegram.Message) -> None:
         words = self._words(message, request.answer.reader.locale)
         for post in self._recent.forwarded(message):
             if await self._flaggers.may_flag(post.chat.id, request.by):
-                there = Asked(request.by, _FORWARDED, request.answer, request.locale, is_late=request.is_late)
+                there = DraftWish(request.by, _FORWARDED, request.answer, request.locale, is_late=request.is_late)
                 return await self._flaggers.about_message(there, post)
         groups = await self._groups.of(request.by)
         if not groups:
@@ -90,7 +90,7 @@ class PrivatePosts:
             return await self._ask(request, message, groups[:_MOST_BUTTONS])
         return await self._as_words(request, groups[0], message, words)
 
-    async def _chosen(self, request: Asked, chat: str, message: telegram.Message | None) -> None:
+    async def _chosen(self, request: DraftWish, chat: str, message: telegram.Message | None) -> None:
         title = await self._groups.title_of(int(chat)) if chat.removeprefix("-").isdecimal() else None
         if message is None or title is None:
             raise BadInput(
@@ -101,7 +101,7 @@ class PrivatePosts:
         await self._as_words(request, KnownGroup(int(chat), title), message, words)
 
     async def _as_words(
-        self, request: Asked, group: KnownGroup, message: telegram.Message, words: MessageWords
+        self, request: DraftWish, group: KnownGroup, message: telegram.Message, words: MessageWords
     ) -> None:
         """Flag words for a group; two presses, or an update that is handled again, name the same words."""
         try:
@@ -111,7 +111,7 @@ class PrivatePosts:
         number = f"words-{message.chat.id}-{message.message_id}"
         await self._flaggers.about_words(request, chat, words, number)
 
-    async def _ask(self, request: Asked, message: telegram.Message, groups: list[KnownGroup]) -> None:
+    async def _ask(self, request: DraftWish, message: telegram.Message, groups: list[KnownGroup]) -> None:
         """Ask which group the words are for, below the message with the words; in the private chat alone."""
         rows = [
             [InlineKeyboardButton(group.title[:_LABEL] or str(group.id), callback_data=f"{CHOICE}{group.id}")]

@@ -93,7 +93,7 @@ class TelegramOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class UpdateEvent:
     """One update, as it is handed to the listeners.
 
     Attributes:
@@ -112,7 +112,7 @@ class Heard:
     unfinished: list[asyncio.Future[None]] = field(default_factory=list)
 
 
-Listener: TypeAlias = Callable[[Heard], Awaitable[bool]]
+Listener: TypeAlias = Callable[[UpdateEvent], Awaitable[bool]]
 """Hears an update of one kind; ``True`` if it dealt with it, so that the listeners after it do not hear it."""
 MoveListener: TypeAlias = Callable[[int, int], None]
 """Hears that a group, named first, is the supergroup that is named second from now on."""
@@ -256,7 +256,7 @@ class TelegramClient:
         """
         return await self.bot.raw_updates(offset, kinds, self.options.poll_seconds)
 
-    async def hear(self, heard: Heard) -> bool:
+    async def hear(self, heard: UpdateEvent) -> bool:
         """Hand an update to its listeners in their order, until one of them deals with it; whether one did.
 
         A press that nobody deals with, as of a button of an earlier version, is acknowledged, so that it ends.

@@ -17,7 +17,7 @@ from telegram import Update
 from telegram.error import Conflict, Forbidden, InvalidToken, RetryAfter
 
 from adapters.common.arrivals import Delivery
-from adapters.telegram.connection.client import UNREADABLE, Heard, TelegramClient, kind_of
+from adapters.telegram.connection.client import UNREADABLE, TelegramClient, UpdateEvent, kind_of
 from adapters.telegram.connection.error_meanings import FAULTS, of_connection
 from adapters.telegram.connection.limiter import seconds_of
 from core.desk.rules.platforms import ArrivedUpdate, UpdateInbox, WaitingUpdate
@@ -65,12 +65,12 @@ def all_arrived(raws: Iterable[dict[str, Any]]) -> tuple[list[ArrivedUpdate], in
     return kept, max(each.number for each in kept) + 1
 
 
-def heard(waiting: WaitingUpdate, client: TelegramClient) -> Heard:
+def heard(waiting: WaitingUpdate, client: TelegramClient) -> UpdateEvent:
     """An update as listeners hear it."""
     raw = waiting.update.payload
     written = written_at(raw)
     is_late = written is not None and waiting.handed_out_at - written > LATE
-    return Heard(_read(raw, client.bot), raw, waiting.received_at, is_late)
+    return UpdateEvent(_read(raw, client.bot), raw, waiting.received_at, is_late)
 
 
 def _read(raw: dict[str, Any], bot: telegram.Bot) -> Update:
@@ -130,7 +130,7 @@ def _content(raw: dict[str, Any]) -> dict[str, Any]:
 _PASSING: Final[tuple[type[AntiphonError], ...]] = (StoreUnavailable,)
 
 
-class TelegramHearing:
+class TelegramDispatcher:
     """Hands updates to the client's listeners."""
 
     platform = "Telegram"
@@ -163,7 +163,7 @@ _NUMBERED: Final = timedelta(days=6)
 (core.telegram.org/bots/api, "Update", ``update_id``)."""
 
 
-class Polling:
+class UpdatePoll:
     """The updates of one bot.
 
     Args:

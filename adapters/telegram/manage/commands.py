@@ -15,7 +15,7 @@ from telegram.constants import ChatType
 
 from adapters.common.manage import setup, targets
 from adapters.common.words.markup import Reader
-from adapters.telegram.connection.client import Heard, TelegramClient
+from adapters.telegram.connection.client import TelegramClient, UpdateEvent
 from adapters.telegram.connection.error_meanings import FAULTS
 from adapters.telegram.connection.refs import NAME, channel_of, topic_of
 from adapters.telegram.manage.groups import GroupManager, manager_of
@@ -69,7 +69,7 @@ class ManagerCommands:
         self._panels = panels
         self._reports = reports
 
-    async def hear(self, heard: Heard) -> bool:
+    async def hear(self, heard: UpdateEvent) -> bool:
         """Answer one of our commands; any other message is left alone."""
         message = heard.update.message
         if message is None or (command := _command(message, self._client.bot.username)) is None:
@@ -94,7 +94,7 @@ class ManagerCommands:
         except Exception as err:
             await chat.refuse(err)
 
-    async def _in_group(self, heard: Heard, message: telegram.Message, name: str, words: str) -> None:
+    async def _in_group(self, heard: UpdateEvent, message: telegram.Message, name: str, words: str) -> None:
         """Take the command out of the group's sight, and lead to the private chat, or show the panel there."""
         user = None if message.sender_chat is not None else message.from_user
         payload = _PAYLOAD.fullmatch(words) if name == "start" else None
@@ -115,7 +115,7 @@ class ManagerCommands:
         except Exception as err:
             await chat.refuse(err)
 
-    async def _lead(self, heard: Heard, message: telegram.Message, user: telegram.User) -> None:
+    async def _lead(self, heard: UpdateEvent, message: telegram.Message, user: telegram.User) -> None:
         locale = reader_language(user.language_code, None)
         command = whispered(message, heard.raw["message"])
         answer = TelegramAnswer(self._client, user.id, locale, message.date, command=command)

@@ -13,11 +13,11 @@ import telegram
 from telegram.constants import ChatType, MessageEntityType
 
 from adapters.common.manage import setup
-from adapters.common.manage.changes import Chosen
-from adapters.common.manage.choices import Choosing
+from adapters.common.manage.changes import PanelAnswer
+from adapters.common.manage.choices import Panels
 from adapters.common.manage.managers import require
 from adapters.common.manage.panels import FormField, Panel, PanelChoice
-from adapters.telegram.connection.client import Heard, TelegramClient
+from adapters.telegram.connection.client import TelegramClient, UpdateEvent
 from adapters.telegram.connection.error_meanings import FAULTS
 from adapters.telegram.connection.refs import NAME
 from adapters.telegram.manage.groups import Group, GroupManager, group_of, manager_of
@@ -52,10 +52,10 @@ class PanelActions:
 
     def __init__(self, client: TelegramClient, detector: HateDetector | None, reports: Reports) -> None:
         self._client = client
-        self._choosing = Choosing(client.desk, detector)
+        self._choosing = Panels(client.desk, detector)
         self._reports = reports
 
-    async def hear_press(self, heard: Heard) -> bool:
+    async def hear_press(self, heard: UpdateEvent) -> bool:
         """Answer a press on one of our buttons; any other is left alone."""
         query = heard.update.callback_query
         press = pressed(query.data or "") if query is not None else None
@@ -72,7 +72,7 @@ class PanelActions:
             await chat.refuse(err)
         return True
 
-    async def hear_answer(self, heard: Heard) -> bool:
+    async def hear_answer(self, heard: UpdateEvent) -> bool:
         """Take what a person typed as the answer to a question of ours; any other message is left alone."""
         message = heard.update.message
         press = None if message is None else asked_by(message, int(self._client.own_id()))
@@ -104,7 +104,7 @@ class PanelActions:
 
     async def choose_review(self, chat: PrivateChat, manager: GroupManager, channel: str) -> None:
         """Let cards be shown in a place, and show the panel that says so, or why not."""
-        await self._choose(chat, manager, Chosen(setup.PANEL, "review_channel", (channel,)), channel)
+        await self._choose(chat, manager, PanelAnswer(setup.PANEL, "review_channel", (channel,)), channel)
 
     async def _press(self, chat: PrivateChat, press: PanelPress) -> None:
         manager = await manager_of(self._client, chat.user, press.community)
@@ -116,12 +116,12 @@ class PanelActions:
             await self.choose_review(chat, manager, str(chat.user.id))
         elif press.field.startswith(OPENING):
             await self._open(chat, manager, press)
-        elif Chosen(press.panel, press.field).opens_form:
+        elif PanelAnswer(press.panel, press.field).opens_form:
             await self._ask(chat, manager, press)
         elif press.token:
             await self._value(chat, manager, press)
         else:
-            await self._choose(chat, manager, Chosen(press.panel, press.field))
+            await self._choose(chat, manager, PanelAnswer(press.panel, press.field))
 
     async def _open(self, chat: PrivateChat, manager: GroupManager, press: PanelPress) -> None:
         group = await self._group(manager)
@@ -137,18 +137,18 @@ class PanelActions:
         if choice is None or value is None:
             await self._put(chat, manager, now, group)
             return
-        chosen = Chosen(press.panel, press.field, toggled(choice, value))
+        chosen = PanelAnswer(press.panel, press.field, toggled(choice, value))
         panel = await self._choosing.answer(manager, chosen, group)
         await self._put(chat, manager, panel, group, press.field)
 
-    async def _choose(self, chat: PrivateChat, manager: GroupManager, chosen: Chosen, *places: str) -> None:
+    async def _choose(self, chat: PrivateChat, manager: GroupManager, chosen: PanelAnswer, *places: str) -> None:
         group = await self._group(manager, *places)
         panel = await self._choosing.answer(manager, chosen, group)
         await self._put(chat, manager, panel, await self._group(manager))
 
     async def _ask(self, chat: PrivateChat, manager: GroupManager, press: PanelPress) -> None:
         """Ask for the only field of a form, or for the one that was chosen; else offer its fields."""
-        form = await self._choosing.form(manager, Chosen(press.panel, press.field), await self._group(manager))
+        form = await self._choosing.form(manager, PanelAnswer(press.panel, press.field), await self._group(manager))
         field = form.fields[0] if len(form.fields) == 1 else _field(form.fields, press.token)
         if field is None:
             await chat.put(form_message(form, press.field, manager.community, manager.reader))
@@ -160,7 +160,7 @@ class PanelActions:
         """Set the field that was asked for; the form's others keep what they have."""
         manager = await manager_of(self._client, chat.user, press.community)
         group = await self._group(manager)
-        form = await self._choosing.form(manager, Chosen(press.panel, press.field), group)
+        form = await self._choosing.form(manager, PanelAnswer(press.panel, press.field), group)
         field = _field(form.fields, press.token)
         if field is None:
             await self.show(chat, manager, press.panel)
@@ -172,7 +172,7 @@ class PanelActions:
                 remedy=gettext("Use at most {most} characters.", manager.locale, most=field.limit),
             )
         typed = {each.name: each.value for each in form.fields} | {field.name: words}
-        await self._choose(chat, manager, Chosen(form.panel, form.field, (), typed))
+        await self._choose(chat, manager, PanelAnswer(form.panel, form.field, (), typed))
 
     async def _group(self, manager: GroupManager, *places: str) -> Group:
         policy = await self._client.desk.governance.policy(NAME, manager.community)

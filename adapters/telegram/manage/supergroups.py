@@ -13,7 +13,7 @@ import telegram
 from telegram.constants import ChatType
 
 from adapters.common.words.errors import log_failure
-from adapters.telegram.connection.client import Heard, TelegramClient
+from adapters.telegram.connection.client import TelegramClient, UpdateEvent
 from adapters.telegram.connection.refs import NAME
 
 _CLOSING_SECONDS: Final = 5.0
@@ -32,7 +32,7 @@ class GroupMoves:
         self._client.listen("message", self.hear)
         self._client.listen_to_moves(self.refused)
 
-    async def hear(self, heard: Heard) -> bool:
+    async def hear(self, heard: UpdateEvent) -> bool:
         """Take Telegram's note in the old chat, or in the new one.
 
         Raises:

@@ -50,7 +50,7 @@ MOST_BYTES: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Carried:
+class ButtonData:
     """What a button says; ``owner`` is the number of the person whose answer it stands in, ``None`` on a card."""
 
     target: Target
@@ -64,14 +64,14 @@ def carried_data(target: Target, owner: int | None = None) -> str:
     return data if owner is None else f"{data}.{_base36(owner)}"
 
 
-def carried_by(data: str) -> Carried | None:
+def carried_by(data: str) -> ButtonData | None:
     """What callback data says; ``None`` if it is not one of ours."""
     match = _PATTERN.fullmatch(data)
     if match is None or match["act"] not in _ACTS:
         return None
     case = urlsafe_b64decode(f"{match['case']}==").hex()
     target = Target(_ACTS[match["act"]], case, int(match["version"], 36), match["extra"])
-    return Carried(target, int(match["owner"], 36) if match["owner"] else None)
+    return ButtonData(target, int(match["owner"], 36) if match["owner"] else None)
 
 
 def _base36(number: int) -> str:

@@ -26,12 +26,12 @@ from adapters.common.decisions.press import NOTE, TEXT, Dialog, Screen, TextFile
 from adapters.common.words.errors import explain
 from adapters.common.words.excerpts import shortened
 from adapters.common.words.markup import Reader
-from adapters.telegram.connection.client import Heard, TelegramClient
+from adapters.telegram.connection.client import TelegramClient, UpdateEvent
 from adapters.telegram.connection.error_meanings import FAULTS
 from adapters.telegram.connection.refs import NAME, channel_of, topic_of
-from adapters.telegram.review.ids import Carried, carried_by, carried_data
+from adapters.telegram.review.ids import ButtonData, carried_by, carried_data
 from adapters.telegram.review.layout import Written, card_message, screen_message
-from adapters.telegram.review.private_words import PrivateWords, Spot, Whispering
+from adapters.telegram.review.private_words import EphemeralSupport, PrivateWords, Spot
 from adapters.telegram.review.refusals import chat_full
 from adapters.telegram.review.surface import TelegramReviewSurface
 from adapters.telegram.speech.exact_text import MAX_CHARACTERS
@@ -65,7 +65,7 @@ def prompt(dialog: Dialog, username: str, person: int, name: str, locale: str) -
     return Written(text, files=files), ForceReply(selective=True, input_field_placeholder=dialog.label[:_PLACEHOLDER])
 
 
-def prompted(message: telegram.Message, own_id: int) -> Carried | None:
+def prompted(message: telegram.Message, own_id: int) -> ButtonData | None:
     """What the message asks for that this one answers; ``None`` if that is no prompt of ours."""
     prompt = message.reply_to_message
     if prompt is None or prompt.from_user is None or prompt.from_user.id != own_id or not prompt.entities:
@@ -226,14 +226,14 @@ _LOG = logging.getLogger(__name__)
 _INSTALLED: Final[WeakSet[TelegramClient]] = WeakSet()
 
 
-class Review:
+class CardPresses:
     """Answers every press, and every answer to a prompt, of one client."""
 
     def __init__(self, client: TelegramClient, surface: TelegramReviewSurface) -> None:
         self._client, self._surface = client, surface
-        self._whispering = Whispering()
+        self._whispering = EphemeralSupport()
 
-    async def pressed(self, heard: Heard) -> bool:
+    async def pressed(self, heard: UpdateEvent) -> bool:
         """Answer a press of a button of ours."""
         query = heard.update.callback_query
         carried = carried_by(query.data or "") if query is not None else None
@@ -250,7 +250,7 @@ class Review:
         await words.settle()
         return True
 
-    async def written(self, heard: Heard) -> bool:
+    async def written(self, heard: UpdateEvent) -> bool:
         """Take a message that answers a prompt of ours."""
         message = heard.update.message
         carried = prompted(message, int(self._client.own_id())) if message is not None else None
@@ -309,7 +309,9 @@ def _language(user: telegram.User | None) -> str | None:
     return None if user is None else user.language_code
 
 
-def _pressed_spot(query: telegram.CallbackQuery, message: telegram.MaybeInaccessibleMessage, heard: Heard) -> Spot:
+def _pressed_spot(
+    query: telegram.CallbackQuery, message: telegram.MaybeInaccessibleMessage, heard: UpdateEvent
+) -> Spot:
     raw = heard.raw["callback_query"]["message"]
     topic = topic_of(message) if isinstance(message, telegram.Message) else None
     whisper = raw.get("ephemeral_message_id")
@@ -340,6 +342,6 @@ def install(client: TelegramClient, surface: TelegramReviewSurface | None = None
     _INSTALLED.add(client)
     surface = surface or TelegramReviewSurface(client)
     surface.listen()
-    review = Review(client, surface)
+    review = CardPresses(client, surface)
     client.listen("callback_query", review.pressed)
     client.listen("message", review.written)

@@ -61,7 +61,7 @@ class Spot:
 
 
 @dataclass(slots=True)
-class Whispering:
+class EphemeralSupport:
     """Whether the server offers ephemeral messages: one that does not know them sends an open message instead."""
 
     is_offered: bool = True
@@ -74,7 +74,7 @@ class PrivateWords:
         whispering: shared by all answers of a client, so that one open message shows what the server offers.
     """
 
-    def __init__(self, client: TelegramClient, spot: Spot, whispering: Whispering) -> None:
+    def __init__(self, client: TelegramClient, spot: Spot, whispering: EphemeralSupport) -> None:
         self.spot = spot
         self.refused: PlatformBusy | None = None
         """Why a message could not be sent, where Telegram asked to wait."""

@@ -21,7 +21,7 @@ from telegram.constants import ParseMode
 from telegram.error import BadRequest
 
 from adapters.common.cards.shown import ShownCards
-from adapters.telegram.connection.client import Heard, TelegramClient
+from adapters.telegram.connection.client import TelegramClient, UpdateEvent
 from adapters.telegram.connection.error_meanings import FAULTS, description_of, is_message_gone, is_unchanged
 from adapters.telegram.connection.limiter import PATIENT, PROGRESS
 from adapters.telegram.connection.refs import NAME, numbers_of
@@ -31,7 +31,7 @@ from adapters.telegram.review.private_words import NO_PREVIEW
 from adapters.telegram.review.refusals import of_card
 from core.desk.rules.approval import CLOSED
 from core.desk.rules.case_cards import Card
-from core.desk.rules.platforms import Looked
+from core.desk.rules.platforms import MessageLook
 from core.errors import PlatformBusy, PlatformUnavailable
 from core.i18n.sentences import sentence
 from core.models import PostRef
@@ -79,7 +79,7 @@ class TelegramReviewSurface:
         self._looked |= dict.fromkeys(due, now + _LOOK_SECONDS)
         return frozenset(due)
 
-    async def look(self, cards: Sequence[PostRef]) -> Looked:
+    async def look(self, cards: Sequence[PostRef]) -> MessageLook:
         """Look at the first of the cards, by taking a reaction of ours away that is not there, which shows nothing."""
         card = cards[0]
         await self.places.require_closed(card.community, card.channel)
@@ -88,10 +88,10 @@ class TelegramReviewSurface:
             await self._client.bot.set_message_reaction(numbers.chat, numbers.message)
         except BadRequest as err:
             if any(words in description_of(err) for words in _NO_MESSAGE):
-                return Looked(frozenset(), frozenset({card}))
+                return MessageLook(frozenset(), frozenset({card}))
         except FAULTS as err:
             raise of_card(err) from err
-        return Looked(frozenset({card}), frozenset())
+        return MessageLook(frozenset({card}), frozenset())
 
     async def check(self, community: str, channel: str) -> None:
         """Look whether cards may be shown in a chat; ``core.desk.rules.platforms.ReviewSurface`` says the rest."""
@@ -203,7 +203,7 @@ class TelegramReviewSurface:
         with suppress(*FAULTS):
             await self._client.bot.delete_message(numbers.chat, numbers.message)
 
-    async def _rights_changed(self, heard: Heard) -> bool:
+    async def _rights_changed(self, heard: UpdateEvent) -> bool:
         change = heard.update.my_chat_member
         if change is not None:
             self.places.forget(change.chat.id)

@@ -39,7 +39,7 @@ _MOST_REMEMBERED: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Whispered:
+class EphemeralCommand:
     """An ephemeral command: its number among the ephemeral messages of a chat, which Telegram gives again later.
 
     Such a message has the number 0 among the chat's messages, so nothing can be named by that.
@@ -51,7 +51,7 @@ class Whispered:
     written_at: datetime
 
 
-def whispered(message: telegram.Message, raw: dict[str, Any]) -> Whispered | None:
+def whispered(message: telegram.Message, raw: dict[str, Any]) -> EphemeralCommand | None:
     """What an ephemeral command is to be answered by; ``None`` for a message that others see.
 
     Args:
@@ -60,7 +60,7 @@ def whispered(message: telegram.Message, raw: dict[str, Any]) -> Whispered | Non
     number = raw.get("ephemeral_message_id")
     if not isinstance(number, int) or number <= 0:
         return None
-    return Whispered(message.chat.id, number, topic_of(message), message.date)
+    return EphemeralCommand(message.chat.id, number, topic_of(message), message.date)
 
 
 def is_ephemeral(message: telegram.Message) -> bool:
@@ -90,7 +90,7 @@ class TelegramAnswer:
         locale: str,
         asked_at: datetime,
         *,
-        command: Whispered | None = None,
+        command: EphemeralCommand | None = None,
         shown: int | None = None,
     ) -> None:
         self.reader: Reader = reader_of(locale)

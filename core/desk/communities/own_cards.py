@@ -31,7 +31,7 @@ MAX_CARDS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Proposed:
+class CardProposal:
     """What became of a card that was proposed; one that is not new either ``is_changed`` or is as it was."""
 
     card: WrittenCard
@@ -71,11 +71,11 @@ class OwnCards:
 
     async def propose(
         self, community_id: str, cards: Sequence[WrittenCard], by: By, note: str = "", *, signer: Person | None = None
-    ) -> list[Proposed]:
+    ) -> list[CardProposal]:
         """Keep cards that ``checked_cards`` made, all or none. Nobody has reviewed a new card, or one that changed."""
         check_text(note)
 
-        async def work(session: Session) -> list[Proposed]:
+        async def work(session: Session) -> list[CardProposal]:
             community, who = await _signed(session, community_id, by, signer)
             rules = policy_of(community).text_rules
             for text in (text for card in cards for text in (card.argument, *chain(*card.replies.values()))):
@@ -94,7 +94,7 @@ class OwnCards:
             outcomes = []
             for card in cards:
                 before = stored_cards.get(card.id)
-                outcomes.append(Proposed(card, before is None, before is None or before.card.digest != card.digest))
+                outcomes.append(CardProposal(card, before is None, before is None or before.card.digest != card.digest))
                 if outcomes[-1].is_changed:
                     await own_cards.keep(session, community.id, card, who.by, who.name)
                     await _touch(session, community, before)

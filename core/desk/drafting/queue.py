@@ -44,7 +44,7 @@ class _Outcome(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class TakenCase:
     """A case that a worker drafts, and the job whose lease the worker holds."""
 
     case: Case
@@ -113,7 +113,7 @@ class DraftQueue:
             "look who waits for a draft", lambda session: jobs.peoples_work(session, store.DRAFT)
         )
 
-    async def take(self, least: Priority = Priority.DETECTED) -> Taken | None:
+    async def take(self, least: Priority = Priority.DETECTED) -> TakenCase | None:
         """Take the next case of at least this priority, for drafting; ``None`` when none waits.
 
         Before that, cases whose workers were lost go back into the queue (``put_back_lost``).
@@ -124,13 +124,13 @@ class DraftQueue:
                 outcome = await self._database.run("take a case", partial(self._begin, least=least))
             except Conflict:
                 continue
-            if isinstance(outcome, Taken):
+            if isinstance(outcome, TakenCase):
                 return outcome
             if outcome is _Outcome.NOTHING_WAITS:
                 return None
         return None
 
-    async def _begin(self, session: Session, least: Priority) -> Taken | _Outcome:
+    async def _begin(self, session: Session, least: Priority) -> TakenCase | _Outcome:
         job = await jobs.take(
             session,
             [store.DRAFT],
@@ -150,7 +150,7 @@ class DraftQueue:
         except Exception as err:
             await self._set_aside(session, job, err)
             return _Outcome.TAKE_AGAIN
-        return _Outcome.TAKE_AGAIN if case is None else Taken(case, job)
+        return _Outcome.TAKE_AGAIN if case is None else TakenCase(case, job)
 
     async def _open(self, session: Session, job: Job, case_id: str) -> Case | None:
         """The job's case, in ``drafting``; ``None`` if it no longer needs a draft."""
@@ -201,12 +201,12 @@ class DraftQueue:
             return False
         case = await store.load(session, job.case_id)
         if case.state is CaseState.DRAFTING:
-            await self._fail(session, Taken(case, job), sentence("Its worker was lost."))
+            await self._fail(session, TakenCase(case, job), sentence("Its worker was lost."))
         else:
             await jobs.finish(session, job, JobState.CANCELLED)
         return True
 
-    async def keep(self, taken: Taken, progress: str | None = None, preview: Preview | None = None) -> bool:
+    async def keep(self, taken: TakenCase, progress: str | None = None, preview: Preview | None = None) -> bool:
         """Renew the lease, and record how far the work is; ``False`` if it was lost or the case was moved.
 
         Args:
@@ -232,7 +232,7 @@ class DraftQueue:
 
         return await self._database.run("keep a lease", work)
 
-    async def store(self, taken: Taken, suggestion: Suggestion) -> Case:
+    async def store(self, taken: TakenCase, suggestion: Suggestion) -> Case:
         """Store what the engine said, and put the case before a moderator.
 
         An earlier suggestion is kept, but no longer shown. Without a draft the case needs a person, and the reason says
@@ -274,7 +274,7 @@ class DraftQueue:
             metrics.FLAG_TO_DRAFTS.labels(moved.post.priority.name.lower()).observe(waited)
         return moved
 
-    async def give_up(self, taken: Taken, reason: str) -> Case:
+    async def give_up(self, taken: TakenCase, reason: str) -> Case:
         """Hand a case that could not be drafted to a person, with the reason; earlier drafts stay."""
 
         async def work(session: Session) -> Case:
@@ -282,7 +282,7 @@ class DraftQueue:
 
         return await self._database.run("give a case up", work)
 
-    async def fail(self, taken: Taken, reason: str, *, is_away: bool = False) -> Case:
+    async def fail(self, taken: TakenCase, reason: str, *, is_away: bool = False) -> Case:
         """Record that an attempt failed because something was unavailable: the case is tried again after a pause.
 
         A case that was tried too often is given to a person, as by ``give_up``.
@@ -294,13 +294,13 @@ class DraftQueue:
         """
 
         async def work(session: Session) -> Case:
-            expected = Taken(await self._expected(session, taken), taken.job)
+            expected = TakenCase(await self._expected(session, taken), taken.job)
             is_excused = is_away and self._max_attempts > 1 and not await store.was_reviewed(session, taken.case.id)
             return await self._fail(session, expected, reason, is_excused=is_excused)
 
         return await self._database.run("put a case off", work)
 
-    async def release(self, taken: Taken, reason: str) -> Case:
+    async def release(self, taken: TakenCase, reason: str) -> Case:
         """Put a case back into the queue because its worker stops; the attempt does not count."""
 
         async def work(session: Session) -> Case:
@@ -310,10 +310,10 @@ class DraftQueue:
 
         return await self._database.run("release a case", work)
 
-    async def _expected(self, session: Session, taken: Taken) -> Case:
+    async def _expected(self, session: Session, taken: TakenCase) -> Case:
         return await store.load_expected(session, taken.case.id, taken.case.version, CaseState.DRAFTING)
 
-    async def _fail(self, session: Session, taken: Taken, reason: str, *, is_excused: bool = False) -> Case:
+    async def _fail(self, session: Session, taken: TakenCase, reason: str, *, is_excused: bool = False) -> Case:
         job, tries = taken.job, taken.job.tries
         if tries >= self._max_attempts and not is_excused:
             often = sentence("Drafting was tried {count} times. The last time: {why}", count=tries, why=reason)

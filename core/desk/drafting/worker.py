@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 from core.desk.drafting.precedence import BackgroundCase, Precedence
-from core.desk.drafting.queue import Backoff, DraftQueue, Taken
+from core.desk.drafting.queue import Backoff, DraftQueue, TakenCase
 from core.desk.drafting.request import DraftingRequest
 from core.desk.runtime import metrics
 from core.desk.runtime.lease import give_back, pause, while_held
@@ -47,7 +47,7 @@ class Attempt:
 
 
 @contextmanager
-def watched(taken: Taken, profile: str) -> Iterator[Attempt]:
+def watched(taken: TakenCase, profile: str) -> Iterator[Attempt]:
     """Tell of what is done in the block as one attempt at the drafts of a case."""
     case, job, began, attempt = taken.case, taken.job, time.monotonic(), Attempt()
     ref = case.post.ref
@@ -156,7 +156,7 @@ class Worker:
             elif not busy:
                 await pause(stop, self._poll_seconds)
 
-    async def _background(self, taken: Taken) -> None:
+    async def _background(self, taken: TakenCase) -> None:
         """Draft a case that nobody waits for, and meanwhile the cases for which it is held."""
         async with self._precedence.background(taken.job.id) as case:
             beside = asyncio.create_task(self._serve_people(case))
@@ -182,12 +182,12 @@ class Worker:
             elif not is_busy:
                 await pause(case.over, self._poll_seconds)
 
-    async def _draft_watched(self, taken: Taken, turn: Turn = nullcontext) -> None:
+    async def _draft_watched(self, taken: TakenCase, turn: Turn = nullcontext) -> None:
         """Draft, and let the log, the metrics and the traces tell of it."""
         with watched(taken, self._drafting.profile) as attempt:
             await self._draft_under_lease(taken, attempt, turn)
 
-    async def _draft_under_lease(self, taken: Taken, attempt: Attempt, turn: Turn) -> None:
+    async def _draft_under_lease(self, taken: TakenCase, attempt: Attempt, turn: Turn) -> None:
         """Draft and renew the lease meanwhile, earlier than necessary when there is progress to show."""
         latest = _Latest()
 
@@ -207,7 +207,7 @@ class Worker:
 
         await while_held(self._draft(taken, latest, attempt, turn), renew, wait)
 
-    async def _draft(self, taken: Taken, latest: _Latest, attempt: Attempt, turn: Turn) -> None:
+    async def _draft(self, taken: TakenCase, latest: _Latest, attempt: Attempt, turn: Turn) -> None:
         """Run the engine on a case and store its answer, or the reason why there is none."""
 
         def on_progress(step: Progress) -> None:
@@ -249,7 +249,7 @@ class Worker:
                 _LOG.warning("what was drafted waits for the database: %s", err)
                 await asyncio.sleep(self._poll_seconds)
 
-    async def _give_back(self, taking: asyncio.Task[Taken | None]) -> None:
+    async def _give_back(self, taking: asyncio.Task[TakenCase | None]) -> None:
         """Queue a case again, unless its work is already done."""
         taken = await taking
         if taken is not None:

@@ -7,10 +7,10 @@ reply or a note.
 from core.desk.invariants.checks import INVARIANTS, Invariant, audit, check, violations
 from core.desk.invariants.facts import (
     AuditLimits,
-    Closed,
+    Closure,
     Facts,
     Record,
-    Revoked,
+    Revocation,
     Sent,
     Violation,
     read_facts,
@@ -20,11 +20,11 @@ from core.desk.invariants.facts import (
 __all__ = [
     "INVARIANTS",
     "AuditLimits",
-    "Closed",
+    "Closure",
     "Facts",
     "Invariant",
     "Record",
-    "Revoked",
+    "Revocation",
     "Sent",
     "Violation",
     "audit",

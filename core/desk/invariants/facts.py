@@ -66,7 +66,7 @@ class Sent:
 
 
 @dataclass(frozen=True, slots=True)
-class Revoked:
+class Revocation:
     """A person, by pseudonym, had no right to approve in a community from ``since`` until before ``until``."""
 
     person_id: str
@@ -76,7 +76,7 @@ class Revoked:
 
 
 @dataclass(frozen=True, slots=True)
-class Closed:
+class Closure:
     """Nothing could be posted in ``scope``, a community or "*", from ``since`` until before ``until``."""
 
     scope: str
@@ -99,8 +99,8 @@ class Record:
 
     sent: tuple[Sent, ...] | None = None
     acknowledged: tuple[PostRef, ...] = ()
-    revoked: tuple[Revoked, ...] = ()
-    closed: tuple[Closed, ...] = ()
+    revoked: tuple[Revocation, ...] = ()
+    closed: tuple[Closure, ...] = ()
     erased: tuple[str, ...] = ()
     passages: Mapping[str, str] | None = None
 

@@ -19,7 +19,7 @@ from core.desk.review.proposals import Question, kept_proposal, require_shown
 from core.desk.review.queries import rendered_in, said_of, why_two_of
 from core.desk.rules.approval import ApprovedReply, CaseState, approve, check_answerable
 from core.desk.rules.input_checks import check_text
-from core.desk.rules.policy import Rendered
+from core.desk.rules.policy import PublicText
 from core.desk.rules.roles import OnCase, Person
 from core.desk.runtime import metrics
 from core.desk.schema import SuggestionRow
@@ -56,7 +56,7 @@ class _Exact:
 
 
 @dataclass(frozen=True, slots=True)
-class Approved:
+class CompleteApproval:
     """An approval that holds: ``reply`` is sent once the undo window is over. ``flagged_at``: when the case began."""
 
     case_id: str
@@ -94,9 +94,9 @@ class _Basis:
     post: FlaggedPost
 
     @property
-    def rendered(self) -> Rendered:
+    def rendered(self) -> PublicText:
         """What would be posted."""
-        return Rendered(self.exact.text, self.footer, self.exact.shown_sha256, self.quote)
+        return PublicText(self.exact.text, self.footer, self.exact.shown_sha256, self.quote)
 
 
 _Checked = tuple[Suggestion, CheckedEdit]
@@ -135,7 +135,7 @@ class Approvals:
         self._undo_for = timedelta(seconds=undo_seconds)
         self._holds_for = timedelta(hours=approval_hours)
 
-    async def approve_shown(self, proposal_id: str, by: Person) -> Approved | AwaitsSecond:
+    async def approve_shown(self, proposal_id: str, by: Person) -> CompleteApproval | AwaitsSecond:
         """Approve what ``Proposals.propose`` kept and this person was shown, byte for byte; raises as ``approve`` does.
 
         Raises:
@@ -164,7 +164,7 @@ class Approvals:
         *,
         suggestion_id: str | None = None,
         draft_rank: int | None = None,
-    ) -> Approved | AwaitsSecond:
+    ) -> CompleteApproval | AwaitsSecond:
         """Approve one exact text; it will be sent after ``undo_seconds``, unless undone.
 
         Where the rules ask for two persons (``CaseQueries.checked`` says so beforehand), the first approval is kept and
@@ -173,8 +173,8 @@ class Approvals:
         Args:
             case_id: the case, which must be in review.
             version: the case's version that the moderator saw.
-            text: the bytes that will be posted, whole (``Rendered.text``).
-            shown_sha256: the hash of the text that the moderator saw (``Rendered.sha256``).
+            text: the bytes that will be posted, whole (``PublicText.text``).
+            shown_sha256: the hash of the text that the moderator saw (``PublicText.sha256``).
             by: who approves; recorded with the reply. The platform is asked for their role at this moment.
             suggestion_id: with ``draft_rank``, the draft that the text comes from; give neither for a text of one's
                 own.
@@ -195,16 +195,18 @@ class Approvals:
         basis = await self._database.run("read what is approved", lambda session: _basis(session, exact))
         return await self._decide(basis, by)
 
-    async def _decide(self, basis: _Basis, by: Person) -> Approved | AwaitsSecond:
+    async def _decide(self, basis: _Basis, by: Person) -> CompleteApproval | AwaitsSecond:
         await self._live_roles.refresh(basis.community, (by, *basis.people))
         checked = await asyncio.to_thread(_checked, basis)
         outcome = await self._database.run("approve", lambda session: self._keep(session, basis, by, checked))
-        if isinstance(outcome, Approved):
+        if isinstance(outcome, CompleteApproval):
             waited = outcome.reply.approved_at - outcome.flagged_at
             metrics.FLAG_TO_DECISION.labels("approved").observe(waited.total_seconds())
         return outcome
 
-    async def _keep(self, session: Session, basis: _Basis, by: Person, checked: _Checked) -> Approved | AwaitsSecond:
+    async def _keep(
+        self, session: Session, basis: _Basis, by: Person, checked: _Checked
+    ) -> CompleteApproval | AwaitsSecond:
         case, who = await _approver(session, basis, by)
         exact, footer = basis.exact, basis.footer
         await self._question.check_text(session, case, basis.rendered, basis.stored)
@@ -254,7 +256,7 @@ class Approvals:
             waits_because="" if waits is None else waits.reason,
             waits_until=None if waits is None else waits.until,
         )
-        return Approved(case.id, reply, case.created_at)
+        return CompleteApproval(case.id, reply, case.created_at)
 
     async def _wait(self, session: Session, case: Case, first: First, reasons: tuple[str, ...]) -> AwaitsSecond:
         """Keep a first approval, and leave the case open to somebody else."""

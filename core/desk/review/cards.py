@@ -18,7 +18,7 @@ from sqlalchemy import func, select
 
 from core.desk.database.connection import Session
 from core.desk.rules.approval import CLOSED, CaseState, why_two
-from core.desk.rules.case_cards import ApprovedText, Card, EarlierCases, Holder, LastMove, Waiting
+from core.desk.rules.case_cards import ApprovedText, Card, DraftProgress, EarlierCases, Holder, LastMove
 from core.desk.rules.origins import prepared_of
 from core.desk.rules.roles import OnCase, Person, may_on_case
 from core.desk.rules.shortfalls import for_people
@@ -281,7 +281,7 @@ async def _approved(session: Session, case: Case) -> ApprovedText | None:
     return ApprovedText(row.text, tuple(names), row.approved_at)
 
 
-async def _waiting(session: Session, case: Case) -> Waiting | None:
+async def _waiting(session: Session, case: Case) -> DraftProgress | None:
     if case.state not in (CaseState.QUEUED, CaseState.DRAFTING):
         return None
     return await progress(session, case.id, DRAFT)

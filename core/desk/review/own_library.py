@@ -16,7 +16,7 @@ from core.desk.rules.origins import ReviewOfPrepared
 from core.desk.rules.own_cards import checked_card
 from core.desk.rules.own_library import CommunityCard, PreparedReply
 from core.desk.rules.roles import Person
-from core.desk.store.own_cards import Signed, StoredCard
+from core.desk.store.own_cards import Signatory, StoredCard
 from core.engine.cards.bank import CardVerdict, OwnReply
 
 
@@ -69,5 +69,5 @@ def _community_card(stored: StoredCard) -> CommunityCard:
     )
 
 
-def _signature(signed: Signed | None) -> ReviewOfPrepared | None:
+def _signature(signed: Signatory | None) -> ReviewOfPrepared | None:
     return None if signed is None else ReviewOfPrepared(signed.name, signed.at)

@@ -18,7 +18,7 @@ from core.desk.rules.approval import CaseState, check_answerable, state_words
 from core.desk.rules.case_cards import InPublic, ProposedReply, RefusedReply
 from core.desk.rules.input_checks import check_text
 from core.desk.rules.platforms import ChatPlatform
-from core.desk.rules.policy import Rendered
+from core.desk.rules.policy import PublicText
 from core.desk.rules.roles import OnCase, Person
 from core.desk.sending.checks import Obstacle, SendLimits, case_obstacle, original_obstacle, refuse
 from core.desk.store import approvals, communities, suggestions
@@ -54,7 +54,7 @@ class Question:
         self._limits = limits
 
     async def check_text(
-        self, session: Session, case: Case, rendered: Rendered, stored: StoredSuggestion | None
+        self, session: Session, case: Case, rendered: PublicText, stored: StoredSuggestion | None
     ) -> None:
         """Refuse a text that would certainly not be posted.
 
@@ -107,7 +107,7 @@ class _Basis:
     """A proposal, with what it is checked against."""
 
     proposal: Proposal
-    rendered: Rendered
+    rendered: PublicText
     stored: StoredSuggestion | None
     warnings: tuple[str, ...]
     is_shadow: bool
@@ -227,7 +227,7 @@ async def _keep(
     who: str,
     reply: str,
     draft: Draft | None,
-    rendered: Rendered,
+    rendered: PublicText,
     stored: StoredSuggestion | None,
     waits: Obstacle | None,
 ) -> _Basis:

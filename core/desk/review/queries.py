@@ -14,7 +14,7 @@ from core.desk.database.connection import Database, Session
 from core.desk.rules.approval import CaseState, why_two
 from core.desk.rules.input_checks import check_text
 from core.desk.rules.origins import ReviewOfPrepared, prepared_of
-from core.desk.rules.policy import Rendered, render
+from core.desk.rules.policy import PublicText, render
 from core.desk.rules.roles import OnCase, Person
 from core.desk.store import approvals, communities, holds, prepared, suggestions
 from core.desk.store import cases as store
@@ -35,7 +35,7 @@ from core.models import Draft, FlaggedPost, Suggestion
 
 
 @dataclass(frozen=True, slots=True)
-class CaseView:
+class CaseContents:
     """All that a person sees of a case: what was said about it, who holds it, and who approved a text first."""
 
     case: Case
@@ -72,17 +72,17 @@ class CaseQueries:
         self._database = database
         self._edit_reader = edit_reader
 
-    async def view(self, case_id: str, by: Person) -> CaseView:
+    async def view(self, case_id: str, by: Person) -> CaseContents:
         """A case, for a person.
 
         Raises:
             NotAllowed: the person may read no case there, and did not flag this one.
         """
 
-        async def work(session: Session) -> CaseView:
+        async def work(session: Session) -> CaseContents:
             case = await store.load(session, case_id)
             await require_on_case(session, case.community_id, by, OnCase.READ, flagged_by=case.post.flagged_by)
-            return CaseView(
+            return CaseContents(
                 case,
                 await suggestions.latest_suggestion(session, case_id),
                 tuple(await suggestions.claims(session, case_id)),
@@ -146,7 +146,7 @@ class CaseQueries:
         ids = prepared_of(drafts)
         return await self._database.run("read reviews", lambda s: prepared.reviews_of(s, community_id, ids))
 
-    async def rendered(self, case_id: str, reply: str) -> Rendered:
+    async def rendered(self, case_id: str, reply: str) -> PublicText:
         """All that would be posted for a reply, disclosure included: what a moderator must be shown.
 
         Raises:
@@ -155,7 +155,7 @@ class CaseQueries:
         """
         check_text(reply)
 
-        async def work(session: Session) -> tuple[Rendered, StoredSuggestion | None, TextRules]:
+        async def work(session: Session) -> tuple[PublicText, StoredSuggestion | None, TextRules]:
             case = await store.load(session, case_id)
             stored = await suggestions.latest_suggestion(session, case_id)
             return await rendered_in(session, case, reply, stored), stored, await rules_for(session, case)
@@ -187,7 +187,7 @@ class CaseQueries:
         return await asyncio.to_thread(check)
 
 
-async def rendered_in(session: Session, case: Case, reply: str, stored: StoredSuggestion | None) -> Rendered:
+async def rendered_in(session: Session, case: Case, reply: str, stored: StoredSuggestion | None) -> PublicText:
     """A reply as it would be posted now, in the language of the case's suggestion, below its quote of the post."""
     community = await communities.load(session, case.community_id)
     language = None if stored is None else stored.suggestion.reading.language

@@ -16,7 +16,7 @@ from typing import Final
 from core.desk.communities.native_roles import LiveRoles
 from core.desk.database.connection import Database, Session
 from core.desk.invariants.facts import doubled_in, faults_of
-from core.desk.rules.dashboard_ports import ErasedPerson, Keeping, Kept, Lines, LogCheck, LogFault, LogPage
+from core.desk.rules.dashboard_ports import ErasedPerson, Kept, Lines, LogCheck, LogFault, LogPage, RetentionPeriods
 from core.desk.rules.numbers import Numbers
 from core.desk.rules.roles import OnCommunity, Person
 from core.desk.store.erasure import cases_quoting
@@ -38,13 +38,13 @@ class DeskRecord:
         keeping: how long this installation keeps things.
     """
 
-    def __init__(self, database: Database, live_roles: LiveRoles, keeping: Keeping) -> None:
+    def __init__(self, database: Database, live_roles: LiveRoles, keeping: RetentionPeriods) -> None:
         self._database = database
         self._live_roles = live_roles
         self._keeping = keeping
 
     @property
-    def keeping(self) -> Keeping:
+    def keeping(self) -> RetentionPeriods:
         return self._keeping
 
     async def numbers(self, platform: str, community: str, by: Person, since: timedelta) -> Numbers:

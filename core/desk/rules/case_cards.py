@@ -30,7 +30,7 @@ class Holder:
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class DraftProgress:
     """The progress of the draft that a case waits for.
 
     ``stage`` is the engine's, "" before it began; ``ahead`` how many cases come first; ``expected_seconds`` an
@@ -151,7 +151,7 @@ class Card:
     approved: ApprovedText | None = None
     last_move: LastMove | None = None
     holder: Holder | None = None
-    waiting: Waiting | None = None
+    waiting: DraftProgress | None = None
     campaign_posts: int = 1
     is_original_gone: bool = False
     is_original_edited: bool = False

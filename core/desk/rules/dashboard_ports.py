@@ -398,7 +398,7 @@ class LogCheck:
 
 
 @dataclass(frozen=True, slots=True)
-class Keeping:
+class RetentionPeriods:
     """How long an installation keeps what it knows; ``antiphon`` deletes it after that by itself."""
 
     draft_hours: float
@@ -463,7 +463,7 @@ class Record(Protocol):
     """What is on record of a community. Each call asks the platform for the person's roles at this moment."""
 
     @property
-    def keeping(self) -> Keeping:
+    def keeping(self) -> RetentionPeriods:
         """How long things are kept."""
         ...
 

@@ -67,7 +67,7 @@ class Rates:
 
 
 @dataclass(frozen=True, slots=True)
-class Followed:
+class FollowUpCounts:
     """What became of cases so many hours after their reply was posted, or after they were closed without one.
 
     ``reply_gone`` and ``post_gone`` are of those of which the platform could say; nobody looks after cases without a
@@ -106,6 +106,6 @@ class Numbers:
     by_language: tuple[Rates, ...]
     by_intent: tuple[Rates, ...]
     by_writer: tuple[Rates, ...]
-    answered: tuple[Followed, ...]
-    unanswered: tuple[Followed, ...]
+    answered: tuple[FollowUpCounts, ...]
+    unanswered: tuple[FollowUpCounts, ...]
     spent: Spent

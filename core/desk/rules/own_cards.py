@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 
 from core.desk.rules.input_checks import check_text, need_in_words
 from core.desk.rules.own_replies import check_language, checked_text
-from core.engine.cards.bank import Card, Review, Stereotype, load_stereotypes
+from core.engine.cards.bank import ArgumentCard, CardReview, Stereotype, load_stereotypes
 from core.engine.cards.own import OwnCard, own_stereotype
 from core.engine.reading.signals import people_named
 from core.engine.wording.language import detect, name_of
@@ -97,10 +97,10 @@ class WrittenCard(_Form):
         """What tells this version of the card from another: a review is of one version."""
         return hashlib.sha256(json.dumps(self.document, sort_keys=True).encode()).hexdigest()[:10]
 
-    def as_card(self, reviews: tuple[Review, ...] = ()) -> OwnCard:
+    def as_card(self, reviews: tuple[CardReview, ...] = ()) -> OwnCard:
         """The card as drafts start from it."""
         replies = {intent: tuple(self.replies.get(intent, ())) for intent in Intent}
-        card = Card(
+        card = ArgumentCard(
             id=self.id,
             stereotype=self.answered,
             argument=self.argument,

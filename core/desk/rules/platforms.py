@@ -12,7 +12,7 @@ from core.desk.rules.case_cards import Card, InPublic
 from core.desk.rules.notices import Notice
 from core.desk.rules.policy import CommunityPolicy
 from core.desk.rules.roles import Role
-from core.models import Posted, PostRef
+from core.models import PostRef, SentReply
 
 
 class ChatPlatform(Protocol):
@@ -78,7 +78,7 @@ class ChatPlatform(Protocol):
         """
         ...
 
-    async def post(self, reply: ApprovedReply) -> Posted:
+    async def post(self, reply: ApprovedReply) -> SentReply:
         """Post exactly ``reply.text`` as an answer, in the channel of the post that it answers.
 
         Within ``resend_seconds`` the same ``reply.key`` never posts twice. The adapter makes one request and lets no
@@ -92,7 +92,7 @@ class ChatPlatform(Protocol):
         """
         ...
 
-    async def find_reply(self, reply: ApprovedReply) -> Posted | None:
+    async def find_reply(self, reply: ApprovedReply) -> SentReply | None:
         """Our reply, read back from the platform after an ambiguous send; ``None`` if it is not there.
 
         Raises:
@@ -132,7 +132,7 @@ class RoleSource(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class MessageLook:
     """What one look told of some messages; the others are looked for again."""
 
     standing: frozenset[PostRef]
@@ -170,7 +170,7 @@ class ReviewSurface(Protocol):
         """
         ...
 
-    async def look(self, cards: Sequence[PostRef]) -> Looked:
+    async def look(self, cards: Sequence[PostRef]) -> MessageLook:
         """Look in one request which of our messages in one channel still stand; it tells of one of them at least.
 
         Raises:

@@ -409,7 +409,7 @@ _FOOTERS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Rendered:
+class PublicText:
     """The whole text that would be posted, and the hash of what stands there; ``footer`` is its end, "" for none.
 
     ``quote``: the words of the post above it, which the hash binds, too; "" for none.
@@ -431,8 +431,8 @@ def longest_footer() -> int:
     return max(len(footer_in(language)) for language in _FOOTERS)
 
 
-def render(reply: str, language: str | None, *, discloses: bool, quote: str = "") -> Rendered:
+def render(reply: str, language: str | None, *, discloses: bool, quote: str = "") -> PublicText:
     """The reply as it would be posted, below ``quote``, if any."""
     footer = footer_in(language) if discloses else ""
     text = reply.strip() + footer
-    return Rendered(text, footer, text_hash(text, quote), quote)
+    return PublicText(text, footer, text_hash(text, quote), quote)

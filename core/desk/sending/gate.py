@@ -18,7 +18,7 @@ from core.desk.rules.roles import Role
 from core.desk.runtime.faults import reach
 from core.errors import AntiphonError, PlatformBusy
 from core.i18n.sentences import Sentence, joined, sentence
-from core.models import Posted, PostRef
+from core.models import PostRef, SentReply
 
 _T = TypeVar("_T")
 OnFault = Callable[[str, Exception], object]
@@ -73,17 +73,17 @@ class Gate:
         """Ask the platform whether it would certainly refuse a reply (``ChatPlatform.check``)."""
         self._platform(reply.in_reply_to).check(reply.in_reply_to, reply.text, reply.quote, policy)
 
-    async def send(self, reply: ApprovedReply, is_held: Callable[[], bool]) -> Posted:
+    async def send(self, reply: ApprovedReply, is_held: Callable[[], bool]) -> SentReply:
         """Post an approved reply whose intent is committed, unless the sender no longer holds its lease."""
 
-        async def call() -> Posted:
+        async def call() -> SentReply:
             if not is_held():
                 raise PlatformBusy(sentence("The sender was held up for too long, and sent nothing."))
             return await self._platform(reply.in_reply_to).post(reply)
 
         return await self._call("post", reply.in_reply_to, call)
 
-    async def find(self, reply: ApprovedReply) -> Posted | None:
+    async def find(self, reply: ApprovedReply) -> SentReply | None:
         """Our reply, read back; ``None`` if it is not there."""
         ref = reply.in_reply_to
         return await self._call("read back", ref, lambda: self._platform(ref).find_reply(reply))

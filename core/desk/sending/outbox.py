@@ -49,7 +49,7 @@ from core.errors import (
     TextRefused,
 )
 from core.i18n.sentences import Sentence, joined, sentence
-from core.models import Posted, PostRef
+from core.models import PostRef, SentReply
 
 _LOG = logging.getLogger(__name__)
 _LONGEST_WAIT: Final = 3600.0
@@ -137,7 +137,7 @@ class Ledger:
 
     # After the call
 
-    async def posted(self, lease: SendLease, posted: Posted, reason: str = sentence("posted")) -> Delivery | None:
+    async def posted(self, lease: SendLease, posted: SentReply, reason: str = sentence("posted")) -> Delivery | None:
         """Record that the reply is on the platform; the only thing a sender may still record after its lease."""
 
         async def work(session: Session) -> Delivery | None:

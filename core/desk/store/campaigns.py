@@ -56,7 +56,7 @@ class _Open:
 
 
 @dataclass(slots=True)
-class Folding:
+class Folds:
     """Which new cases join which campaign; written once the cases are there (``write``)."""
 
     lead_of: dict[str, str] = field(default_factory=dict)
@@ -69,7 +69,7 @@ class Folding:
 
 async def fold(
     session: Session, new: Sequence[tuple[NewCase, Likeness]], window: timedelta, *, apart: Sequence[str] = ()
-) -> Folding:
+) -> Folds:
     """Decide, in their order, which new cases join a campaign; each of the others begins one.
 
     A campaign can be joined for ``window`` from its first post on, and while its lead is not closed; that of a post
@@ -78,7 +78,7 @@ async def fold(
     Args:
         apart: the ids of cases that do not join a campaign, whatever their posts say.
     """
-    folding = Folding()
+    folding = Folds()
     hashes = {case.id: _hashes(session, case, likeness) for case, likeness in new}
     near: dict[tuple[str, str], list[_Open]] = {}
     for campaign in await _candidates(session, new, hashes, window):
@@ -99,7 +99,7 @@ async def fold(
     return folding
 
 
-async def write(session: Session, folding: Folding) -> None:
+async def write(session: Session, folding: Folds) -> None:
     """Store what ``fold`` decided, after the cases were made."""
     now = session.moment
     campaigns = [

@@ -13,14 +13,14 @@ from core.desk.database.connection import Session
 from core.desk.rules.origins import ReviewOfPrepared
 from core.desk.rules.own_cards import WrittenCard, restored
 from core.desk.schema import OwnCardRow
-from core.engine.cards.bank import CardVerdict, Review, prepared_id
+from core.engine.cards.bank import CardReview, CardVerdict, prepared_id
 from core.engine.cards.own import OwnCard
 from core.errors import BadInput, StoreUnavailable
 from core.i18n.sentences import sentence
 
 
 @dataclass(frozen=True, slots=True)
-class Signed:
+class Signatory:
     """Somebody who stands for a card: by pseudonym, or as the operator, and by the name that they gave; and when."""
 
     by: str
@@ -33,9 +33,9 @@ class StoredCard:
     """A card as a community has it. Nobody is the ``proposer`` of a card whose proposer was erased."""
 
     card: WrittenCard
-    proposer: Signed | None
+    proposer: Signatory | None
     verdict: CardVerdict | None = None
-    reviewer: Signed | None = None
+    reviewer: Signatory | None = None
 
     @property
     def is_accepted(self) -> bool:
@@ -51,7 +51,7 @@ class StoredCard:
     def as_card(self) -> OwnCard:
         """The card as drafts start from it, with its review."""
         signed = self.reviewer
-        reviews = (Review(signed.name, f"{signed.at:%Y-%m-%d}", str(self.verdict)),) if signed else ()
+        reviews = (CardReview(signed.name, f"{signed.at:%Y-%m-%d}", str(self.verdict)),) if signed else ()
         return self.card.as_card(reviews)
 
 
@@ -140,7 +140,7 @@ def _stored(row: OwnCardRow) -> StoredCard:
         ) from err
     proposer = reviewer = None
     if row.proposed_by is not None:
-        proposer = Signed(row.proposed_by, row.proposer or "", row.proposed_at)
+        proposer = Signatory(row.proposed_by, row.proposer or "", row.proposed_at)
     if row.reviewed_by is not None and row.reviewed_at is not None:
-        reviewer = Signed(row.reviewed_by, row.reviewer or "", row.reviewed_at)
+        reviewer = Signatory(row.reviewed_by, row.reviewer or "", row.reviewed_at)
     return StoredCard(card, proposer, row.verdict, reviewer)

@@ -52,7 +52,7 @@ _AGAIN: Final = timedelta(minutes=5)
 
 
 @dataclass(frozen=True, slots=True)
-class Erased:
+class ErasureReport:
     """What was erased. ``waiting`` cases have a reply on its way; the rest of them is erased when that is settled.
 
     ``cases`` is how many of their posts lost every word, ``closed`` how many of those were still open; ``turns`` counts
@@ -104,7 +104,9 @@ class Erasure:
 
         return await self._database.run("look for a person", look)
 
-    async def erase(self, platform: str, user: str, *, by: Person | None = None, community_id: str = "") -> Erased:
+    async def erase(
+        self, platform: str, user: str, *, by: Person | None = None, community_id: str = ""
+    ) -> ErasureReport:
         """Erase a person from this whole installation, now.
 
         Args:
@@ -136,11 +138,11 @@ class Erasure:
         if person is None:
             if updates:
                 await scrub(self._database)
-            return Erased(is_known=False)
+            return ErasureReport(is_known=False)
         count = await self._finish(person)
         if not count.waiting:
             await self._database.run("end an erasure", lambda session: _end(session, person))
-        return Erased(
+        return ErasureReport(
             is_known=True,
             cases=count.cases,
             closed=count.closed,

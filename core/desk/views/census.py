@@ -30,7 +30,7 @@ from core.models import Priority
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class WaitingCount:
     """How many wait, and how long the oldest has waited; 0 seconds if none does, or none has to yet."""
 
     count: int = 0
@@ -54,12 +54,12 @@ class Census:
     """
 
     cases: Mapping[CaseState, int]
-    queue: Mapping[Priority, Waiting]
+    queue: Mapping[Priority, WaitingCount]
     workers: int
-    review: Waiting
-    sends: Waiting
+    review: WaitingCount
+    sends: WaitingCount
     unknown: int
-    cards: Waiting
+    cards: WaitingCount
     updates: Mapping[str, int]
     is_paused: bool
 
@@ -99,7 +99,7 @@ async def _cases(session: Session, states: Collection[CaseState]) -> dict[CaseSt
     return {state: counts.get(state, 0) for state in states}
 
 
-async def _queue(session: Session) -> dict[Priority, Waiting]:
+async def _queue(session: Session) -> dict[Priority, WaitingCount]:
     query = (
         select(JobRow.priority, func.count(), func.min(JobRow.run_at))
         .where(JobRow.state == JobState.READY, JobRow.kind == DRAFT)
@@ -109,12 +109,12 @@ async def _queue(session: Session) -> dict[Priority, Waiting]:
     return {priority: _since(session, *by_priority.get(int(priority), (0, None))) for priority in Priority}
 
 
-async def _waiting(session: Session, since: Any, *which: ColumnElement[bool]) -> Waiting:
+async def _waiting(session: Session, since: Any, *which: ColumnElement[bool]) -> WaitingCount:
     count, oldest = (await session.execute(select(func.count(), func.min(since)).where(*which))).one()
     return _since(session, count, oldest)
 
 
-async def _cards(session: Session) -> Waiting:
+async def _cards(session: Session) -> WaitingCount:
     """Of communities with a review channel: elsewhere no card is ever shown."""
     rows = await session.execute(select(CommunityRow.id, CommunityRow.policy))
     places = sorted(community for community, policy in rows if review_channel(policy))  # named, so that the index helps
@@ -130,6 +130,6 @@ async def _updates(session: Session) -> dict[str, int]:
     return {str(platform): int(count) for platform, count in await session.execute(query)}
 
 
-def _since(session: Session, count: int, oldest: datetime | None) -> Waiting:
+def _since(session: Session, count: int, oldest: datetime | None) -> WaitingCount:
     seconds = 0.0 if oldest is None else (session.moment - oldest).total_seconds()
-    return Waiting(int(count), max(0.0, seconds))
+    return WaitingCount(int(count), max(0.0, seconds))

@@ -17,9 +17,9 @@ from sqlalchemy import ColumnElement, and_, case, exists, func, or_, select
 
 from core.desk.database.connection import Session
 from core.desk.rules.approval import CaseState
-from core.desk.rules.numbers import AFTER_HOURS, Followed, Numbers, Rates, Share, Spent
+from core.desk.rules.numbers import AFTER_HOURS, FollowUpCounts, Numbers, Rates, Share, Spent
 from core.desk.schema import ApprovalRow, AuditRow, CaseRow, OutcomeRow, SuggestionRow
-from core.desk.views.statistics import Counted, seconds_to_decision, seconds_to_draft
+from core.desk.views.statistics import CountedCases, seconds_to_decision, seconds_to_draft
 from core.models import Kind
 
 _PAGE: Final = 200
@@ -93,7 +93,7 @@ async def add_drafts(
         )
         .join(CaseRow, CaseRow.id == SuggestionRow.case_id)
         .join(ApprovalRow, ApprovalRow.id == approval, isouter=True)
-        .where(Counted(community_id, since).are())
+        .where(CountedCases(community_id, since).are())
         .order_by(SuggestionRow.created_at, SuggestionRow.id)
         .limit(_PAGE)
     )
@@ -177,7 +177,7 @@ async def add_closed(
     )
     query = (
         select(CaseRow.id, CaseRow.created_at, CaseRow.author, closed_at.label("closed_at"))
-        .where(Counted(community_id, since).are(), CaseRow.state.in_(_UNANSWERED), _is_decided())
+        .where(CountedCases(community_id, since).are(), CaseRow.state.in_(_UNANSWERED), _is_decided())
         .order_by(CaseRow.created_at, CaseRow.id)
         .limit(_PAGE)
     )
@@ -199,7 +199,7 @@ async def add_closed(
 
 async def numbers(session: Session, community_id: str, since: datetime, read: Tallies) -> Numbers:
     """All numbers, with what was read page by page."""
-    counted = Counted(community_id, since)
+    counted = CountedCases(community_id, since)
     return Numbers(
         to_draft=await _spread(session, seconds_to_draft(session, counted), _DRAFT_EDGES),
         to_decision=await _spread(session, seconds_to_decision(session, counted), _DECISION_EDGES),
@@ -210,7 +210,8 @@ async def numbers(session: Session, community_id: str, since: datetime, read: Ta
         by_writer=_sorted(read.by_writer),
         answered=await _follow_ups(session, counted),
         unanswered=tuple(
-            Followed(hours, Share(0, 0), Share(0, 0), Share(again, of)) for hours, (again, of) in read.closed.items()
+            FollowUpCounts(hours, Share(0, 0), Share(0, 0), Share(again, of))
+            for hours, (again, of) in read.closed.items()
         ),
         spent=Spent(
             read.times,
@@ -242,7 +243,7 @@ def _steps(edges: Sequence[float], below: Sequence[int]) -> Iterator[tuple[float
         before = count
 
 
-async def _follow_ups(session: Session, counted: Counted) -> tuple[Followed, ...]:
+async def _follow_ups(session: Session, counted: CountedCases) -> tuple[FollowUpCounts, ...]:
     """What the follow-ups found."""
 
     def how_many(what: ColumnElement[bool]) -> ColumnElement[int]:
@@ -266,5 +267,5 @@ async def _follow_ups(session: Session, counted: Counted) -> tuple[Followed, ...
     rows = []
     for hours in AFTER_HOURS:
         every, reply, replies, post, posts, again = counts.get(hours, [0] * 6)
-        rows.append(Followed(hours, Share(reply, replies), Share(post, posts), Share(again, every)))
+        rows.append(FollowUpCounts(hours, Share(reply, replies), Share(post, posts), Share(again, every)))
     return tuple(rows)

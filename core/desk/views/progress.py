@@ -8,7 +8,7 @@ from typing import Final
 from sqlalchemy import and_, func, or_, select
 
 from core.desk.database.connection import Session
-from core.desk.rules.case_cards import Waiting
+from core.desk.rules.case_cards import DraftProgress
 from core.desk.schema import JobRow, JobState, TurnRow
 from core.desk.store.jobs import NEVER, running
 from core.models import Priority
@@ -19,7 +19,7 @@ _LOOKED_AT: Final = 40
 """Among how many these are looked for."""
 
 
-async def progress(session: Session, case_id: str, kind: str) -> Waiting | None:
+async def progress(session: Session, case_id: str, kind: str) -> DraftProgress | None:
     """How far the work is that a case waits for; ``None`` if it waits for none.
 
     How many cases come first is what is likely; the seconds are estimated from the last pieces of this kind.
@@ -37,12 +37,12 @@ async def progress(session: Session, case_id: str, kind: str) -> Waiting | None:
     if row.state is JobState.RUNNING:
         spent = (now - (row.started_at or now)).total_seconds()
         seconds = None if mean is None else max(0.0, mean - spent)
-        return Waiting(stage=row.progress or "", expected_seconds=seconds, error=row.error or "")
+        return DraftProgress(stage=row.progress or "", expected_seconds=seconds, error=row.error or "")
     ahead, lanes = await _ahead(session, row), sum((await running(session, [kind])).values())
     wait = None if mean is None or not lanes else mean * (ahead + 1) / lanes + mean
     if wait is not None:
         wait += max(0.0, (row.run_at - now).total_seconds())
-    return Waiting(ahead=ahead, expected_seconds=wait, error=row.error or "")
+    return DraftProgress(ahead=ahead, expected_seconds=wait, error=row.error or "")
 
 
 async def expected_seconds(session: Session, kind: str, community_id: str, priority: Priority) -> float | None:

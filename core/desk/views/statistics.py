@@ -31,7 +31,7 @@ _CLOSINGS: Final = (CaseState.DECLINED, CaseState.NO_REPLY, CaseState.WITHDRAWN)
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class CountedCases:
     """Which cases count."""
 
     community_id: str
@@ -44,7 +44,7 @@ class Counted:
 
 async def statistics(session: Session, community_id: str, since: datetime) -> Statistics:
     """The numbers of the cases that were flagged in a community since a moment, whenever they were decided."""
-    counted = Counted(community_id, since)
+    counted = CountedCases(community_id, since)
     by_state = await _by_state(session, counted)
     approved, edited, first = await _approvals(session, counted)
     return Statistics(
@@ -61,13 +61,13 @@ async def statistics(session: Session, community_id: str, since: datetime) -> St
     )
 
 
-async def _by_state(session: Session, counted: Counted) -> dict[CaseState, int]:
+async def _by_state(session: Session, counted: CountedCases) -> dict[CaseState, int]:
     query = select(CaseRow.state, func.count()).where(counted.are()).group_by(CaseRow.state)
     counts = {state: int(count) for state, count in await session.execute(query)}
     return {state: counts[state] for state in CaseState if state in counts}
 
 
-async def _by_group(session: Session, counted: Counted) -> dict[TargetGroup, int]:
+async def _by_group(session: Session, counted: CountedCases) -> dict[TargetGroup, int]:
     """How many cases attack each group, by their newest suggestion."""
     newest = _newest(SuggestionRow.case_id, SuggestionRow.created_at, counted)
     is_newest = and_(SuggestionRow.case_id == newest.c.case_id, SuggestionRow.created_at == newest.c.at)
@@ -77,7 +77,7 @@ async def _by_group(session: Session, counted: Counted) -> dict[TargetGroup, int
     return {key: counts[key] for key in TargetGroup if key in counts}
 
 
-async def _by_intent(session: Session, counted: Counted) -> dict[str, int]:
+async def _by_intent(session: Session, counted: CountedCases) -> dict[str, int]:
     """How many replies were approved of each intent, the last approval of each case; drafts are stored by rank.
 
     What is no reply counts by its kind.
@@ -100,7 +100,7 @@ async def _by_intent(session: Session, counted: Counted) -> dict[str, int]:
     return {name: counts[name] for name in (*Intent, *_NO_REPLIES, OWN_WORDS) if name in counts}
 
 
-async def _by_close_reason(session: Session, counted: Counted) -> dict[str, int]:
+async def _by_close_reason(session: Session, counted: CountedCases) -> dict[str, int]:
     """Why people closed cases; what was undone does not count."""
     is_last = and_(AuditRow.stream == CaseRow.id, AuditRow.seq == CaseRow.version)
     query = select(AuditRow.reason.label("name")).join(CaseRow, is_last)
@@ -117,13 +117,13 @@ async def _tally(session: Session, names: Subquery) -> dict[str, int]:
     return {str(name): int(count) for name, count in await session.execute(query)}
 
 
-def _newest(case_id: ColumnElement[str] | Any, at: ColumnElement[datetime] | Any, counted: Counted) -> Subquery:
+def _newest(case_id: ColumnElement[str] | Any, at: ColumnElement[datetime] | Any, counted: CountedCases) -> Subquery:
     """The cases that count, each with the last moment of what belongs to it."""
     query = select(case_id.label("case_id"), func.max(at).label("at")).join(CaseRow, CaseRow.id == case_id)
     return query.where(counted.are()).group_by(case_id).subquery()
 
 
-async def _approvals(session: Session, counted: Counted) -> tuple[int, int, int]:
+async def _approvals(session: Session, counted: CountedCases) -> tuple[int, int, int]:
     """How many cases were approved, how many of them with an edited text, and how many with the first draft's rank."""
     newest = _newest(ApprovalRow.case_id, ApprovalRow.approved_at, counted)
     query = select(
@@ -135,14 +135,14 @@ async def _approvals(session: Session, counted: Counted) -> tuple[int, int, int]
     return int(approved), int(edited), int(first)
 
 
-def seconds_to_draft(session: Session, counted: Counted) -> Select[float]:
+def seconds_to_draft(session: Session, counted: CountedCases) -> Select[float]:
     """The seconds from each flag to its first suggestion."""
     first = func.min(SuggestionRow.created_at)
     query = select(seconds_between(session, CaseRow.created_at.expression, first).label("seconds"))
     return query.join(SuggestionRow, SuggestionRow.case_id == CaseRow.id).where(counted.are()).group_by(CaseRow.id)
 
 
-def seconds_to_decision(session: Session, counted: Counted) -> Select[float]:
+def seconds_to_decision(session: Session, counted: CountedCases) -> Select[float]:
     """The seconds from each flag to the first decision of a person whether to reply."""
     first = func.min(AuditRow.at)
     query = select(seconds_between(session, CaseRow.created_at.expression, first).label("seconds"))

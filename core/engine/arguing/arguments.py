@@ -15,17 +15,17 @@ from core.engine.arguing.claims import propose_claims, vote
 from core.engine.arguing.evidence import ANY_SOURCES, Sources, find_evidence, summarise, write_queries
 from core.engine.cards import basque
 from core.engine.cards.answers import with_answers
-from core.engine.cards.bank import UNCHANGED, Card, Changes, cards_on, changed, general_cards
+from core.engine.cards.bank import UNCHANGED, ArgumentCard, Changes, cards_on, changed, general_cards
 from core.engine.cards.facets import with_facets
 from core.engine.cards.names import NAMED, with_names
 from core.engine.cards.own import OwnCard, with_own_cards
 from core.engine.cards.router import Router
 from core.engine.cards.smears import without_smears
 from core.engine.llm.budget import MeteredModel
-from core.engine.outcomes import Noted
+from core.engine.outcomes import StageOutcome
 from core.engine.ports import EvidenceSource
 from core.engine.readers.networks import Readers
-from core.engine.readers.pooling import Pooling
+from core.engine.readers.pooling import PoolingWeights
 from core.models import Brief, Claim, Evidence, FlaggedPost, Reading, TargetGroup
 
 MOST_CHARACTERS_BESIDE: Final = 1_000
@@ -36,8 +36,8 @@ MOST_CHARACTERS_BESIDE: Final = 1_000
 class EarlyClaims:
     """Claims that were written during the reading, for the cards that most likely answer the post."""
 
-    cards: list[Card]
-    claims: Noted[list[Claim]]
+    cards: list[ArgumentCard]
+    claims: StageOutcome[list[Claim]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +47,11 @@ class Argument:
     brief: Brief
     claims: list[Claim]
     queries: list[str]
-    cards: list[Card]
+    cards: list[ArgumentCard]
 
 
 @dataclass(frozen=True)
-class Arguing:
+class ArgumentStage:
     """Stages 2 and 3 for one post.
 
     Attributes:
@@ -68,14 +68,14 @@ class Arguing:
     model: MeteredModel
     readers: Readers
     source: EvidenceSource
-    writer: Pooling
+    writer: PoolingWeights
     router: Router
     claim: str | None = None
     sources: Sources = ANY_SOURCES
     prepared: Changes = UNCHANGED
     own: Sequence[OwnCard] = ()
 
-    async def cards(self, reading: Reading) -> list[Card]:
+    async def cards(self, reading: Reading) -> list[ArgumentCard]:
         """What answers the post: the cards on its stereotypes, and last those for any post about the group.
 
         The card whose argument a person chose comes first. Of a stereotype's facets a card has that of the post. No
@@ -97,7 +97,7 @@ class Arguing:
             cards = await asyncio.to_thread(with_answers, cards, post, language, self.router, embedder, self.prepared)
         return sorted(cards, key=lambda card: self.claim not in {card.claim, card.argument})
 
-    def guesses(self, reading: Reading) -> list[Card]:
+    def guesses(self, reading: Reading) -> list[ArgumentCard]:
         """The cards on what the post may put forward, for drafts alone: no claim, fact or facet comes from a guess."""
         language = reading.language or "en"
         on_guesses = [card for name in reading.guesses for card in cards_on(name, language)]
@@ -106,8 +106,8 @@ class Arguing:
         return with_names(cards, self.post.text, group) if group and language in NAMED else cards
 
     async def evidence(
-        self, queries: Sequence[str], reading: Reading, claim: str, cards: Sequence[Card], offered: int = 0
-    ) -> Noted[list[Evidence]]:
+        self, queries: Sequence[str], reading: Reading, claim: str, cards: Sequence[ArgumentCard], offered: int = 0
+    ) -> StageOutcome[list[Evidence]]:
         """The facts that the cards rest on, and what else bears on the claim; ``offered`` as in ``find_evidence``."""
         facts = list(dict.fromkeys(card.fact for card in cards if card.fact))
         return await find_evidence(queries, reading, claim, self.source, self.sources, facts, offered)
@@ -126,7 +126,7 @@ class Arguing:
 
     async def argue(
         self, reading: Reading, early: EarlyClaims | None, report: Callable[[str, str], None]
-    ) -> Noted[Argument]:
+    ) -> StageOutcome[Argument]:
         """A counter-claim and the evidence for it.
 
         Args:
@@ -145,16 +145,16 @@ class Arguing:
         report("evidence", ", ".join(passage.source.publisher for passage in evidence.value) or "none")
         brief = Brief(self.post, reading, claim, tuple(evidence.value))
         notes = [*claims.notes, *queries.notes, *passages.notes, *evidence.notes]
-        return Noted(Argument(brief, claims.value, queries.value, cards), notes)
+        return StageOutcome(Argument(brief, claims.value, queries.value, cards), notes)
 
-    async def _claims(self, language: str, cards: Sequence[Card]) -> Noted[list[Claim]]:
+    async def _claims(self, language: str, cards: Sequence[ArgumentCard]) -> StageOutcome[list[Claim]]:
         """Counter-claims, the winner of the vote first. A claim that a person chose is the only one.
 
         Where cards answer the post, the model that ships is not asked in a profile without a judge: people wait, and
         what it writes aims less well than they do.
         """
         if self.claim:
-            return Noted([Claim(self.claim, None)], [])
+            return StageOutcome([Claim(self.claim, None)], [])
         profile = self.model.budget.profile
         is_answered = any(not card.stereotype.is_general for card in cards)
         asks_model = self.writer.is_larger or bool(profile.verdicts) or not is_answered
@@ -162,6 +162,6 @@ class Arguing:
             self.post, language, cards, self.model, self.readers, profile.claims, asks_model=asks_model
         )
         if not asks_model:
-            return Noted([Claim(text, None) for text in proposed.value], proposed.notes)
+            return StageOutcome([Claim(text, None) for text in proposed.value], proposed.notes)
         voted = await vote(self.post, proposed.value, self.model)
-        return Noted(voted.value, [*proposed.notes, *voted.notes])
+        return StageOutcome(voted.value, [*proposed.notes, *voted.notes])

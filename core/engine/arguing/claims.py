@@ -14,10 +14,10 @@ from string import ascii_uppercase
 import numpy as np
 from numpy.typing import NDArray
 
-from core.engine.cards.bank import Card
+from core.engine.cards.bank import ArgumentCard
 from core.engine.llm.budget import MeteredModel
 from core.engine.llm.prompts import load_prompt, quoted
-from core.engine.outcomes import Noted
+from core.engine.outcomes import StageOutcome
 from core.engine.ports import Generation, Message
 from core.engine.readers.networks import Readers
 from core.engine.scoring.check import read_drafts
@@ -49,13 +49,13 @@ def fault_of(claim: str, language: str | None) -> str | None:
 async def propose_claims(
     post: FlaggedPost,
     language: str,
-    cards: Sequence[Card],
+    cards: Sequence[ArgumentCard],
     model: MeteredModel,
     readers: Readers,
     count: int,
     *,
     asks_model: bool = True,
-) -> Noted[list[str]]:
+) -> StageOutcome[list[str]]:
     """At most ``count`` claims, the arguments of the cards first, and what was lost on the way.
 
     Args:
@@ -81,7 +81,7 @@ async def propose_claims(
                 faults=listed(sorted(set(lost)), " / "),
             )
         )
-    return Noted(list(dict.fromkeys([*prepared, *standing]))[:count], degraded)
+    return StageOutcome(list(dict.fromkeys([*prepared, *standing]))[:count], degraded)
 
 
 async def _write(post: FlaggedPost, language: str, model: MeteredModel, count: int) -> list[str]:
@@ -92,17 +92,17 @@ async def _write(post: FlaggedPost, language: str, model: MeteredModel, count: i
     return [line for line in dict.fromkeys(lines) if line]
 
 
-def _without_faults(claims: Sequence[str], post: str, language: str, readers: Readers) -> Noted[list[str]]:
+def _without_faults(claims: Sequence[str], post: str, language: str, readers: Readers) -> StageOutcome[list[str]]:
     """The claims that are kept, and for each of the others why it is dropped."""
     faults = {claim: fault_of(claim, language) for claim in claims}
     plain = [claim for claim, fault in faults.items() if fault is None]
     for claim, opinion in zip(plain, read_drafts(readers.drafts, post, plain, language), strict=True):
         faults[claim] = (opinion.fault or opinion.doubt) if opinion else None
     kept = [claim for claim, fault in faults.items() if fault is None]
-    return Noted(kept, [fault for fault in faults.values() if fault])
+    return StageOutcome(kept, [fault for fault in faults.values() if fault])
 
 
-async def vote(post: FlaggedPost, claims: Sequence[str], model: MeteredModel) -> Noted[list[Claim]]:
+async def vote(post: FlaggedPost, claims: Sequence[str], model: MeteredModel) -> StageOutcome[list[Claim]]:
     """The claims with their share of the vote, the winner first, and why the vote is missing if it is.
 
     Each ballot shows the claims in another order and reads the log-probabilities of one letter. A fit separates the
@@ -110,7 +110,7 @@ async def vote(post: FlaggedPost, claims: Sequence[str], model: MeteredModel) ->
     there is no vote.
     """
     if len(claims) < 2:
-        return Noted([Claim(text, 1.0) for text in claims], [])
+        return StageOutcome([Claim(text, 1.0) for text in claims], [])
     count, problem = len(claims), ""
     logits = np.zeros((min(model.budget.profile.voting_rounds, count), count))
     for turn, ballot in enumerate(logits):
@@ -122,11 +122,11 @@ async def vote(post: FlaggedPost, claims: Sequence[str], model: MeteredModel) ->
         if shares is None:
             why = problem or sentence("the model gave no letter")
             note = sentence("claims: no vote was held ({why}); the first is used", why=why)
-            return Noted([Claim(text, None) for text in claims], [note])
+            return StageOutcome([Claim(text, None) for text in claims], [note])
         ballot[:] = np.log([max(shares[letter], _LEAST_SHARE) for letter in ascii_uppercase[:count]])
     votes = _without_places(logits)
     ranked = sorted(range(count), key=lambda index: -votes[index])
-    return Noted([Claim(claims[index], round(votes[index], 4)) for index in ranked], [])
+    return StageOutcome([Claim(claims[index], round(votes[index], 4)) for index in ranked], [])
 
 
 def _without_places(logits: NDArray[np.float64]) -> list[float]:

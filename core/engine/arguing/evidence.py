@@ -12,7 +12,7 @@ from typing import Final
 
 from core.engine.llm.budget import MeteredModel
 from core.engine.llm.prompts import load_prompt, quoted, unmarked
-from core.engine.outcomes import Noted
+from core.engine.outcomes import StageOutcome
 from core.engine.ports import EvidenceQuery, EvidenceSource, Found, Generation
 from core.engine.scoring.grounding import same_figures
 from core.engine.wording.injection import instructs
@@ -34,7 +34,7 @@ _NUMBERING = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s*|[\"“”]")
 
 async def write_queries(
     post: FlaggedPost, reading: Reading, claims: Sequence[str], model: MeteredModel
-) -> Noted[list[str]]:
+) -> StageOutcome[list[str]]:
     """Queries from post and claim (F2RL, Appendix C.3), and why they are fewer if the model wrote none.
 
     The post itself comes first, then its implied meaning and the claim that won, so that a search is never empty. Then
@@ -43,7 +43,7 @@ async def write_queries(
     claim = claims[0] if claims else ""
     own = [text for text in (post.text, reading.implied_meaning, claim) if text]
     if not model.budget.profile.writes_queries:
-        return Noted(list(dict.fromkeys([*own, *claims])), [])
+        return StageOutcome(list(dict.fromkeys([*own, *claims])), [])
     prompt = load_prompt("queries").fill(post=quoted(post.text), claim=claim)
     try:
         answer = await model.generate(prompt, Generation(max_tokens=90, temperature=0.2, seed=2))
@@ -51,12 +51,12 @@ async def write_queries(
         note = sentence(
             "evidence: the model wrote no queries ({why}); post and claim are searched for", why=err.message
         )
-        return Noted(own, [note])
+        return StageOutcome(own, [note])
     lines = [_NUMBERING.sub("", line).strip() for line in answer.texts[0].splitlines()]
     queries = [query for query in dict.fromkeys(lines) if query][:QUERIES]
     if not queries:
-        return Noted(own, [sentence("evidence: the model wrote no queries; post and claim are searched for")])
-    return Noted(list(dict.fromkeys([*own, *queries])), [])
+        return StageOutcome(own, [sentence("evidence: the model wrote no queries; post and claim are searched for")])
+    return StageOutcome(list(dict.fromkeys([*own, *queries])), [])
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ async def find_evidence(
     sources: Sources = ANY_SOURCES,
     named: Sequence[str] = (),
     offered: int = 0,
-) -> Noted[list[Evidence]]:
+) -> StageOutcome[list[Evidence]]:
     """At most three passages that bear on the claim, best first, and notes on what was dropped.
 
     If nothing by the preferred publishers bears on the claim, all publishers are searched and a note says so. A passage
@@ -100,11 +100,13 @@ async def find_evidence(
     try:
         hits = await _by_preference(query, sources.publishers, source)
     except IndexUnavailable as err:
-        return Noted(
+        return StageOutcome(
             [], [sentence("evidence: there is none, since the knowledge base is unavailable ({why})", why=err.message)]
         )
     if not hits.passages:
-        return Noted([], [*hits.notes, sentence("evidence: no passage bears on the claim; the drafts state no facts")])
+        return StageOutcome(
+            [], [*hits.notes, sentence("evidence: no passage bears on the claim; the drafts state no facts")]
+        )
     plain = [passage for passage in hits.passages if not instructs(f"{passage.text}\n{passage.source.title}")]
     dropped = [
         sentence("evidence: {passage} was dropped, it reads as an instruction to a model", passage=passage.id)
@@ -113,7 +115,7 @@ async def find_evidence(
     ]
     if not plain:
         dropped.append(sentence("evidence: no passage is left; the drafts state no facts"))
-    return Noted(plain, [*hits.notes, *dropped])
+    return StageOutcome(plain, [*hits.notes, *dropped])
 
 
 def far_from(evidence: Sequence[Evidence]) -> frozenset[str]:
@@ -136,7 +138,7 @@ async def _by_preference(query: EvidenceQuery, publishers: tuple[str, ...], sour
     return Found(others.passages, (*others.notes, note))
 
 
-async def summarise(evidence: Sequence[Evidence], model: MeteredModel) -> Noted[list[Evidence]]:
+async def summarise(evidence: Sequence[Evidence], model: MeteredModel) -> StageOutcome[list[Evidence]]:
     """The passages, with each long one summarised in two sentences (RAG paper, Appendix B).
 
     A summary that loses or adds a figure is replaced by the passage's first two sentences.
@@ -159,4 +161,4 @@ async def summarise(evidence: Sequence[Evidence], model: MeteredModel) -> Noted[
             faithful = len(sentences(answer)) == 2 and same_figures(answer, passage.text)
             summary = answer if faithful else summary
         summarised.append(replace(passage, summary=summary))
-    return Noted(summarised, degraded)
+    return StageOutcome(summarised, degraded)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.engine.backends.pretrained import Once, described_by_hub, folder_of, on_hub, quiet, unloadable
-from core.engine.ports import Inferred
+from core.engine.ports import Entailment
 from core.errors import ScorerUnavailable
 from core.i18n.sentences import sentence
 from core.models import Brief
@@ -90,10 +90,10 @@ class NliCrossEncoder:
         """Load the model now, blocking. Raises ``ScorerUnavailable``."""
         self._encoder.outputs([])
 
-    async def infer(self, pairs: Sequence[tuple[str, str]]) -> list[Inferred]:
+    async def infer(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
         """What each premise says about its hypothesis, in one batch. Raises ``ScorerUnavailable``."""
         outputs = await asyncio.to_thread(self._encoder.outputs, pairs)
-        return [Inferred(float(entails), float(contradicts)) for entails, contradicts in outputs]
+        return [Entailment(float(entails), float(contradicts)) for entails, contradicts in outputs]
 
 
 def _nli_columns(model: CrossEncoder) -> list[int]:

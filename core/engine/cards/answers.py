@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from safetensors import safe_open
 
 from core.engine.backends.minilm import NAME
-from core.engine.cards.bank import Card, Changes, Facet, prepared_id
+from core.engine.cards.bank import ArgumentCard, Changes, Facet, prepared_id
 from core.engine.cards.closeness import vectors_of
 from core.engine.cards.router import Router
 from core.engine.ports import Embedder
@@ -205,8 +205,8 @@ def is_known(language: str | None, embedder: Embedder) -> bool:
 
 
 def with_answers(
-    cards: Sequence[Card], text: str, language: str, router: Router, embedder: Embedder, changes: Changes
-) -> list[Card]:
+    cards: Sequence[ArgumentCard], text: str, language: str, router: Router, embedder: Embedder, changes: Changes
+) -> list[ArgumentCard]:
     """The cards, the first with the replies to posts that say what this one does, each as a facet. Blocking.
 
     Neither what a community took out is among them nor what brings in a smear that the post does not make.

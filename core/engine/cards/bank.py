@@ -36,7 +36,7 @@ class CardVerdict(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Review:
+class CardReview:
     """What one reviewer of a card said: who, on which day (ISO 8601), and the verdict.
 
     Ours were accepted or revised; a community's own are accepted, or declined and then used nowhere.
@@ -104,7 +104,7 @@ class Facet:
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
+class ArgumentCard:
     """One argument against a stereotype, with what carries it, in one language.
 
     Attributes:
@@ -132,7 +132,7 @@ class Card:
     no_fact: str | None
     caution: str | None
     replies: Mapping[Intent, tuple[str, ...]]
-    reviews: tuple[Review, ...] = ()
+    reviews: tuple[CardReview, ...] = ()
     broad: Mapping[Intent, tuple[str, ...]] = field(default_factory=lambda: _NO_REPLIES)
     facets: tuple[Facet, ...] = ()
     own: Mapping[Intent, tuple[str, ...]] = field(default_factory=lambda: _NO_REPLIES)
@@ -195,18 +195,18 @@ def prepared_id(language: str, text: str) -> str:
     return f"{language}-{hashlib.sha256(text.encode()).hexdigest()[:10]}"
 
 
-def prepared_sentences(cards: Sequence[Card]) -> frozenset[str]:
+def prepared_sentences(cards: Sequence[ArgumentCard]) -> frozenset[str]:
     """Every prepared sentence of some cards: of the claims and of the replies."""
     return frozenset(sentence for card in cards for _, text in card.texts for sentence in sentences(text))
 
 
-def prepared_in(text: str, cards: Sequence[Card]) -> tuple[str, ...]:
+def prepared_in(text: str, cards: Sequence[ArgumentCard]) -> tuple[str, ...]:
     """The prepared texts of some cards that a text contains as a whole, sentence by sentence, as they are shown."""
     parts = set(sentences(text))
     return tuple(dict.fromkeys(own for card in cards for _, own in card.texts if parts.issuperset(sentences(own))))
 
 
-def changed(cards: Sequence[Card], language: str, changes: Changes) -> list[Card]:
+def changed(cards: Sequence[ArgumentCard], language: str, changes: Changes) -> list[ArgumentCard]:
     """The cards as a community wants them. Its own replies stand on the first card of each stereotype."""
     if changes == UNCHANGED:
         return list(cards)
@@ -214,7 +214,7 @@ def changed(cards: Sequence[Card], language: str, changes: Changes) -> list[Card
     return [_with_changes(card, language, changes, is_first=firsts[card.stereotype.id] == card.id) for card in cards]
 
 
-def _with_changes(card: Card, language: str, changes: Changes, *, is_first: bool) -> Card:
+def _with_changes(card: ArgumentCard, language: str, changes: Changes, *, is_first: bool) -> ArgumentCard:
     def kept(texts: Sequence[str]) -> tuple[str, ...]:
         return tuple(text for text in texts if prepared_id(language, text) not in changes.hidden)
 
@@ -240,7 +240,7 @@ def load_stereotypes() -> Mapping[str, Stereotype]:
 
 
 @cache
-def load_cards(language: str) -> tuple[Card, ...]:
+def load_cards(language: str) -> tuple[ArgumentCard, ...]:
     """Every card as it is in one language, those of one stereotype together; none where Antiphon does not write it.
 
     Where nobody prepared replies in the language, a card has its argument alone, in English.
@@ -273,9 +273,9 @@ def _stereotype(row: Mapping[str, Any]) -> Stereotype:
     )
 
 
-def _card(row: Mapping[str, Any], stereotype: Stereotype, language: str) -> Card:
+def _card(row: Mapping[str, Any], stereotype: Stereotype, language: str) -> ArgumentCard:
     replies, broad = (row.get(kind, {}).get(language, {}) for kind in ("replies", "broad"))
-    return Card(
+    return ArgumentCard(
         id=row["id"],
         stereotype=stereotype,
         argument=row["argument"]["en"],
@@ -286,7 +286,7 @@ def _card(row: Mapping[str, Any], stereotype: Stereotype, language: str) -> Card
         caution=row["caution"],
         replies={intent: tuple(replies.get(intent, ())) for intent in Intent},
         broad={Intent(intent): tuple(texts) for intent, texts in broad.items()},
-        reviews=tuple(Review(**review) for review in row["reviews"]),
+        reviews=tuple(CardReview(**review) for review in row["reviews"]),
     )
 
 
@@ -301,19 +301,19 @@ def _facets(row: Mapping[str, Any], language: str) -> tuple[Facet, ...]:
     )
 
 
-def cards_on(stereotype_id: str, language: str) -> tuple[Card, ...]:
+def cards_on(stereotype_id: str, language: str) -> tuple[ArgumentCard, ...]:
     """The cards that answer a stereotype, in one language."""
     return _by_stereotype(language).get(stereotype_id, ())
 
 
-def general_cards(group: TargetGroup, language: str) -> tuple[Card, ...]:
+def general_cards(group: TargetGroup, language: str) -> tuple[ArgumentCard, ...]:
     """The cards that answer any post about a group, in one language."""
     return tuple(card for card in load_cards(language) if card.stereotype.is_general and card.target_group is group)
 
 
 @cache
-def _by_stereotype(language: str) -> Mapping[str, tuple[Card, ...]]:
-    cards: dict[str, tuple[Card, ...]] = {}
+def _by_stereotype(language: str) -> Mapping[str, tuple[ArgumentCard, ...]]:
+    cards: dict[str, tuple[ArgumentCard, ...]] = {}
     for card in load_cards(language):
         cards[card.stereotype.id] = (*cards.get(card.stereotype.id, ()), card)
     return MappingProxyType(cards)

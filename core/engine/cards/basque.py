@@ -17,7 +17,7 @@ from importlib import resources
 from typing import Any, Final
 
 from core.engine.cards.answers import MOST, Answer
-from core.engine.cards.bank import Card, Changes, Facet, load_stereotypes, prepared_id
+from core.engine.cards.bank import ArgumentCard, Changes, Facet, load_stereotypes, prepared_id
 from core.engine.cards.router import Router
 from core.engine.wording.group_names import Name, named
 from core.engine.wording.smears import brought_in
@@ -47,7 +47,7 @@ class Claim:
         return parts[0] if len(parts) == 1 else min(1.0, _BOTH * min(parts))
 
 
-def with_answers(cards: Sequence[Card], text: str, router: Router, changes: Changes) -> list[Card]:
+def with_answers(cards: Sequence[ArgumentCard], text: str, router: Router, changes: Changes) -> list[ArgumentCard]:
     """The cards, the first with replies to the claim that the post makes, the best first, each as a facet. Blocking.
 
     There are two to one claim where nothing else is said. Neither what a community took out is among them nor what

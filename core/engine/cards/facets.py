@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.engine.cards.bank import Card, Facet
+from core.engine.cards.bank import ArgumentCard, Facet
 from core.engine.cards.closeness import vectors_of
 from core.engine.ports import Embedder
 
@@ -28,7 +28,7 @@ _OF_REPLIES: Final = 0.7
 """What the cosine with a reply counts beside that with what the facet says."""
 
 
-def with_facets(cards: Sequence[Card], text: str, language: str, embedder: Embedder) -> list[Card]:
+def with_facets(cards: Sequence[ArgumentCard], text: str, language: str, embedder: Embedder) -> list[ArgumentCard]:
     """The cards with that facet alone that the post is about; without any where none is near. Blocking.
 
     Raises:
@@ -39,7 +39,7 @@ def with_facets(cards: Sequence[Card], text: str, language: str, embedder: Embed
     return [replace(card, facets=_facets_left(card, nearest)) if card.facets else card for card in cards]
 
 
-def _facets_left(card: Card, nearest: Facet | None) -> tuple[Facet, ...]:
+def _facets_left(card: ArgumentCard, nearest: Facet | None) -> tuple[Facet, ...]:
     return (nearest,) if nearest and nearest.says in {facet.says for facet in card.facets} else ()
 
 

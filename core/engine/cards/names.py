@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from core.engine.cards.bank import Card
+from core.engine.cards.bank import ArgumentCard
 from core.engine.wording.group_names import Name, named
 from core.models import Intent, TargetGroup
 
@@ -41,7 +41,7 @@ _OF_THE_WHOLE: Final = {
 """What may be true of a whole group and not of every part of it; a text that holds it keeps its words."""
 
 
-def with_names(cards: Sequence[Card], text: str, group: TargetGroup) -> list[Card]:
+def with_names(cards: Sequence[ArgumentCard], text: str, group: TargetGroup) -> list[ArgumentCard]:
     """The cards with replies that call people as the post does; as they are where it names no one part of the group.
 
     Args:
@@ -68,7 +68,7 @@ def _is_part(plural: str, whole: str) -> bool:
     return " " in plural and (plural.endswith(f" {whole}") or plural.startswith(f"{whole.removesuffix('s')} "))
 
 
-def _with_name(card: Card, places: Sequence[str], name: Name, group: TargetGroup) -> Card:
+def _with_name(card: ArgumentCard, places: Sequence[str], name: Name, group: TargetGroup) -> ArgumentCard:
     originals = dict[str, str]()
     texts = partial(_all_with_name, places=places, name=name.plural, group=group, originals=originals)
     changed = replace(

@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from core.engine.cards.bank import OWN, Card, Stereotype, gist_in_words
+from core.engine.cards.bank import OWN, ArgumentCard, Stereotype, gist_in_words
 from core.engine.cards.closeness import put_forward
 from core.engine.ports import Embedder
 from core.engine.wording.giveaways import checkable_in
@@ -23,7 +23,7 @@ class OwnCard:
     """A community's card, in the one language in which it was written; its replies are the card's ``own``."""
 
     language: str
-    card: Card
+    card: ArgumentCard
 
 
 def own_stereotype(language: str, group: TargetGroup, gist: str, wordings: Iterable[str]) -> Stereotype:
@@ -73,7 +73,7 @@ def _stereotypes(cards: Iterable[OwnCard]) -> list[Stereotype]:
     return list(by_id.values())
 
 
-def in_need_of_source(cards: Iterable[Card], language: str) -> frozenset[str]:
+def in_need_of_source(cards: Iterable[ArgumentCard], language: str) -> frozenset[str]:
     """The sentences of a community's cards that state something: they may, where the card names a fact.
 
     They get a receipt all the same, as what the model writes does: ours state nothing.
@@ -83,8 +83,8 @@ def in_need_of_source(cards: Iterable[Card], language: str) -> frozenset[str]:
 
 
 def with_own_cards(
-    cards: Sequence[Card], own: Sequence[OwnCard], stereotypes: Sequence[str], language: str
-) -> list[Card]:
+    cards: Sequence[ArgumentCard], own: Sequence[OwnCard], stereotypes: Sequence[str], language: str
+) -> list[ArgumentCard]:
     """The cards that answer a post, with the community's own before the others on the same stereotype.
 
     Args:

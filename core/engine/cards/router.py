@@ -44,7 +44,7 @@ class Route:
 
 
 @dataclass(frozen=True, slots=True)
-class Fitted:
+class RouterFit:
     """What was fitted on labelled posts of a language.
 
     Attributes:
@@ -74,13 +74,13 @@ class Beside:
     """
 
     added: NDArray[np.float32]
-    fitted: Fitted
+    fitted: RouterFit
     scale: float
 
 
 @dataclass(frozen=True, slots=True)
-class Routed:
-    """Every stereotype about a group, the likeliest first; ``least`` and ``told`` as in ``Fitted``."""
+class RankedStereotypes:
+    """Every stereotype about a group, the likeliest first; ``least`` and ``told`` as in ``RouterFit``."""
 
     routes: tuple[Route, ...] = ()
     least: float = 1.0
@@ -116,7 +116,7 @@ class Router:
         beside: Beside | None = None,
         *,
         violent: bool = False,
-    ) -> Routed:
+    ) -> RankedStereotypes:
         """Every stereotype about the group with its probability; none in unknown languages.
 
         Args:
@@ -130,18 +130,18 @@ class Router:
         outputs, taxonomy = self.classifier_for(language).about["outputs"], load_stereotypes()
         fitted = beside.fitted if beside else self._fit(language)
         if fitted is None:
-            return Routed()
+            return RankedStereotypes()
         of_group = (taxonomy[name] for name in outputs if name in taxonomy and taxonomy[name].target_group is group)
         names = [stereotype.id for stereotype in of_group if violent or not stereotype.is_violent]
         if not names:
-            return Routed()
+            return RankedStereotypes()
         places = {name: at for at, name in enumerate(outputs)}
         none = f"{names[0].split('/')[0]}/{NONE}"
         logits = self._logits(text, self.classifier_for(language), language) + (beside.added if beside else 0)
         shares = shares_among(logits[[places[name] for name in (*names, none)]])[:-1]
         chances = _probability(_odds(shares) * fitted.slope + fitted.offset)
         routes = [Route(taxonomy[name], float(chance)) for name, chance in zip(names, chances, strict=True)]
-        return Routed(tuple(sorted(routes, key=lambda route: -route.probability)), fitted.least, fitted.told)
+        return RankedStereotypes(tuple(sorted(routes, key=lambda route: -route.probability)), fitted.least, fitted.told)
 
     def shares(self, text: str, language: str | None) -> NDArray[np.float64]:
         """The share of each output, shape (outputs,); they sum to 1.
@@ -185,11 +185,11 @@ class Router:
             shares_of_groups[groups[name.split("/")[0]]] += float(share)
         return shares_of_groups
 
-    def _fit(self, language: str | None) -> Fitted | None:
+    def _fit(self, language: str | None) -> RouterFit | None:
         about = self.classifier_for(language).about
         if language not in about["calibration"]:
             return None
-        return Fitted(*about["calibration"][language], *about["limits"].get(language, _NEVER))
+        return RouterFit(*about["calibration"][language], *about["limits"].get(language, _NEVER))
 
     def classifier_for(self, language: str | None) -> TextClassifier:
         """The classifier that reads a language."""

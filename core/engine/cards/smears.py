@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from core.engine.cards.bank import Card
+from core.engine.cards.bank import ArgumentCard
 from core.engine.wording.smears import brought_in
 from core.models import Intent
 
 
-def without_smears(cards: Sequence[Card], post: str, language: str) -> list[Card]:
+def without_smears(cards: Sequence[ArgumentCard], post: str, language: str) -> list[ArgumentCard]:
     """The cards with the replies that may stand under the post."""
 
     def kept(replies: Mapping[Intent, tuple[str, ...]]) -> dict[Intent, tuple[str, ...]]:

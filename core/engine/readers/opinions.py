@@ -13,7 +13,7 @@ from typing import Final
 from core.engine.llm.budget import MeteredModel
 from core.engine.llm.prompts import load_prompt, quoted
 from core.engine.readers.networks import PostSigns
-from core.engine.readers.pooling import Pooling, Question, read_by
+from core.engine.readers.pooling import PoolingWeights, Question, read_by
 from core.engine.wording.language import name_of
 from core.errors import ModelUnavailable
 from core.i18n.sentences import sentence
@@ -34,7 +34,7 @@ class LargeReader:
     """A language model under a budget, and how far its word counts. Every method raises ``ModelUnavailable``."""
 
     model: MeteredModel
-    pooling: Pooling
+    pooling: PoolingWeights
 
     async def about(self, question: Question, text: str) -> float | None:
         """The probability that the answer about a post is yes; ``None`` for an answer that cannot be read."""

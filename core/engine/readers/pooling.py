@@ -46,7 +46,7 @@ class Weights:
 
 
 @dataclass(frozen=True, slots=True)
-class Pooling:
+class PoolingWeights:
     """The weights for one language model.
 
     Attributes:
@@ -61,7 +61,7 @@ class Pooling:
     weights: Mapping[Question, Weights] = field(default_factory=lambda: MappingProxyType({}))
     unread: frozenset[str] = frozenset()
 
-    def within(self, language: str | None) -> Pooling:
+    def within(self, language: str | None) -> PoolingWeights:
         """The weights for a post in a language: none where the model was found unfit to read it."""
         if language not in self.unread:
             return self
@@ -104,7 +104,7 @@ def probability(odds: float) -> float:
     return 1 / (1 + math.exp(-odds)) if odds >= 0 else math.exp(odds) / (1 + math.exp(odds))
 
 
-_SHIPPED: Final = Pooling(
+_SHIPPED: Final = PoolingWeights(
     "qwen2.5-coder-1.5b-instruct-q4_k_m",
     is_larger=False,
     weights=MappingProxyType(
@@ -118,11 +118,11 @@ _SHIPPED: Final = Pooling(
 """The model that ships adds nothing to the small readers, and is asked alone where they do not know the language."""
 
 
-def pooling_of(model: str) -> Pooling:
+def pooling_of(model: str) -> PoolingWeights:
     """The weights for a language model by its name; the defaults for any but the one that ships."""
-    return _SHIPPED if model == _SHIPPED.model else Pooling(model)
+    return _SHIPPED if model == _SHIPPED.model else PoolingWeights(model)
 
 
-def shipped() -> Pooling:
+def shipped() -> PoolingWeights:
     """The weights for the language model that ships with Antiphon."""
     return _SHIPPED

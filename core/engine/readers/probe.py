@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from core.engine.backends.minilm import REMEDY
 from core.engine.backends.weights import has_hash
-from core.engine.cards.router import Beside, Fitted, as_routed
+from core.engine.cards.router import Beside, RouterFit, as_routed
 from core.engine.ports import HiddenStates
 from core.engine.readers.networks import Sureness
 from core.engine.readers.pooling import log_odds, probability
@@ -41,7 +41,7 @@ _FARTHEST: Final = 8.0
 
 
 @dataclass(frozen=True, slots=True)
-class Pooled:
+class PooledHatefulness:
     """How hateful a post is by the small reader and the probe together, in [0, 1], and how sure they are."""
 
     hateful: float
@@ -49,7 +49,7 @@ class Pooled:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Probed:
+class ProbeReading:
     """What the probe says of one post.
 
     Attributes:
@@ -61,14 +61,14 @@ class Probed:
     unsure: tuple[float, float]
     beside: Beside | None
 
-    def pooled(self, small: float, *, is_coded: bool = False) -> Pooled:
+    def pooled(self, small: float, *, is_coded: bool = False) -> PooledHatefulness:
         """How hateful the post is, given the small reader's probability; not sure at least where it ``is_coded``."""
         bias, of_small, of_probe = self.pooling
         chance = probability(bias + of_small * log_odds(small) + of_probe * self.hate)
         low, high = self.unsure
         chance = max(chance, (low + high) / 2) if is_coded else chance
         middle = Sureness.NOT_SURE if chance < high else Sureness.HATEFUL
-        return Pooled(chance, Sureness.NOT_HATEFUL if chance < low else middle)
+        return PooledHatefulness(chance, Sureness.NOT_HATEFUL if chance < low else middle)
 
 
 class Probe:
@@ -88,7 +88,7 @@ class Probe:
         """What was kept beside the outputs: the weights that they belong to, languages, pooling and limits."""
         return self._stored[0]
 
-    async def read(self, text: str, language: str | None, most_seconds: float) -> Probed | None:
+    async def read(self, text: str, language: str | None, most_seconds: float) -> ProbeReading | None:
         """What it says of a post; nothing in a language that it was not fitted in, or without states of the post.
 
         Args:
@@ -107,17 +107,17 @@ class Probe:
             return None
         return None if states is None else self.said(states, language)
 
-    def said(self, states: NDArray[np.float32], language: str) -> Probed:
+    def said(self, states: NDArray[np.float32], language: str) -> ProbeReading:
         """What the outputs say of states, in one of the languages that they were fitted in."""
         about, arrays = self._stored
         far = np.clip((states - arrays["mean"]) / arrays["spread"], -_FARTHEST, _FARTHEST)
         outputs = arrays["weight"] @ far + arrays["bias"]
         fitted, beside = about["stereotypes"].get(language), None
         if fitted:
-            its = Fitted(*fitted["calibration"], *fitted["limits"])
+            its = RouterFit(*fitted["calibration"], *fitted["limits"])
             beside = Beside(fitted["weight"] * outputs[1:], its, fitted["scale"])
         of_hate = about[HATEFUL][language]
-        return Probed(float(outputs[0]), tuple(of_hate["pooling"]), tuple(of_hate["unsure"]), beside)
+        return ProbeReading(float(outputs[0]), tuple(of_hate["pooling"]), tuple(of_hate["unsure"]), beside)
 
     @cached_property
     def _stored(self) -> tuple[Mapping[str, Any], Mapping[str, NDArray[np.float32]]]:

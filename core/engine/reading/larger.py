@@ -18,9 +18,9 @@ from core.engine.cards.router import Route, Router
 from core.engine.llm.budget import MeteredModel
 from core.engine.llm.prompts import load_prompt, quoted
 from core.engine.llm.questions import ask, chance, conversation
-from core.engine.outcomes import Noted
+from core.engine.outcomes import StageOutcome
 from core.engine.ports import Generation
-from core.engine.readers.pooling import Pooling, Question, read_by
+from core.engine.readers.pooling import PoolingWeights, Question, read_by
 from core.engine.reading.posts import decide
 from core.engine.reading.signals import THREATENS, Signals
 from core.engine.scoring.gates import fragment_fault
@@ -126,8 +126,8 @@ async def analyse(post: FlaggedPost, routes: Sequence[Route], model: MeteredMode
 
 
 async def read_at_once(
-    post: FlaggedPost, signals: Signals, router: Router, model: MeteredModel, pooling: Pooling
-) -> Noted[tuple[Reading, str]]:
+    post: FlaggedPost, signals: Signals, router: Router, model: MeteredModel, pooling: PoolingWeights
+) -> StageOutcome[tuple[Reading, str]]:
     """The reading of a post by the small readers and one call of a larger model, and notes on what is missing.
 
     Beside it stands what the post says in the model's own English words; "" without an answer of the model. Without
@@ -139,7 +139,7 @@ async def read_at_once(
     """
     unread = decide(replace(signals, is_models_alone=False), {})
     if not pooling.counts(Question.HATEFUL, is_alone=signals.hateful is None):
-        return Noted((unread, ""), [])
+        return StageOutcome((unread, ""), [])
     routes = await asyncio.to_thread(offered, post.text, signals.language, router, signals)
     try:
         analysis = await analyse(post, routes, model)
@@ -147,7 +147,7 @@ async def read_at_once(
         if model.budget.ends_without(err):
             raise
         note = sentence("reading: the model did not read the post ({why}); the small readers read it", why=err.message)
-        return Noted((unread, ""), [note])
+        return StageOutcome((unread, ""), [note])
     signs, chances = signals.signs, analysis.chances
     hateful = pooling.pooled(Question.HATEFUL, signals.hateful, chances[Question.HATEFUL])
     threat = pooling.pooled(Question.THREAT, signs.threat if signs else None, chances[Question.THREAT])
@@ -171,7 +171,7 @@ async def read_at_once(
         guesses=(),
         implied_meaning=_gist(analysis, is_told=is_told, language=signals.language),
     )
-    return Noted((reading, analysis.gist), [note] if analysis.is_stated else [])
+    return StageOutcome((reading, analysis.gist), [note] if analysis.is_stated else [])
 
 
 def _group(signals: Signals, analysis: Analysis) -> TargetGroup | None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from core.engine.llm.budget import MeteredModel
 from core.engine.llm.prompts import load_prompt, quoted
-from core.engine.outcomes import Noted
+from core.engine.outcomes import StageOutcome
 from core.engine.ports import Generation
 from core.engine.readers.opinions import LargeReader, Opinions
 from core.engine.readers.pooling import Question, shipped
@@ -72,7 +72,7 @@ SCHEMA: dict[str, Any] = {
 
 async def read_post(
     post: FlaggedPost, signals: Signals, model: MeteredModel, larger: LargeReader | None = None
-) -> Noted[Reading]:
+) -> StageOutcome[Reading]:
     """The reading of a post, and notes on what is missing and why.
 
     One structured call gives the explanations; after a bad answer a second call uses another prompt. What the model
@@ -106,7 +106,7 @@ async def read_post(
     is_personal = not is_violent and await _is_personal(signals, opinions)
     signals = replace(signals, hateful=hateful, read_by=opinions.told_by())
     reading = decide(signals, explained.value, violent=is_violent, personal=is_personal)
-    return Noted(reading, [*explained.notes, *opinions.notes_on_readers()])
+    return StageOutcome(reading, [*explained.notes, *opinions.notes_on_readers()])
 
 
 async def _is_violent(signals: Signals, opinions: Opinions) -> bool:
@@ -131,20 +131,20 @@ async def _is_personal(signals: Signals, opinions: Opinions) -> bool:
     return signals.is_personal(await opinions.on(Question.PERSON, small, is_open=signals.may_name_person) or 0.0)
 
 
-async def _explain(text: str, model: MeteredModel) -> Noted[Mapping[str, Any]]:
+async def _explain(text: str, model: MeteredModel) -> StageOutcome[Mapping[str, Any]]:
     problem = ""
     how = Generation(max_tokens=220, temperature=0.0, schema=SCHEMA)
     first, again = load_prompt("reading").fill(post=quoted(text)), load_prompt("reading_again").fill(post=quoted(text))
     for messages in (first, again):
         try:
-            return Noted(parse_explanations((await model.generate(messages, how)).texts[0]), [])
+            return StageOutcome(parse_explanations((await model.generate(messages, how)).texts[0]), [])
         except BadAnswer as err:
             problem = err.message
         except ModelUnavailable as err:
             if model.budget.ends_without(err):
                 raise  # the model is not there: this is not just a poorer reading
-            return Noted({}, [sentence("reading: the explanations were not asked for ({why})", why=err.message)])
-    return Noted({}, [sentence("reading: the model's explanations could not be used ({why})", why=problem)])
+            return StageOutcome({}, [sentence("reading: the explanations were not asked for ({why})", why=err.message)])
+    return StageOutcome({}, [sentence("reading: the model's explanations could not be used ({why})", why=problem)])
 
 
 def parse_explanations(answer: str) -> dict[str, Any]:

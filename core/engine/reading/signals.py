@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from core.engine.outcomes import Noted
+from core.engine.outcomes import StageOutcome
 from core.engine.readers.networks import PostReader, PostSigns, Sureness
-from core.engine.readers.probe import Probe, Probed
+from core.engine.readers.probe import Probe, ProbeReading
 from core.engine.wording.injection import instructs
 from core.engine.wording.language import NAMES, language_of_post, words_alone
 from core.engine.wording.slurs import is_coded, slurs_in
@@ -171,7 +171,7 @@ class Signals:
     unlikely_groups: frozenset[TargetGroup] = frozenset()
     signs: PostSigns | None = None
     is_sure: bool = False
-    probed: Probed | None = None
+    probed: ProbeReading | None = None
     read_by: ReadBy = ReadBy.RULES
     is_code: bool = False
     is_models_alone: bool = False
@@ -211,7 +211,7 @@ class Signals:
         return chance >= PERSONAL and not self.speaks_of_another
 
 
-def check_text(text: str) -> Noted[str]:
+def check_text(text: str) -> StageOutcome[str]:
     """The post's text as the engine reads it, and notes on what was removed or noticed.
 
     Raises:
@@ -241,7 +241,7 @@ def check_text(text: str) -> Noted[str]:
         notes.append(
             sentence("post: the post tries to give the model instructions; they are read as text and not followed")
         )
-    return Noted(cleaned, notes)
+    return StageOutcome(cleaned, notes)
 
 
 async def read_signals(

@@ -13,12 +13,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from core.engine.cards.answers import is_known, shipped_vectors
-from core.engine.cards.bank import Card, prepared_sentences
+from core.engine.cards.bank import ArgumentCard, prepared_sentences
 from core.engine.cards.own import in_need_of_source
 from core.engine.llm.budget import MeteredModel
 from core.engine.ports import Inference, Scorer
 from core.engine.readers.networks import Readers
-from core.engine.readers.pooling import Pooling, shipped
+from core.engine.readers.pooling import PoolingWeights, shipped
 from core.engine.review.candidates import POINTING, Candidate, points_at_the_post
 from core.engine.review.explanation import Teller, cautions_of, unsure
 from core.engine.review.judge import LEADING, best_of_each_intent, seeded
@@ -75,7 +75,7 @@ class Assessor:
     """
 
     brief: Brief
-    cards: Sequence[Card]
+    cards: Sequence[ArgumentCard]
     allowed: Sequence[Intent]
     max_characters: int
     recent: tuple[str, ...]
@@ -86,9 +86,9 @@ class Assessor:
     weights: Mapping[str, float] = field(default_factory=lambda: WEIGHTS)
     faults: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
-    writer: Pooling = field(default_factory=shipped)
+    writer: PoolingWeights = field(default_factory=shipped)
     is_reviewed: bool = False
-    guesses: Sequence[Card] = ()
+    guesses: Sequence[ArgumentCard] = ()
     is_claim_chosen: bool = False
     least: float = 0.0
     holds_back: bool = False

@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass, field
 from typing import Final
 
-from core.engine.cards.bank import Card, Facet
+from core.engine.cards.bank import ArgumentCard, Facet
 from core.engine.readers.networks import DraftSigns
-from core.engine.scoring.missing_scores import Missing
+from core.engine.scoring.missing_scores import MissingScore
 from core.models import Intent, ReadBy, Receipt, Scores, Verdict
 
 _CARRIES = 0.6
@@ -59,12 +59,12 @@ class Candidate:
     doubt: str = ""
     contested: str = ""
     read_by: ReadBy = ReadBy.RULES
-    card: Card | None = field(default=None, compare=False)
+    card: ArgumentCard | None = field(default=None, compare=False)
     stands_in: bool = False
     may_miss: bool = False
     suits: float | None = None
     facet: Facet | None = field(default=None, compare=False)
-    no_quality: Missing | None = None
+    no_quality: MissingScore | None = None
     chance: float | None = None
     is_unsure: bool = False
 

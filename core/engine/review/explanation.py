@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 
-from core.engine.cards.bank import Card, prepared_id, prepared_in
+from core.engine.cards.bank import ArgumentCard, prepared_id, prepared_in
 from core.engine.readers.networks import Readers
-from core.engine.readers.pooling import Pooling
+from core.engine.readers.pooling import PoolingWeights
 from core.engine.review.candidates import Candidate
-from core.engine.scoring.missing_scores import Circumstances, Missing, unscored, why_in_words
+from core.engine.scoring.missing_scores import Circumstances, MissingScore, unscored, why_in_words
 from core.engine.wording.reading_level import hard_to_read
 from core.engine.wording.text import sentences
 from core.i18n.sentences import Sentence, sentence
@@ -32,10 +32,10 @@ class Teller:
     """
 
     brief: Brief
-    cards: Sequence[Card]
-    guesses: Sequence[Card]
+    cards: Sequence[ArgumentCard]
+    guesses: Sequence[ArgumentCard]
     readers: Readers
-    writer: Pooling
+    writer: PoolingWeights
     scored_by: Set[str]
     failed: Set[str]
 
@@ -63,7 +63,7 @@ class Teller:
             unscored={name: why_in_words(why) for name, why in self.unscored(candidate).items()},
         )
 
-    def unscored(self, candidate: Candidate) -> dict[str, Missing]:
+    def unscored(self, candidate: Candidate) -> dict[str, MissingScore]:
         """Why each score that a candidate lacks is missing, by its name."""
         circumstances = Circumstances(
             states_fact=bool(candidate.receipts),
@@ -72,9 +72,9 @@ class Teller:
         )
         return unscored(candidate.scores, self.brief, self.readers, circumstances)
 
-    def _unasked_quality(self) -> Missing | None:
+    def _unasked_quality(self) -> MissingScore | None:
         """Why the argument quality is missing where no model was asked: a configured scorer gave none."""
-        return Missing.LANGUAGE if "argument_quality" in self.scored_by else None
+        return MissingScore.LANGUAGE if "argument_quality" in self.scored_by else None
 
     def _answers(self, candidate: Candidate) -> str | None:
         """The gist of the stereotype that a draft answers, where that is known."""

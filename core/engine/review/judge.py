@@ -12,7 +12,7 @@ from itertools import permutations
 from statistics import fmean
 from typing import Final
 
-from core.engine.outcomes import Noted
+from core.engine.outcomes import StageOutcome
 from core.engine.review.candidates import Candidate
 from core.engine.review.judge_formats import HIGHEST, Comparison, Judge
 from core.engine.review.ranking import Tournament
@@ -48,23 +48,23 @@ def _by_intent(candidates: Sequence[Candidate]) -> list[Candidate]:
     return [*first, *sorted((c for c in candidates if c not in first), key=lambda c: c.order)]
 
 
-async def judge(candidates: Sequence[Candidate], brief: Brief, by: Judge) -> Noted[list[Candidate]]:
+async def judge(candidates: Sequence[Candidate], brief: Brief, by: Judge) -> StageOutcome[list[Candidate]]:
     """The candidates with the judge's score in [0, 10], and why some have none.
 
     The profile says whether every pair is compared in both orders, as published, or only as many as settle the first
     places. A candidate without a comparison has no score.
     """
     if not by.model.budget.profile.verdicts:
-        return Noted(list(candidates), [sentence("judge: the profile asks no judge; the rewards decide")])
+        return StageOutcome(list(candidates), [sentence("judge: the profile asks no judge; the rewards decide")])
     if len(candidates) < 2:
         alone = [sentence("judge: one draft alone cannot be compared")] if candidates else []
-        return Noted(list(candidates), alone)
+        return StageOutcome(list(candidates), alone)
     rank = _round_robin if by.model.budget.profile.is_round_robin else _adaptively
     judged = await rank(candidates, brief, by)
-    return Noted(judged.value, sorted(set(judged.notes)))
+    return StageOutcome(judged.value, sorted(set(judged.notes)))
 
 
-async def _adaptively(candidates: Sequence[Candidate], brief: Brief, by: Judge) -> Noted[list[Candidate]]:
+async def _adaptively(candidates: Sequence[Candidate], brief: Brief, by: Judge) -> StageOutcome[list[Candidate]]:
     """Score each candidate by ten times its chance of being better than another one."""
     tournament = Tournament([candidate.energy for candidate in candidates])
     limit = len(candidates) * by.model.budget.profile.verdicts
@@ -87,10 +87,10 @@ async def _adaptively(candidates: Sequence[Candidate], brief: Brief, by: Judge) 
         else c
         for at, c in enumerate(candidates)
     ]
-    return Noted(scored, degraded)
+    return StageOutcome(scored, degraded)
 
 
-async def _round_robin(candidates: Sequence[Candidate], brief: Brief, by: Judge) -> Noted[list[Candidate]]:
+async def _round_robin(candidates: Sequence[Candidate], brief: Brief, by: Judge) -> StageOutcome[list[Candidate]]:
     """Score each candidate by its mean over all readable comparisons (CODEOFCONDUCT, Algorithm 3)."""
     texts = [candidate.text for candidate in candidates]
     pairs = list(permutations(range(len(texts)), 2))
@@ -107,7 +107,7 @@ async def _round_robin(candidates: Sequence[Candidate], brief: Brief, by: Judge)
             degraded.append(_UNREADABLE)
         else:
             table[pair] = comparison
-    return Noted([_from_table(candidate, at, table) for at, candidate in enumerate(candidates)], degraded)
+    return StageOutcome([_from_table(candidate, at, table) for at, candidate in enumerate(candidates)], degraded)
 
 
 def _why_stopped(err: ModelUnavailable) -> str:

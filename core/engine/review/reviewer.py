@@ -14,7 +14,7 @@ from typing import Any, Final
 from core.engine.llm.budget import MeteredModel
 from core.engine.llm.prompts import load_prompt, quoted
 from core.engine.llm.questions import ask, conversation, is_yes
-from core.engine.outcomes import Noted
+from core.engine.outcomes import StageOutcome
 from core.engine.ports import Generation
 from core.errors import BadAnswer, ModelUnavailable
 from core.i18n.sentences import Sentence, sentence
@@ -84,7 +84,7 @@ class Opinion:
 
 
 @dataclass(frozen=True, slots=True)
-class Review:
+class ModelReview:
     """What the reviewer says of all drafts: an opinion for each that it spoke of, and all of them in order."""
 
     opinions: Mapping[str, Opinion]
@@ -115,14 +115,14 @@ def in_words(fault: str) -> Sentence:
 
 async def review(
     post: FlaggedPost, texts: Sequence[str], passage: Evidence | None, model: MeteredModel
-) -> Noted[Review | None]:
+) -> StageOutcome[ModelReview | None]:
     """The review of the first ``MOST`` drafts, by their texts; ``None`` where the model gave none, and why.
 
     Args:
         passage: what one of the drafts rests on, if any does.
     """
     if not texts:
-        return Noted(Review({}, ()), [])
+        return StageOutcome(ModelReview({}, ()), [])
     texts = texts[:MOST]
     letters = _LETTERS[: len(texts)]
     lines = (f"{letter}: {' '.join(text.split())}" for letter, text in zip(letters, texts, strict=True))
@@ -133,7 +133,7 @@ async def review(
     try:
         answer, _ = await ask(model, prompt, Generation(max_tokens=60 + _TOKENS_EACH * len(texts), schema=SCHEMA))
     except (BadAnswer, ModelUnavailable) as err:
-        return Noted(None, [sentence("review: the drafts were not reviewed ({why})", why=err.message)])
+        return StageOutcome(None, [sentence("review: the drafts were not reviewed ({why})", why=err.message)])
     by_letter = dict(zip(letters, texts, strict=True))
     rows = answer.get("drafts") if isinstance(answer.get("drafts"), list) else []
     opinions = {
@@ -144,8 +144,8 @@ async def review(
     placed = [str(letter).strip(" .:").upper() for letter in answer.get("order") or []]
     order = dict.fromkeys([by_letter[letter] for letter in placed if letter in by_letter] + list(opinions))
     if not opinions:
-        return Noted(None, [sentence("review: the drafts were not reviewed ({why})", why=sentence("empty"))])
-    return Noted(Review(opinions, (*order, *(text for text in texts if text not in order))), [])
+        return StageOutcome(None, [sentence("review: the drafts were not reviewed ({why})", why=sentence("empty"))])
+    return StageOutcome(ModelReview(opinions, (*order, *(text for text in texts if text not in order))), [])
 
 
 def _opinion(row: Mapping[str, Any]) -> Opinion:

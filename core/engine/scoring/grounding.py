@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
-from core.engine.scoring.proper_names import Known, NameSpan, known_by, names_in
+from core.engine.scoring.proper_names import NameSpan, TextNames, known_by, names_in
 from core.engine.scoring.repeated import without_repeated
 from core.engine.wording.figure_weight import Weight, weight_of
 from core.engine.wording.figures import Figure, FigureKind, figures, says
@@ -126,11 +126,11 @@ class _Held:
     """What a passage and its source hold."""
 
     figures: tuple[Figure, ...]
-    names: Known
+    names: TextNames
     sentences: frozenset[str]
 
 
-_NOTHING = _Held((), Known(), frozenset())
+_NOTHING = _Held((), TextNames(), frozenset())
 
 
 def _held_by(passage: Evidence) -> _Held:

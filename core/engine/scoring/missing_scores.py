@@ -16,7 +16,7 @@ from core.models import Brief, Scores
 _OF_READER = ("stance", "non_toxicity", "fit", "faithfulness_post")
 
 
-class Missing(StrEnum):
+class MissingScore(StrEnum):
     """Why a score is missing, by what a reader can do about it; the value is its code, which keeps its meaning."""
 
     LANGUAGE = "no_scorer_for_language"
@@ -27,15 +27,15 @@ class Missing(StrEnum):
     NOT_APPLICABLE = "not_applicable"
 
 
-def why_in_words(why: Missing) -> Sentence:
+def why_in_words(why: MissingScore) -> Sentence:
     """The reason as part of a sentence."""
     return {
-        Missing.LANGUAGE: sentence("no scorer knows the language"),
-        Missing.NOT_INSTALLED: sentence("no scorer is installed, and the profile does not ask the language model"),
-        Missing.NOT_REACHED: sentence("the profile does not measure it, or ended before"),
-        Missing.FAILED: sentence("the scorer or the language model did not answer"),
-        Missing.UNCHECKED: sentence("what is stated could not be checked"),
-        Missing.NOT_APPLICABLE: sentence("it does not apply to this draft"),
+        MissingScore.LANGUAGE: sentence("no scorer knows the language"),
+        MissingScore.NOT_INSTALLED: sentence("no scorer is installed, and the profile does not ask the language model"),
+        MissingScore.NOT_REACHED: sentence("the profile does not measure it, or ended before"),
+        MissingScore.FAILED: sentence("the scorer or the language model did not answer"),
+        MissingScore.UNCHECKED: sentence("what is stated could not be checked"),
+        MissingScore.NOT_APPLICABLE: sentence("it does not apply to this draft"),
     }[why]
 
 
@@ -50,40 +50,40 @@ class Circumstances:
     """
 
     states_fact: bool = False
-    quality: Missing | None = None
+    quality: MissingScore | None = None
     failed: Collection[str] = ()
 
 
-def unscored(scores: Scores, brief: Brief, readers: Readers, circumstances: Circumstances) -> dict[str, Missing]:
+def unscored(scores: Scores, brief: Brief, readers: Readers, circumstances: Circumstances) -> dict[str, MissingScore]:
     """Why each score that a draft lacks is missing, by its name."""
     language = brief.reading.language
     is_unlike = language not in readers.embedder.languages
     why = {
-        "argument_quality": circumstances.quality or Missing.NOT_INSTALLED,
-        "factuality": Missing.UNCHECKED if circumstances.states_fact else Missing.NOT_APPLICABLE,
+        "argument_quality": circumstances.quality or MissingScore.NOT_INSTALLED,
+        "factuality": MissingScore.UNCHECKED if circumstances.states_fact else MissingScore.NOT_APPLICABLE,
         "faithfulness_claim": _unlike(is_unlike=is_unlike, is_there=bool(brief.claim)),
         "faithfulness_evidence": _unlike(is_unlike=is_unlike, is_there=bool(brief.evidence)),
-        "judge": Missing.NOT_REACHED,
-        "judge_spread": Missing.NOT_REACHED,
+        "judge": MissingScore.NOT_REACHED,
+        "judge_spread": MissingScore.NOT_REACHED,
     }
-    unread = Missing.NOT_REACHED if readers.drafts.knows(language) else Missing.LANGUAGE
-    why |= dict.fromkeys(_OF_READER, unread) | dict.fromkeys(circumstances.failed, Missing.FAILED)
+    unread = MissingScore.NOT_REACHED if readers.drafts.knows(language) else MissingScore.LANGUAGE
+    why |= dict.fromkeys(_OF_READER, unread) | dict.fromkeys(circumstances.failed, MissingScore.FAILED)
     why["total"] = Counter(why[name] for name in WEIGHTS).most_common(1)[0][0]  # it is missing where all of them are
     return {name: reason for name, reason in why.items() if getattr(scores, name) is None}
 
 
-def _unlike(*, is_unlike: bool, is_there: bool) -> Missing:
+def _unlike(*, is_unlike: bool, is_there: bool) -> MissingScore:
     if is_unlike:
-        return Missing.LANGUAGE
-    return Missing.NOT_REACHED if is_there else Missing.NOT_APPLICABLE
+        return MissingScore.LANGUAGE
+    return MissingScore.NOT_REACHED if is_there else MissingScore.NOT_APPLICABLE
 
 
-def unanswered(budget: Budget) -> Missing:
+def unanswered(budget: Budget) -> MissingScore:
     """Why a model that was asked for a score gave none."""
-    return Missing.NOT_REACHED if budget.exhausted() else Missing.FAILED
+    return MissingScore.NOT_REACHED if budget.exhausted() else MissingScore.FAILED
 
 
-def note_of_missing(drafts: Sequence[Mapping[str, Missing]]) -> Sentence | None:
+def note_of_missing(drafts: Sequence[Mapping[str, MissingScore]]) -> Sentence | None:
     """One sentence on the rewards that no draft has, grouped by their reasons; ``None`` where each is there.
 
     The code of each reason is among the sentence's values, by the name of the score.

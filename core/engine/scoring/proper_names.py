@@ -31,7 +31,7 @@ _NEAR = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class TextNames:
     """The names that a text holds, in the other languages too: ``acronyms`` as written, all ``words`` casefolded."""
 
     words: frozenset[str] = frozenset()
@@ -46,7 +46,7 @@ class NameSpan:
     start: int
     end: int
 
-    def is_known(self, passage: Known, known_words: AbstractSet[str], language: str) -> bool:
+    def is_known(self, passage: TextNames, known_words: AbstractSet[str], language: str) -> bool:
         """Whether a passage, or a set of casefolded words, holds this name; words that name nobody count as known."""
         plain = _POSSESSIVE.sub("", self.text.replace("’", "'"))
         folded = plain.casefold()
@@ -69,7 +69,7 @@ def _bent(word: str, known: AbstractSet[str]) -> bool:
     )
 
 
-def known_by(text: str, language: str | None) -> Known:
+def known_by(text: str, language: str | None) -> TextNames:
     """The names that a text holds, with the same names in the other languages."""
     same = {name for match in _spellings().finditer(text) for name in _same()[match.group()]}
     whole = f"{text} {' '.join(same)}"
@@ -78,7 +78,7 @@ def known_by(text: str, language: str | None) -> Known:
     acronyms = {token for token in bare if _ACRONYM.fullmatch(token)}
     if language == "eu":
         acronyms |= {match.group() for token in bare if (match := re.match(r"[A-ZÀ-ÖØ-Þ]{2,}", token))}
-    return Known(frozenset(words(whole)) | {token.casefold() for token in bare}, frozenset(acronyms))
+    return TextNames(frozenset(words(whole)) | {token.casefold() for token in bare}, frozenset(acronyms))
 
 
 def names_in(text: str, spans: Sequence[tuple[int, int]], language: str) -> Iterator[NameSpan]:

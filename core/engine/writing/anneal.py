@@ -11,7 +11,7 @@ import asyncio
 import random
 from collections.abc import Awaitable, Callable, Sequence
 
-from core.engine.cards.bank import Card
+from core.engine.cards.bank import ArgumentCard
 from core.engine.llm.budget import MeteredModel
 from core.engine.llm.prompts import load_prompt, quoted
 from core.engine.outcomes import Search
@@ -57,7 +57,7 @@ def pick(candidates: Sequence[Candidate], temperature: float, count: int, chance
     return drawn
 
 
-def vocabulary(brief: Brief, cards: Sequence[Card]) -> list[str]:
+def vocabulary(brief: Brief, cards: Sequence[ArgumentCard]) -> list[str]:
     """The words to sample from: the prepared sentences', the evidence's, and the post's without slurs or blame.
 
     A word of the post is taken only if the prepared sentences or the evidence use it too: the others may be insults.
@@ -72,7 +72,7 @@ def vocabulary(brief: Brief, cards: Sequence[Card]) -> list[str]:
 async def anneal(
     start: Sequence[Candidate],
     brief: Brief,
-    cards: Sequence[Card],
+    cards: Sequence[ArgumentCard],
     model: MeteredModel,
     assessor: Assessor,
     chance: random.Random,

@@ -37,7 +37,7 @@ Answered = TypeVar("Answered")
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
+class ScoredText:
     """A text with E, its score by the judge, in [0, 10]."""
 
     text: str
@@ -56,7 +56,7 @@ def word_list(brief: Brief) -> list[str]:
 
 async def search(
     background: str, brief: Brief, bag: Sequence[str], writer: MeteredModel, by: Judge, chance: random.Random
-) -> Search[Scored]:
+) -> Search[ScoredText]:
     """Answers to a post, within the budget of ``writer``.
 
     Args:
@@ -78,9 +78,9 @@ class _Loop:
     by: Judge
     chance: random.Random
 
-    async def run(self) -> Search[Scored]:
+    async def run(self) -> Search[ScoredText]:
         budget, profile = self.writer.budget, self.writer.budget.profile
-        current, scored = [self.background], dict[str, Scored]()
+        current, scored = [self.background], dict[str, ScoredText]()
         for done in range(profile.rounds):
             ended = budget.exhausted() or budget.is_late()
             if ended:
@@ -98,7 +98,7 @@ class _Loop:
             current = [answer.text for answer in best]
         return Search(_best_first(scored.values()), profile.rounds, budget.exhausted() or sentence("round limit"))
 
-    async def _grow(self, text: str, temperature: float) -> list[Scored]:
+    async def _grow(self, text: str, temperature: float) -> list[ScoredText]:
         """The next candidates from one candidate: the best k of the answers that its k drawn strings lead to."""
         count = self.writer.budget.profile.proposals
         sampled = [self.chance.sample(self.bag, min(APPENDED_WORDS, len(self.bag))) for _ in range(count)]
@@ -125,7 +125,7 @@ class _Loop:
         answers = _answers(await asyncio.gather(*jobs, return_exceptions=True))
         return list(dict.fromkeys(text for answer in answers if (text := tidy(answer.texts[0]))))
 
-    async def _judge(self, texts: Sequence[str]) -> list[Scored]:
+    async def _judge(self, texts: Sequence[str]) -> list[ScoredText]:
         """Each text with the mean of its scores; a text without a readable comparison is left out."""
         rivals = [*texts, self.background] if len(texts) == 1 else list(texts)
         pairs = list(zip(rivals[::2], rivals[1::2], strict=False))
@@ -140,7 +140,7 @@ class _Loop:
                 if marks_of_pair is not None:
                     marks.setdefault(first, []).append(marks_of_pair.first)
                     marks.setdefault(second, []).append(marks_of_pair.second)
-        return [Scored(text, fmean(marks[text])) for text in texts if text in marks]
+        return [ScoredText(text, fmean(marks[text])) for text in texts if text in marks]
 
 
 def _answers(answers: Sequence[Answered | BaseException]) -> list[Answered]:
@@ -155,5 +155,5 @@ def _answers(answers: Sequence[Answered | BaseException]) -> list[Answered]:
     return came
 
 
-def _best_first(answers: Iterable[Scored]) -> list[Scored]:
+def _best_first(answers: Iterable[ScoredText]) -> list[ScoredText]:
     return sorted(answers, key=lambda answer: -answer.score)

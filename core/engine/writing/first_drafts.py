@@ -12,10 +12,10 @@ import random
 from collections.abc import Iterator, Sequence
 
 from core.engine.arguing.evidence import far_from
-from core.engine.cards.bank import Card, Facet
+from core.engine.cards.bank import ArgumentCard, Facet
 from core.engine.llm.budget import MeteredModel
 from core.engine.llm.prompts import load_prompt, quoted
-from core.engine.outcomes import Noted
+from core.engine.outcomes import StageOutcome
 from core.engine.ports import Generation
 from core.engine.review.candidates import Candidate
 from core.engine.review.judge import LEADING
@@ -41,7 +41,9 @@ _MAX_TOKENS = 90
 _VOICES = 3
 
 
-def compose(brief: Brief, cards: Sequence[Card], intents: Sequence[Intent], chance: random.Random) -> list[Candidate]:
+def compose(
+    brief: Brief, cards: Sequence[ArgumentCard], intents: Sequence[Intent], chance: random.Random
+) -> list[Candidate]:
     """Drafts from prepared replies and evidence, without any model.
 
     A reply stands as it was written. For each intent all that fit under any post of the stereotype are offered, and
@@ -65,7 +67,9 @@ def compose(brief: Brief, cards: Sequence[Card], intents: Sequence[Intent], chan
     return list(drafts.values())
 
 
-def _on_facets(cards: Sequence[Card], intents: Sequence[Intent]) -> Iterator[tuple[Intent, Card, Facet, str]]:
+def _on_facets(
+    cards: Sequence[ArgumentCard], intents: Sequence[Intent]
+) -> Iterator[tuple[Intent, ArgumentCard, Facet, str]]:
     """The replies to the facets that the post is about, with their cards, the nearest facet first."""
     own = {intent for card in cards for intent, texts in card.own.items() if texts}
     facets = [(card, facet) for card in cards for facet in card.facets if facet.near]
@@ -75,7 +79,7 @@ def _on_facets(cards: Sequence[Card], intents: Sequence[Intent]) -> Iterator[tup
                 yield from ((intent, card, facet, text) for text in facet.replies.get(intent, ()))
 
 
-def _first_choice(cards: Sequence[Card], intent: Intent, brief: Brief) -> Sequence[Card]:
+def _first_choice(cards: Sequence[ArgumentCard], intent: Intent, brief: Brief) -> Sequence[ArgumentCard]:
     """Where the community has replies of its own, the cards that hold them; else those that a fact carries, if any."""
     own = [card for card in cards if card.own.get(intent)]
     if own or intent is not Intent.INFORMATIVE:
@@ -83,12 +87,12 @@ def _first_choice(cards: Sequence[Card], intent: Intent, brief: Brief) -> Sequen
     return [card for card in cards if _fact_reply(card, brief)] or cards
 
 
-def _texts(card: Card, intent: Intent, brief: Brief, chance: random.Random) -> list[str]:
+def _texts(card: ArgumentCard, intent: Intent, brief: Brief, chance: random.Random) -> list[str]:
     sourced = _fact_reply(card, brief) if intent is Intent.INFORMATIVE and not card.own.get(intent) else ""
     return [sourced] if sourced else _openings(card, intent, chance)
 
 
-def _fact_reply(card: Card, brief: Brief) -> str:
+def _fact_reply(card: ArgumentCard, brief: Brief) -> str:
     """The card's argument with the fact that carries it; "" without one, or where both are too long for a reply."""
     fact = _fact_for(card, brief) if card.claim and card.is_translated else ""
     text = join([card.claim, fact])
@@ -96,7 +100,7 @@ def _fact_reply(card: Card, brief: Brief) -> str:
     return text if fact and is_spared and len(sentences(text)) <= MAX_SENTENCES else ""
 
 
-def _openings(card: Card, intent: Intent, chance: random.Random) -> list[str]:
+def _openings(card: ArgumentCard, intent: Intent, chance: random.Random) -> list[str]:
     """Two replies of a card, the community's own first; where it has none, all that fit under any post as well."""
     own, others = card.own.get(intent, ()), card.replies[intent]
     mine = chance.sample(own, min(_OPENINGS, len(own)))
@@ -104,7 +108,7 @@ def _openings(card: Card, intent: Intent, chance: random.Random) -> list[str]:
     return [*mine, *broad, *chance.sample(others, min(_OPENINGS - len(mine), len(others)))]
 
 
-def _fact_for(card: Card, brief: Brief) -> str:
+def _fact_for(card: ArgumentCard, brief: Brief) -> str:
     """The words of the passage that carries a card's argument, in the draft's language; "" where there is none."""
     far = far_from(brief.evidence)
     for passage in brief.evidence:
@@ -128,10 +132,10 @@ async def write(
     style: str,
     temperature: float,
     exemplars: Sequence[str],
-    cards: Sequence[Card] = (),
+    cards: Sequence[ArgumentCard] = (),
     each: int = 1,
     variant: int = 0,
-) -> Noted[list[Candidate]]:
+) -> StageOutcome[list[Candidate]]:
     """Drafts by the model, ``each`` for every intent, all asked for at once, and why some are missing.
 
     Args:
@@ -165,14 +169,14 @@ async def write(
                 drafts.setdefault(text, Candidate(text, intent, is_prepared=False))
     wrote = len(intents) - len(lost)
     if not lost:
-        return Noted(list(drafts.values()), [])
+        return StageOutcome(list(drafts.values()), [])
     note = sentence(
         "drafts: the model wrote {wrote} of {wanted} drafts ({why})", wrote=wrote, wanted=len(intents), why=lost[0]
     )
-    return Noted(list(drafts.values()), [note])
+    return StageOutcome(list(drafts.values()), [note])
 
 
-def _first_replies(cards: Sequence[Card], intent: Intent) -> list[str]:
+def _first_replies(cards: Sequence[ArgumentCard], intent: Intent) -> list[str]:
     """A prepared reply of each of the first cards."""
     cards_told = (card for card in cards if not card.stereotype.is_general)
     replies = ([*card.own.get(intent, ()), *card.broad.get(intent, ()), *card.replies[intent]] for card in cards_told)

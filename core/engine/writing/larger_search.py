@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
-from core.engine.cards.bank import Card
+from core.engine.cards.bank import ArgumentCard
 from core.engine.llm.budget import MeteredModel
 from core.engine.outcomes import Search
 from core.engine.review.assessment import MAX_DRAFTS, Assessor
@@ -20,7 +20,7 @@ from core.engine.review.candidates import Candidate
 from core.engine.review.explanation import cautions_of, unsure
 from core.engine.review.judge import ranked
 from core.engine.review.judge_formats import Judge
-from core.engine.review.reviewer import Opinion, Review, in_words, review
+from core.engine.review.reviewer import ModelReview, Opinion, in_words, review
 from core.engine.scoring.factual import is_factual
 from core.engine.scoring.gates import intent_fault, second_doubt
 from core.engine.scoring.receipts import warnings_of
@@ -66,7 +66,7 @@ class LargerSearch:
     passages: Sequence[Evidence]
     assess: Callable[[Brief], Assessor]
     brief: Brief
-    cards: Sequence[Card]
+    cards: Sequence[ArgumentCard]
     show: Callable[[Sequence[Candidate], Assessor], Awaitable[None]]
     report: Callable[[str, str], None]
     notes: list[str]
@@ -100,7 +100,7 @@ class LargerSearch:
 
     async def _reviewed(
         self, offered: Sequence[Candidate], passage: Evidence | None
-    ) -> tuple[Review | None, Sequence[str]]:
+    ) -> tuple[ModelReview | None, Sequence[str]]:
         return await review(self.brief.post, [candidate.text for candidate in offered], passage, self.reviewer)
 
     async def _candidates(self, texts: Sequence[str], assessor: Assessor) -> list[Candidate]:
@@ -123,8 +123,8 @@ class LargerSearch:
         return ranked(await assessor.best(drafts))
 
     async def _mended(
-        self, offered: list[Candidate], verdict: Review, passage: Evidence | None, assessor: Assessor
-    ) -> tuple[list[Candidate], Review, int]:
+        self, offered: list[Candidate], verdict: ModelReview, passage: Evidence | None, assessor: Assessor
+    ) -> tuple[list[Candidate], ModelReview, int]:
         """The drafts after the profile's rounds: the best two, mended, where the judge prefers that in both orders."""
         rounds = self.writer.model.budget.profile.rounds // _ROUNDS_EACH
         for done in range(rounds):
@@ -162,7 +162,7 @@ class LargerSearch:
     def _ordered(
         self,
         offered: Sequence[Candidate],
-        verdict: Review | None,
+        verdict: ModelReview | None,
         sourced: str,
         passage: Evidence | None,
         assessor: Assessor,

@@ -13,9 +13,9 @@ from itertools import groupby
 from types import MappingProxyType
 from typing import Final, TypeVar
 
-from core.engine.cards.bank import Card
+from core.engine.cards.bank import ArgumentCard
 from core.engine.llm.profiles import Profile, SearchKind
-from core.engine.outcomes import Noted, Search
+from core.engine.outcomes import Search, StageOutcome
 from core.engine.review.assessment import MAX_DRAFTS, Assessor
 from core.engine.review.candidates import Candidate
 from core.engine.review.judge import LEADING, seeded
@@ -170,7 +170,7 @@ class DraftSearch:
             "anneal", f"{counted(search_.rounds, 'round')}, {counted(len(search_.found), 'draft')}, {search_.stopped}"
         )
 
-    def _value_of(self, noted: Noted[list[T]]) -> list[T]:
+    def _value_of(self, noted: StageOutcome[list[T]]) -> list[T]:
         self.assessor.notes += noted.notes
         return noted.value
 
@@ -203,6 +203,6 @@ SEARCHES: Final[Mapping[SearchKind, type[DraftSearch]]] = MappingProxyType(
 """What each kind of search of a profile is; a larger model has its own (``core.engine.writing.larger_search``)."""
 
 
-def _by_stereotype(cards: Sequence[Card]) -> list[tuple[str, list[Card]]]:
+def _by_stereotype(cards: Sequence[ArgumentCard]) -> list[tuple[str, list[ArgumentCard]]]:
     """The cards of each stereotype, in their order."""
     return [(id_, list(group)) for id_, group in groupby(cards, key=lambda card: card.stereotype.id)]

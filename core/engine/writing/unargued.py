@@ -11,10 +11,10 @@ from typing import Final
 from core.engine.cards.support_words import project_notices, support_in
 from core.engine.llm.budget import MeteredModel
 from core.engine.llm.prompts import load_prompt, quoted
-from core.engine.outcomes import Noted
+from core.engine.outcomes import StageOutcome
 from core.engine.ports import Generation, Scorer
 from core.engine.readers.networks import Readers
-from core.engine.readers.pooling import Pooling
+from core.engine.readers.pooling import PoolingWeights
 from core.engine.reading.signals import people_named
 from core.engine.review.candidates import Candidate
 from core.engine.scoring.gates import GateContext, doubts_of, fault_of, score_fault, whole_fault
@@ -68,8 +68,8 @@ def unargued(kind: Kind, text: str, language: str, reasons: tuple[str, ...], wri
 
 
 def with_notice(
-    drafts: Sequence[Draft], replies: Sequence[Candidate], reading: Reading, notice: str, writer: Pooling
-) -> Noted[list[Draft]]:
+    drafts: Sequence[Draft], replies: Sequence[Candidate], reading: Reading, notice: str, writer: PoolingWeights
+) -> StageOutcome[list[Draft]]:
     """The drafts with the notice on the rules: last, or first where the best reply is weak.
 
     A post that does not read as hateful breaks no rule, and gets none. Where there is no notice, a note says that the
@@ -82,17 +82,17 @@ def with_notice(
         writer: which model wrote the replies.
     """
     if reading.recommended_action is Action.STAY_SILENT:
-        return Noted(list(drafts), [])
+        return StageOutcome(list(drafts), [])
     is_first, language = is_weak(replies, writer), reading.language or "en"
     if not notice:
-        return Noted(list(drafts), [_silence()] if is_first else [])
+        return StageOutcome(list(drafts), [_silence()] if is_first else [])
     reasons = (_whose(notice, language), _before()) if is_first else (_whose(notice, language),)
     own = unargued(Kind.NOTICE, notice, language, reasons)
     in_order = [own, *drafts] if is_first else [*drafts, own]
-    return Noted([replace(draft, rank=rank) for rank, draft in enumerate(in_order, start=1)], [])
+    return StageOutcome([replace(draft, rank=rank) for rank, draft in enumerate(in_order, start=1)], [])
 
 
-def is_weak(replies: Sequence[Candidate], writer: Pooling) -> bool:
+def is_weak(replies: Sequence[Candidate], writer: PoolingWeights) -> bool:
     """Whether the best reply is doubted or hardly fit to be posted, or there is none.
 
     What a larger model wrote and nobody doubts is never weak: the small reader's word on its fitness is the weaker one.
@@ -139,20 +139,20 @@ class Supporter:
     max_characters: int
     recent: tuple[str, ...]
     model: MeteredModel
-    writer: Pooling
+    writer: PoolingWeights
     readers: Readers
     scorers: Sequence[Scorer]
     chance: random.Random
     rules: TextRules = NO_RULES
 
-    async def drafts(self) -> Noted[list[Draft]]:
+    async def drafts(self) -> StageOutcome[list[Draft]]:
         """Words of support, what a larger model wrote first, and why there is nothing of it."""
-        written = await self._model_words() if self.writer.is_larger else Noted(list[str](), [])
+        written = await self._model_words() if self.writer.is_larger else StageOutcome(list[str](), [])
         by_model, prepared = self._reason_for_written(), self._reason_for_prepared()
         drafts = [self._draft(text, by_model, self.writer.model) for text in written.value]
         drafts += [self._draft(text, prepared) for text in self._prepared_words()]
         notes = written.notes if drafts else [*written.notes, _unsendable()]
-        return Noted([replace(draft, rank=rank) for rank, draft in enumerate(drafts[:SHOWN], start=1)], notes)
+        return StageOutcome([replace(draft, rank=rank) for rank, draft in enumerate(drafts[:SHOWN], start=1)], notes)
 
     @property
     def _language(self) -> str:
@@ -173,7 +173,7 @@ class Supporter:
         mixed = self.chance.sample(sendable, len(sendable))
         return sorted(mixed, key=lambda text: fault_of(text, context) is not None)
 
-    async def _model_words(self) -> Noted[list[str]]:
+    async def _model_words(self) -> StageOutcome[list[str]]:
         """What the model wrote, if it may be shown."""
         prompt = load_prompt("support").fill(
             post=quoted(self.post.text), style=self.style, language=name_of(self._language)
@@ -182,12 +182,12 @@ class Supporter:
         try:
             answer = await self.model.generate(prompt, Generation(max_tokens=_MAX_TOKENS, temperature=temperature))
         except ModelUnavailable as err:
-            return Noted([], [sentence("support: the model wrote no words of support ({why})", why=err.message)])
+            return StageOutcome([], [sentence("support: the model wrote no words of support ({why})", why=err.message)])
         text = tidy(answer.texts[0])
         fault = self._fault(text) or await self._toxic(text)
         if fault:
-            return Noted([], [sentence("support: what the model wrote was dropped ({fault})", fault=fault)])
-        return Noted([text], [])
+            return StageOutcome([], [sentence("support: what the model wrote was dropped ({fault})", fault=fault)])
+        return StageOutcome([text], [])
 
     def _fault(self, text: str) -> str | None:
         """Why a text of the model may not be shown by the rules alone, or ``None``."""

@@ -15,7 +15,7 @@ from typing import Any, Final
 from core.engine.llm.budget import MeteredModel
 from core.engine.llm.prompts import load_prompt, quoted
 from core.engine.llm.questions import ask, conversation
-from core.engine.outcomes import Noted
+from core.engine.outcomes import StageOutcome
 from core.engine.ports import Generation, Message
 from core.engine.wording.language import name_of
 from core.errors import BadAnswer, ModelUnavailable
@@ -60,20 +60,20 @@ class Writer:
     wishes: str = ""
     variant: int = 0
 
-    async def replies(self, count: int) -> Noted[list[str]]:
+    async def replies(self, count: int) -> StageOutcome[list[str]]:
         """``count`` samples of the plain question, without copies, and why there are none."""
         prompt = plain_question(self.post.text, self.language, self.wishes, conversation(self.post))
         how = Generation(max_tokens=_MOST_TOKENS, temperature=_TEMPERATURE, n=count, seed=100 * self.variant)
         try:
             answer = await self.model.generate(prompt, how)
         except ModelUnavailable as err:
-            return Noted([], [sentence("drafts: the model wrote no draft ({why})", why=err.message)])
-        return Noted([text for text in dict.fromkeys(map(bare_reply, answer.texts)) if text], [])
+            return StageOutcome([], [sentence("drafts: the model wrote no draft ({why})", why=err.message)])
+        return StageOutcome([text for text in dict.fromkeys(map(bare_reply, answer.texts)) if text], [])
 
-    async def answering(self, passages: Sequence[Evidence]) -> Noted[Evidence | None]:
+    async def answering(self, passages: Sequence[Evidence]) -> StageOutcome[Evidence | None]:
         """The one passage that answers what the post says; most do not."""
         if not passages:
-            return Noted(None, [])
+            return StageOutcome(None, [])
         letters = _LETTERS[: len(passages)]
         shown = [_passage_line(letter, passage) for letter, passage in zip(letters, passages, strict=True)]
         prompt = load_prompt("passage").fill(post=quoted(self.post.text), passages="\n".join(shown))
@@ -81,19 +81,21 @@ class Writer:
             answer, _ = await ask(self.model, prompt, Generation(max_tokens=_CHOICE_TOKENS, schema=SCHEMA))
         except (BadAnswer, ModelUnavailable) as err:
             note = sentence("evidence: which passage answers the post was not asked ({why})", why=err.message)
-            return Noted(None, [note])
+            return StageOutcome(None, [note])
         letter = str(answer.get("passage")).strip(" .:").upper()
-        return Noted(passages[letters.index(letter)] if len(letter) == 1 and letter in letters else None, [])
+        return StageOutcome(passages[letters.index(letter)] if len(letter) == 1 and letter in letters else None, [])
 
-    async def sourced(self, passage: Evidence) -> Noted[str]:
+    async def sourced(self, passage: Evidence) -> StageOutcome[str]:
         """One reply that says what a passage says; "" where the model wrote none."""
         thread = conversation(self.post)
         prompt = sourced_question(self.post.text, passage, self.language, self.wishes, thread)
         try:
             answer = await self.model.generate(prompt, Generation(max_tokens=_MOST_TOKENS, temperature=0.5))
         except ModelUnavailable as err:
-            return Noted("", [sentence("drafts: the model wrote no draft with the evidence ({why})", why=err.message)])
-        return Noted(bare_reply(answer.texts[0]), [])
+            return StageOutcome(
+                "", [sentence("drafts: the model wrote no draft with the evidence ({why})", why=err.message)]
+            )
+        return StageOutcome(bare_reply(answer.texts[0]), [])
 
     async def mended(self, reply: str, words: str) -> str:
         """A reply again, with an editor's words; "" where the model wrote none."""

@@ -12,7 +12,7 @@ from core.desk.rules.closures import CloseReason
 from core.desk.schema import CaseRow
 from core.desk.store.cases import Case, transition
 from core.desk.store.suggestion_documents import Preview
-from core.desk.upkeep.erasure import Erased, Erasure
+from core.desk.upkeep.erasure import Erasure, ErasureReport
 from core.models import FlaggedPost, Suggestion, ThreadMessage
 from tests.fakes.desk.decisions import approve, execute, take
 from tests.fakes.desk.people import MODERATOR, PLATFORM
@@ -69,7 +69,7 @@ def canary_suggestion(post: FlaggedPost) -> Suggestion:
     )
 
 
-async def erase(database: Database, user: str = AUTHOR) -> Erased:
+async def erase(database: Database, user: str = AUTHOR) -> ErasureReport:
     """Erase a person, as the operator of Antiphon does."""
     return await Erasure(database).erase(PLATFORM, user)
 

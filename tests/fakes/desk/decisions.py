@@ -6,10 +6,10 @@ from sqlalchemy import text
 
 from bot.compose.desk import Desk
 from core.desk.database.connection import Database, Session
-from core.desk.drafting.queue import DraftQueue, Taken
-from core.desk.review.approvals import Approved
+from core.desk.drafting.queue import DraftQueue, TakenCase
+from core.desk.review.approvals import CompleteApproval
 from core.desk.rules.approval import ApprovedReply
-from core.desk.rules.case_cards import Card, ProposedReply, Waiting
+from core.desk.rules.case_cards import Card, DraftProgress, ProposedReply
 from core.desk.rules.desk_ports import Casework
 from core.desk.rules.roles import Person
 from core.desk.store.cases import DRAFT, Case
@@ -23,7 +23,7 @@ BOLD = "We all live here, and 93% of us are glad."
 """A reply with a figure that no evidence holds, so that it takes two persons."""
 
 
-async def take(queue: DraftQueue) -> Taken:
+async def take(queue: DraftQueue) -> TakenCase:
     """Take the next case, which there must be."""
     taken = await queue.take()
     assert taken is not None
@@ -41,7 +41,7 @@ async def approve(desk: Desk, case: Case, by: Person = MODERATOR, reply: str = O
     """Approve a text that the moderator wrote."""
     shown = await desk.queries.rendered(case.id, reply)
     approved = await desk.approvals.approve(case.id, case.version, shown.text, shown.sha256, by)
-    assert isinstance(approved, Approved), approved
+    assert isinstance(approved, CompleteApproval), approved
     return approved.reply
 
 
@@ -69,6 +69,6 @@ async def execute(database: Database, statement: str) -> None:
     await database.run("meddle", lambda session: session.execute(text(statement)))
 
 
-async def progress_of(database: Database, case_id: str) -> Waiting | None:
+async def progress_of(database: Database, case_id: str) -> DraftProgress | None:
     """How far the draft is that a case waits for."""
     return await database.run("read progress", lambda session: progress(session, case_id, DRAFT))

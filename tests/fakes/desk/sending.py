@@ -18,7 +18,7 @@ from core.desk.sending.outbox import Outbox, SendLimits
 from core.desk.store import captures, cases, communities, people
 from core.desk.store.cases import Case
 from core.errors import PlatformUnavailable
-from core.models import FlaggedPost, Posted, PostRef
+from core.models import FlaggedPost, PostRef, SentReply
 from tests.fakes.desk.decisions import approve, drafted, one_row
 from tests.fakes.desk.people import COMMUNITY_ID, MODERATOR
 from tests.fakes.machine.clock import FakeClock
@@ -69,7 +69,7 @@ class FaultyCommunity(SampleCommunity):
             raise self.read_fault
         return found
 
-    async def post(self, reply: ApprovedReply) -> Posted:
+    async def post(self, reply: ApprovedReply) -> SentReply:
         self.sends += 1
         if self.line is not None:
             self.sending.set()
@@ -85,7 +85,7 @@ class FaultyCommunity(SampleCommunity):
         assert posted is not None
         return posted
 
-    async def find_reply(self, reply: ApprovedReply) -> Posted | None:
+    async def find_reply(self, reply: ApprovedReply) -> SentReply | None:
         if self.find_fault is not None:
             raise self.find_fault
         return None if self.hides_replies else await super().find_reply(reply)

@@ -21,7 +21,7 @@ from bot.settings.settings import Settings
 from core.desk.rules.approval import ApprovedReply
 from core.engine.pipeline import Engine, OnProgress, is_ready
 from core.engine.request import Request
-from core.models import Posted, Suggestion
+from core.models import SentReply, Suggestion
 from tests.fakes.engine.evidence import FakeEvidence
 from tests.fakes.engine.readers import readers_saying
 from tests.fakes.engine.suggestions import suggestion_for
@@ -53,7 +53,7 @@ class WaitingEngine(Engine):
 class WaitingCommunity(SampleCommunity):
     """Answers a send once it may."""
 
-    async def post(self, reply: ApprovedReply) -> Posted:
+    async def post(self, reply: ApprovedReply) -> SentReply:
         """The reply, which is there before."""
         posted = await super().post(reply)
         await _waits("sending")

@@ -8,12 +8,12 @@ from datetime import date
 from typing import Any
 
 from core.models import TargetGroup
-from kb.documents import DocumentSource, Listed, Wanted
+from kb.documents import DocumentSource, ListedDocument, Selection
 from kb.sources.un import UnDigitalLibrary
 from kb.sources.web_client import PoliteClient
 from tests.fakes.documents.sites import Site, serving
 
-WOMEN = Wanted(frozenset({TargetGroup.WOMEN}), since=2014)
+WOMEN = Selection(frozenset({TargetGroup.WOMEN}), since=2014)
 TODAY = date(2015, 12, 31)
 
 
@@ -32,9 +32,9 @@ def un(client: PoliteClient) -> UnDigitalLibrary:
     return UnDigitalLibrary(client, is_approved=True, collections=collections, today=lambda: TODAY)
 
 
-async def walk(source: DocumentSource, wanted: Wanted) -> list[Listed]:
+async def walk(source: DocumentSource, wanted: Selection) -> list[ListedDocument]:
     """All documents of all listings, in their order."""
-    found: list[Listed] = []
+    found: list[ListedDocument] = []
     for listing in source.listings(wanted):
         cursor, is_done = None, False
         while not is_done:
@@ -44,6 +44,6 @@ async def walk(source: DocumentSource, wanted: Wanted) -> list[Listed]:
     return found
 
 
-async def first_page(source: DocumentSource, wanted: Wanted = WOMEN) -> tuple[Listed, ...]:
+async def first_page(source: DocumentSource, wanted: Selection = WOMEN) -> tuple[ListedDocument, ...]:
     """The first page of the first listing."""
     return (await source.list(source.listings(wanted)[0], None)).documents

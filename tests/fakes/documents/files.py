@@ -15,7 +15,7 @@ from reportlab.pdfbase import pdfmetrics
 from reportlab.pdfbase.ttfonts import TTFont
 from reportlab.pdfgen.canvas import Canvas
 
-from kb.documents import Fetched
+from kb.documents import FetchedFile
 
 FONT = Path(matplotlib.get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf"
 """A font with Latin, Greek and Cyrillic letters."""
@@ -32,9 +32,9 @@ TEXTS = {
 """A sentence in each language that Antiphon writes, with its own letters."""
 
 
-def fetched(data: bytes, media_type: str = "application/octet-stream") -> Fetched:
+def fetched(data: bytes, media_type: str = "application/octet-stream") -> FetchedFile:
     """A file that came at noon."""
-    return Fetched(data, media_type, datetime(2026, 3, 2, 12, 0, tzinfo=UTC))
+    return FetchedFile(data, media_type, datetime(2026, 3, 2, 12, 0, tzinfo=UTC))
 
 
 def canvas(title: str = "") -> tuple[Canvas, io.BytesIO]:

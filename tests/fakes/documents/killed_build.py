@@ -12,7 +12,7 @@ from pathlib import Path
 
 import faiss
 
-from kb.documents import Wanted
+from kb.documents import Selection
 from kb.ingest import Ingest
 from kb.library.library import Library, Trust
 from kb.shelf.local import LocalShelf, Neighbours
@@ -56,7 +56,7 @@ async def build(folder: Path) -> None:
     source = FakeSource(listings, {f"fake:{number}": _text(number) for number in range(DOCUMENTS + 6)})
     library = Library(folder)
     library.set_trust("fake", Trust.HIGH)
-    await Ingest(source, library, parse, cut).build(Wanted(), lambda _, listed: _say(listed and listed.id))
+    await Ingest(source, library, parse, cut).build(Selection(), lambda _, listed: _say(listed and listed.id))
     for owner, name in ((LocalShelf, "_index"), (LocalShelf, "_embed"), (Neighbours, "_write"), (faiss, "write_index")):
         _tell(owner, name)
     shelf = LocalShelf(library, FakeEmbedder(), exact_up_to=EXACT_UP_TO)

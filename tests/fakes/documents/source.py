@@ -8,12 +8,12 @@ from typing import Any
 
 from core.errors import DocumentRefused, SourceUnavailable
 from core.models import TargetGroup
-from kb.documents import Fetched, Listed, ListingPage, Page, Parsed, Span, Wanted
+from kb.documents import FetchedFile, ListedDocument, ListingPage, Page, ParsedFile, Selection, Span
 
 AT = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
 
 
-def listed(number: int | str, **changes: Any) -> Listed:
+def listed(number: int | str, **changes: Any) -> ListedDocument:
     """A document of the fake source."""
     values: dict[str, Any] = {
         "id": f"fake:{number}",
@@ -27,7 +27,7 @@ def listed(number: int | str, **changes: Any) -> Listed:
         "language": "en",
         "target_groups": frozenset({TargetGroup.WOMEN}),
     }
-    return Listed(**(values | changes))
+    return ListedDocument(**(values | changes))
 
 
 class FakeSource:
@@ -39,14 +39,14 @@ class FakeSource:
     name = "fake"
 
     def __init__(
-        self, listings: dict[str, list[list[Listed]]], texts: dict[str, str], dies_after: int | None = None
+        self, listings: dict[str, list[list[ListedDocument]]], texts: dict[str, str], dies_after: int | None = None
     ) -> None:
         self._listings = listings
         self.texts = texts
         self.dies_after = dies_after
         self.asked: list[str] = []
 
-    def listings(self, wanted: Wanted) -> list[str]:
+    def listings(self, wanted: Selection) -> list[str]:
         return list(self._listings)
 
     async def list(self, listing: str, cursor: str | None) -> ListingPage:
@@ -55,11 +55,11 @@ class FakeSource:
         pages = self._listings[listing]
         return ListingPage(tuple(pages[at]), str(at + 1) if at + 1 < len(pages) else None)
 
-    async def fetch(self, document: Listed) -> Fetched:
+    async def fetch(self, document: ListedDocument) -> FetchedFile:
         self._answer(document.id)
         if document.id not in self.texts:
             raise DocumentRefused("The file is missing.")
-        return Fetched(self.texts[document.id].encode(), "text/plain", AT)
+        return FetchedFile(self.texts[document.id].encode(), "text/plain", AT)
 
     def _answer(self, what: str) -> None:
         if self.dies_after is not None and len(self.asked) >= self.dies_after:
@@ -67,10 +67,10 @@ class FakeSource:
         self.asked.append(what)
 
 
-async def parse(fetched: Fetched, language: str | None) -> Parsed:
+async def parse(fetched: FetchedFile, language: str | None) -> ParsedFile:
     """A page for each form feed."""
     pages = fetched.data.decode().split("\f")
-    return Parsed(tuple(Page(number, text) for number, text in enumerate(pages, start=1)))
+    return ParsedFile(tuple(Page(number, text) for number, text in enumerate(pages, start=1)))
 
 
 def cut(pages: Sequence[Page], language: str | None) -> tuple[Span, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from core.engine.cards.bank import Card, Stereotype
+from core.engine.cards.bank import ArgumentCard, Stereotype
 from core.models import Intent, TargetGroup
 from tests.fakes.engine.brief import CLAIM
 
@@ -23,10 +23,10 @@ def card_of(
     fact: str | None = None,
     own: Mapping[Intent, Sequence[str]] | None = None,
     is_violent: bool = False,
-) -> Card:
+) -> ArgumentCard:
     """A card on the stereotype that its id names."""
     stereotype = stereotype_of(id_.rpartition("-")[0], is_violent=is_violent)
-    return Card(
+    return ArgumentCard(
         id_,
         stereotype,
         argument=f"An argument of {id_}.",

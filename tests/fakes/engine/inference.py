@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from core.engine.ports import Inferred
+from core.engine.ports import Entailment
 from core.errors import ScorerUnavailable
 
 
@@ -16,7 +16,7 @@ class FakeInference:
 
     def __init__(
         self,
-        answers: Mapping[tuple[str, str], Inferred] | None = None,
+        answers: Mapping[tuple[str, str], Entailment] | None = None,
         *,
         languages: Iterable[str] = ("en",),
         is_down: bool = False,
@@ -29,9 +29,9 @@ class FakeInference:
         """The languages that it was told to know."""
         return self._languages
 
-    async def infer(self, pairs: Sequence[tuple[str, str]]) -> list[Inferred]:
+    async def infer(self, pairs: Sequence[tuple[str, str]]) -> list[Entailment]:
         """The answers, in the order of the pairs."""
         self.asked += pairs
         if self._is_down:
             raise ScorerUnavailable("the fake model is down")
-        return [self._answers.get(pair, Inferred(0.0, 0.0)) for pair in pairs]
+        return [self._answers.get(pair, Entailment(0.0, 0.0)) for pair in pairs]

@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from core.engine.ports import Message
-from core.engine.readers.pooling import Pooling
+from core.engine.readers.pooling import PoolingWeights
 from core.models import TargetGroup
 from tests.fakes.engine.model import FakeModel, Text
 
-LARGER = Pooling("a larger model", is_larger=True)
+LARGER = PoolingWeights("a larger model", is_larger=True)
 FIRST = "People who move here look for work like anybody else, and most of them pay into the fund that you speak of."
 """A reply that takes up the claim."""
 SECOND = "Nobody packs up a whole life for a form at an office. Ask the people next door why they came."

@@ -13,7 +13,7 @@ from core.engine.llm.profiles import PAPER
 from core.engine.pipeline import Engine
 from core.engine.ports import EvidenceSource
 from core.engine.readers.networks import Readers
-from core.engine.readers.pooling import Pooling, shipped
+from core.engine.readers.pooling import PoolingWeights, shipped
 from core.engine.readers.probe import Probe
 from core.engine.request import Request
 from core.engine.wording.group_names import named
@@ -38,7 +38,7 @@ async def suggest(
     model: FakeModel,
     post: str = POST,
     router: Router | None = None,
-    pooling: Pooling | None = None,
+    pooling: PoolingWeights | None = None,
     probe: Probe | None = None,
     ready: Callable[[], Awaitable[None]] | None = None,
     sure: float = 0.0,

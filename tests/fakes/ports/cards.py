@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from core.desk.rules.approval import CaseState, text_hash
-from core.desk.rules.case_cards import ApprovedText, Card, EarlierCases, Holder, LastMove, ProposedReply, Waiting
+from core.desk.rules.case_cards import ApprovedText, Card, DraftProgress, EarlierCases, Holder, LastMove, ProposedReply
 from core.desk.rules.closures import CloseReason, RetractReason, close_words, retract_words
 from core.desk.rules.origins import ReviewOfPrepared
 from core.i18n.sentences import sentence
@@ -161,7 +161,7 @@ def samples() -> dict[str, Card]:
     soon = AT + timedelta(seconds=15)
     return {
         "Captured, no room yet": _bare(CaseState.CAPTURED, **unread),
-        "Queued": _bare(CaseState.QUEUED, waiting=Waiting(ahead=2, expected_seconds=90.0), **unread),
+        "Queued": _bare(CaseState.QUEUED, waiting=DraftProgress(ahead=2, expected_seconds=90.0), **unread),
         "Drafting, first drafts shown": replace(
             REVIEWED,
             state=CaseState.DRAFTING,
@@ -169,7 +169,7 @@ def samples() -> dict[str, Card]:
             notes=(),
             is_preview=True,
             suggestion_id=None,
-            waiting=Waiting("anneal"),
+            waiting=DraftProgress("anneal"),
         ),
         "In review": REVIEWED,
         "In review, held by somebody, a prepared reply reviewed": replace(
@@ -228,7 +228,7 @@ def samples() -> dict[str, Card]:
             closed_because=sentence("Antiphon has no draft to offer."),
         ),
         "Queued, the last attempt failed": _bare(
-            CaseState.QUEUED, waiting=Waiting(error="The model cannot be reached."), **unread
+            CaseState.QUEUED, waiting=DraftProgress(error="The model cannot be reached."), **unread
         ),
         "Failed": replace(
             REVIEWED, state=CaseState.FAILED, approved=APPROVED, closed_because="The channel is closed to us."

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from core.desk.rules.approval import CLOSED, CaseState
-from core.desk.rules.case_cards import Card, OpenCase, OpenCases, Waiting
+from core.desk.rules.case_cards import Card, DraftProgress, OpenCase, OpenCases
 from core.desk.rules.roles import Person
 from core.errors import BadInput, NotAllowed
 from core.models import Draft, Evidence, FlaggedPost, Intent, PostRef, Receipt, Scores, Source, Verdict
@@ -44,7 +44,7 @@ class FlagDesk:
                 community=post.ref.community,
                 post=post,
                 opened_at=datetime(2026, 3, 2, tzinfo=UTC),
-                waiting=Waiting(ahead=number - 1, expected_seconds=40.0),
+                waiting=DraftProgress(ahead=number - 1, expected_seconds=40.0),
             )
         return self._cards[post.ref]
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from core.desk.rules.approval import CLOSED
 from core.desk.rules.case_cards import Card
-from core.desk.rules.platforms import Looked
+from core.desk.rules.platforms import MessageLook
 from core.errors import PlatformUnavailable
 from core.models import PostRef
 
@@ -72,12 +72,12 @@ class FakeSurface:
         names, self.unheard_in = self.unheard_in, set()
         return names
 
-    async def look(self, cards: Sequence[PostRef]) -> Looked:
+    async def look(self, cards: Sequence[PostRef]) -> MessageLook:
         self.looks.append(list(cards))
         if self.look_faults:
             raise self.look_faults.pop(0)
         seen = frozenset(cards[: self.page])
-        return Looked(seen & self.cards.keys(), seen - self.cards.keys())
+        return MessageLook(seen & self.cards.keys(), seen - self.cards.keys())
 
     async def check(self, community: str, channel: str) -> None:
         if community in self.shut:

@@ -12,7 +12,7 @@ from core.desk.rules.approval import ApprovedReply
 from core.desk.rules.case_cards import InPublic
 from core.desk.rules.desk_ports import Casework
 from core.desk.rules.policy import CommunityPolicy
-from core.models import Posted, PostRef
+from core.models import PostRef, SentReply
 
 
 class Line:
@@ -44,14 +44,14 @@ class Line:
     async def in_public(self, ref: PostRef, text: str) -> InPublic:
         return await self._town.community.in_public(ref, text)
 
-    async def post(self, reply: ApprovedReply) -> Posted:
+    async def post(self, reply: ApprovedReply) -> SentReply:
         self._town.is_sending.set()
         await self._town.is_free.wait()
         if self._town.post_faults:
             raise self._town.post_faults.pop(0)
         return await self._town.community.post(reply)
 
-    async def find_reply(self, reply: ApprovedReply) -> Posted | None:
+    async def find_reply(self, reply: ApprovedReply) -> SentReply | None:
         return await self._town.community.find_reply(reply)
 
     async def retract(self, ref: PostRef) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from telegram import Update
 
-from adapters.telegram.connection.client import Heard, TelegramClient, TelegramOptions
+from adapters.telegram.connection.client import TelegramClient, TelegramOptions, UpdateEvent
 from adapters.telegram.connection.limiter import TelegramLimiter
 from adapters.telegram.review import TelegramReviewSurface, install
 from core.desk.rules.case_cards import Card
@@ -50,7 +50,7 @@ class ReviewClient(TelegramClient):
         heard = []
         for update in await self.bot.get_updates(offset=self.offset, timeout=0, allowed_updates=Update.ALL_TYPES):
             self.offset = update.update_id + 1
-            heard.append(await self.hear(Heard(update, update.to_dict(), datetime.now(UTC))))
+            heard.append(await self.hear(UpdateEvent(update, update.to_dict(), datetime.now(UTC))))
         return heard
 
 

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 import telegram
 
-from adapters.telegram.connection.client import Heard, TelegramClient, TelegramOptions
+from adapters.telegram.connection.client import TelegramClient, TelegramOptions, UpdateEvent
 from adapters.telegram.connection.limiter import TelegramLimiter
 from adapters.telegram.connection.refs import ref_of
 from adapters.telegram.platform import TelegramPlatform
@@ -63,7 +63,7 @@ class TelegramWire:
         while waiting := list(self.server.state.updates.waiting()):
             for raw in waiting:
                 update = telegram.Update.de_json(raw, self.client.bot)
-                await self.client.hear(Heard(update, raw, self.server.state.now()))
+                await self.client.hear(UpdateEvent(update, raw, self.server.state.now()))
                 self.server.state.updates.forget(raw)
 
     def minutes_pass(self, minutes: float) -> None:

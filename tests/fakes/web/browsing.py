@@ -27,7 +27,7 @@ from core.desk.communities.governance import CommunityGovernance
 from core.desk.review.overview import DeskOverview
 from core.desk.review.own_library import DeskLibrary
 from core.desk.review.record import DeskRecord
-from core.desk.rules.dashboard_ports import Keeping, Scope
+from core.desk.rules.dashboard_ports import RetentionPeriods, Scope
 from core.desk.rules.roles import Person
 from kb.starter.facts import facts_today
 from tests.fakes.desk.review_desk import ReviewDesk, review_desk
@@ -216,7 +216,7 @@ async def dashboard(
             doorkeeper=accounts,
             overview=DeskOverview(desk.database, desk.desk.queries),
             tokens=tokens,
-            record=DeskRecord(desk.database, desk.desk.live_roles, Keeping(24, 30, 12, 30)),
+            record=DeskRecord(desk.database, desk.desk.live_roles, RetentionPeriods(24, 30, 12, 30)),
             library=DeskLibrary(desk.database, desk.desk.live_roles, facts_today),
             setup=DoctorOnPage(settings or Settings(), desk.database),
             origins=(origin,),

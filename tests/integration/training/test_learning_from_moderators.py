@@ -15,7 +15,7 @@ from core.engine.readers.networks import DraftSigns
 from core.engine.readers.outputs import DraftFault
 from core.errors import BadInput
 from core.models import Intent
-from training.decisions import Trusted, check_enough, decisions_of, kept, one_community, read_lessons, trust
+from training.decisions import ModeratorTrust, check_enough, decisions_of, kept, one_community, read_lessons, trust
 
 POST = "They take everything."
 DRAFTS = [
@@ -136,6 +136,6 @@ def test_the_moderator_who_agrees_most_counts_whole_and_the_others_beside() -> N
     found = list(decisions_of(rows, never))
     chance = np.random.default_rng(1).random(len(found))
     for first, second, shares in ((0.6, 0.3, (1, 0.5)), (0.2, 0.1, (0.4, 0.2)), (0.0, 0.0, (0, 0))):
-        trusted = [Trusted("p-a", 300, 0.8, first), Trusted("p-b", 300, 0.6, second)]
+        trusted = [ModeratorTrust("p-a", 300, 0.8, first), ModeratorTrust("p-b", 300, 0.6, second)]
         counts = Counter(one.moderator for one in kept(found, trusted, chance))
         assert (counts["p-a"] / 300, counts["p-b"] / 300) == pytest.approx(shares, abs=0.06)

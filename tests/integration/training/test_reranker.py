@@ -13,7 +13,7 @@ from transformers import BertConfig, BertForSequenceClassification
 
 from kb.starter.facts import STARTER_FACTS, load_facts
 from tests.fakes.training.tiny import tiny_tokenizer
-from training.reranker import Ranked, Values, columns, questions, ranked, scores, split_by_stereotype, train
+from training.reranker import RankedTexts, Values, columns, questions, ranked, scores, split_by_stereotype, train
 
 COLOURS = "red green blue white black brown".split()
 
@@ -67,7 +67,7 @@ def model(tmp_path: Path) -> CrossEncoder:
 
 def test_the_answers_come_up(model: CrossEncoder, tmp_path: Path) -> None:
     rows = [
-        Ranked(f"{one} is", f"like {one}", tuple(f"like {other}" for other in COLOURS if other != one))
+        RankedTexts(f"{one} is", f"like {one}", tuple(f"like {other}" for other in COLOURS if other != one))
         for one in COLOURS
     ]
     noted = list[dict[str, float]]()

@@ -20,12 +20,12 @@ from typing import Final, NamedTuple
 
 from sqlalchemy import URL, select
 
-from adapters.common.arrivals import Handling
+from adapters.common.arrivals import UpdateHandler
 from adapters.mastodon import capture
-from adapters.mastodon.connection.client import MENTION, Heard, MastodonClient, MastodonOptions
-from adapters.mastodon.connection.notifications import Polling
+from adapters.mastodon.connection.client import MENTION, MastodonClient, MastodonOptions, NotificationEvent
+from adapters.mastodon.connection.notifications import NotificationPoll
 from adapters.mastodon.connection.refs import NAME
-from adapters.mastodon.connection.updates import FIRST, MastodonHearing
+from adapters.mastodon.connection.updates import FIRST, MastodonDispatcher
 from bot.compose.desk import build_casework, build_desk
 from bot.serve.supervision import cancelled, first_of
 from core.desk.communities.decisions import CommunityDesk
@@ -185,7 +185,7 @@ async def _take_in(place: Place, options: MastodonOptions, account: str, databas
     governance = CommunityGovernance(database, desk.live_roles)
     client = MastodonClient(options, build_casework(desk, Outbox(database, {})), governance)
 
-    async def say(heard: Heard) -> bool:
+    async def say(heard: NotificationEvent) -> bool:
         place.say(_HANDED_OUT, str(heard.number))
         return False
 
@@ -194,8 +194,10 @@ async def _take_in(place: Place, options: MastodonOptions, account: str, databas
 
     client.listen(MENTION, say)
     captured = capture.install(client, inbox)
-    handling = Handling(MastodonHearing(client), inbox(""))
-    polling = Polling(client, inbox(""), handling.wake, poll_seconds=2 * _GAP_SECONDS, gap_seconds=_GAP_SECONDS)
+    handling = UpdateHandler(MastodonDispatcher(client), inbox(""))
+    polling = NotificationPoll(
+        client, inbox(""), handling.wake, poll_seconds=2 * _GAP_SECONDS, gap_seconds=_GAP_SECONDS
+    )
     try:
         await client.open()
         await first_of(polling.run(), handling.run())

@@ -23,12 +23,12 @@ from typing import Final, NamedTuple
 
 from sqlalchemy import URL, func, select
 
-from adapters.common.arrivals import Handling
+from adapters.common.arrivals import UpdateHandler
 from adapters.telegram import capture
-from adapters.telegram.connection.client import Heard, TelegramClient, TelegramOptions
+from adapters.telegram.connection.client import TelegramClient, TelegramOptions, UpdateEvent
 from adapters.telegram.connection.limiter import TelegramLimiter
 from adapters.telegram.connection.refs import NAME
-from adapters.telegram.connection.updates import Polling, TelegramHearing
+from adapters.telegram.connection.updates import TelegramDispatcher, UpdatePoll
 from bot.compose.desk import build_casework, build_desk
 from bot.serve.supervision import cancelled, first_of
 from core.desk.communities.governance import CommunityGovernance
@@ -184,7 +184,7 @@ async def _take_in(place: Place, url: str, token: str, database: Database) -> No
     limiter = TelegramLimiter(seconds_now=ticks, sleep=ticks.sleep)
     client = TelegramClient(TelegramOptions(token, url), casework, governance, limiter)
 
-    async def say(heard: Heard) -> bool:
+    async def say(heard: UpdateEvent) -> bool:
         place.say(_HANDED_OUT, str(heard.update.update_id))
         return False
 
@@ -192,8 +192,8 @@ async def _take_in(place: Place, url: str, token: str, database: Database) -> No
         client.listen(kind, say)
     captured = capture.install(client, detector=_Detector())
     inbox = StoredInbox(database, NAME, client.own_id(), f"process {os.getpid()}", lease=_LEASE)
-    handling = Handling(TelegramHearing(client), inbox)
-    polling = Polling(client, inbox, handling.wake)
+    handling = UpdateHandler(TelegramDispatcher(client), inbox)
+    polling = UpdatePoll(client, inbox, handling.wake)
     try:
         await client.open()
         await polling.open()

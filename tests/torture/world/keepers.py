@@ -13,7 +13,7 @@ from sqlalchemy import select
 
 from core.desk.database.connection import Session
 from core.desk.drafting.queue import DraftQueue
-from core.desk.invariants import Revoked
+from core.desk.invariants import Revocation
 from core.desk.rules.approval import CLOSED, CaseState
 from core.desk.schema import ApprovalRow, CaseRow, JobRow, JobState, PersonRow
 from core.desk.store.people import known_pseudonym
@@ -60,7 +60,7 @@ class Keepers(Scene):
         if person is not None:
             self.figures.erasures += 1
             self.erased.append(person)
-            self.revoked.append(Revoked(person, COMMUNITY_ID, self.clock()))
+            self.revoked.append(Revocation(person, COMMUNITY_ID, self.clock()))
             self.gone |= {self.texts[ref] for ref in theirs} | {said_in_thread(user)}
         if not await self.is_erasing():
             self.erasing.clear()

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from core.desk.database.connection import Session
-from core.desk.invariants import Closed, Revoked
+from core.desk.invariants import Closure, Revocation
 from core.desk.rules.approval import CaseState, text_hash, undone_to
 from core.desk.rules.closures import CloseReason, RetractReason, closed_as
 from core.desk.rules.roles import Person, Role
@@ -123,7 +123,7 @@ class People(Scene):
     async def revoke(self, person: Person) -> None:
         """A manager takes somebody's right away."""
         await self.communities.revoke(COMMUNITY_ID, person, Role.MODERATOR, OPERATOR)
-        self.revoked.append(Revoked(await pseudonym_of(self.database, person), COMMUNITY_ID, self.clock()))
+        self.revoked.append(Revocation(await pseudonym_of(self.database, person), COMMUNITY_ID, self.clock()))
 
     async def restore_rights(self, person: Person) -> None:
         """A manager makes somebody a moderator again."""
@@ -140,7 +140,7 @@ class People(Scene):
         """A moderator by the platform's own rights is no longer one there; Antiphon is not told."""
         assert self.native is not None
         if self.native.now.pop(NATIVE.user, None) is not None:
-            self.revoked.append(Revoked(await pseudonym_of(self.database, NATIVE), COMMUNITY_ID, self.clock()))
+            self.revoked.append(Revocation(await pseudonym_of(self.database, NATIVE), COMMUNITY_ID, self.clock()))
 
     async def regain_rights_there(self) -> None:
         """They are a moderator there again."""
@@ -172,7 +172,7 @@ class People(Scene):
     def _close(self, why: str, scope: str) -> None:
         times = self.closed.setdefault(why, [])
         if not times or times[-1].until is not None:
-            times.append(Closed(scope, self.clock()))
+            times.append(Closure(scope, self.clock()))
 
     def _reopen(self, why: str, moment: datetime) -> None:
         times = self.closed.get(why, [])

@@ -25,7 +25,7 @@ from core.desk.rules.policy import CommunityPolicy
 from core.desk.rules.roles import Role
 from core.desk.runtime.faults import reach
 from core.errors import AmbiguousSend, PlatformBusy, PlatformUnavailable
-from core.models import Posted, PostRef
+from core.models import PostRef, SentReply
 
 KEYS_KEPT: Final = 600.0
 """Seconds."""
@@ -182,7 +182,7 @@ class LoggedPlatform:
     async def in_public(self, ref: PostRef, text: str) -> InPublic:
         return InPublic(text)
 
-    async def post(self, reply: ApprovedReply) -> Posted:
+    async def post(self, reply: ApprovedReply) -> SentReply:
         self.sends += 1
         outcome = self.next_send()
         if outcome is Outcome.BUSY:
@@ -200,25 +200,25 @@ class LoggedPlatform:
             raise ConnectionResetError("Connection reset by peer")
         return posted
 
-    def _arrive(self, reply: ApprovedReply) -> Posted:
+    def _arrive(self, reply: ApprovedReply) -> SentReply:
         now = self._clock()
         with self.log.held():
             lines = self.log.lines()
             for line in lines:
                 if self._has_keys and line.key == reply.key and (now - line.at).total_seconds() < KEYS_KEPT:
-                    return Posted(line.sent.ref, line.at)
+                    return SentReply(line.sent.ref, line.at)
             ref = replace(reply.in_reply_to, message=f"reply-{len(lines)}-{os.getpid()}")
             target = self.last_read.get(reply.in_reply_to)
             sent = Sent(reply.approval_id, ref, reply.in_reply_to, text_hash(reply.text), target)
             self.log.append(Line(sent, reply.key, now))
         self.arrived.set()
-        return Posted(ref, now)
+        return SentReply(ref, now)
 
-    async def find_reply(self, reply: ApprovedReply) -> Posted | None:
+    async def find_reply(self, reply: ApprovedReply) -> SentReply | None:
         _answer(self.next_read())
         for line in self.log.lines():
             if line.key == reply.key and self.log.stands(line.sent.ref.message):
-                return Posted(line.sent.ref, line.at)
+                return SentReply(line.sent.ref, line.at)
         return None
 
     async def retract(self, ref: PostRef) -> None:

@@ -17,13 +17,13 @@ from sqlalchemy.orm import Session as SyncSession
 from bot.compose.desk import build_desk
 from core.desk.communities.decisions import CommunityDesk
 from core.desk.database.connection import Database
-from core.desk.drafting.queue import DraftQueue, Taken
+from core.desk.drafting.queue import DraftQueue, TakenCase
 from core.desk.invariants import (
     AuditLimits,
-    Closed,
+    Closure,
     Facts,
     Record,
-    Revoked,
+    Revocation,
     Violation,
     read_facts,
     read_tables,
@@ -88,10 +88,10 @@ class Scene:
         self.erasing: set[str] = set()
         self.gone: set[str] = set()
         self.past: set[str] = set()
-        self.revoked: list[Revoked] = []
-        self.closed: dict[str, list[Closed]] = {}
-        self.ghosts: list[Taken] = []
-        self.hands: dict[int, Taken] = {}
+        self.revoked: list[Revocation] = []
+        self.closed: dict[str, list[Closure]] = {}
+        self.ghosts: list[TakenCase] = []
+        self.hands: dict[int, TakenCase] = {}
         self.start()
 
     def start(self) -> None:

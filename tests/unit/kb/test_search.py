@@ -12,7 +12,7 @@ from core.engine.ports import EvidenceQuery
 from core.errors import IndexUnavailable, ScorerUnavailable
 from core.i18n.catalogs import translated
 from core.models import Evidence, Source, TargetGroup
-from kb.ranking.fusion import Ranked
+from kb.ranking.fusion import RankedPassage
 from kb.ranking.queries import PreparedQuery
 from kb.search import HybridSearch
 from kb.starter.gaps import Gap, Gaps, Instead
@@ -24,32 +24,34 @@ WHY = "What a culture is worth cannot be counted."
 ASKED = EvidenceQuery(("They take our jobs.",), "Newcomers start firms.", TargetGroup.MIGRANTS)
 
 
-def ranked(name: str, order: float, *, document: str = "", source: str = "", direction: int = 0) -> Ranked:
+def ranked(name: str, order: float, *, document: str = "", source: str = "", direction: int = 0) -> RankedPassage:
     """A passage; those of one ``direction`` (above 0) say the same."""
     vector = np.zeros(8, dtype=np.float32)
     vector[direction] = 1.0
     evidence = Evidence(name, f"Text of {name}.", "", Source("P", name, 2020, None, "https://example.org"))
-    return Ranked(evidence, order, vector if direction else None, document or name, source)
+    return RankedPassage(evidence, order, vector if direction else None, document or name, source)
 
 
 class Part:
     """Gives what a test gives it."""
 
-    def __init__(self, found: Sequence[Ranked] = (), norms: Sequence[Ranked] = (), *, is_down: bool = False) -> None:
+    def __init__(
+        self, found: Sequence[RankedPassage] = (), norms: Sequence[RankedPassage] = (), *, is_down: bool = False
+    ) -> None:
         self.found, self._norms, self.is_down = list(found), list(norms), is_down
 
-    def ranked(self, prepared: PreparedQuery, query: EvidenceQuery) -> list[Ranked]:
+    def ranked(self, prepared: PreparedQuery, query: EvidenceQuery) -> list[RankedPassage]:
         if self.is_down:
             raise IndexUnavailable("The part is damaged.", remedy="Mend it.")
         return self.found
 
-    def norms(self, group: TargetGroup | None) -> list[Ranked]:
+    def norms(self, group: TargetGroup | None) -> list[RankedPassage]:
         return self._norms
 
-    def named(self, ids: Sequence[str]) -> list[Ranked]:
+    def named(self, ids: Sequence[str]) -> list[RankedPassage]:
         return [one for one in self._norms if one.evidence.id in ids]
 
-    def chosen(self, prepared: PreparedQuery, query: EvidenceQuery) -> list[Ranked]:
+    def chosen(self, prepared: PreparedQuery, query: EvidenceQuery) -> list[RankedPassage]:
         return self.named(query.named)
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from core.errors import BadInput
-from training.runs.run import Run, Started
+from training.runs.run import Run, RunStart
 
-STARTED = Started("writer", "own", {"epochs": 1}, {"model": "tiny"}, {"posts": 2})
+STARTED = RunStart("writer", "own", {"epochs": 1}, {"model": "tiny"}, {"posts": 2})
 
 
 def said(run: Run) -> list[dict[str, Any]]:
@@ -50,4 +50,4 @@ def test_another_run_is_not_gone_on_with(tmp_path: Path) -> None:
     """It would be a mixture that nobody asked for."""
     Run(tmp_path, STARTED)
     with pytest.raises(BadInput, match="other values"):
-        Run(tmp_path, Started("writer", "own", {"epochs": 2}, {"model": "tiny"}, {"posts": 2}))
+        Run(tmp_path, RunStart("writer", "own", {"epochs": 2}, {"model": "tiny"}, {"posts": 2}))

@@ -15,7 +15,7 @@ from bot.settings.sources import load_settings
 from core.engine.ports import EvidenceQuery
 from core.errors import BadInput, BadSettings, IndexUnavailable
 from core.models import TargetGroup
-from kb.documents import Wanted
+from kb.documents import Selection
 from kb.ingest import Built, DocumentOutcome
 from kb.library.library import State
 from kb.sources.own_files import Metadata as About
@@ -66,7 +66,7 @@ async def test_from_a_listing_to_a_passage_in_its_place(settings_for: SettingsFo
     site = FraWithFiles([Publication(2021, "councils", "Women in councils", "How women lead in the river towns.")])
     async with serving(site) as address:
         settings = settings_for(fra_url=address, contact="kb@example.org")
-        wanted = Wanted(frozenset({TargetGroup.WOMEN}))
+        wanted = Selection(frozenset({TargetGroup.WOMEN}))
         async with open_source(settings, "fra", None) as source, open_library(settings) as opened:
             built = await opened.build(source, wanted)
             assert built.outcomes == {DocumentOutcome.NEW: 1}
@@ -122,7 +122,7 @@ async def test_a_file_of_ones_own_is_kept_with_what_is_said_of_it(tmp_path: Path
     about = About('The "water" report', "River towns", "https://example.org/water", 2024, "en", "ES")
     folder = keep_file(settings.library_folder, file, about).parent
     async with open_source(settings, "folder", folder) as source, open_library(settings) as opened:
-        await opened.build(source, Wanted())
+        await opened.build(source, Selection())
         listed, refused = opened.library.document("folder:water.txt")
     assert refused is None
     assert (listed.title, listed.publisher, listed.page, listed.year, listed.jurisdiction) == (
@@ -135,7 +135,7 @@ async def test_a_file_of_ones_own_is_kept_with_what_is_said_of_it(tmp_path: Path
 async def take(settings: Settings, folder: Path) -> Built:
     """A build from a folder."""
     async with open_source(settings, "folder", folder) as source, open_library(settings) as opened:
-        return await opened.build(source, Wanted(), refetch=True)
+        return await opened.build(source, Selection(), refetch=True)
 
 
 def notes(folder: Path, text: str) -> Path:

@@ -14,7 +14,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from bot.compose.desk import Desk
 from bot.serve.conditions import Condition, Glance, database_answers, platform_connected
 from bot.serve.endpoint import answering
-from bot.serve.status import CLOSED_SECONDS, FRESH_SECONDS, STARTING, STOPPING, Counting, Status
+from bot.serve.status import CLOSED_SECONDS, FRESH_SECONDS, STARTING, STOPPING, DatabaseMetrics, Status
 from core.desk.database.connection import Database
 from core.desk.drafting.queue import DraftQueue
 from core.desk.rules.closures import CloseReason
@@ -196,7 +196,7 @@ async def test_nothing_old_is_told_while_the_database_is_away(
         if is_away and point == "count what there is: before the commit":
             raise StoreUnavailable("The database does not answer.")
 
-    counting = Counting(database, ticks=lambda: now)
+    counting = DatabaseMetrics(database, ticks=lambda: now)
     with faults.installed(break_down):
         await counting.refresh()
         await desk.intake.flag(post)
@@ -219,7 +219,7 @@ async def test_closed_cases_are_counted_less_often(
 ) -> None:
     """They are many, and a count of them takes long."""
     now = 1000.0
-    counting = Counting(database, ticks=lambda: now)
+    counting = DatabaseMetrics(database, ticks=lambda: now)
     await counting.refresh()
     await desk.intake.flag(post)
     case = await queue.store(await take(queue), suggestion_for(post, ("We all live here.",)))

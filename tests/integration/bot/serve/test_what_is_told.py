@@ -22,7 +22,7 @@ from core.desk.runtime import logs
 from core.desk.runtime.metrics import REGISTRY
 from core.engine.pipeline import OnProgress
 from core.engine.request import Request
-from core.models import Posted, Progress, Suggestion
+from core.models import Progress, SentReply, Suggestion
 from tests.fakes.desk.canary import AUTHOR, CANARY, canary_suggestion
 from tests.fakes.desk.people import COMMUNITY, PLATFORM
 from tests.fakes.desk.workers import ToldEngine
@@ -58,7 +58,7 @@ class QuotingEngine(ToldEngine):
 class QuotingCommunity(SampleCommunity):
     """Posts, and then fails with the reply in its error."""
 
-    async def post(self, reply: ApprovedReply) -> Posted:
+    async def post(self, reply: ApprovedReply) -> SentReply:
         await super().post(reply)
         raise RuntimeError(f"{reply.text} {CANARY}")
 

@@ -14,14 +14,14 @@ from bot.compose.voices import voice_of
 from bot.compose.writers import languages_alone, open_pooling, writer_of
 from bot.settings.settings import Settings
 from bot.settings.sources import load_settings
-from bot.trial.known_answers import Known, known_pairs, known_readings
+from bot.trial.known_answers import LabelledPost, known_pairs, known_readings
 from bot.trial.trial import sample_posts, trial_of, try_drafts, try_pairs, try_readings
 from bot.trial.verdicts import EMBEDDED, Share, Trial, keep
 from core.engine.llm.prompts import quoted
 from core.engine.pipeline import Engine
 from core.engine.ports import EvidenceSource, Message
 from core.engine.readers.networks import Readers
-from core.engine.readers.pooling import Pooling, shipped
+from core.engine.readers.pooling import PoolingWeights, shipped
 from core.engine.request import Request, Voice
 from core.errors import ModelAway
 from core.models import ReadBy
@@ -155,7 +155,7 @@ async def test_a_community_gets_the_languages_that_its_model_is_fit_for_and_no_o
 
 async def test_drafts_in_a_language_of_ones_own_are_tried_too(lenient: Readers, knowledge: EvidenceSource) -> None:
     """The community's own posts come first, two of a language."""
-    known = [Known(f"{FRENCH} {at}", "fr", is_hateful=at < 3) for at in range(5)]
+    known = [LabelledPost(f"{FRENCH} {at}", "fr", is_hateful=at < 3) for at in range(5)]
     posts = sample_posts(known)[:2]
     assert [language for language, _ in posts] == ["fr", "fr"]
     engine = Engine(larger_model(plain=WRITTEN), knowledge, lenient, writer=LARGER, pooling=LARGER, router=router_to())
@@ -169,7 +169,7 @@ async def test_the_small_readers_read_alone_where_a_model_is_unfit(
 ) -> None:
     """Of that language alone, which is said; the model writes all the same."""
     model = larger_model()
-    pooling = Pooling("a larger model", unread=frozenset({unread}))
+    pooling = PoolingWeights("a larger model", unread=frozenset({unread}))
     engine = Engine(model, knowledge, lenient, writer=LARGER, pooling=pooling, router=router_to("migrants/benefits"))
     found = await engine.suggest(Request(post_of(POST), PATIENT, ALL_SHOWN))
     assert model.calls["analysis"] == (unread != "en")

@@ -10,7 +10,7 @@ from core.engine.cards.bank import LANGUAGES
 from core.engine.cards.support_words import project_notices, support_in
 from core.engine.ports import EvidenceSource
 from core.engine.readers.networks import Readers
-from core.engine.readers.pooling import Pooling, Question, Weights
+from core.engine.readers.pooling import PoolingWeights, Question, Weights
 from core.engine.request import Voice
 from core.engine.review.assessment import MAX_DRAFTS
 from core.engine.wording.text_rules import TextRules
@@ -27,7 +27,7 @@ AIMED = "Helen Garrow is vermin like all these migrants, send her back."
 PLAIN = "Talk like this has no place here. Who would want less than a home for their children?"
 """A draft that states nothing for which somebody could ask a source."""
 SUPPORTING = "To the person this was aimed at: this is your place, and we are on your side."
-BELIEVED = Pooling("fake", is_larger=False, weights={Question.PERSON: Weights(bias=2.0, large=2.0)})
+BELIEVED = PoolingWeights("fake", is_larger=False, weights={Question.PERSON: Weights(bias=2.0, large=2.0)})
 """A model no larger than the one that ships, whose word on persons counts."""
 
 

@@ -16,7 +16,7 @@ from core.engine.llm.profiles import Profile
 from core.engine.pipeline import Engine
 from core.engine.ports import EvidenceSource, Generation, Message
 from core.engine.readers.networks import Readers
-from core.engine.readers.pooling import Pooling, Question, Weights
+from core.engine.readers.pooling import PoolingWeights, Question, Weights
 from core.engine.request import Request, Voice
 from core.engine.wording.text import numbers
 from core.errors import BadInput, ModelAway, ModelUnavailable
@@ -135,7 +135,7 @@ async def test_claims_are_given_up_where_the_reading_advises_against_a_reply(
     """What was written beside it is not waited for, and no task is left behind."""
     model, before = _Stuck("claims", violent=SURELY), asyncio.all_tasks()
     post = post_of("Migrants only come here to live off our welfare. It will kill this country.")
-    believed = Pooling("fake", is_larger=False, weights={Question.THREAT: Weights(bias=2.0, large=2.0)})
+    believed = PoolingWeights("fake", is_larger=False, weights={Question.THREAT: Weights(bias=2.0, large=2.0)})
     suggestion = await Engine(model, knowledge, readers, pooling=believed).suggest(Request(post, PATIENT, ALL_SHOWN))
     assert model.reached.is_set()
     assert suggestion.reading.recommended_action is Action.REPORT

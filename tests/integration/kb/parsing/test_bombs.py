@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from core.errors import DocumentRefused
-from kb.documents import Parsed
+from kb.documents import ParsedFile
 from kb.parsing import process
 from kb.parsing.limits import ParsingLimits
 from kb.parsing.process import parse
@@ -30,7 +30,7 @@ MOST_GROWTH = 50 * 2**20
 class Outcome:
     """What became of a bomb, and the most memory that this process took for it beyond the file itself, in bytes."""
 
-    result: Parsed | DocumentRefused | None = None
+    result: ParsedFile | DocumentRefused | None = None
     growth: int = 0
 
 
@@ -87,7 +87,7 @@ def test_a_bomb_is_refused_or_gives_text_within_the_limits(name, outcomes):
         assert result.message
         assert result.remedy
         return
-    assert isinstance(result, Parsed)
+    assert isinstance(result, ParsedFile)
     assert 0 < len(result.pages) <= LIMITS.pages
     assert sum(len(page.text) for page in result.pages) <= LIMITS.characters
     assert not any(secret in page.text for page in result.pages for secret in ("root:", "haha"))
@@ -128,7 +128,7 @@ async def test_no_damage_to_a_file_gets_out_of_its_process(kind):
     }
     for seed in range(8):
         outcome = await explode(fuzzed(sound[kind], seed, share=0.002 * 4 ** (seed % 4)))
-        assert isinstance(outcome.result, Parsed | DocumentRefused)
+        assert isinstance(outcome.result, ParsedFile | DocumentRefused)
 
 
 # A reader that was taken over: the process says and does what it likes

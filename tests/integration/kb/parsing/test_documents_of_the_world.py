@@ -11,7 +11,7 @@ import pytest
 from reportlab.pdfbase import pdfmetrics
 
 from core.engine.wording.text import UNREADABLE
-from kb.documents import Parsed, Span, citation
+from kb.documents import ParsedFile, Span, citation
 from kb.parsing.paragraphs import spans
 from kb.parsing.process import parse
 from tests.fakes.documents.files import W, canvas, docx_of, fetched, paragraph, run
@@ -22,11 +22,11 @@ EXPECTED = [json.loads(line) for line in (CASES / "expected.jsonl").read_text(en
 NOT_READ = "Letters could not be read"
 
 
-async def read(name: str) -> Parsed:
+async def read(name: str) -> ParsedFile:
     return await parse(fetched((CASES / name).read_bytes()))
 
 
-def passages(parsed: Parsed) -> list[str]:
+def passages(parsed: ParsedFile) -> list[str]:
     texts = {page.number: page.text for page in parsed.pages}
     return [texts[span.page][span.start : span.end] for span in spans(parsed.pages, "en")]
 
@@ -52,7 +52,7 @@ async def test_a_document_is_read_as_it_is_printed(case):
         assert not _holds_word(text, wrong)
 
 
-def _words(parsed: Parsed, span: Span) -> str:
+def _words(parsed: ParsedFile, span: Span) -> str:
     return next(page.text[span.start : span.end] for page in parsed.pages if page.number == span.page)
 
 

@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from kb.documents import Parsed
+from kb.documents import ParsedFile
 from kb.parsing.limits import ParsingLimits
 from kb.parsing.paragraphs import spans
 from kb.parsing.process import parse
@@ -69,7 +69,7 @@ async def test_characters_above_the_limit_are_left_out_with_a_note():
 
 async def test_the_same_file_gives_the_same_text_again():
     data = pdf_of(report_pages(3))
-    first: Parsed = await parse(fetched(data))
+    first: ParsedFile = await parse(fetched(data))
     assert await parse(fetched(data)) == first
     assert spans(first.pages, "en") == spans(first.pages, "en")
 

@@ -14,7 +14,7 @@ import pytest
 
 from core.errors import IndexUnavailable
 from core.models import TargetGroup
-from kb.documents import Fetched, Page, Parsed, Span
+from kb.documents import FetchedFile, Page, ParsedFile, Span
 from kb.library.library import Library, State
 from kb.library.store import FILE
 from kb.shelf.local import LocalShelf
@@ -47,8 +47,8 @@ def add(library: Library, name: str, texts: list[str], **about: object) -> None:
         spans.append(Span(1, at, at + len(one)))
         at += len(one) + 1
     library.note(listed(name, **about))
-    fetched = Fetched(f"{name} {text}".encode(), "text/plain", AT)
-    library.add(f"fake:{name}", fetched, Parsed((Page(1, text),)), spans, State.ACCEPTED)
+    fetched = FetchedFile(f"{name} {text}".encode(), "text/plain", AT)
+    library.add(f"fake:{name}", fetched, ParsedFile((Page(1, text),)), spans, State.ACCEPTED)
 
 
 @pytest.fixture

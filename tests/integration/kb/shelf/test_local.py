@@ -15,7 +15,7 @@ from core.engine.backends.embeddings import SentenceEmbedder
 from core.engine.ports import EvidenceQuery
 from core.errors import IndexUnavailable
 from core.models import TargetGroup
-from kb.documents import Wanted
+from kb.documents import Selection
 from kb.ingest import Ingest
 from kb.library.library import Library, State, Trust
 from kb.library.store import FILE
@@ -46,7 +46,7 @@ DOCUMENTS = [
 async def shelf(tmp_path: Path, embedder: SentenceEmbedder) -> AsyncIterator[LocalShelf]:
     library = Library(tmp_path)
     library.set_trust("fake", Trust.HIGH)
-    await Ingest(FakeSource({"all": [DOCUMENTS]}, TEXTS), library, parse, cut).build(Wanted())
+    await Ingest(FakeSource({"all": [DOCUMENTS]}, TEXTS), library, parse, cut).build(Selection())
     made = LocalShelf(library, embedder)
     made.follow()
     yield made
@@ -124,7 +124,7 @@ async def test_the_index_follows_what_people_decide(shelf: LocalShelf, embedder:
 
     library.set_trust("fake", Trust.NORMAL)
     changed = TEXTS | {"fake:pay": "The fund closed, and its members moved to another pension fund."}
-    await Ingest(FakeSource({"all": [DOCUMENTS]}, changed), library, parse, cut, refetch=True).build(Wanted())
+    await Ingest(FakeSource({"all": [DOCUMENTS]}, changed), library, parse, cut, refetch=True).build(Selection())
     assert shelf.follow().added == 0  # the new revision waits
     library.decide(library.waiting()[0].revision, State.ACCEPTED, "Ada")
     done = shelf.follow()

@@ -6,7 +6,7 @@ import pytest
 
 from core.errors import DocumentRefused, SourceUnavailable
 from core.models import TargetGroup
-from kb.documents import Listed, Wanted
+from kb.documents import ListedDocument, Selection
 from kb.sources.eurlex import EurLex
 from kb.sources.web_client import PoliteClient
 from tests.fakes.documents.asking import WOMEN, asking, first_page, walk
@@ -39,7 +39,7 @@ async def test_all_that_cellar_says_arrives() -> None:
         (found,) = await walk(source, WOMEN)
     base = found.url.removesuffix("/resource/celex/62015CJ0001")
     assert base.startswith("http://127.0.0.1:")
-    assert found == Listed(
+    assert found == ListedDocument(
         id="eurlex:62015CJ0001",
         source="eurlex",
         url=f"{base}/resource/celex/62015CJ0001",
@@ -64,7 +64,7 @@ async def test_words_are_whole_and_marks_inside_them_do_no_harm() -> None:
         Work("32015L0003", "On LGBTQIA persons", date="2015-01-01"),
     ]
     async with asking(Cellar(works), EurLex) as source:
-        found = await walk(source, Wanted(frozenset({TargetGroup.WOMEN, TargetGroup.LGBT}), 2014))
+        found = await walk(source, Selection(frozenset({TargetGroup.WOMEN, TargetGroup.LGBT}), 2014))
     assert {each.document for each in found} == {"32015L0001", "32015L0003"}
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from core.errors import DocumentRefused, SourceUnavailable
 from core.models import TargetGroup
-from kb.documents import Listed, Wanted
+from kb.documents import ListedDocument, Selection
 from kb.sources.fra import Fra
 from tests.fakes.documents.asking import WOMEN, asking, first_page, walk
 from tests.fakes.documents.sites import PDF, FraSite, Publication, says
@@ -30,10 +30,10 @@ async def test_every_publication_is_listed_once_over_all_pages(counts: bool) -> 
 async def test_all_that_the_listing_says_arrives() -> None:
     publication = Publication(2015, "two-words", "Belonging & taking part", "About Muslims and Roma in five towns.")
     async with asking(FraSite([publication]), Fra) as source:
-        (found,) = await walk(source, Wanted(since=2000))
+        (found,) = await walk(source, Selection(since=2000))
     page = found.page
     assert page.startswith("http://127.0.0.1:")
-    assert found == Listed(
+    assert found == ListedDocument(
         id="fra:2015/two-words",
         source="fra",
         url=page,
@@ -58,7 +58,7 @@ async def test_only_the_wanted_groups_and_years_are_listed() -> None:
     ])  # fmt: skip
     async with asking(site, Fra) as source:
         assert [each.id for each in await walk(source, WOMEN)] == ["fra:2015/a"]
-        others = await walk(source, Wanted(frozenset({TargetGroup.OTHER}), 2014))
+        others = await walk(source, Selection(frozenset({TargetGroup.OTHER}), 2014))
         assert [each.id for each in others] == ["fra:2015/d"]
 
 

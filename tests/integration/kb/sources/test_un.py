@@ -6,7 +6,7 @@ import pytest
 
 from core.errors import BadSettings, DocumentRefused, SourceUnavailable
 from core.models import TargetGroup
-from kb.documents import Listed, Wanted
+from kb.documents import ListedDocument, Selection
 from kb.sources.un import TERMS, UnDigitalLibrary
 from kb.sources.web_client import PoliteClient
 from tests.fakes.documents.asking import TODAY, WOMEN, asking, first_page, un, walk
@@ -66,7 +66,7 @@ async def test_all_that_the_catalogue_says_arrives() -> None:
     async with asking(UnLibrary([record]), un) as source:
         (found,) = await walk(source, WOMEN)
     base = found.page.removesuffix("/record/77")
-    assert found == Listed(
+    assert found == ListedDocument(
         id="un:A/RES/70/500",
         source="un",
         url=f"{base}/record/77/files/A_RES_70_500-EN.pdf",
@@ -86,7 +86,7 @@ async def test_all_that_the_catalogue_says_arrives() -> None:
 async def test_a_record_found_by_several_keywords_has_one_id() -> None:
     record = UnRecord(5, "Report", ("sexism", "women", "religion"))
     async with asking(UnLibrary([record]), un) as source:
-        found = await walk(source, Wanted(frozenset({TargetGroup.WOMEN, TargetGroup.MUSLIMS}), 2014))
+        found = await walk(source, Selection(frozenset({TargetGroup.WOMEN, TargetGroup.MUSLIMS}), 2014))
     assert {each.id for each in found} == {"un:record/5"}
     assert [each.target_groups for each in found] == [
         frozenset({TargetGroup.WOMEN}), frozenset({TargetGroup.WOMEN}), frozenset({TargetGroup.MUSLIMS}),

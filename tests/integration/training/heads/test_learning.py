@@ -19,20 +19,20 @@ from core.errors import BadInput
 from core.models import TargetGroup
 from training.heads import readers
 from training.heads import router as routing
-from training.heads.epochs import BATCH, Tuned, Values, fine_tuned, shuffled
-from training.heads.router import Labelled, Outputs, labelled, train
+from training.heads.epochs import BATCH, TunedNetwork, Values, fine_tuned, shuffled
+from training.heads.router import LabelledText, Outputs, labelled, train
 
 TWO = ("women/driving", "women/gold-diggers")
 
 
 @pytest.fixture(scope="module")
-def rows() -> list[Labelled]:
+def rows() -> list[LabelledText]:
     """The English wordings of two stereotypes: the fourth part is kept, the others are learnt."""
     mine = [one for one in labelled() if one.seen & set(TWO) and one.language == "en" and one.split == "train"]
     return [replace(one, split="dev" if at % 4 == 0 else "train") for at, one in enumerate(mine)]
 
 
-def test_the_router_tells_stereotypes_apart_that_it_learnt(rows: list[Labelled], tmp_path: Path) -> None:
+def test_the_router_tells_stereotypes_apart_that_it_learnt(rows: list[LabelledText], tmp_path: Path) -> None:
     """On texts that were kept from it, through the file that ships, and by the limits that are fitted beside it."""
     file, values = tmp_path / "router.safetensors", Values(epochs=4, learning_rate=4e-4, faster=4.0)
     tuned, (kept, _) = train([*rows, *as_of_tests(rows)], Outputs.of_taxonomy(), file, values)
@@ -48,7 +48,7 @@ def test_the_router_tells_stereotypes_apart_that_it_learnt(rows: list[Labelled],
     assert router.route(kept_rows[0].text, "en", TargetGroup.WOMEN) == []
 
 
-def as_of_tests(rows: list[Labelled]) -> list[Labelled]:
+def as_of_tests(rows: list[LabelledText]) -> list[LabelledText]:
     """Some of the kept texts as if a test writer had written them."""
     return [replace(one, split="test") for one in rows if one.split == "dev"][:4]
 
@@ -79,7 +79,7 @@ def test_an_epoch_shows_every_text_once_and_like_lengths_together() -> None:
 EXAMPLES = [((f"a post, the {at}th",), np.array([at % 2, 1 - at % 2], np.float32)) for at in range(BATCH * 2)]
 
 
-def learnt(folder: Path, score: Callable[[Any], float], note: Callable[[Any], None], **options: Any) -> Tuned:
+def learnt(folder: Path, score: Callable[[Any], float], note: Callable[[Any], None], **options: Any) -> TunedNetwork:
     """Two outputs that tell even from odd numbers, learnt in three epochs of two steps."""
     values = Values(epochs=3, learning_rate=1e-3)
     return fine_tuned(
@@ -107,7 +107,7 @@ def by_bias(network: Any) -> float:
 
 
 @pytest.fixture(scope="module")
-def unbroken(tmp_path_factory: pytest.TempPathFactory) -> tuple[Tuned, list[Any]]:
+def unbroken(tmp_path_factory: pytest.TempPathFactory) -> tuple[TunedNetwork, list[Any]]:
     """A run that nobody killed, and its log."""
     log = list[Any]()
     return learnt(tmp_path_factory.mktemp("whole"), by_bias, log.append, save_steps=3), log
@@ -115,7 +115,7 @@ def unbroken(tmp_path_factory: pytest.TempPathFactory) -> tuple[Tuned, list[Any]
 
 @pytest.mark.parametrize("killed_at", [4, 5])
 def test_a_killed_run_goes_on_to_the_same_weights(
-    unbroken: tuple[Tuned, list[Any]], killed_at: int, tmp_path: Path
+    unbroken: tuple[TunedNetwork, list[Any]], killed_at: int, tmp_path: Path
 ) -> None:
     """Amid an epoch and after one; nothing is learnt again that a checkpoint holds."""
     whole, log = unbroken

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from core.engine.ports import Inferred
+from core.engine.ports import Entailment
 from core.engine.readers.networks import DraftSigns
 from core.engine.readers.outputs import DraftFault
 from core.engine.scoring.rewards import WEIGHTS
@@ -90,7 +90,7 @@ def test_our_sum_leaves_out_what_is_not_known_and_fines_what_the_gates_refuse() 
 
 
 def _with_evidence() -> tuple[Rewards, dict[str, Any]]:
-    inference = FakeInference({(HARBOUR, COUNTED): Inferred(0.7, 0.1)})
+    inference = FakeInference({(HARBOUR, COUNTED): Entailment(0.7, 0.1)})
     columns = {
         "post": ["p"] * 4,
         "language": ["en"] * 4,

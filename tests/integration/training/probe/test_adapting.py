@@ -20,7 +20,7 @@ from tests.fakes.training.tiny import tiny_model, tiny_tokenizer, tiny_weights
 from training.heads import router
 from training.heads.router import Outputs
 from training.probe import texts as shipped
-from training.probe.adapter import Labelled, Reading, Values, adapt, collated, labelled
+from training.probe.adapter import LabelledTokens, ProbeModel, Values, adapt, collated, labelled
 from training.probe.outputs import Fit
 from training.probe.texts import Learnt, learnt
 from training.writer import base as bases
@@ -39,7 +39,7 @@ def _texts(split: str = "train") -> Learnt:
     posts = [(at, "en", split, float("lie" in text)) for at, text in enumerate(SAID)]
     named = [NAMES[not ("rule" in text or "vote" in text)] for text in SAID]
     known = [
-        (at, router.Labelled(text, "en", TargetGroup.WOMEN, ((name,),), split))
+        (at, router.LabelledText(text, "en", TargetGroup.WOMEN, ((name,),), split))
         for at, (text, name) in enumerate(zip(SAID, named, strict=True))
     ]
     return Learnt(SAID, posts, known)
@@ -71,7 +71,7 @@ def test_what_is_learnt_is_the_post_with_the_words_that_ask_and_the_stereotype_i
 def test_the_loss_of_two_texts_is_that_of_each_alone() -> None:
     """Half of both outputs' losses and the words', over states that see nothing of the text beside them."""
     model, tokenizer, begun = _start()
-    reading, texts = Reading(model, begun).eval(), labelled(_texts(), OUTPUTS, tokenizer)[:2]
+    reading, texts = ProbeModel(model, begun).eval(), labelled(_texts(), OUTPUTS, tokenizer)[:2]
     with torch.no_grad():
         parts = {name: one.item() for name, one in reading(**collated(texts)).items()}
         rows, words = [], []
@@ -101,7 +101,7 @@ class _Killed(TrainerCallback):
             raise KeyboardInterrupt
 
 
-def _adapted(folder: Path) -> tuple[Fit, list[dict[str, float]], list[Labelled], Any]:
+def _adapted(folder: Path) -> tuple[Fit, list[dict[str, float]], list[LabelledTokens], Any]:
     model, tokenizer, begun = _start()
     texts, log = labelled(_texts(), OUTPUTS, tokenizer), list[dict[str, float]]()
     return adapt(model, begun, texts, folder, VALUES, log.append, save_steps=5), log, texts, model
@@ -111,7 +111,7 @@ def test_it_learns_and_a_killed_run_ends_the_same(tmp_path: Path, monkeypatch: p
     whole, log, texts, model = _adapted(tmp_path / "whole")
     losses = [entry["loss"] for entry in log if "loss" in entry]
     assert losses[-1] < losses[0] - 1
-    told = [Reading(model, whole).eval()(**collated([one])) for one in texts]
+    told = [ProbeModel(model, whole).eval()(**collated([one])) for one in texts]
     assert np.mean([one["stereotypes"].item() for one in told]) < 1
 
     with monkeypatch.context() as patched:

@@ -14,7 +14,7 @@ from core.engine.readers.probe import read_outputs
 from core.errors import BadInput
 from core.models import TargetGroup
 from tests.fakes.training.tiny import tiny_model, tiny_tokenizer
-from training.heads.router import Labelled, Outputs
+from training.heads.router import LabelledText, Outputs
 from training.probe.outputs import fit, write
 from training.probe.run import states_of
 from training.probe.texts import Learnt, learnt
@@ -88,7 +88,7 @@ def _made() -> tuple[Learnt, Any]:
         row[1 + which] += 3
         states.append(row)
         said.append((at, "en", split, float(is_hateful)))
-        routed.append((at, Labelled(str(at), "en", TargetGroup.WOMEN, ((names[which],),), split)))
+        routed.append((at, LabelledText(str(at), "en", TargetGroup.WOMEN, ((names[which],),), split)))
     return Learnt([str(at) for at in range(2400)], said, routed), np.array(states, dtype=np.float16)
 
 

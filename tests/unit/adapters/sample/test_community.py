@@ -9,7 +9,7 @@ from adapters.sample.posts import SAMPLE_FLAGS, SAMPLE_THREAD
 from core.desk.rules.approval import ApprovedReply
 from core.desk.rules.platforms import ChatPlatform
 from core.errors import AmbiguousSend, BadInput, PlatformUnavailable
-from core.models import FlaggedPost, Posted, PostRef
+from core.models import FlaggedPost, PostRef, SentReply
 from tests.conformance import PlatformConformance, PlatformHarness, reply_to
 from tests.fakes.machine.clock import FakeClock
 
@@ -27,7 +27,7 @@ class _LossyCommunity(SampleCommunity):
         if arrives is not None:
             raise AmbiguousSend("The answer was lost.")
 
-    async def post(self, reply: ApprovedReply) -> Posted:
+    async def post(self, reply: ApprovedReply) -> SentReply:
         arrives, self.next_arrives = self.next_arrives, None
         if arrives is None:
             return await super().post(reply)

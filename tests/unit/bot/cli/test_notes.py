@@ -6,7 +6,7 @@ import re
 
 from bot.cli.missing_codes import CODES, OTHER, Note, note_of
 from bot.cli.report import schema
-from core.engine.scoring.missing_scores import Missing, note_of_missing
+from core.engine.scoring.missing_scores import MissingScore, note_of_missing
 from core.i18n.sentences import sentence
 from tools.catalogs import ROOT, collected
 
@@ -46,7 +46,7 @@ def test_a_note_is_a_sentence_for_people() -> None:
 
 def test_a_note_on_missing_scores_has_their_reasons_as_codes() -> None:
     """A program tells a language without a scorer from a profile that is too small."""
-    said = note_of_missing([{"stance": Missing.LANGUAGE, "argument_quality": Missing.NOT_REACHED}])
+    said = note_of_missing([{"stance": MissingScore.LANGUAGE, "argument_quality": MissingScore.NOT_REACHED}])
     assert said
     note = note_of(said)
     assert (note.code, note.stage) == ("score_missing", "rewards")

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from core.engine.cards.bank import Card, Facet, prepared_id
+from core.engine.cards.bank import ArgumentCard, Facet, prepared_id
 from core.engine.llm.profiles import QUICK
 from core.engine.readers.networks import Readers
-from core.engine.readers.pooling import Pooling
+from core.engine.readers.pooling import PoolingWeights
 from core.engine.review.assessment import Assessor
 from core.engine.review.candidates import POINTING, Candidate, points_at_the_post
 from core.engine.scoring.rewards import embedded_scorers
@@ -33,14 +33,14 @@ GENERAL = card_of("migrants/any-1", REPLIES)
 UNCARRIED = "In 2021, newcomers held 340 of the 900 jobs in the harbour office."
 
 
-SMALL = Pooling("fake", is_larger=False)
+SMALL = PoolingWeights("fake", is_larger=False)
 
 
 def _assessor(
     brief: Brief | None = None,
     model: FakeModel | None = None,
     readers: Readers | None = None,
-    pooling: Pooling = SMALL,
+    pooling: PoolingWeights = SMALL,
     most_calls: int = 40,
     verdicts: int = 2,
 ) -> Assessor:
@@ -145,7 +145,9 @@ def test_half_a_prepared_reply_is_none() -> None:
     ],
     ids=["prepared", "general", "written"],
 )
-def test_a_draft_says_what_it_answers(card: Card | None, is_prepared: bool, answers: str | None, reason: str) -> None:
+def test_a_draft_says_what_it_answers(
+    card: ArgumentCard | None, is_prepared: bool, answers: str | None, reason: str
+) -> None:
     """A moderator sees at once whether it aims at this post, who wrote it, and in what language."""
     assessor = replace(_assessor(), cards=(CARD, GENERAL))
     draft = assessor.teller.draft(1, replace(_candidate(PARENT, is_prepared=is_prepared), card=card))
@@ -192,7 +194,7 @@ def test_where_no_stereotype_is_known_a_draft_answers_none() -> None:
     assert _assessor().teller.draft(1, _candidate(PARENT)).answers is None
 
 
-LARGE = Pooling("great-70b")
+LARGE = PoolingWeights("great-70b")
 OWN = ("Our neighbours sing in the choir.", "Every child here may learn to swim.", "We are one town.")
 
 

@@ -12,7 +12,7 @@ import pytest
 from core.engine.llm.profiles import QUICK
 from core.engine.readers.networks import PostSigns
 from core.engine.readers.opinions import LargeReader
-from core.engine.readers.pooling import Pooling, Question, Weights
+from core.engine.readers.pooling import PoolingWeights, Question, Weights
 from core.engine.reading.posts import EXPLANATIONS, SCHEMA, decide, is_debatable, parse_explanations, read_post
 from core.engine.reading.signals import Signals
 from core.errors import BadAnswer, ModelUnavailable
@@ -38,12 +38,12 @@ SIGNALS = replace(UNSURE, hateful=0.9, is_sure=True)
 YES, NO = {"yes": 0.9, "no": 0.1}, {"yes": 0.1, "no": 0.9}
 
 
-BELIEVED = Pooling("fake", is_larger=False)
+BELIEVED = PoolingWeights("fake", is_larger=False)
 """A model as small as the one that ships, whose word counts as much as the small reader's."""
 
 
 async def read_by(
-    model: FakeModel, signals: Signals, text: str = POST, pooling: Pooling = BELIEVED
+    model: FakeModel, signals: Signals, text: str = POST, pooling: PoolingWeights = BELIEVED
 ) -> tuple[Reading, Sequence[str]]:
     """The reading of a post, and its notes, where the model counts as ``pooling`` says."""
     asked = metered(model)

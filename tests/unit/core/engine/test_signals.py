@@ -11,7 +11,7 @@ import pytest
 from core.engine.readers.networks import PostReader
 from core.engine.readers.opinions import LargeReader
 from core.engine.readers.outputs import POST_OUTPUTS
-from core.engine.readers.pooling import Pooling, Question, Weights
+from core.engine.readers.pooling import PoolingWeights, Question, Weights
 from core.engine.reading.posts import decide, parse_explanations, read_post
 from core.engine.reading.signals import Signals, check_text, probed, read_signals
 from core.engine.wording.text import MAX_POST_CHARACTERS
@@ -54,7 +54,7 @@ async def test_threats_are_put_to_the_model(text: str) -> None:
     for said, action in (({"yes": 0.999, "no": 0.001}, Action.REPORT), (NO, Action.REPLY), (None, Action.REPLY)):
         model = metered(FakeModel(texts={"reading": EXPLAINED}, shares={"violent": said}))
         weights = {Question.THREAT: Weights(bias=1.0)}
-        asked = LargeReader(model, Pooling("fake", is_larger=False, weights=weights))
+        asked = LargeReader(model, PoolingWeights("fake", is_larger=False, weights=weights))
         reading, _ = await read_post(post_of(text), signals, model, asked)
         assert reading.recommended_action is action
         assert model.budget.model_calls == 2

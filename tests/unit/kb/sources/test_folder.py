@@ -12,12 +12,12 @@ import pytest
 
 from core.errors import BadInput, DocumentRefused, SourceUnavailable
 from core.models import TargetGroup
-from kb.documents import Listed, Wanted
+from kb.documents import ListedDocument, Selection
 from kb.sources.folder import Folder
 from tests.fakes.documents.asking import walk
 
 NOW = datetime(2026, 3, 2, 14, 0, tzinfo=UTC)
-ALL = Wanted(since=2000)
+ALL = Selection(since=2000)
 
 
 def folder(path: Path, **changes: Any) -> Folder:
@@ -61,7 +61,7 @@ async def test_a_file_comes_with_the_media_type_of_its_name(tmp_path: Path) -> N
 async def test_without_a_sidecar_title_and_publisher_are_left_to_the_file(tmp_path: Path) -> None:
     write(tmp_path / "who_we-are.txt")
     (found,) = await walk(folder(tmp_path, publisher=""), ALL)
-    assert found == Listed(
+    assert found == ListedDocument(
         id="folder:who_we-are.txt",
         source="folder",
         url="who_we-are.txt",
@@ -81,7 +81,7 @@ async def test_all_that_a_sidecar_says_arrives(tmp_path: Path) -> None:
         'document = "ISBN 978-0"\ntarget_groups = ["Muslims", "migrants"]\n',
     )
     (found,) = await walk(folder(tmp_path, name="town"), ALL)
-    assert found == Listed(
+    assert found == ListedDocument(
         id="town:report.pdf",
         source="town",
         url="report.pdf",
@@ -137,7 +137,7 @@ async def test_only_wanted_groups_and_years_are_listed_but_what_says_neither_is(
         {"text": "x", "id": "too old", "target_groups": ["women"], "year": 2014},
         {"text": "x", "id": "silent"},
     )
-    found = await walk(folder(tmp_path), Wanted(frozenset({TargetGroup.WOMEN}), since=2015))
+    found = await walk(folder(tmp_path), Selection(frozenset({TargetGroup.WOMEN}), since=2015))
     assert [each.id for each in found] == ["folder:a.jsonl#wanted", "folder:a.jsonl#silent"]
 
 
@@ -214,7 +214,7 @@ async def test_no_listing_can_name_a_file_outside_the_folder(tmp_path: Path) -> 
     write(tmp_path / "secret.txt")
     source = folder(write(tmp_path / "inside/a.txt").parent)
     (found,) = await walk(source, ALL)
-    outside = Listed(
+    outside = ListedDocument(
         id=found.id, source="folder", url="../secret.txt", page="", title="", publisher="", type="document"
     )
     with pytest.raises(DocumentRefused, match="missing"):

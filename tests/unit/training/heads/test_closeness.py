@@ -7,15 +7,15 @@ import numpy as np
 from core.engine.cards.bank import load_stereotypes
 from core.models import TargetGroup
 from training.heads.closeness import compared
-from training.heads.router import Labelled
+from training.heads.router import LabelledText
 
 
 def test_a_stereotype_is_compared_with_the_others_of_its_group() -> None:
     """With itself among its rivals nothing would ever be found."""
     jobs, crime = load_stereotypes()["migrants/jobs"], load_stereotypes()["migrants/crime"]
     posts = [
-        Labelled("They took my job.", "en", TargetGroup.MIGRANTS, ((jobs.id,),), "dev"),
-        Labelled("They cannot drive.", "en", TargetGroup.WOMEN, (("women/driving",),), "dev"),
+        LabelledText("They took my job.", "en", TargetGroup.MIGRANTS, ((jobs.id,),), "dev"),
+        LabelledText("They cannot drive.", "en", TargetGroup.WOMEN, (("women/driving",),), "dev"),
     ]
     close = {
         jobs.id: np.array([[0.9, 0.9], [0.1, 0.1]], dtype=np.float32),

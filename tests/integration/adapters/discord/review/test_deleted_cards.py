@@ -12,7 +12,7 @@ from adapters.discord.review import DiscordReviewSurface, surface
 from bot.compose.desk import Desk
 from core.desk.database.connection import Database, Session
 from core.desk.review.board import ReviewBoard
-from core.desk.rules.platforms import Looked
+from core.desk.rules.platforms import MessageLook
 from core.desk.rules.policy import CommunityPolicy
 from core.desk.schema import CommunityRow
 from core.desk.store import communities
@@ -95,11 +95,11 @@ async def test_one_look_tells_of_a_page_and_the_next_one_of_what_is_older(
     await room.people["moderator"].send(room.channel, "Who takes this one?")
     _delete_unheard(room, newest, oldest)
     look = room.client.surface.look
-    assert await look([oldest, old, new, newest]) == Looked(frozenset({old, new}), frozenset({newest, oldest}))
+    assert await look([oldest, old, new, newest]) == MessageLook(frozenset({old, new}), frozenset({newest, oldest}))
     other = await _card(room, "f" * 32)
     another = await _card(room, "e" * 32)
-    assert await look([old, new, other, another]) == Looked(frozenset({other, another}), frozenset())
-    assert await look([old, new]) == Looked(frozenset({old, new}), frozenset())
+    assert await look([old, new, other, another]) == MessageLook(frozenset({other, another}), frozenset())
+    assert await look([old, new]) == MessageLook(frozenset({old, new}), frozenset())
 
 
 async def test_a_channel_whose_history_is_closed_to_us_says_nothing_about_its_cards(room: ReviewRoom) -> None:

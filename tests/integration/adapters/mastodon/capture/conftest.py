@@ -12,7 +12,7 @@ import pytest
 
 from adapters.mastodon.capture import Capture, install
 from adapters.mastodon.connection.client import MastodonClient, MastodonOptions
-from adapters.mastodon.connection.updates import MastodonHearing, arrived, newest
+from adapters.mastodon.connection.updates import MastodonDispatcher, arrived, newest
 from adapters.mastodon.speech.plain_text import plain_text
 from core.desk.rules.desk_ports import Casework
 from core.desk.rules.platforms import WaitingUpdate
@@ -58,7 +58,7 @@ class CaptureTown:
         self.client = MastodonClient(
             MastodonOptions(server.url, server.bot.token), cast(Casework, self.desk), self.governance
         )
-        self.hearing = MastodonHearing(self.client)
+        self.hearing = MastodonDispatcher(self.client)
         self.bookmarks: dict[str, Bookmark] = {}
         self.capture: Capture
         self._cursor = "0"

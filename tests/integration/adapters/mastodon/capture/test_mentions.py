@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from adapters.mastodon.connection.client import MENTION, Heard
+from adapters.mastodon.connection.client import MENTION, NotificationEvent
 from adapters.mastodon.speech.private_answers import DirectAnswer
 from core.desk.rules.policy import CommunityPolicy
 from core.desk.rules.roles import Role
@@ -72,7 +72,9 @@ async def test_an_answer_that_reached_somebody_else_is_taken_back(
     status = await town.client.call(lambda api: api.status(asked["id"]))
     for number, name in enumerate((town.stranger.acct, "", "a b", f"ane @{town.stranger.acct}", "ane\n")):
         status.account.acct = name
-        await DirectAnswer(town.client, Heard(number, MENTION, status, datetime.now(UTC)), "en").tell("Words.")
+        await DirectAnswer(town.client, NotificationEvent(number, MENTION, status, datetime.now(UTC)), "en").tell(
+            "Words."
+        )
     assert len(town.server.asked("POST", "/api/v1/statuses")) == 1
     assert await town.people.written_by(town.server.bot) == []
     assert [one.levelname for one in caplog.records if "deleted" in one.getMessage()] == ["ERROR"]
@@ -85,7 +87,7 @@ async def test_no_answer_calls_anybody_else(town: CaptureTown, text: str) -> Non
     """The instance finds no mention, no hashtag and no link but the name of whom it is for."""
     asked = await town.asks(town.volunteer, "counter")
     status = await town.client.call(lambda api: api.status(asked["id"]))
-    answer = DirectAnswer(town.client, Heard(int(asked["id"]), MENTION, status, datetime.now(UTC)), "en")
+    answer = DirectAnswer(town.client, NotificationEvent(int(asked["id"]), MENTION, status, datetime.now(UTC)), "en")
     await answer.tell(f"x{text} https://home.example/1")
     [there, *_] = await town.people.written_by(town.server.bot)
     assert [each["acct"] for each in there["mentions"]] == [town.volunteer.acct]

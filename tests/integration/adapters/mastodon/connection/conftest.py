@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from adapters.common.arrivals import Handling
-from adapters.mastodon.connection.client import MENTION, Heard, MastodonClient, MastodonOptions
-from adapters.mastodon.connection.notifications import Polling
+from adapters.common.arrivals import UpdateHandler
+from adapters.mastodon.connection.client import MENTION, MastodonClient, MastodonOptions, NotificationEvent
+from adapters.mastodon.connection.notifications import NotificationPoll
 from adapters.mastodon.connection.refs import NAME
-from adapters.mastodon.connection.updates import MastodonHearing
+from adapters.mastodon.connection.updates import MastodonDispatcher
 from adapters.mastodon.speech.plain_text import text_of
 from bot.serve.supervision import cancelled, first_of
 from core.desk.database.connection import Database
@@ -51,9 +51,9 @@ class Intake:
 
     client: MastodonClient
     inbox: StoredInbox
-    handling: Handling
-    polling: Polling
-    heard: list[Heard] = field(default_factory=list)
+    handling: UpdateHandler
+    polling: NotificationPoll
+    heard: list[NotificationEvent] = field(default_factory=list)
     answers: list[Exception] = field(default_factory=list)
     gates: dict[str, asyncio.Event] = field(default_factory=dict)
 
@@ -61,7 +61,7 @@ class Intake:
         """What was written behind the bot's name, in the order in which it was handed out."""
         return [text_of(each.status).partition(" ")[2] for each in self.heard]
 
-    async def listen(self, heard: Heard) -> bool:
+    async def listen(self, heard: NotificationEvent) -> bool:
         """Hear one notification."""
         self.heard.append(heard)
         gate = self.gates.get(str(heard.status.account.id))
@@ -113,8 +113,8 @@ def intake_at(database: Database, pauses: Pauses) -> MakeIntake:
     def make(server: MastodonServer, owner: str = "process 1") -> Intake:
         client = MastodonClient(MastodonOptions(server.url, server.bot.token))
         inbox = StoredInbox(database, NAME, f"{server.bot.id}@{server.domain}", owner)
-        handling = Handling(MastodonHearing(client), inbox, sleep=pauses.sleep)
-        polling = Polling(
+        handling = UpdateHandler(MastodonDispatcher(client), inbox, sleep=pauses.sleep)
+        polling = NotificationPoll(
             client,
             inbox,
             handling.wake,

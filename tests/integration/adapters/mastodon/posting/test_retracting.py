@@ -6,7 +6,7 @@ import pytest
 
 from adapters.mastodon.platform import MOST_DELETIONS, WINDOW_SECONDS, MastodonPlatform
 from core.errors import AmbiguousSend, PlatformBusy, PlatformUnavailable
-from core.models import Posted
+from core.models import SentReply
 from tests.conformance import reply_to
 from tests.fakes.mastodon.wire import FAR, MastodonWire
 
@@ -14,12 +14,12 @@ REPLY = "We all live here."
 DELETE = ("DELETE", "/api/v1/statuses/*")
 
 
-async def _posted(wire: MastodonWire, count: int) -> list[Posted]:
+async def _posted(wire: MastodonWire, count: int) -> list[SentReply]:
     refs = [await wire.written() for _ in range(count)]
     return [await wire.platform.post(reply_to(ref, REPLY, f"a{number}")) for number, ref in enumerate(refs)]
 
 
-async def _quoted(wire: MastodonWire) -> tuple[Posted, str]:
+async def _quoted(wire: MastodonWire) -> tuple[SentReply, str]:
     """A reply that somebody quotes, and the id of their post: the account's owner let people quote, by hand."""
     (posted,) = await _posted(wire, 1)
     path = f"/api/v1/statuses/{posted.ref.message}/interaction_policy"

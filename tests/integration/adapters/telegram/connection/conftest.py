@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from adapters.common.arrivals import Handling
-from adapters.telegram.connection.client import Heard, TelegramClient, TelegramOptions
+from adapters.common.arrivals import UpdateHandler
+from adapters.telegram.connection.client import TelegramClient, TelegramOptions, UpdateEvent
 from adapters.telegram.connection.refs import NAME
-from adapters.telegram.connection.updates import Polling, TelegramHearing
+from adapters.telegram.connection.updates import TelegramDispatcher, UpdatePoll
 from bot.serve.supervision import cancelled, first_of
 from core.desk.database.connection import Database
 from core.desk.store.inbox import StoredInbox
@@ -35,9 +35,9 @@ class Intake:
 
     client: TelegramClient
     inbox: StoredInbox
-    handling: Handling
-    polling: Polling
-    heard: list[Heard] = field(default_factory=list)
+    handling: UpdateHandler
+    polling: UpdatePoll
+    heard: list[UpdateEvent] = field(default_factory=list)
     answers: list[Exception] = field(default_factory=list)
     gates: dict[int, asyncio.Event] = field(default_factory=dict)
 
@@ -45,7 +45,7 @@ class Intake:
         """What was written or pressed, in the order in which it was handed out."""
         return [_said(each.raw) for each in self.heard]
 
-    async def listen(self, heard: Heard) -> bool:
+    async def listen(self, heard: UpdateEvent) -> bool:
         """Hear one update."""
         self.heard.append(heard)
         chat = heard.update.effective_chat
@@ -121,8 +121,8 @@ def intake_of(server: TelegramServer, database: Database, pauses: Pauses) -> Mak
     def make(owner: str = "process 1", kinds: tuple[str, ...] = ("message", "callback_query")) -> Intake:
         client = TelegramClient(TelegramOptions(server.token, server.url))
         inbox = StoredInbox(database, NAME, client.own_id(), owner)
-        handling = Handling(TelegramHearing(client), inbox, sleep=pauses.sleep)
-        made = Intake(client, inbox, handling, Polling(client, inbox, handling.wake, sleep=pauses.sleep))
+        handling = UpdateHandler(TelegramDispatcher(client), inbox, sleep=pauses.sleep)
+        made = Intake(client, inbox, handling, UpdatePoll(client, inbox, handling.wake, sleep=pauses.sleep))
         for kind in kinds:
             client.listen(kind, made.listen)
         return made

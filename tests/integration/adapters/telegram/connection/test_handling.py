@@ -8,7 +8,7 @@ import logging
 import pytest
 from sqlalchemy import select
 
-from adapters.telegram.connection.client import Heard
+from adapters.telegram.connection.client import UpdateEvent
 from core.desk.database.connection import Database
 from core.desk.schema import UpdateRow, UpdateState
 from core.errors import StoreUnavailable
@@ -177,7 +177,7 @@ async def test_what_an_update_leaves_to_be_done_holds_up_no_other(
     """It is done with once that is, kept where it failed, and waits for the next start where it was given up."""
     left = {text: asyncio.get_running_loop().create_future() for text in ("done", "failed", "given up")}
 
-    async def leave(heard: Heard) -> bool:
+    async def leave(heard: UpdateEvent) -> bool:
         text = heard.raw["message"]["text"]
         heard.unfinished.extend(future for name, future in left.items() if name == text)
         return False

@@ -11,11 +11,11 @@ from typing import cast
 import pytest
 from sqlalchemy import select
 
-from adapters.common.arrivals import Handling
+from adapters.common.arrivals import UpdateHandler
 from adapters.telegram import capture
 from adapters.telegram.connection.client import TelegramClient, TelegramOptions
 from adapters.telegram.connection.refs import NAME
-from adapters.telegram.connection.updates import Polling, TelegramHearing
+from adapters.telegram.connection.updates import TelegramDispatcher, UpdatePoll
 from bot.serve.supervision import cancelled, first_of
 from core.desk.database.connection import Database
 from core.desk.rules.desk_ports import Casework
@@ -71,8 +71,8 @@ class WatchedTown:
         await client.open()
         self.capture = capture.install(client, detector=self.detector)
         inbox = StoredInbox(self.database, NAME, client.own_id(), name)
-        handling = Handling(TelegramHearing(client), inbox, sleep=self._pauses.sleep)
-        polling = Polling(client, inbox, handling.wake, sleep=self._pauses.sleep)
+        handling = UpdateHandler(TelegramDispatcher(client), inbox, sleep=self._pauses.sleep)
+        polling = UpdatePoll(client, inbox, handling.wake, sleep=self._pauses.sleep)
         await polling.open()
         running = asyncio.create_task(first_of(polling.run(), handling.run()))
         try:

@@ -11,7 +11,7 @@ import pytest
 from telegram import Update
 
 from adapters.telegram import manage
-from adapters.telegram.connection.client import Heard
+from adapters.telegram.connection.client import UpdateEvent
 from adapters.telegram.manage.supergroups import GroupMoves
 from adapters.telegram.roles import TelegramRoles
 from core.desk.rules.policy import CommunityPolicy
@@ -41,7 +41,7 @@ def _moves(governance: FakeGovernance) -> list[tuple[object, ...]]:
 
 async def _hear(town: PanelTown, raw: dict[str, Any]) -> bool:
     client = town.wire.client
-    return await client.hear(Heard(Update.de_json(raw, client.bot), raw, datetime.now(UTC)))
+    return await client.hear(UpdateEvent(Update.de_json(raw, client.bot), raw, datetime.now(UTC)))
 
 
 def _notes(town: PanelTown) -> tuple[int, list[JSON]]:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 from telegram import Update
 
-from adapters.telegram.connection.client import Heard
+from adapters.telegram.connection.client import UpdateEvent
 from adapters.telegram.manage import GroupMoves
 from core.desk.communities.decisions import CommunityDesk
 from core.desk.communities.governance import CommunityGovernance
@@ -36,7 +36,7 @@ async def test_an_approved_reply_to_an_earlier_post_is_refused_and_all_else_is_k
         server.state.updates.drop_all()
         new = wire.town.migrate(old)
         for raw in server.state.updates.waiting() if is_heard else ():
-            await wire.client.hear(Heard(Update.de_json(raw, wire.client.bot), raw, datetime.now(UTC)))
+            await wire.client.hear(UpdateEvent(Update.de_json(raw, wire.client.bot), raw, datetime.now(UTC)))
         await send_once(database, wire)
         await moves.close()
         assert wire.town.of_bot(old) == wire.town.of_bot(new) == []

@@ -8,7 +8,7 @@ import pytest
 
 from adapters.telegram.connection.limiter import IN_A_GROUP_PER_MINUTE, KEPT_FOR_PEOPLE
 from core.desk.rules.approval import CaseState
-from core.desk.rules.case_cards import Card, Waiting
+from core.desk.rules.case_cards import Card, DraftProgress
 from core.errors import CardCanWait, PlatformBusy
 from core.models import PostRef
 from tests.fakes.telegram.review import TelegramRoom, labels_of
@@ -59,7 +59,7 @@ async def test_progress_leaves_the_room_of_a_busy_minute_to_what_somebody_decide
     shown: dict[str, PostRef] = {}
     put_off = []
     for card in drafted:
-        begun = replace(card, version=1, state=CaseState.DRAFTING, drafts=(), waiting=Waiting())
+        begun = replace(card, version=1, state=CaseState.DRAFTING, drafts=(), waiting=DraftProgress())
         try:
             shown[card.case_id] = await surface.show(begun, chat, None)
         except CardCanWait as err:
@@ -68,7 +68,7 @@ async def test_progress_leaves_the_room_of_a_busy_minute_to_what_somebody_decide
     assert put_off
     assert shown
     first = drafted[0]
-    later = replace(first, version=2, state=CaseState.DRAFTING, drafts=(), waiting=Waiting(stage="evidence"))
+    later = replace(first, version=2, state=CaseState.DRAFTING, drafts=(), waiting=DraftProgress(stage="evidence"))
     with pytest.raises(CardCanWait):
         await surface.show(later, chat, shown[first.case_id])
     for card in drafted:
@@ -84,7 +84,7 @@ async def test_a_card_that_lost_its_drafts_is_no_mere_progress(room: TelegramRoo
     """What it offered is no more, so that is shown while there is little room."""
     shown = await room.show()
     offered = await _change(room, shown, IN_A_GROUP_PER_MINUTE - KEPT_FOR_PEOPLE - _writes(room) - 1)
-    anew = replace(offered, version=offered.version + 1, state=CaseState.QUEUED, drafts=(), waiting=Waiting())
+    anew = replace(offered, version=offered.version + 1, state=CaseState.QUEUED, drafts=(), waiting=DraftProgress())
     assert await room.client.surface.show(anew, str(room.chat), shown) == shown
     assert "Approve draft 1…" not in labels_of(room.card)
 
@@ -94,7 +94,7 @@ async def test_a_card_that_somebody_deleted_is_no_mere_progress(room: TelegramRo
     shown = await room.show()
     offered = await _change(room, shown, IN_A_GROUP_PER_MINUTE - KEPT_FOR_PEOPLE - _writes(room) - 4)
     room.town.delete(room.card)
-    anew = replace(offered, version=offered.version + 1, state=CaseState.QUEUED, drafts=(), waiting=Waiting())
+    anew = replace(offered, version=offered.version + 1, state=CaseState.QUEUED, drafts=(), waiting=DraftProgress())
     assert await room.client.surface.show(anew, str(room.chat), shown) != shown
     assert len(room.cards) == 1
 

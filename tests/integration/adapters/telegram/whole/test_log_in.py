@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from adapters.telegram.connection.client import Heard, TelegramClient
+from adapters.telegram.connection.client import TelegramClient, UpdateEvent
 from adapters.telegram.platform import TelegramPlatform
 from adapters.telegram.roles import TelegramRoles
 from bot.compose.telegram import TelegramParts, telegram_platform
@@ -24,7 +24,7 @@ async def test_it_says_how_it_is_added_and_hears_each_message_once_through_an_ou
     heard: list[str] = []
     notes: list[str] = []
 
-    async def listen(each: Heard) -> bool:
+    async def listen(each: UpdateEvent) -> bool:
         assert each.update.message is not None
         heard.append(str(each.update.message.text))
         return True

@@ -13,7 +13,7 @@ import pytest
 from pydantic import SecretStr
 
 from adapters.sample.community import SampleCommunity
-from adapters.telegram.connection.client import Heard, TelegramClient
+from adapters.telegram.connection.client import TelegramClient, UpdateEvent
 from adapters.telegram.connection.refs import NAME, ref_of
 from bot.compose.application import Application, open_application
 from bot.compose.telegram import TelegramParts, telegram_platform
@@ -53,7 +53,7 @@ class _Engine:
 async def _parts(client: TelegramClient, services: Services) -> AsyncIterator[TelegramParts]:
     """Everything that is written is flagged; nothing is posted."""
 
-    async def flag(heard: Heard) -> bool:
+    async def flag(heard: UpdateEvent) -> bool:
         message = heard.update.effective_message
         assert message is not None and message.text is not None and message.from_user is not None
         ref, author = ref_of(message.chat_id, message.message_id), str(message.from_user.id)

@@ -12,7 +12,7 @@ import pytest
 from pydantic import SecretStr
 
 from adapters.telegram.connection.client import TelegramClient, TelegramOptions
-from adapters.telegram.connection.updates import Polling
+from adapters.telegram.connection.updates import UpdatePoll
 from bot.cli.doctor.examination import examine_accounts, examine_platforms
 from bot.settings.settings import DiscordSettings, MastodonSettings, Settings, TelegramSettings
 from core.desk.database.connection import Database
@@ -128,9 +128,9 @@ async def test_two_programs_receive_the_updates_of_one_bot(kept: Database, setti
         for client in clients:
             await client.open()
         inbox = StoredInbox(kept, "telegram", "7", "process 1")
-        first = asyncio.create_task(Polling(clients[0], inbox, lambda: None).run())
+        first = asyncio.create_task(UpdatePoll(clients[0], inbox, lambda: None).run())
         await server.until(lambda: server.asked("getUpdates"))
-        second = asyncio.create_task(Polling(clients[1], inbox, lambda: None).run())
+        second = asyncio.create_task(UpdatePoll(clients[1], inbox, lambda: None).run())
         await asyncio.wait({first, second}, return_when=asyncio.FIRST_COMPLETED)
         (refused,) = [one.exception() for one in (first, second) if one.done()]
         for polling in (first, second):

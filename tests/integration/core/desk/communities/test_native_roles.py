@@ -6,7 +6,7 @@ import pytest
 
 from bot.compose.desk import build_desk
 from core.desk.database.connection import Database
-from core.desk.review.approvals import Approved, AwaitsSecond
+from core.desk.review.approvals import AwaitsSecond, CompleteApproval
 from core.desk.rules.approval import CaseState
 from core.desk.rules.roles import Role
 from core.desk.store.cases import Case
@@ -85,4 +85,4 @@ async def test_the_first_of_two_is_asked_for_again_when_the_second_approves(
     source.now.clear()
     assert isinstance(await desk.approvals.approve(*args, MODERATOR), AwaitsSecond)
     source.now["stranger_one"] = frozenset({Role.MODERATOR})
-    assert isinstance(await desk.approvals.approve(*args, STRANGER), Approved)
+    assert isinstance(await desk.approvals.approve(*args, STRANGER), CompleteApproval)

@@ -19,7 +19,7 @@ from core.desk.store.cases import Case
 from core.desk.store.own_cards import StoredCard, accepted_cards
 from core.desk.upkeep.erasure import Erasure
 from core.desk.upkeep.retention import Retention
-from core.engine.cards.bank import CardVerdict, Review
+from core.engine.cards.bank import CardReview, CardVerdict
 from core.engine.cards.own import OwnCard
 from core.errors import BadInput, NotAllowed, StoreUnavailable
 from core.models import FlaggedPost, Origin
@@ -92,7 +92,7 @@ async def test_a_card_is_used_once_a_second_person_accepted_it(cards: OwnCards, 
     assert done.reviewer is not None
     [given] = await used(database)
     today = f"{done.reviewer.at:%Y-%m-%d}"
-    assert given == CARD.as_card((Review("Ane Etxebarria", today, "accepted"),))
+    assert given == CARD.as_card((CardReview("Ane Etxebarria", today, "accepted"),))
     assert await used(database, "sample/elsewhere") == ()
     await cards.review(COMMUNITY_ID, "water", DECLINED, ANE)
     assert ((await stored(cards)).verdict, await used(database)) == (DECLINED, ())

@@ -11,7 +11,7 @@ import pytest
 
 from bot.compose.desk import Desk
 from core.desk.database.connection import Database, Session
-from core.desk.drafting.queue import Backoff, DraftQueue, Taken
+from core.desk.drafting.queue import Backoff, DraftQueue, TakenCase
 from core.desk.rules.approval import CaseState
 from core.desk.rules.closures import CloseReason
 from core.desk.store import holds
@@ -358,11 +358,11 @@ async def test_a_case_in_hand_names_its_job_and_version(queue: DraftQueue, case:
     first = await take(queue)
     await queue.release(first, "its worker was stopped")
     second = await take(queue)
-    stale = Taken(replace(second.case, version=first.case.version), second.job)
+    stale = TakenCase(replace(second.case, version=first.case.version), second.job)
     with pytest.raises(Conflict):
         await queue.store(stale, suggestion_for(case.post))
     with pytest.raises(Conflict):
-        await queue.store(Taken(second.case, first.job), suggestion_for(case.post))
+        await queue.store(TakenCase(second.case, first.job), suggestion_for(case.post))
     await queue.store(second, suggestion_for(case.post))
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from bot.compose.desk import Desk
 from core.desk.database.connection import Database
-from core.desk.drafting.queue import DraftQueue, Taken
+from core.desk.drafting.queue import DraftQueue, TakenCase
 from core.desk.drafting.worker import Worker, unheard
 from core.desk.rules.approval import CaseState
 from core.desk.rules.closures import CloseReason
@@ -146,7 +146,7 @@ async def test_a_worker_that_lost_its_case_stops_and_writes_nothing(
     """Another one has it by now: its draft is the one that stands (invariant I5)."""
     engine.waits = True
     other = DraftQueue(database, "worker-2")
-    taken: list[Taken] = []
+    taken: list[TakenCase] = []
 
     async def lapse(point: str) -> None:
         """While the heartbeat waits, the lease ends and the other takes over."""

@@ -19,9 +19,9 @@ from core.desk.database.revisions import newest
 from core.desk.invariants import (
     INVARIANTS,
     AuditLimits,
-    Closed,
+    Closure,
     Record,
-    Revoked,
+    Revocation,
     Sent,
     audit,
     check,
@@ -286,14 +286,14 @@ async def test_a_lost_capture_is_caught(world: World) -> None:
 async def test_an_approver_without_the_right_is_caught(world: World) -> None:
     """At the approval, and at the send."""
     who = await _value(world, APPROVER)
-    revoked = Revoked(who, COMMUNITY_ID, world.clock() - timedelta(days=1))
+    revoked = Revocation(who, COMMUNITY_ID, world.clock() - timedelta(days=1))
     assert await _broken(world, replace(world.record(), revoked=(revoked,))) == {"I7"}
 
 
 @pytest.mark.parametrize("scope", ["*", COMMUNITY_ID])
 async def test_a_post_while_closed_is_caught(world: World, scope: str) -> None:
     """While the kill switch is on, or in shadow mode."""
-    closed = Closed(scope, world.clock() - timedelta(days=1))
+    closed = Closure(scope, world.clock() - timedelta(days=1))
     assert await _broken(world, replace(world.record(), closed=(closed,))) == {"I12"}
 
 

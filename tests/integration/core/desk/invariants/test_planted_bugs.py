@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import text
 
 from core.desk.database.connection import Session
-from core.desk.invariants import Revoked, check
+from core.desk.invariants import Revocation, check
 from core.desk.rules.approval import ApprovedReply, CaseState, approve, text_hash
 from core.desk.schema import JobRow
 from core.desk.sending import checks
@@ -24,7 +24,7 @@ from core.desk.store import outbox as store
 from core.desk.store.cases import Case
 from core.desk.store.outbox import Entry
 from core.errors import AmbiguousSend
-from core.models import Posted
+from core.models import SentReply
 from tests.fakes.desk.people import COMMUNITY_ID, MODERATOR
 from tests.torture.ends.crashes import Enumerated, first_of_each, points, run
 from tests.torture.world import scene
@@ -136,7 +136,7 @@ async def _lose_rights(world: World) -> None:
         return await people.grant(session, COMMUNITY_ID, MODERATOR, (), by="test")
 
     who = await world.database.run("take a right away", work)
-    world.revoked.append(Revoked(who, COMMUNITY_ID, world.clock()))
+    world.revoked.append(Revocation(who, COMMUNITY_ID, world.clock()))
 
 
 @pytest.mark.parametrize("is_planted", [False, True])
@@ -182,7 +182,7 @@ async def test_a_blind_retry_is_caught_by_i2(world: World, monkeypatch: pytest.M
     """A send whose answer was lost may stand: on a platform without keys a second one does, too."""
     send = Gate.send
 
-    async def again(gate: Gate, reply: ApprovedReply, is_held: Callable[[], bool]) -> Posted:
+    async def again(gate: Gate, reply: ApprovedReply, is_held: Callable[[], bool]) -> SentReply:
         try:
             return await send(gate, reply, is_held)
         except AmbiguousSend:

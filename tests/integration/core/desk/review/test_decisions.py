@@ -11,7 +11,7 @@ from adapters.sample.community import SampleCommunity
 from bot.compose.desk import Desk
 from core.desk.database.connection import Database, Session
 from core.desk.drafting.queue import DraftQueue
-from core.desk.review.approvals import Approved
+from core.desk.review.approvals import CompleteApproval
 from core.desk.rules.approval import CaseState, text_hash
 from core.desk.rules.closures import CloseReason
 from core.desk.rules.roles import Person
@@ -47,7 +47,7 @@ async def test_a_case_goes_from_flag_to_approval(
         suggestion_id=stored.id,
         draft_rank=1,
     )
-    assert isinstance(approved, Approved)
+    assert isinstance(approved, CompleteApproval)
     reply = approved.reply
     assert (reply.text, reply.in_reply_to) == (shown.text, post.ref)
     who, flagger = await pseudonym_of(database, MODERATOR), await pseudonym_of(database, Person(PLATFORM, "mill_pond"))
@@ -97,7 +97,7 @@ async def test_of_a_hundred_approvals_at_once_one_wins(desk: Desk, in_review: Ca
         ),
         return_exceptions=True,
     )
-    winners = [result.reply for result in results if isinstance(result, Approved)]
+    winners = [result.reply for result in results if isinstance(result, CompleteApproval)]
     lost = [result for result in results if isinstance(result, Conflict)]
     assert (len(winners), len(lost)) == (1, 99)
     names = {await pseudonym_of(database, person): person.name for person in people}

@@ -13,7 +13,7 @@ from core.desk.database.connection import Database, Session
 from core.desk.drafting.queue import DraftQueue
 from core.desk.review.record import DeskRecord
 from core.desk.rules.closures import CloseReason
-from core.desk.rules.dashboard_ports import Keeping
+from core.desk.rules.dashboard_ports import RetentionPeriods
 from core.desk.rules.numbers import AFTER_HOURS, Numbers, Rates, Share
 from core.desk.rules.roles import Person
 from core.desk.schema import OutcomeRow
@@ -35,7 +35,7 @@ class Week:
     def __init__(self, database: Database, desk: Desk, post: FlaggedPost, clock: FakeClock) -> None:
         self.database, self.desk, self.post, self.clock = database, desk, post, clock
         self.queue, self.count = DraftQueue(database, "worker-1"), 0
-        self.record = DeskRecord(database, LiveRoles(database, {}), Keeping(24, 30, 12, 30))
+        self.record = DeskRecord(database, LiveRoles(database, {}), RetentionPeriods(24, 30, 12, 30))
 
     async def drafted(
         self, group: TargetGroup = TargetGroup.MIGRANTS, author: str = "", kind: Kind = Kind.REPLY

@@ -10,7 +10,7 @@ from bot.compose.desk import Desk
 from core.desk.communities.decisions import CommunityDesk
 from core.desk.database.connection import Database
 from core.desk.drafting.queue import DraftQueue
-from core.desk.review.approvals import Approved, AwaitsSecond
+from core.desk.review.approvals import AwaitsSecond, CompleteApproval
 from core.desk.rules.approval import ApprovedReply, CaseState
 from core.desk.rules.roles import Person, Role
 from core.desk.store.cases import Case
@@ -34,7 +34,7 @@ async def approved(desk: Desk, case: Case, by: Person, reply: str = BOLD) -> App
     """What comes of approving a text."""
     shown = await desk.queries.rendered(case.id, reply)
     outcome = await desk.approvals.approve(case.id, case.version, shown.text, shown.sha256, by)
-    return outcome.reply if isinstance(outcome, Approved) else outcome
+    return outcome.reply if isinstance(outcome, CompleteApproval) else outcome
 
 
 async def test_a_figure_that_no_evidence_holds_needs_a_second_person(

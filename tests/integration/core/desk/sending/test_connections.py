@@ -11,7 +11,7 @@ from core.desk.rules.closures import RetractReason
 from core.desk.rules.platforms import ChatPlatform
 from core.desk.rules.roles import Person
 from core.desk.sending.outbox import Outbox
-from core.models import Posted
+from core.models import SentReply
 from tests.fakes.desk.decisions import approve, drafted, one_row
 from tests.fakes.desk.people import MODERATOR
 from tests.fakes.desk.sending import LEASE_SECONDS, SendingScene
@@ -86,7 +86,7 @@ async def test_a_send_that_ended_with_the_connection_is_read_back_when_it_is_bac
     scene.community.lose_answers(arrive=arrives)
     post = scene.community.post
 
-    async def lost(reply: ApprovedReply) -> Posted:
+    async def lost(reply: ApprovedReply) -> SentReply:
         await line.cut()
         return await post(reply)
 
@@ -110,7 +110,7 @@ async def test_one_that_is_lost_in_a_read_back_is_read_back_later(scene: Sending
     scene.clock.advance(LEASE_SECONDS)
     find = scene.community.find_reply
 
-    async def lost(reply: ApprovedReply) -> Posted | None:
+    async def lost(reply: ApprovedReply) -> SentReply | None:
         await line.cut()
         raise ConnectionResetError
 

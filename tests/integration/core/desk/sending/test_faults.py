@@ -20,7 +20,7 @@ from core.desk.sending.outbox import Outbox, SendLimits
 from core.desk.store import communities, people
 from core.desk.store.cases import Case
 from core.errors import Conflict, PlatformBusy
-from core.models import Posted
+from core.models import SentReply
 from tests.fakes.desk.people import COMMUNITY_ID, MODERATOR, STRANGER
 from tests.fakes.desk.sending import LEASE_SECONDS, REPLY, FaultyCommunity, SendingScene
 from tests.fakes.machine.clock import FakeClock
@@ -46,7 +46,7 @@ class _BadLine(FaultyCommunity):
         self.is_bad = True
         self.ends = Counter[str]()
 
-    async def post(self, reply: ApprovedReply) -> Posted:
+    async def post(self, reply: ApprovedReply) -> SentReply:
         ends = ("answered", "lost after it arrived", "lost before it arrived", "busy", "timeout")
         (end,) = self.chance.choices(ends, (50, 18, 12, 12, 8)) if self.is_bad else ("answered",)
         self.ends[end] += 1

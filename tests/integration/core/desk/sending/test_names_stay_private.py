@@ -30,7 +30,7 @@ from core.desk.rules.roles import Person, Role
 from core.desk.schema import Change
 from core.desk.sending.outbox import Outbox, SendLimits
 from core.desk.store import communities, people
-from core.models import FlaggedPost, Posted, PostRef
+from core.models import FlaggedPost, PostRef, SentReply
 from tests.fakes.desk.decisions import one_row, take
 from tests.fakes.desk.people import SECRET, pseudonym_of
 from tests.fakes.discord.server.state import CHANNEL_ID, GUILD_ID
@@ -92,7 +92,7 @@ class _Recording(SampleCommunity):
         super().__init__(clock=clock)
         self.handed: list[Any] = []
 
-    async def post(self, reply: ApprovedReply) -> Posted:
+    async def post(self, reply: ApprovedReply) -> SentReply:
         self.handed += [reply.text, reply.key, reply.in_reply_to]
         return await super().post(reply)
 

@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import event
 
 from core.desk.database.connection import Database, Session
-from core.desk.rules.case_cards import Waiting
+from core.desk.rules.case_cards import DraftProgress
 from core.desk.schema import JobState
 from core.desk.store import jobs
 from core.desk.store.jobs import Job, PeoplesWork
@@ -80,7 +80,7 @@ class Jobs:
     async def people(self) -> PeoplesWork:
         return await self._database.run("look", lambda session: jobs.peoples_work(session, KIND))
 
-    async def progress(self, name: str) -> Waiting | None:
+    async def progress(self, name: str) -> DraftProgress | None:
         return await self._database.run("read progress", lambda session: progress(session, name, KIND))
 
 

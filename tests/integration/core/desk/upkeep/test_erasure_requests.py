@@ -17,7 +17,7 @@ from core.desk.rules.approval import CaseState
 from core.desk.runtime import faults
 from core.desk.schema import JobRow, JobState
 from core.desk.upkeep.chore import Chore
-from core.desk.upkeep.erasure import ERASURE, ERASURES, Erased, Erasure
+from core.desk.upkeep.erasure import ERASURE, ERASURES, Erasure, ErasureReport
 from core.desk.upkeep.runner import Chores
 from core.errors import NotAllowed, StoreUnavailable
 from core.models import FlaggedPost
@@ -115,9 +115,9 @@ async def test_who_is_flagged_again_for_the_same_post_can_be_erased_again(
 
 async def test_somebody_unknown_is_said_to_be_unknown(database: Database) -> None:
     """A slip in the id must not look like an erasure; and the same erasure twice does no harm."""
-    assert await erase(database, "nobody") == Erased(is_known=False)
+    assert await erase(database, "nobody") == ErasureReport(is_known=False)
     assert (await erase(database, MODERATOR.user)).is_known
-    assert await erase(database, MODERATOR.user) == Erased(is_known=False)
+    assert await erase(database, MODERATOR.user) == ErasureReport(is_known=False)
 
 
 class Crash(Exception):

@@ -9,13 +9,13 @@ import pytest
 
 from adapters.common.capture.answers import is_decided, taken_in, with_drafts
 from core.desk.rules.approval import CaseState
-from core.desk.rules.case_cards import Card, Waiting
+from core.desk.rules.case_cards import Card, DraftProgress
 from core.models import Draft, Evidence, FlaggedPost, Intent, PostRef, Receipt, Scores, Source, Verdict
 from tests.fakes.ports.plain_markup import plain_reader
 
 LIMIT = 2000
 POST = FlaggedPost(PostRef("discord", "1", "2", "3"), "they are vermin", "4", "5", "message menu: draft")
-CARD = Card("a1", 1, CaseState.QUEUED, "1", POST, datetime(2026, 3, 2, tzinfo=UTC), waiting=Waiting(ahead=2))
+CARD = Card("a1", 1, CaseState.QUEUED, "1", POST, datetime(2026, 3, 2, tzinfo=UTC), waiting=DraftProgress(ahead=2))
 
 
 def drafted(*texts: str, title: str = "Outlook") -> Card:
@@ -30,13 +30,13 @@ def drafted(*texts: str, title: str = "Outlook") -> Card:
     ("waiting", "said"),
     [
         (None, "Nobody can tell yet"),
-        (Waiting(ahead=2), "Nobody can tell yet"),
-        (Waiting(ahead=2, expected_seconds=300.0), "2 cases come first; a draft is expected in 5 minutes."),
-        (Waiting(ahead=0, expected_seconds=30.4), "A draft is expected in 30 seconds."),
-        (Waiting(ahead=0, expected_seconds=0.0), "A draft is expected in 1 second."),
+        (DraftProgress(ahead=2), "Nobody can tell yet"),
+        (DraftProgress(ahead=2, expected_seconds=300.0), "2 cases come first; a draft is expected in 5 minutes."),
+        (DraftProgress(ahead=0, expected_seconds=30.4), "A draft is expected in 30 seconds."),
+        (DraftProgress(ahead=0, expected_seconds=0.0), "A draft is expected in 1 second."),
     ],
 )
-def test_the_wait_is_said_as_far_as_it_is_known(waiting: Waiting | None, said: str) -> None:
+def test_the_wait_is_said_as_far_as_it_is_known(waiting: DraftProgress | None, said: str) -> None:
     """No number is made up."""
     assert said in taken_in(replace(CARD, waiting=waiting), "en", LIMIT)
 

@@ -12,7 +12,7 @@ import pytest
 
 from adapters.common.capture import requests
 from adapters.common.capture.known_posts import KnownPosts
-from adapters.common.capture.requests import Asking, Following
+from adapters.common.capture.requests import DraftRequests, Followers
 from adapters.common.desk import DeskAccess
 from adapters.common.words.markup import Reader
 from core.desk.rules.approval import CaseState
@@ -53,9 +53,9 @@ class AskedDesk:
     def __init__(self) -> None:
         self.desk = FlagDesk()
         access = DeskAccess("plain", cast("Casework", self.desk), FakeGovernance())
-        self.following = Following(access, lambda: NOW)
+        self.following = Followers(access, lambda: NOW)
         self.known = KnownPosts(NOW)
-        self.asking = Asking(access, self.known, self.following)
+        self.asking = DraftRequests(access, self.known, self.following)
 
     async def ask(self, answer: OneAnswer, *, wants_drafts: bool = True) -> None:
         await self.asking.take_in(POST, NOW, ANE, answer, wants_drafts=wants_drafts)

@@ -14,7 +14,7 @@ import pytest
 from adapters.common.capture import watch
 from adapters.common.capture.flags import Flag
 from adapters.common.capture.known_posts import KnownPosts
-from adapters.common.capture.watch import LookedAt, Sighting, Watching, is_about
+from adapters.common.capture.watch import ChannelWatch, LookedAt, Sighting, is_about
 from adapters.common.desk import DeskAccess
 from core.desk.rules.careful_watch import FindLabel, WatchRecord
 from core.desk.rules.desk_ports import Casework
@@ -78,7 +78,7 @@ class Square:
         self.governance.grant(5, Role.VOLUNTEER)
         self.desk, self.detector, self.known = FlagDesk(), WordDetector(), KnownPosts(START)
         access = DeskAccess("plain", cast(Casework, self.desk), self.governance)
-        self.watching = Watching(access, self.known, lambda: "us", self.detector, again_seconds=0)
+        self.watching = ChannelWatch(access, self.known, lambda: "us", self.detector, again_seconds=0)
 
     async def hear(self, *said: Remarked) -> list[tuple[str, str, Priority]]:
         """Let these be written; what was flagged: its words, how it was found, how soon it is drafted."""
@@ -327,7 +327,7 @@ async def test_a_look_that_is_given_up_ends_as_cancelled(square: Square) -> None
 
 async def test_no_more_looks_wait_than_there_is_room_for(square: Square) -> None:
     """What is over it is counted, and has no end to wait for."""
-    square.watching = Watching(square.watching._desk, square.known, lambda: "us", square.detector, most_waiting=2)
+    square.watching = ChannelWatch(square.watching._desk, square.known, lambda: "us", square.detector, most_waiting=2)
     policy = square.governance.policies["town"]
     said = [Remarked("good morning", number=number) for number in range(3)]
     looks = [square.watching.take_written(one, policy, "square") for one in said]

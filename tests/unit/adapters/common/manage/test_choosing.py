@@ -10,8 +10,8 @@ import pytest
 
 from adapters.common.desk import DeskAccess
 from adapters.common.manage import calls, choices, flags, rules_notice, setup, targets
-from adapters.common.manage.changes import Chosen
-from adapters.common.manage.choices import Choosing, in_time
+from adapters.common.manage.changes import PanelAnswer
+from adapters.common.manage.choices import Panels, in_time
 from adapters.common.manage.managers import Manager
 from adapters.common.manage.panels import Panel, PanelChoice
 from core.desk.rules.careful_watch import FindLabel, WatchRecord
@@ -81,10 +81,10 @@ def governance() -> FakeGovernance:
 
 
 @pytest.fixture
-def panels(governance: FakeGovernance) -> Choosing:
+def panels(governance: FakeGovernance) -> Panels:
     """The part under test."""
     desk = DeskAccess("plain", None, governance)
-    return Choosing(desk)
+    return Panels(desk)
 
 
 def words(panel: Panel) -> str:
@@ -96,45 +96,47 @@ def words(panel: Panel) -> str:
 @pytest.mark.parametrize(
     ("chosen", "changed"),
     [
-        (Chosen(setup.PANEL, "review_channel", ("room",)), {"review_channel": "room"}),
-        (Chosen(setup.PANEL, "review_channel"), {"review_channel": ""}),
-        (Chosen(setup.PANEL, "watched_channels", ("a", "b")), {"watched_channels": ("a", "b")}),
-        (Chosen(setup.PANEL, "everybody_role", ("verified",)), {"everybody_role": "verified"}),
-        (Chosen(setup.PANEL, "everybody_role"), {"everybody_role": ""}),
-        (Chosen(setup.PANEL, "language", ("eu",)), {"language": "eu"}),
-        (Chosen(setup.PANEL, "language", ("any",)), {"language": None}),
-        (Chosen(setup.PANEL, "quotes", ("yes",)), {"quotes": True}),
-        (Chosen(setup.PANEL, "quotes", ("no",)), {"quotes": False}),
-        (Chosen(setup.PANEL, "reaction", typed={"reaction": " ! "}), {"reaction": "!"}),
-        (Chosen(calls.PANEL, "threat", ("staff",)), {"calls": {CallKind.THREAT: "staff"}}),
-        (Chosen(calls.PANEL, "second"), {"calls": {}}),
-        (Chosen(calls.PANEL, "waiting_minutes", ("60",)), {"waiting_minutes": 60}),
-        (Chosen(calls.PANEL, "quiet_hours", ("22:00-07:00",)), {"quiet_hours": "22:00-07:00"}),
-        (Chosen(calls.PANEL, "quiet_hours"), {"quiet_hours": ""}),
-        (Chosen(calls.PANEL, "threats_in_quiet_hours", ("yes",)), {"threats_in_quiet_hours": True}),
-        (Chosen(calls.PANEL, "hours", typed={"hours": " 22:30 – 06:15 "}), {"quiet_hours": "22:30-06:15"}),
-        (Chosen(calls.PANEL, "time_zone", typed={"time_zone": " Europe/Madrid "}), {"time_zone": "Europe/Madrid"}),
-        (Chosen(flags.PANEL, "members_flag", ("yes",)), {"members_flag": True}),
-        (Chosen(flags.PANEL, "flaggers_needed", ("3",)), {"flaggers_needed": 3}),
-        (Chosen(flags.PANEL, "tells_flaggers", ("no",)), {"tells_flaggers": False}),
-        (Chosen(rules_notice.PANEL, "eu", typed={"words": " Mesedez. "}), {"norm_notice": {"eu": "Mesedez."}}),
-        (Chosen(rules_notice.PANEL, "eu", typed={"words": " "}), {"norm_notice": {}}),
-        (Chosen(rules_notice.PANEL, "silent", ("es",)), {"norm_notice": {"es": ""}}),
-        (Chosen(targets.PANEL, "groups", ("women",)), {"groups": (TargetGroup.WOMEN,)}),
-        (Chosen(targets.PANEL, "intents", ("questioning",)), {"intents": (Intent.QUESTIONING,)}),
-        (Chosen(targets.PANEL, "one_in", ("5000",)), {"one_in": 5000}),
+        (PanelAnswer(setup.PANEL, "review_channel", ("room",)), {"review_channel": "room"}),
+        (PanelAnswer(setup.PANEL, "review_channel"), {"review_channel": ""}),
+        (PanelAnswer(setup.PANEL, "watched_channels", ("a", "b")), {"watched_channels": ("a", "b")}),
+        (PanelAnswer(setup.PANEL, "everybody_role", ("verified",)), {"everybody_role": "verified"}),
+        (PanelAnswer(setup.PANEL, "everybody_role"), {"everybody_role": ""}),
+        (PanelAnswer(setup.PANEL, "language", ("eu",)), {"language": "eu"}),
+        (PanelAnswer(setup.PANEL, "language", ("any",)), {"language": None}),
+        (PanelAnswer(setup.PANEL, "quotes", ("yes",)), {"quotes": True}),
+        (PanelAnswer(setup.PANEL, "quotes", ("no",)), {"quotes": False}),
+        (PanelAnswer(setup.PANEL, "reaction", typed={"reaction": " ! "}), {"reaction": "!"}),
+        (PanelAnswer(calls.PANEL, "threat", ("staff",)), {"calls": {CallKind.THREAT: "staff"}}),
+        (PanelAnswer(calls.PANEL, "second"), {"calls": {}}),
+        (PanelAnswer(calls.PANEL, "waiting_minutes", ("60",)), {"waiting_minutes": 60}),
+        (PanelAnswer(calls.PANEL, "quiet_hours", ("22:00-07:00",)), {"quiet_hours": "22:00-07:00"}),
+        (PanelAnswer(calls.PANEL, "quiet_hours"), {"quiet_hours": ""}),
+        (PanelAnswer(calls.PANEL, "threats_in_quiet_hours", ("yes",)), {"threats_in_quiet_hours": True}),
+        (PanelAnswer(calls.PANEL, "hours", typed={"hours": " 22:30 – 06:15 "}), {"quiet_hours": "22:30-06:15"}),
+        (PanelAnswer(calls.PANEL, "time_zone", typed={"time_zone": " Europe/Madrid "}), {"time_zone": "Europe/Madrid"}),
+        (PanelAnswer(flags.PANEL, "members_flag", ("yes",)), {"members_flag": True}),
+        (PanelAnswer(flags.PANEL, "flaggers_needed", ("3",)), {"flaggers_needed": 3}),
+        (PanelAnswer(flags.PANEL, "tells_flaggers", ("no",)), {"tells_flaggers": False}),
+        (PanelAnswer(rules_notice.PANEL, "eu", typed={"words": " Mesedez. "}), {"norm_notice": {"eu": "Mesedez."}}),
+        (PanelAnswer(rules_notice.PANEL, "eu", typed={"words": " "}), {"norm_notice": {}}),
+        (PanelAnswer(rules_notice.PANEL, "silent", ("es",)), {"norm_notice": {"es": ""}}),
+        (PanelAnswer(targets.PANEL, "groups", ("women",)), {"groups": (TargetGroup.WOMEN,)}),
+        (PanelAnswer(targets.PANEL, "intents", ("questioning",)), {"intents": (Intent.QUESTIONING,)}),
+        (PanelAnswer(targets.PANEL, "one_in", ("5000",)), {"one_in": 5000}),
         (
-            Chosen(targets.PANEL, "keywords", typed={"keywords_0": "b\na\n", "keywords_1": "b"}),
+            PanelAnswer(targets.PANEL, "keywords", typed={"keywords_0": "b\na\n", "keywords_1": "b"}),
             {"keywords": ("b", "a")},
         ),
         (
-            Chosen(targets.PANEL, "voice", typed={"tone": "warm  words", "publishers": "OECD\n", "evidence_since": ""}),
+            PanelAnswer(
+                targets.PANEL, "voice", typed={"tone": "warm  words", "publishers": "OECD\n", "evidence_since": ""}
+            ),
             {"tone": "warm words", "publishers": ("OECD",), "evidence_since": None},
         ),
     ],
 )
 async def test_each_choice_changes_its_field(
-    panels: Choosing, governance: FakeGovernance, chosen: Chosen, changed: dict[str, object]
+    panels: Panels, governance: FakeGovernance, chosen: PanelAnswer, changed: dict[str, object]
 ) -> None:
     """And the panel says so."""
     panel = await panels.answer(MANAGER, chosen, FACTS)
@@ -145,16 +147,16 @@ async def test_each_choice_changes_its_field(
 @pytest.mark.parametrize(
     ("chosen", "why"),
     [
-        (Chosen(setup.PANEL, "review_channel", ("open",)), "Everybody can read it."),
-        (Chosen(setup.PANEL, "watched_channels", ("closed",)), "Nobody can read it."),
-        (Chosen(setup.PANEL, "moderators", ("everybody",)), "That is everybody."),
-        (Chosen(setup.PANEL, "reaction", typed={"reaction": "no"}), "That is no emoji."),
-        (Chosen(calls.PANEL, "threat", ("everybody",)), "That is everybody."),
-        (Chosen(targets.PANEL, "voice", typed={"evidence_since": "1066"}), "1066"),
+        (PanelAnswer(setup.PANEL, "review_channel", ("open",)), "Everybody can read it."),
+        (PanelAnswer(setup.PANEL, "watched_channels", ("closed",)), "Nobody can read it."),
+        (PanelAnswer(setup.PANEL, "moderators", ("everybody",)), "That is everybody."),
+        (PanelAnswer(setup.PANEL, "reaction", typed={"reaction": "no"}), "That is no emoji."),
+        (PanelAnswer(calls.PANEL, "threat", ("everybody",)), "That is everybody."),
+        (PanelAnswer(targets.PANEL, "voice", typed={"evidence_since": "1066"}), "1066"),
     ],
 )
 async def test_a_refused_choice_changes_nothing_and_says_why(
-    panels: Choosing, governance: FakeGovernance, chosen: Chosen, why: str
+    panels: Panels, governance: FakeGovernance, chosen: PanelAnswer, why: str
 ) -> None:
     """In the panel itself, where the choice was made."""
     panel = await panels.answer(OWNER, chosen, FACTS)
@@ -164,7 +166,7 @@ async def test_a_refused_choice_changes_nothing_and_says_why(
 
 
 async def test_a_quote_is_offered_only_where_the_platform_compares_it(
-    panels: Choosing, governance: FakeGovernance
+    panels: Panels, governance: FakeGovernance
 ) -> None:
     """Elsewhere it would only repeat the post; a press from another time sets nothing there."""
     offered = await panels.panel(MANAGER, setup.PANEL, FACTS)
@@ -172,24 +174,24 @@ async def test_a_quote_is_offered_only_where_the_platform_compares_it(
     elsewhere = PlainFacts()
     elsewhere.quotes = False
     assert "quote" not in words(await panels.panel(MANAGER, setup.PANEL, elsewhere)).casefold()
-    await panels.answer(MANAGER, Chosen(setup.PANEL, "quotes", ("yes",)), elsewhere)
+    await panels.answer(MANAGER, PanelAnswer(setup.PANEL, "quotes", ("yes",)), elsewhere)
     assert governance.done == [("configure", "1", {"quotes": False})]
 
 
-async def test_who_may_not_configure_changes_nothing(panels: Choosing, governance: FakeGovernance) -> None:
+async def test_who_may_not_configure_changes_nothing(panels: Panels, governance: FakeGovernance) -> None:
     """Whatever the platform showed them."""
-    panel = await panels.answer(STRANGER, Chosen(setup.PANEL, "language", ("eu",)), FACTS)
+    panel = await panels.answer(STRANGER, PanelAnswer(setup.PANEL, "language", ("eu",)), FACTS)
     assert "Nothing was changed." in words(panel)
     with pytest.raises(NotAllowed):
-        await panels.form(STRANGER, Chosen(setup.PANEL, "ask_reaction"), FACTS)
+        await panels.form(STRANGER, PanelAnswer(setup.PANEL, "ask_reaction"), FACTS)
     with pytest.raises(NotAllowed):
-        await panels.answer(STRANGER, Chosen(setup.PANEL, "posting_on"), FACTS)
+        await panels.answer(STRANGER, PanelAnswer(setup.PANEL, "posting_on"), FACTS)
     assert governance.done == []
 
 
-async def test_who_owns_the_community_begins_it(panels: Choosing, governance: FakeGovernance) -> None:
+async def test_who_owns_the_community_begins_it(panels: Panels, governance: FakeGovernance) -> None:
     """Without any role of Antiphon's yet, and without a look at its numbers."""
-    panel = await panels.answer(OWNER, Chosen(setup.PANEL, "moderators", ("staff",)), FACTS)
+    panel = await panels.answer(OWNER, PanelAnswer(setup.PANEL, "moderators", ("staff",)), FACTS)
     assert governance.policies["town"].roles == {"staff": Role.MODERATOR}
     assert [button.field for button in panel.buttons] == ["again", "again", "again", "ask_reaction"]
 
@@ -198,29 +200,29 @@ async def test_who_owns_the_community_begins_it(panels: Choosing, governance: Fa
     ("chosen", "meanwhile", "both"),
     [
         (
-            Chosen(setup.PANEL, "moderators", ("staff",)),
+            PanelAnswer(setup.PANEL, "moderators", ("staff",)),
             CommunityPolicy(roles={"helpers": Role.VOLUNTEER}),
             CommunityPolicy(roles={"helpers": Role.VOLUNTEER, "staff": Role.MODERATOR}),
         ),
         (
-            Chosen(calls.PANEL, "threat", ("staff",)),
+            PanelAnswer(calls.PANEL, "threat", ("staff",)),
             CommunityPolicy(calls={CallKind.SECOND: "helpers"}),
             CommunityPolicy(calls={CallKind.SECOND: "helpers", CallKind.THREAT: "staff"}),
         ),
         (
-            Chosen(rules_notice.PANEL, "eu", typed={"words": "Mesedez."}),
+            PanelAnswer(rules_notice.PANEL, "eu", typed={"words": "Mesedez."}),
             CommunityPolicy(norm_notice={"es": "", "en": "Please."}),
             CommunityPolicy(norm_notice={"es": "", "en": "Please.", "eu": "Mesedez."}),
         ),
         (
-            Chosen(rules_notice.PANEL, "silent", ("es",)),
+            PanelAnswer(rules_notice.PANEL, "silent", ("es",)),
             CommunityPolicy(norm_notice={"en": "Please."}),
             CommunityPolicy(norm_notice={"es": "", "en": "Please."}),
         ),
     ],
 )
 async def test_what_another_manager_saved_meanwhile_is_kept(
-    chosen: Chosen, meanwhile: CommunityPolicy, both: CommunityPolicy
+    chosen: PanelAnswer, meanwhile: CommunityPolicy, both: CommunityPolicy
 ) -> None:
     """A choice that keeps a part is made from the settings as they are when it is saved."""
 
@@ -232,53 +234,53 @@ async def test_what_another_manager_saved_meanwhile_is_kept(
             return await super().configure(*args, **how)
 
     governance = Hurried()
-    panels = Choosing(DeskAccess("plain", None, governance))
+    panels = Panels(DeskAccess("plain", None, governance))
     await panels.answer(OWNER, chosen, FACTS)
     assert governance.policies["town"] == both
 
 
-async def test_what_was_typed_into_a_refused_form_is_there_again(panels: Choosing, governance: FakeGovernance) -> None:
+async def test_what_was_typed_into_a_refused_form_is_there_again(panels: Panels, governance: FakeGovernance) -> None:
     """For the person who typed it, until it is saved; a lost right keeps nothing."""
     governance.grant("3", Role.MANAGER)
-    ask, other = Chosen(setup.PANEL, "ask_reaction"), replace(MANAGER, person=Person("plain", "3", "Eli"))
-    panel = await panels.answer(MANAGER, Chosen(setup.PANEL, "reaction", typed={"reaction": "flag"}), FACTS)
+    ask, other = PanelAnswer(setup.PANEL, "ask_reaction"), replace(MANAGER, person=Person("plain", "3", "Eli"))
+    panel = await panels.answer(MANAGER, PanelAnswer(setup.PANEL, "reaction", typed={"reaction": "flag"}), FACTS)
     assert "What you typed is kept" in words(panel)
     assert [field.value for field in (await panels.form(MANAGER, ask, FACTS)).fields] == ["flag"]
     assert [field.value for field in (await panels.form(other, ask, FACTS)).fields] == [""]
-    await panels.answer(MANAGER, Chosen(setup.PANEL, "reaction", typed={"reaction": "!"}), FACTS)
+    await panels.answer(MANAGER, PanelAnswer(setup.PANEL, "reaction", typed={"reaction": "!"}), FACTS)
     governance.policies["town"] = CommunityPolicy(reaction="?")
     assert [field.value for field in (await panels.form(MANAGER, ask, FACTS)).fields] == ["?"]
-    panel = await panels.answer(STRANGER, Chosen(setup.PANEL, "reaction", typed={"reaction": "!"}), FACTS)
+    panel = await panels.answer(STRANGER, PanelAnswer(setup.PANEL, "reaction", typed={"reaction": "!"}), FACTS)
     assert "What you typed is kept" not in words(panel)
 
 
-async def test_a_refused_choice_from_a_list_says_nothing_of_typed_words(panels: Choosing) -> None:
+async def test_a_refused_choice_from_a_list_says_nothing_of_typed_words(panels: Panels) -> None:
     """Nothing was typed, and a list has no button to press again."""
-    panel = await panels.answer(MANAGER, Chosen(setup.PANEL, "review_channel", ("open",), typed={}), FACTS)
+    panel = await panels.answer(MANAGER, PanelAnswer(setup.PANEL, "review_channel", ("open",), typed={}), FACTS)
     assert "Nothing was changed" in words(panel)
     assert "What you typed is kept" not in words(panel)
 
 
-async def test_the_panel_says_which_flag_reaction_is_set(panels: Choosing, governance: FakeGovernance) -> None:
+async def test_the_panel_says_which_flag_reaction_is_set(panels: Panels, governance: FakeGovernance) -> None:
     """Nobody has to open a form for it."""
     assert "Flag reaction: " not in words(await panels.panel(MANAGER, setup.PANEL, FACTS))
     governance.policies["town"] = CommunityPolicy(reaction="👎")
     assert "Flag reaction: 👎" in words(await panels.panel(MANAGER, setup.PANEL, FACTS))
 
 
-async def test_each_page_of_settings_leads_to_the_others_and_back(panels: Choosing) -> None:
+async def test_each_page_of_settings_leads_to_the_others_and_back(panels: Panels) -> None:
     """By buttons that name their page, so that they work after a restart."""
     first = await panels.panel(MANAGER, setup.PANEL, FACTS)
     pages = {button.panel for button in first.buttons if button.panel}
     assert pages == {calls.PANEL, flags.PANEL, rules_notice.PANEL}
     for page in pages:
-        opened = await panels.answer(MANAGER, Chosen(page, "again"), FACTS)
+        opened = await panels.answer(MANAGER, PanelAnswer(page, "again"), FACTS)
         assert opened.name == page
         assert opened.buttons[-1].panel == setup.PANEL
 
 
 async def test_hours_and_minutes_that_no_row_names_are_shown_and_kept(
-    panels: Choosing, governance: FakeGovernance
+    panels: Panels, governance: FakeGovernance
 ) -> None:
     """Set on the command line, or typed into the form."""
     governance.policies["town"] = CommunityPolicy(quiet_hours="22:30-06:15", waiting_minutes=45)
@@ -296,29 +298,29 @@ def test_a_role_gives_one_thing_only() -> None:
 
 
 async def test_leaving_shadow_mode_takes_two_presses_and_going_back_one(
-    panels: Choosing, governance: FakeGovernance
+    panels: Panels, governance: FakeGovernance
 ) -> None:
     """Nobody begins to post by a slip."""
-    asked = await panels.answer(MANAGER, Chosen(setup.PANEL, "posting_on"), FACTS)
+    asked = await panels.answer(MANAGER, PanelAnswer(setup.PANEL, "posting_on"), FACTS)
     assert governance.done == []
     first = next(button for button in asked.buttons if button.is_first)
-    await panels.answer(MANAGER, Chosen(setup.PANEL, first.field), FACTS)
-    await panels.answer(MANAGER, Chosen(setup.PANEL, "posting_off"), FACTS)
+    await panels.answer(MANAGER, PanelAnswer(setup.PANEL, first.field), FACTS)
+    await panels.answer(MANAGER, PanelAnswer(setup.PANEL, "posting_off"), FACTS)
     assert governance.done == [("posting", True, ""), ("posting", False, "")]
 
 
-async def test_replies_stop_saying_who_drafts_only_for_a_reason(panels: Choosing, governance: FakeGovernance) -> None:
+async def test_replies_stop_saying_who_drafts_only_for_a_reason(panels: Panels, governance: FakeGovernance) -> None:
     """It is asked for in a form, and kept."""
-    ask = Chosen(setup.PANEL, "ask_disclosure_off")
+    ask = PanelAnswer(setup.PANEL, "ask_disclosure_off")
     assert ask.opens_form
     form = await panels.form(MANAGER, ask, FACTS)
     (field,) = form.fields
     assert field.is_needed
-    await panels.answer(MANAGER, Chosen(form.panel, form.field, typed={field.name: "It is in our rules."}), FACTS)
+    await panels.answer(MANAGER, PanelAnswer(form.panel, form.field, typed={field.name: "It is in our rules."}), FACTS)
     assert governance.done == [("disclosure", False, "It is in our rules.")]
 
 
-async def test_what_is_wrong_stands_on_the_panel(panels: Choosing, governance: FakeGovernance) -> None:
+async def test_what_is_wrong_stands_on_the_panel(panels: Panels, governance: FakeGovernance) -> None:
     """Missing rights, a missing review channel, words that may not be read; nothing where all is well."""
     poor = CommunityPolicy(review_channel="poor", watched_channels=("a",))
     governance.policies["town"] = poor
@@ -380,19 +382,19 @@ async def test_the_panel_says_about_how_many_false_alarms_there_are(
     """From what was looked at here, by the threshold that the labels made."""
     governance.policies["town"] = CommunityPolicy(watched_channels=("square",))
     governance.watched = record
-    panels = Choosing(DeskAccess("plain", None, governance), WordDetector())
+    panels = Panels(DeskAccess("plain", None, governance), WordDetector())
     assert said in words(await panels.panel(MANAGER, targets.PANEL, FACTS))
 
 
-async def test_where_nothing_is_watched_no_false_alarms_are_told(governance: FakeGovernance, panels: Choosing) -> None:
+async def test_where_nothing_is_watched_no_false_alarms_are_told(governance: FakeGovernance, panels: Panels) -> None:
     """Nor where there is no filter."""
-    with_filter = Choosing(DeskAccess("plain", None, governance), WordDetector())
+    with_filter = Panels(DeskAccess("plain", None, governance), WordDetector())
     assert "false alarm" not in words(await with_filter.panel(MANAGER, targets.PANEL, FACTS))
     governance.policies["town"] = CommunityPolicy(watched_channels=("square",))
     assert "false alarm" not in words(await panels.panel(MANAGER, targets.PANEL, FACTS))
 
 
-async def test_a_rate_that_no_row_names_is_shown_and_kept(governance: FakeGovernance, panels: Choosing) -> None:
+async def test_a_rate_that_no_row_names_is_shown_and_kept(governance: FakeGovernance, panels: Panels) -> None:
     """In its place among the others."""
     governance.policies["town"] = CommunityPolicy(one_in=3000)
     panel = await panels.panel(MANAGER, targets.PANEL, FACTS)

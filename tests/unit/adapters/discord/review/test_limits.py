@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from adapters.discord.review.items import MAX_TEXT, card_layout
 from core.desk.rules.approval import CLOSED, CaseState
-from core.desk.rules.case_cards import ApprovedText, Card, EarlierCases, Holder, LastMove, Waiting
+from core.desk.rules.case_cards import ApprovedText, Card, DraftProgress, EarlierCases, Holder, LastMove
 from core.desk.rules.origins import ReviewOfPrepared
 from core.i18n.catalogs import LANGUAGES
 from core.models import Action, Draft, Evidence, Intent, Origin, PostRef, Receipt, Scores, Source, TargetGroup, Verdict
@@ -174,7 +174,7 @@ def test_the_most_that_can_be_said_fits_in_every_language(state: CaseState, loca
         first_texts=(*(f"{n}{worst}" for n in range(19)), ""),
         closed_because=worst,
         holder=Holder(worst, AT),
-        waiting=Waiting(worst, 10**6, 10.0**7, worst),
+        waiting=DraftProgress(worst, 10**6, 10.0**7, worst),
         campaign_posts=10**6,
         is_original_edited=True,
         is_shadow=True,

@@ -11,7 +11,7 @@ from mastodon import Mastodon
 from mastodon.errors import MastodonNetworkError, MastodonRatelimitError
 
 from adapters.mastodon.connection.client import MastodonClient, MastodonOptions
-from adapters.mastodon.connection.error_meanings import Halted, NotReached, of_send
+from adapters.mastodon.connection.error_meanings import NotReached, RateLimit, of_send
 from core.errors import AmbiguousSend, BadSettings
 
 Answer = Callable[[str, str, dict[str, Any]], requests.Response]
@@ -52,7 +52,7 @@ async def test_nothing_of_the_librarys_own_goes_along(client: MastodonClient, mo
 
 async def test_a_limit_says_how_long(client: MastodonClient, monkeypatch: pytest.MonkeyPatch) -> None:
     _answered(monkeypatch, _answer(429, b"{}", X_RateLimit_Reset="2999-01-01T00:00:00Z"))
-    with pytest.raises(Halted) as caught:
+    with pytest.raises(RateLimit) as caught:
         await client.call(lambda api: api.status_post("Hello."))
     assert caught.value.seconds > 3600
 

@@ -16,8 +16,8 @@ from mastodon.errors import (
 )
 
 from adapters.mastodon.connection.error_meanings import (
-    Halted,
     NotReached,
+    RateLimit,
     is_gone,
     of_connection,
     of_question,
@@ -65,7 +65,7 @@ def test_what_may_have_arrived_is_ambiguous_and_a_question_is_asked_again(error:
     assert isinstance(of_question(error), PlatformBusy)
 
 
-@pytest.mark.parametrize(("error", "seconds"), [(Halted(12.5), 12.5), (NotReached(), 0.0)])
+@pytest.mark.parametrize(("error", "seconds"), [(RateLimit(12.5), 12.5), (NotReached(), 0.0)])
 def test_what_never_left_or_is_refused_for_now_is_tried_later(error: Exception, seconds: float) -> None:
     for found in (of_send(error), of_question(error)):
         assert isinstance(found, PlatformBusy)

@@ -14,7 +14,7 @@ import adapters.telegram
 from adapters.common.cards.acts import Act, Target
 from adapters.common.cards.controls import OTHERS, Control
 from adapters.common.decisions.press import Options
-from adapters.telegram.review.ids import MOST_BYTES, Carried, carried_by, carried_data
+from adapters.telegram.review.ids import MOST_BYTES, ButtonData, carried_by, carried_data
 from adapters.telegram.review.layout import keyboard, options_keyboard
 from core.desk.rules.closures import CloseReason, RetractReason
 from core.models import Intent
@@ -31,7 +31,7 @@ def test_a_button_says_what_it_was_made_of(act: Act, case_id: str, version: int,
     """It is all that is left after a restart, and fits into what Telegram keeps."""
     target = Target(act, case_id, version, extra)
     data = carried_data(target, owner)
-    assert carried_by(data) == Carried(target, owner)
+    assert carried_by(data) == ButtonData(target, owner)
     assert len(data.encode()) <= MOST_BYTES
 
 
@@ -59,7 +59,7 @@ def test_every_reason_fits_on_a_button() -> None:
     rows = tuple((one.name, one.name) for one in CloseReason)
     made = options_keyboard(Options(target, "Why?", rows), 2**52)
     carried = [carried_by(str(row[0].callback_data)) for row in made.inline_keyboard]
-    assert carried == [Carried(replace(target, extra=value), 2**52) for value, _ in rows]
+    assert carried == [ButtonData(replace(target, extra=value), 2**52) for value, _ in rows]
 
 
 def test_nothing_is_ever_answered_in_the_way_that_all_can_read() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from core.engine.arguing.arguments import MOST_CHARACTERS_BESIDE, Arguing
+from core.engine.arguing.arguments import MOST_CHARACTERS_BESIDE, ArgumentStage
 from core.engine.cards.router import shipped_router
 from core.engine.llm.profiles import QUICK
 from core.engine.readers.pooling import shipped
@@ -16,9 +16,9 @@ from tests.fakes.engine.readers import readers_saying
 READING = reading_of()
 
 
-def _arguing(model: FakeModel, text: str = POST, claim: str | None = None) -> Arguing:
+def _arguing(model: FakeModel, text: str = POST, claim: str | None = None) -> ArgumentStage:
     asked = metered(model, replace(QUICK, verdicts=2))
-    return Arguing(
+    return ArgumentStage(
         post_of(text), asked, readers_saying(), FakeEvidence([passage()]), shipped(), shipped_router(), claim=claim
     )
 

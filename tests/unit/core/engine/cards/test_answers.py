@@ -8,7 +8,7 @@ import numpy as np
 
 from core.engine.backends.embeddings import SentenceEmbedder
 from core.engine.cards.answers import ANSWERED, MOST, PLACE, Answer, answers, shipped_vectors, with_answers
-from core.engine.cards.bank import UNCHANGED, Card, Changes, Facet, general_cards, prepared_id
+from core.engine.cards.bank import UNCHANGED, ArgumentCard, Changes, Facet, general_cards, prepared_id
 from core.engine.cards.router import shipped_router
 from core.engine.review.assessment import with_answers_placed
 from core.engine.review.candidates import Candidate
@@ -88,7 +88,7 @@ def test_what_a_community_took_out_is_not_offered() -> None:
 
 def test_without_the_model_or_the_language_of_the_vectors_nothing_changes() -> None:
     """Vectors of another model say nothing of these, and nobody wrote such replies in the other languages."""
-    cards: list[Card] = list(CARDS)
+    cards: list[ArgumentCard] = list(CARDS)
     assert with_answers(cards, POST, "en", shipped_router(), FakeEmbedder(), UNCHANGED) == cards
     assert "es" not in ANSWERED
     assert with_answers(cards, POST, "es", shipped_router(), SentenceEmbedder(), UNCHANGED) == cards

@@ -14,7 +14,7 @@ import pytest
 from core.engine.cards.bank import (
     LANGUAGES,
     UNCHANGED,
-    Card,
+    ArgumentCard,
     Changes,
     OwnReply,
     Stereotype,
@@ -58,7 +58,7 @@ def stereotypes() -> list[Stereotype]:
     return [one for one in load_stereotypes().values() if not one.is_general]
 
 
-def texts_of(language: str) -> Iterator[tuple[Card, Intent | None, str]]:
+def texts_of(language: str) -> Iterator[tuple[ArgumentCard, Intent | None, str]]:
     """All that may be sent in a language, with its card; a claim has no intent."""
     for card in load_cards(language):
         yield from ((card, intent, text) for intent, text in card.texts)
@@ -300,11 +300,13 @@ CLAIM, FIRST, SECOND = "Neighbours talk to one another.", "We like a lively stre
 OWN = "We are glad of our neighbours."
 
 
-def card_of(number: int, stereotype: Stereotype = MILD, claim: str = CLAIM) -> Card:
+def card_of(number: int, stereotype: Stereotype = MILD, claim: str = CLAIM) -> ArgumentCard:
     """A card with two positive replies, which are the same on each card."""
     replies: dict[Intent, tuple[str, ...]] = dict.fromkeys(Intent, ())
     replies[Intent.POSITIVE] = (FIRST, SECOND)
-    return Card(f"{stereotype.id}-{number}", stereotype, "An argument.", claim, None, "needs none", None, replies)
+    return ArgumentCard(
+        f"{stereotype.id}-{number}", stereotype, "An argument.", claim, None, "needs none", None, replies
+    )
 
 
 def own(**what: object) -> Changes:
@@ -313,7 +315,7 @@ def own(**what: object) -> Changes:
     return Changes((replace(reply, **what),))  # type: ignore[arg-type]
 
 
-def owned(changes: Changes, *cards: Card) -> list[str]:
+def owned(changes: Changes, *cards: ArgumentCard) -> list[str]:
     """The ids of the cards on which the community's reply stands, as a positive one."""
     return [card.id for card in changed(cards, "en", changes) if OWN in card.own.get(Intent.POSITIVE, ())]
 

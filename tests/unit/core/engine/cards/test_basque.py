@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from core.engine.cards.answers import MOST, PLACE, Answer
-from core.engine.cards.bank import UNCHANGED, Card, Changes, Facet, general_cards, load_stereotypes, prepared_id
+from core.engine.cards.bank import UNCHANGED, ArgumentCard, Changes, Facet, general_cards, load_stereotypes, prepared_id
 from core.engine.cards.basque import claims, replies, with_answers
 from core.engine.cards.router import shipped_router
 from core.engine.review.assessment import with_answers_placed
@@ -24,7 +24,7 @@ BREAD = "Ogia merkeagoa zen."
 LONGEST = 400
 
 
-def offered(text: str, changes: Changes = UNCHANGED) -> tuple[Card, list[Facet]]:
+def offered(text: str, changes: Changes = UNCHANGED) -> tuple[ArgumentCard, list[Facet]]:
     """The first card, and what is offered under a post, the best first."""
     cards = general_cards(TargetGroup.OTHER, "eu")
     first, *others = with_answers(cards, text, shipped_router(), changes)

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from core.engine.cards.bank import Card, Facet, Stereotype, load_cards, prepared_id, prepared_in
+from core.engine.cards.bank import ArgumentCard, Facet, Stereotype, load_cards, prepared_id, prepared_in
 from core.engine.cards.names import with_names
 from core.engine.wording.group_names import named
 from core.models import Intent, TargetGroup
@@ -35,13 +35,15 @@ def test_people_get_a_respectful_name(text: str, names: list[str]) -> None:
     assert [name.plural for name in named(text)] == names
 
 
-def card_with(text: str, group: TargetGroup) -> Card:
+def card_with(text: str, group: TargetGroup) -> ArgumentCard:
     """A card with one reply, which stands at three places."""
     one = Stereotype("a/b", group, {"en": "they are loud"}, {}, (), is_violent=False)
     replies: dict[Intent, tuple[str, ...]] = dict.fromkeys(Intent, ())
     replies[Intent.POSITIVE] = (text,)
     facet = Facet("They are loud.", ("a post",), replies)
-    return Card("a/b-1", one, "Claim.", "Claim.", None, "needs none", None, replies, broad=replies, facets=(facet,))
+    return ArgumentCard(
+        "a/b-1", one, "Claim.", "Claim.", None, "needs none", None, replies, broad=replies, facets=(facet,)
+    )
 
 
 def said(text: str, post: str, group: TargetGroup) -> str:

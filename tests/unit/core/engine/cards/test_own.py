@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 import pytest
 
-from core.engine.cards.bank import Card, cards_on, general_cards, load_stereotypes
+from core.engine.cards.bank import ArgumentCard, cards_on, general_cards, load_stereotypes
 from core.engine.cards.closeness import put_forward
 from core.engine.cards.own import OwnCard, in_need_of_source, own_stereotype, with_own_cards, with_own_stereotypes
 from core.models import Action, Intent, Reading, TargetGroup
@@ -28,7 +28,7 @@ FAR_POST = "The bread was cheaper when I was young."
 def own_card(stereotype: str = "", language: str = "en", **changes: object) -> OwnCard:
     """A community's card, on its own stereotype or on one of ours."""
     own = MappingProxyType({intent: ("Neighbours share.",) if intent is Intent.POSITIVE else () for intent in Intent})
-    card = Card(
+    card = ArgumentCard(
         id="water",
         stereotype=load_stereotypes()[stereotype] if stereotype else HILL,
         argument="The water is for everybody.",

@@ -8,20 +8,29 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.engine.readers.pooling import Pooling, Question, Weights, log_odds, pooling_of, probability, read_by, shipped
+from core.engine.readers.pooling import (
+    PoolingWeights,
+    Question,
+    Weights,
+    log_odds,
+    pooling_of,
+    probability,
+    read_by,
+    shipped,
+)
 from core.models import ReadBy
 
 CHANCES = st.floats(0.0, 1.0)
 WEIGHTS = st.floats(0.0, 3.0)
 
 
-def _pooling(**weights: float) -> Pooling:
-    return Pooling("fake", weights={Question.HATEFUL: Weights(**weights)})
+def _pooling(**weights: float) -> PoolingWeights:
+    return PoolingWeights("fake", weights={Question.HATEFUL: Weights(**weights)})
 
 
 def test_by_default_log_odds_are_added() -> None:
     """Two that agree are surer than either, two that differ cancel out, and a certain one cannot silence the other."""
-    both = Pooling("unknown")
+    both = PoolingWeights("unknown")
     assert both.pooled(Question.HATEFUL, 0.8, 0.8) == pytest.approx(16 / 17)
     assert both.pooled(Question.HATEFUL, 0.8, 0.2) == pytest.approx(0.5)
     assert both.pooled(Question.HATEFUL, 1.0, 0.0) == pytest.approx(0.5)

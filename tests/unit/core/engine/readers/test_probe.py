@@ -12,7 +12,7 @@ import pytest
 from core.engine.cards.bank import load_stereotypes
 from core.engine.cards.router import Router, outputs_of
 from core.engine.readers.networks import Sureness
-from core.engine.readers.probe import PROBE, Probe, Probed, adapter_for, read_outputs
+from core.engine.readers.probe import PROBE, Probe, ProbeReading, adapter_for, read_outputs
 from core.errors import IndexUnavailable
 from core.models import TargetGroup
 from tests.fakes.engine.probes import LORA, WEIGHTS, FakeStates, probe_file, probe_saying
@@ -25,7 +25,7 @@ def _chance(odds: float) -> float:
     return 1 / (1 + math.exp(-odds))
 
 
-async def _read(states: FakeStates, folder: Path, language: str | None = "en", most: float = 5) -> Probed | None:
+async def _read(states: FakeStates, folder: Path, language: str | None = "en", most: float = 5) -> ProbeReading | None:
     return await probe_saying(states, folder).read(POST, language, most)
 
 

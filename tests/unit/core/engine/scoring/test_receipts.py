@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from core.engine.llm.profiles import QUICK
-from core.engine.ports import Inferred
+from core.engine.ports import Entailment
 from core.engine.scoring.factual import is_factual
 from core.engine.scoring.receipts import factuality, verify, warnings_of
 from core.models import Receipt, Triplet, Verdict
@@ -251,7 +251,7 @@ async def test_the_best_passage_carries_a_fact() -> None:
 async def test_a_model_of_inference_checks_instead_of_the_language_model() -> None:
     """Premise is the passage, hypothesis the sentence; contradiction carries nothing."""
     sentence = "Newcomers hold 340 of the 900 harbour jobs."
-    answers = {(NEAR.text, sentence): Inferred(0.25, 0.75), (FAR.text, sentence): Inferred(0.75, 0.0)}
+    answers = {(NEAR.text, sentence): Entailment(0.25, 0.75), (FAR.text, sentence): Entailment(0.75, 0.0)}
     inference = FakeInference(answers)
     receipts, notes = await verify(
         sentence, brief_of(NEAR, FAR), frozenset(), None, FakeEmbedder(), inference=inference
@@ -264,8 +264,8 @@ async def test_a_model_of_inference_checks_instead_of_the_language_model() -> No
 async def test_inference_gates_by_the_worst_triplet_and_its_best_passage() -> None:
     """F2RL's pairs of evidence and triplets, without its mean over the evidence."""
     answers = {
-        (NEAR.text, "Newcomers hold 340 of the 900 jobs."): Inferred(0.75, 0.0),
-        (FAR.text, "Newcomers hold harbour schools."): Inferred(0.25, 0.0),
+        (NEAR.text, "Newcomers hold 340 of the 900 jobs."): Entailment(0.75, 0.0),
+        (FAR.text, "Newcomers hold harbour schools."): Entailment(0.25, 0.0),
     }
     model = FakeModel(texts={"triplets": TRIPLETS})
     [receipt], _ = await verify(

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from core.engine.llm.profiles import QUICK
-from core.engine.ports import Inferred
+from core.engine.ports import Entailment
 from core.engine.readers.networks import DraftSigns
 from core.engine.scoring.rewards import (
     BUILT_IN,
@@ -186,9 +186,9 @@ async def test_a_scorer_that_fails_is_named_and_the_others_stand() -> None:
 async def test_inferred_stance_takes_the_post_as_topic_and_the_reply_as_sentence() -> None:
     """The reply is the premise: what it contradicts or repeats is the post, not the other way round."""
     answers = {
-        (TEXTS[0], POST): Inferred(entailment=0.0, contradiction=1.0),
-        (TEXTS[1], POST): Inferred(entailment=1.0, contradiction=0.0),
-        (POST, TEXTS[2]): Inferred(entailment=0.0, contradiction=1.0),
+        (TEXTS[0], POST): Entailment(entailment=0.0, contradiction=1.0),
+        (TEXTS[1], POST): Entailment(entailment=1.0, contradiction=0.0),
+        (POST, TEXTS[2]): Entailment(entailment=0.0, contradiction=1.0),
     }
     inference = FakeInference(answers)
     assert await InferredStanceScorer(inference).score(brief_of(), TEXTS) == [1.0, 0.0, 0.5]

@@ -12,7 +12,7 @@ from core.engine.llm.budget import Budget
 from core.engine.llm.profiles import QUICK
 from core.engine.scoring.missing_scores import (
     Circumstances,
-    Missing,
+    MissingScore,
     note_of_missing,
     unanswered,
     unscored,
@@ -35,19 +35,19 @@ def test_each_score_that_is_missing_has_its_reason() -> None:
     assert unscored(whole, brief_of(), READERS, Circumstances()) == {}
     said = unscored(Scores(), brief_of(claim=""), READERS, Circumstances(failed={"stance"}))
     assert set(said) == set(NUMBERS)
-    assert said["stance"] is Missing.FAILED
-    assert said["fit"] is Missing.NOT_REACHED
-    assert said["total"] is Missing.NOT_REACHED
-    assert said["argument_quality"] is Missing.NOT_INSTALLED
-    assert said["faithfulness_claim"] is Missing.NOT_APPLICABLE
-    assert said["faithfulness_evidence"] is Missing.NOT_APPLICABLE
-    assert said["judge"] is Missing.NOT_REACHED
+    assert said["stance"] is MissingScore.FAILED
+    assert said["fit"] is MissingScore.NOT_REACHED
+    assert said["total"] is MissingScore.NOT_REACHED
+    assert said["argument_quality"] is MissingScore.NOT_INSTALLED
+    assert said["faithfulness_claim"] is MissingScore.NOT_APPLICABLE
+    assert said["faithfulness_evidence"] is MissingScore.NOT_APPLICABLE
+    assert said["judge"] is MissingScore.NOT_REACHED
 
 
 def test_in_a_language_that_no_reader_knows_that_is_the_reason() -> None:
     """A moderator who works in Basque must not think that something broke."""
     said = unscored(Scores(), brief_of(passage(), language="eu"), READERS, Circumstances())
-    unread = [name for name, why in said.items() if why is Missing.LANGUAGE]
+    unread = [name for name, why in said.items() if why is MissingScore.LANGUAGE]
     reader = {"stance", "non_toxicity", "fit", "faithfulness_post"}
     assert set(unread) == reader | {"faithfulness_claim", "faithfulness_evidence", "total"}
 
@@ -55,12 +55,12 @@ def test_in_a_language_that_no_reader_knows_that_is_the_reason() -> None:
 @pytest.mark.parametrize(
     ("known", "name", "why"),
     [
-        (Circumstances(states_fact=True), "factuality", Missing.UNCHECKED),
-        (Circumstances(), "factuality", Missing.NOT_APPLICABLE),
-        (Circumstances(quality=Missing.FAILED), "argument_quality", Missing.FAILED),
+        (Circumstances(states_fact=True), "factuality", MissingScore.UNCHECKED),
+        (Circumstances(), "factuality", MissingScore.NOT_APPLICABLE),
+        (Circumstances(quality=MissingScore.FAILED), "argument_quality", MissingScore.FAILED),
     ],
 )
-def test_what_became_of_the_draft_says_why(known: Circumstances, name: str, why: Missing) -> None:
+def test_what_became_of_the_draft_says_why(known: Circumstances, name: str, why: MissingScore) -> None:
     """The same missing number has several causes."""
     assert unscored(Scores(), brief_of(), READERS, known)[name] is why
 
@@ -69,20 +69,20 @@ def test_a_model_that_was_asked_and_gave_nothing_says_why() -> None:
     """The time was over, the calls were spent, or it just did not answer."""
     now = 0.0
     budget = Budget(replace(QUICK, deadline_seconds=10, max_model_calls=1), clock=lambda: now)
-    assert unanswered(budget) is Missing.FAILED
+    assert unanswered(budget) is MissingScore.FAILED
     budget.model_calls = 1
-    assert unanswered(budget) is Missing.NOT_REACHED
+    assert unanswered(budget) is MissingScore.NOT_REACHED
     now = 10.0
-    assert unanswered(budget) is Missing.NOT_REACHED
+    assert unanswered(budget) is MissingScore.NOT_REACHED
 
 
 def test_one_note_names_all_that_no_draft_has() -> None:
     """In a language without readers a list of seven notes said nothing; a score that one draft has is not missing."""
-    first = dict.fromkeys(["stance", "fit"], Missing.LANGUAGE) | {
-        "argument_quality": Missing.NOT_REACHED,
-        "judge": Missing.NOT_REACHED,
+    first = dict.fromkeys(["stance", "fit"], MissingScore.LANGUAGE) | {
+        "argument_quality": MissingScore.NOT_REACHED,
+        "judge": MissingScore.NOT_REACHED,
     }
-    second = {**first, "factuality": Missing.NOT_APPLICABLE}
+    second = {**first, "factuality": MissingScore.NOT_APPLICABLE}
     said = note_of_missing([first, second])
     assert said == (
         "rewards: no draft has these scores: stance, fitness to be posted (no scorer knows the language); "
@@ -99,11 +99,11 @@ def test_one_note_names_all_that_no_draft_has() -> None:
 
 def test_where_each_score_is_there_nothing_is_noted() -> None:
     """Without drafts nothing is missing either."""
-    assert note_of_missing([{"stance": Missing.LANGUAGE}, {}]) is None
+    assert note_of_missing([{"stance": MissingScore.LANGUAGE}, {}]) is None
     assert note_of_missing([]) is None
 
 
 def test_the_page_explains_every_reason() -> None:
     """A code that no page explains helps no program."""
     page = PAGE.read_text(encoding="utf-8")
-    assert [why for why in Missing if f"`{why}`" not in page or not why_in_words(why)] == []
+    assert [why for why in MissingScore if f"`{why}`" not in page or not why_in_words(why)] == []

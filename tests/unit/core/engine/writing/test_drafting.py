@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from core.engine.arguing.evidence import NEAR
-from core.engine.cards.bank import Card
+from core.engine.cards.bank import ArgumentCard
 from core.engine.llm.profiles import QUICK
 from core.engine.review.candidates import Candidate
 from core.engine.writing.first_drafts import compose, tidy, weakest, write
@@ -30,7 +30,7 @@ GENERAL = card_of("migrants/any-1", REPLIES)
 OTHER = card_of("migrants/welfare-2", {Intent.EMPATHETIC: ("Nobody should read that about home.",)}, claim="We pay in.")
 
 
-def _texts(intent: Intent, *facts: Evidence, card: Card = CARD) -> set[str]:
+def _texts(intent: Intent, *facts: Evidence, card: ArgumentCard = CARD) -> set[str]:
     return {c.text for c in compose(brief_of(*facts), [card], [intent], random.Random(1))}
 
 

@@ -8,14 +8,14 @@ from dataclasses import replace
 import pytest
 
 from core.engine.cards.support_words import project_notices
-from core.engine.outcomes import Noted
-from core.engine.readers.pooling import Pooling, shipped
+from core.engine.outcomes import StageOutcome
+from core.engine.readers.pooling import PoolingWeights, shipped
 from core.engine.review.candidates import Candidate
 from core.engine.writing.unargued import WEAK_FIT, is_weak, with_notice
 from core.models import Action, Draft, Intent, Kind, Receipt, Scores, Verdict
 from tests.fakes.engine.brief import reading_of
 
-LARGER = Pooling("larger", is_larger=True)
+LARGER = PoolingWeights("larger", is_larger=True)
 OWN = "Here nobody is judged by where they were born."
 FIT, UNFIT = Scores(fit=WEAK_FIT), Scores(fit=WEAK_FIT - 0.01)
 SOUND = Candidate("They are neighbours.", Intent.POSITIVE, is_prepared=True, scores=FIT)
@@ -27,8 +27,12 @@ WRITTEN = replace(WEAK, is_prepared=False)
 
 
 def shown(
-    replies: Sequence[Candidate], *, notice: str = OWN, writer: Pooling | None = None, action: Action = Action.REPLY
-) -> Noted[list[Draft]]:
+    replies: Sequence[Candidate],
+    *,
+    notice: str = OWN,
+    writer: PoolingWeights | None = None,
+    action: Action = Action.REPLY,
+) -> StageOutcome[list[Draft]]:
     """The drafts that these replies and a notice give."""
     drafts = [Draft(rank, one.text, one.intent, one.scores) for rank, one in enumerate(replies, start=1)]
     reading = replace(reading_of(), recommended_action=action)
@@ -56,7 +60,7 @@ def shown(
         "unfit", "of a larger model", "of a larger model, second", "prepared for a larger one", "doubted, larger",
     ],
 )  # fmt: skip
-def test_the_best_reply_is_weak_or_it_is_not(replies: list[Candidate], writer: Pooling, weak: bool) -> None:
+def test_the_best_reply_is_weak_or_it_is_not(replies: list[Candidate], writer: PoolingWeights, weak: bool) -> None:
     """A larger model's reply that nobody doubts never waits behind a notice, whatever the small reader thinks."""
     assert is_weak(replies, writer) is weak
     kinds = [draft.kind for draft in shown(replies, writer=writer).value]

@@ -9,10 +9,10 @@ from dataclasses import replace
 import pytest
 
 from core.engine.cards.support_words import support_in
-from core.engine.outcomes import Noted
+from core.engine.outcomes import StageOutcome
 from core.engine.ports import Scorer
 from core.engine.readers.networks import Readers
-from core.engine.readers.pooling import Pooling, shipped
+from core.engine.readers.pooling import PoolingWeights, shipped
 from core.engine.writing.unargued import SHOWN, Supporter, led_by
 from core.models import Brief, Draft, Intent, Kind, Origin, Scores
 from tests.fakes.engine.brief import metered, post_of, reading_of
@@ -20,7 +20,7 @@ from tests.fakes.engine.model import FakeModel
 from tests.fakes.engine.readers import readers_saying
 
 POST = "Helen Garrow should go back to where she crawled out of."
-LARGER = Pooling("a larger model", is_larger=True)
+LARGER = PoolingWeights("a larger model", is_larger=True)
 GOOD = "To the person this was aimed at: this is your place, and we are on your side."
 
 
@@ -36,14 +36,14 @@ class _Toxic:
 async def supported(
     model: FakeModel | None = None,
     *,
-    writer: Pooling | None = None,
+    writer: PoolingWeights | None = None,
     language: str = "en",
     recent: tuple[str, ...] = (),
     most: int = 2000,
     seed: int = 0,
     readers: Readers | None = None,
     scorers: Sequence[Scorer] = (),
-) -> Noted[list[Draft]]:
+) -> StageOutcome[list[Draft]]:
     """The words of support for the person of the post."""
     reading, chance = reading_of(language), random.Random(seed)
     asked = metered(model or FakeModel()), writer or shipped(), readers or readers_saying()
