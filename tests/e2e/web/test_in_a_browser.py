@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
-from playwright.async_api import BrowserContext, Page, Request
+import pytest_asyncio
+from playwright.async_api import Browser, BrowserContext, Page, Request, ViewportSize
 
 from adapters.web.site import CSRF_HEADER
 from core.desk.rules.approval import CaseState
@@ -16,10 +17,12 @@ from core.desk.rules.roles import Role
 from core.models import Draft, Intent, Scores, TargetGroup, ThreadMessage
 from tests.fakes.ports.cards import POST, REVIEWED
 from tests.fakes.web.browsing import Dashboard, dashboard
-from tests.fakes.web.chromium import chromium, log_in, needs_chromium
+from tests.fakes.web.chromium import forgotten, log_in, needs_chromium
 from tests.fakes.web.payloads import PAYLOADS, SHAPES
 
-pytestmark = needs_chromium
+pytestmark = [needs_chromium, pytest.mark.asyncio(loop_scope="session")]
+on_a_phone = pytest.mark.parametrize("room", [{"width": 390, "height": 800}], ids=["phone"], indirect=True)
+"""For a test that presses with a finger; the others have a wide screen. Neither scripts nor the server know a width."""
 
 
 @dataclass
@@ -55,13 +58,14 @@ class Room:
         return tab
 
 
-@pytest.fixture(params=[{"width": 1280, "height": 900}, {"width": 390, "height": 800}], ids=["wide", "phone"])
-async def room(desk_file: Path, request: pytest.FixtureRequest) -> AsyncIterator[Room]:
+@pytest_asyncio.fixture(loop_scope="session")
+async def room(desk_file: Path, browser: Browser, request: pytest.FixtureRequest) -> AsyncIterator[Room]:
     """A moderator at a browser, with one case in review."""
-    async with dashboard(desk_file) as web, chromium() as browser:
+    async with dashboard(desk_file) as web, forgotten(browser):
         await web.desk.case(REVIEWED)
         await web.account("ane", web.desk.ane)
-        context = await browser.new_context(viewport=request.param)
+        size = getattr(request, "param", ViewportSize(width=1280, height=900))
+        context = await browser.new_context(viewport=size)
         room = Room(web, context, Tab(await context.new_page(), web.origin))
         room.tab = await room.open()
         await log_in(room.tab.page, web.origin, "ane")
@@ -113,6 +117,7 @@ async def test_keys_can_be_switched_off_and_leave_what_is_typed_alone(room: Room
     assert (await room.web.desk.now()).holder is None
 
 
+@on_a_phone
 async def test_every_request_that_is_no_get_carries_the_token(room: Room) -> None:
     """Those of htmx, too, which inherits headers only where it is told so (T8)."""
     sent: list[Request] = []
@@ -158,6 +163,7 @@ async def test_two_moderators_and_a_page_that_slept(room: Room) -> None:
     await me.page.wait_for_selector("#waiting:has-text('Nothing needs you now.')")
 
 
+@on_a_phone
 async def test_a_quiet_page_asks_for_nothing_by_itself(room: Room) -> None:
     """Neither the stream nor itself, also when it is looked at again; before the choice it listened."""
     tab = room.tab
@@ -179,6 +185,7 @@ async def test_a_quiet_page_asks_for_nothing_by_itself(room: Room) -> None:
     assert tab.said == []
 
 
+@on_a_phone
 async def test_a_person_who_writes_is_not_interrupted(room: Room) -> None:
     """The page says that the case changed, and leaves the text where it is."""
     desk, page = room.web.desk, room.tab.page
@@ -192,6 +199,7 @@ async def test_a_person_who_writes_is_not_interrupted(room: Room) -> None:
     assert card.version == (await desk.now()).version
 
 
+@on_a_phone
 async def test_a_manager_looks_at_last_week_and_saves_what_is_looked_for(room: Room) -> None:
     """From the list of communities over the look to the stored settings; a moderator finds none to change."""
     page, desk = room.tab.page, room.web.desk
@@ -221,6 +229,7 @@ async def test_a_manager_looks_at_last_week_and_saves_what_is_looked_for(room: R
     assert room.tab.said == []
 
 
+@on_a_phone
 async def test_the_post_is_not_in_the_accessibility_tree_before_it_is_asked_for(room: Room) -> None:
     """A device that reads pages out has nothing to read (T27)."""
     page = room.tab.page

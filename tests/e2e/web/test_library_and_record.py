@@ -7,16 +7,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import Browser, Page
 
 from core.desk.rules.closures import CloseReason
 from core.desk.rules.roles import Person, Role
 from tests.fakes.ports.cards import POST, REVIEWED
 from tests.fakes.web.browsing import Dashboard, dashboard
-from tests.fakes.web.chromium import chromium, log_in, needs_chromium
+from tests.fakes.web.chromium import forgotten, log_in, needs_chromium
 from tests.fakes.web.strict_platform import strict_platform
 
-pytestmark = needs_chromium
+pytestmark = [needs_chromium, pytest.mark.asyncio(loop_scope="session")]
 
 
 @dataclass
@@ -40,10 +41,10 @@ class Office:
         return page
 
 
-@pytest.fixture
-async def office(desk_file: Path) -> AsyncIterator[Office]:
+@pytest_asyncio.fixture(loop_scope="session")
+async def office(desk_file: Path, browser: Browser) -> AsyncIterator[Office]:
     """The pages in Chromium."""
-    async with dashboard(desk_file) as web, chromium() as browser:
+    async with dashboard(desk_file) as web, forgotten(browser):
         card = await web.desk.case(REVIEWED)
         await web.desk.casework.close(card.case_id, card.version, web.desk.ane, CloseReason.SILENCE)
         made = Office(web, browser)
@@ -102,12 +103,12 @@ async def test_a_card_is_written_by_one_and_accepted_by_another(office: Office) 
     assert "accepted by itziar" in await reader.inner_text("article")
 
 
-async def test_somebody_comes_back_from_a_platform(desk_file: Path) -> None:
+async def test_somebody_comes_back_from_a_platform(desk_file: Path, browser: Browser) -> None:
     """From another site, whose way back carries no cookie that is ours alone; nothing is pressed after it."""
     async with (
         strict_platform("localhost") as platform,
         dashboard(desk_file, providers=platform.providers) as web,
-        chromium() as browser,
+        forgotten(browser),
     ):
         await web.desk.case(REVIEWED)
         await web.account("ane", web.desk.ane)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache
 from importlib import resources
 from typing import Final
@@ -10,10 +9,11 @@ from typing import Final
 from playwright.async_api import Page
 
 _TAGS: Final = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
-_COLOURS: Final = ("color-contrast", "link-in-text-block")
-_RUN: Final = """([kind, values]) => axe.run(document, {
-  runOnly: {type: kind, values: values}, rules: kind === "tag" ? {"target-size": {enabled: true}} : {},
-  resultTypes: ["violations"],
+_RUN: Final = """([tags, hasColours]) => axe.run(document, {
+  runOnly: {type: "tag", values: tags}, resultTypes: ["violations"], rules: {
+    "target-size": {enabled: true}, "color-contrast": {enabled: hasColours},
+    "link-in-text-block": {enabled: hasColours},
+  },
 }).then(found => found.violations.flatMap(rule => rule.nodes.map(node => `${rule.id}: ${node.html.slice(0, 200)}`)))"""
 _FOCUS: Final = """() => {
   const light = colour => {
@@ -49,17 +49,18 @@ def _axe() -> str:
 
 async def faults(page: Page) -> list[str]:
     """What breaks a rule of axe-core on the page now: of WCAG 2.2 A and AA with target size, and of good practice."""
-    await page.evaluate(_axe())
-    return await _asked(page, "tag", _TAGS)
+    return await _asked(page, has_colours=True)
 
 
-async def faults_of_colour(page: Page) -> list[str]:
-    """Those that another theme can make; ``faults`` was asked before."""
-    return await _asked(page, "rule", _COLOURS)
+async def faults_but_of_colour(page: Page) -> list[str]:
+    """Those that other words can make. Colours do not depend on words, and cost most of the time."""
+    return await _asked(page, has_colours=False)
 
 
-async def _asked(page: Page, kind: str, values: Sequence[str]) -> list[str]:
-    found: list[str] = await page.evaluate(_RUN, [kind, list(values)])
+async def _asked(page: Page, *, has_colours: bool) -> list[str]:
+    if not await page.evaluate("'axe' in window"):
+        await page.evaluate(_axe())
+    found: list[str] = await page.evaluate(_RUN, [_TAGS, has_colours])
     return found
 
 

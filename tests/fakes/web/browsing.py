@@ -201,7 +201,11 @@ class Dashboard:
 
 @asynccontextmanager
 async def dashboard(
-    file: Path, platform: str = "discord", settings: Settings | None = None, **how: Any
+    file: Path,
+    platform: str = "discord",
+    settings: Settings | None = None,
+    poll_seconds: float = 0.02,
+    **how: Any,
 ) -> AsyncIterator[Dashboard]:
     """The dashboard over the real desk of one platform, on SQLite; people's browsers are closed at the end."""
     async with review_desk(file, platform) as desk:
@@ -220,7 +224,7 @@ async def dashboard(
             library=DeskLibrary(desk.database, desk.desk.live_roles, facts_today),
             setup=DoctorOnPage(settings or Settings(), desk.database),
             origins=(origin,),
-            poll_seconds=0.02,
+            poll_seconds=poll_seconds,
             **how,
         )
         seconds = Seconds()

@@ -29,6 +29,16 @@ async def chromium() -> AsyncIterator[Browser]:
             await browser.close()
 
 
+@asynccontextmanager
+async def forgotten(browser: Browser) -> AsyncIterator[None]:
+    """Close what was opened in a browser that several tests share when the block ends."""
+    try:
+        yield
+    finally:
+        for context in browser.contexts:
+            await context.close()
+
+
 async def log_in(page: Page, origin: str, account: str) -> None:
     """Log in at the page of a dashboard, as an account of ``tests.fakes.web.browsing``."""
     await page.goto(f"{origin}/login")

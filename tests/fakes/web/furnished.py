@@ -202,6 +202,12 @@ async def furnished(file: Path) -> AsyncIterator[Furnished]:
     providers = {one.platform: one for one in (discord("1", "x"), mastodon("1", "x", "https://social.example"))}
     configured = {"community.sure": 0.75}
     async with dashboard(
-        file, knowledge=shelf, detector=filter_, configured=configured, providers=providers, paste=_paste
+        file,
+        poll_seconds=1.0,
+        knowledge=shelf,
+        detector=filter_,
+        configured=configured,
+        providers=providers,
+        paste=_paste,
     ) as web:
         yield Furnished(web, await _furnish(web))
