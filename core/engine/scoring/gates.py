@@ -22,6 +22,7 @@ from core.engine.llm.prompts import load_prompt
 from core.engine.readers.networks import DraftSigns
 from core.engine.readers.outputs import DraftFault
 from core.engine.scoring.grounding import NAME, Item, repeated, unsupported
+from core.engine.scoring.proper_names import is_place, of_people
 from core.engine.scoring.repeated import without_repeated
 from core.engine.wording.figure_weight import Weight
 from core.engine.wording.figures import FigureKind
@@ -176,16 +177,23 @@ def _strange(own: str, context: GateContext) -> tuple[list[Item], list[Item]]:
     """What the evidence does not hold: the findings, which a draft may not state, and what a person should look at.
 
     A figure that the post states needs no evidence, unless the draft affirms it: then it is looked at. A number in a
-    sentence about a passage must be in a passage, however small it is.
+    sentence about a passage must be in a passage, however small it is. The country of the people whom the post names is
+    known, and so is any in a sentence that states no figure and is about no passage.
     """
     brief = context.brief
     known_names = frozenset(words(brief.post.text)) | context.known_names
     stated = without_repeated(own, brief.post.text, brief.language)
     strange = unsupported(stated, brief.evidence, brief.language, known_names)
     repeats = repeated(strange, own, brief.post.text, brief.language)
-    about = [span for span in sentence_spans(own) if _is_about_evidence(own[slice(*span)], brief)]
+    spans = sentence_spans(own)
+    about = [span for span in spans if _is_about_evidence(own[slice(*span)], brief)]
+    counted = [span for span in spans if any(span[0] <= item.start < span[1] for item in strange if item.kind != NAME)]
+    named = frozenset(words(brief.post.text))
     findings, doubtful = list[Item](), list[Item]()
     for item in strange:
+        is_looked_up = any(start <= item.start < end for start, end in (*about, *counted))
+        if item.kind == NAME and (of_people(item.text, named) or (is_place(item.text) and not is_looked_up)):
+            continue
         is_claimed = item.weight is Weight.FINDING or any(start <= item.start < end for start, end in about)
         if item.kind != NAME and item not in repeats and is_claimed:
             findings.append(item)

@@ -26,6 +26,9 @@ _TOKEN = re.compile(r"[^\W_][\w’'-]*")
 _ACRONYM = re.compile(r"(?:[A-ZÀ-ÖØ-Þ]{2,}|[A-Z]+-?\d[\w-]*)")
 _POSSESSIVE = re.compile(r"'s?$")
 _BASQUE_ENDING = re.compile(r"-?[a-z]{1,7}")
+_PEOPLE_ENDING = re.compile(r"(?:|i?ans?|ns?|s|es|is?|[oae]s?|(?:an|in|eñ)[oaie]s?|ese|esi|ish|és|es[ae]s|t?ar\w{0,4})")
+"""What the word for the people has where that for their country, or for one of them, ends: Chinese, Travellers."""
+_OWN_ENDING, _COMMON = 2, 4
 _SHORTEST = 3
 _NEAR = 16
 
@@ -60,6 +63,22 @@ class NameSpan:
             return False
         has = passage.words | known_words
         return all(word in has or (language == "eu" and _bent(word, has)) for word in words(plain))
+
+
+def is_place(name: str) -> bool:
+    """Whether a name is that of a country, a region, or their union, as the CLDR or ``names.toml`` has it."""
+    return name in _places() or name in _same()
+
+
+def of_people(name: str, known: AbstractSet[str]) -> bool:
+    """Whether a text with the casefolded words names the people of a place or of a kind, or one of several of them."""
+    word = name.casefold()
+    return any(
+        _PEOPLE_ENDING.fullmatch(other[cut:])
+        for cut in range(max(_COMMON, len(word) - _OWN_ENDING), len(word) + 1)
+        for other in known
+        if other[:cut] == word[:cut]
+    )
 
 
 def _bent(word: str, known: AbstractSet[str]) -> bool:
@@ -111,7 +130,7 @@ def _is_name_at_head(sentence: str, head: re.Match[str], language: str, *, group
     word = head.group(group)
     folded = _POSSESSIVE.sub("", word.casefold())
     rest = sentence[head.end() :]
-    if folded in _ordinary() or folded in stop_words(language):
+    if folded in _ordinary() or not {folded, re.split("['’]", folded)[0]}.isdisjoint(stop_words(language)):
         return False
     if _ACRONYM.fullmatch(word):
         following = _TOKEN.search(rest)

@@ -10,6 +10,7 @@ from core.engine.readers.networks import DraftSigns
 from core.engine.readers.outputs import DraftFault
 from core.engine.scoring.check import Level, Read, check_reply, context_for, evidence_of, read_drafts, sentences_of
 from core.engine.scoring.edits import warnings_on
+from core.engine.scoring.gates import doubts_of
 from core.models import Intent, ReadBy
 from tests.fakes.engine.brief import passage, post_of
 from tests.fakes.engine.readers import readers_saying
@@ -58,6 +59,25 @@ def test_who_read_it_is_said() -> None:
     assert check_reply(GOOD, context).read_by is ReadBy.RULES
     assert check_reply(GOOD, context, read(0.1)).read_by is ReadBy.SMALL
     assert check_reply(GOOD, context, replace(read(0.1), by=ReadBy.BOTH)).read_by is ReadBy.BOTH
+
+
+@pytest.mark.parametrize(
+    ("language", "post", "reply", "names"),
+    [
+        ("en", "Chinese people are all spies.", "Families in China want peace, and Olga Smid wants it, too.", 2),
+        ("en", "Travellers steal.", "Whoever steals is one person, Traveller or not.", 0),
+        ("it", "Gli italiani hanno fame per colpa loro.", "Qui in Italia lavoriamo insieme ogni giorno.", 0),
+        ("es", "Los colombianos no trabajan.", "Aquí en España trabajan a nuestro lado cada día.", 0),
+        ("en", "Migrants do not work.", "People in Germany saw that 64% of those who came have a job.", 1),
+        ("en", "Migrants do not work.", "Ask the people in Seoul about it.", 1),
+    ],
+)
+def test_the_country_of_the_people_attacked_or_of_no_figure_is_not_doubted(
+    language: str, post: str, reply: str, names: int
+) -> None:
+    """Another name is, and so is a country beside a figure, which tells where it holds."""
+    doubts = doubts_of(reply, context_for(post, language))
+    assert sum("the name" in doubt for doubt in doubts) == names
 
 
 def test_a_name_or_a_mentioned_slur_only_warns() -> None:
