@@ -3,8 +3,7 @@
     python -m bench.replies.quality --posts bench/replies/quality_posts.jsonl [--profile live] [--out FILE]
 
 The posts beside this file are five for each target group: three drawn from real ones by seed 2026 and reworded, and two
-that were written for this. The page has all of them, without a choice. ``docs/figures/quality.md`` shows two of a page
-with the project's criticism of each.
+that were written for this. The page has all of them, without a choice.
 """
 
 from __future__ import annotations
