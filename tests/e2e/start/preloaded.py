@@ -1,4 +1,4 @@
-"""``python -m tests.e2e.start.preloaded SOCKET RUN``: the imports of the command, then a fork for each call.
+"""``python -m tests.e2e.start.preloaded SOCKET RUN``: what each call of the command loads, then a fork for each.
 
 Owns the fork. It ends once the socket can be called, and leaves a process that answers until the process RUN has ended.
 A call (``caller.py``) sends its arguments, its environment, its folder and its three standard streams; it gets the
@@ -18,6 +18,8 @@ import socket
 import sys
 from pathlib import Path
 
+from core.engine.wording import language
+
 MODULES = (  # not onnxruntime: it starts a thread, and its end hangs in a process that was forked after that
     "openai.resources.chat.completions",
     "safetensors",
@@ -35,6 +37,7 @@ def serve(path: Path, run: int) -> None:
     """Answer calls at ``path`` until the process ``run`` is gone, then remove the folder around it."""
     for module in MODULES:
         importlib.import_module(module)
+    language.prepare()  # 4 s of nearly every call that drafts; it leaves no thread behind
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listening:
         listening.bind(str(path))
         listening.listen(_WAITING)
