@@ -112,7 +112,7 @@ def team(
                 await (desk.revoke if leaves else desk.grant)(place, person, role, operator())
             view = await desk.view(place, operator())
         for member in view.members:
-            name, known_as = member.person.name or member.person.user, f"{NAME}/{member.person.user}"
+            name, known_as = member.person.name or member.person.user, f"{member.person.platform}/{member.person.user}"
             out().print(Text(f"  @{name}  {', '.join(sorted(member.roles))}  {known_as}"), soft_wrap=True)
         return 0
 

@@ -161,7 +161,8 @@ class WatchDayRow(Base):
 class MembershipRow(Base):
     """A role that a person has in a community: granted here, read from the platform (``is_native``), or both.
 
-    ``user`` and ``name`` are the platform's own, since the role is checked again before every send.
+    ``user`` and ``name`` are the platform's own, since the role is checked again before every send. ``platform`` is ""
+    for the community's; it names another where the cases are reviewed in a channel there.
     """
 
     __tablename__ = "memberships"
@@ -175,6 +176,7 @@ class MembershipRow(Base):
     is_native: Mapped[bool] = mapped_column(primary_key=True, default=False)
     granted_by: Mapped[str]
     granted_at: Mapped[datetime]
+    platform: Mapped[str] = mapped_column(default="")
 
 
 class KnownNameRow(Base):

@@ -51,10 +51,10 @@ class DoctorOnPage:
             identity = await id_of(session, platform, community)
             await people.require_on_community(session, identity, by, OnCommunity.CONFIGURE)
             members = await people.members(session, identity, platform)
-            deciders = {member.person.user for member in members if may_on_case(member.roles, OnCase.APPROVE)}
+            deciders = {_named(member.person) for member in members if may_on_case(member.roles, OnCase.APPROVE)}
             managers = [member for member in members if may_on_community(member.roles, OnCommunity.CONFIGURE)]
             all_accounts = await accounts.every(session)
-            entering = {who.user for account in all_accounts for who in account.people if who.platform == platform}
+            entering = {_named(who) for account in all_accounts for who in account.people}
             return len(managers), len(deciders), len(deciders & entering), await seen(session)
 
         managers, deciders, with_account, standings = await self._database.run("look how far setup is", work)
@@ -95,6 +95,10 @@ class DoctorOnPage:
 
         server = await finding_of("language model", reached)
         return _tried(WritingModel(name, *_wrong([server, trial])), tried)
+
+
+def _named(person: Person) -> tuple[str, str]:
+    return person.platform, person.user
 
 
 def _tried(model: WritingModel, trial: Trial | None) -> WritingModel:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from core.desk.database.connection import Database, Session
 from core.desk.rules.input_checks import check_note, check_text
-from core.desk.rules.policy import NO_RULES, CommunityPolicy, changed, differences, to_json
+from core.desk.rules.policy import NO_RULES, CommunityPolicy, changed, differences, elsewhere, to_json
 from core.desk.rules.roles import OnCommunity, Operator, Person, Role, may_grant, may_on_community
 from core.desk.schema import Change
 from core.desk.store import communities, people
@@ -85,11 +85,15 @@ class CommunityDesk:
         return await self._database.run("read a community's history", work)
 
     async def grant(self, community_id: str, person: Person, role: Role, by: By, note: str = "") -> CommunityView:
-        """Give a person a role. In ``EVERYWHERE`` there are only admins, who may stop all posting."""
+        """Give a person a role. In ``EVERYWHERE`` there are only admins, who may stop all posting.
+
+        A person of another platform gets one only where the cases are reviewed in a channel of that platform.
+        """
         check_text(note)
 
         async def work(session: Session) -> CommunityView:
             community, actor, granted = await self._to_grant(session, community_id, person, role, by)
+            _check_platform(community, person)
             who = await people.grant(session, community.id, person, granted | {role}, actor)
             if role in granted:  # a new name is stored all the same
                 return await _view(session, community)
@@ -134,11 +138,6 @@ class CommunityDesk:
             raise NotAllowed(f"Only an admin can give or take the role {role}.", remedy="Ask an admin.")
         if community.id == EVERYWHERE and role is not Role.ADMIN:
             raise BadInput("Everywhere there are admins only.", remedy=f"Give the role {role} in one community.")
-        if person.platform != community.platform and community.id != EVERYWHERE:
-            raise BadInput(
-                f"{person.user} is of {person.platform}, the community of {community.platform}.",
-                remedy=f"Name somebody as {community.platform} knows them.",
-            )
         if not person.user.strip():
             raise BadInput("A role needs somebody who has it.", remedy="Name the person's id on the platform.")
         who = await people.known_pseudonym(session, person.platform, person.user)
@@ -239,6 +238,16 @@ class CommunityDesk:
             return is_changed
 
         return await self._database.run("pause or resume", work)
+
+
+def _check_platform(community: Community, person: Person) -> None:
+    at = None if community.id == EVERYWHERE else elsewhere(communities.policy_of(community).review_channel)
+    if community.id != EVERYWHERE and person.platform not in (community.platform, at and at[0]):
+        raise BadInput(
+            f"{person.user} is of {person.platform}, the community of {community.platform}.",
+            remedy=f"Name somebody as {community.platform} knows them, or choose a review channel on "
+            f"{person.platform} first.",
+        )
 
 
 async def set_policy(

@@ -23,7 +23,7 @@ from core.desk.rules.policy import PublicText
 from core.desk.rules.roles import OnCase, Person
 from core.desk.runtime import metrics
 from core.desk.schema import SuggestionRow
-from core.desk.store import approvals, communities, finds, holds, suggestions
+from core.desk.store import accounts, approvals, communities, finds, holds, suggestions
 from core.desk.store import cases as store
 from core.desk.store.approvals import ApprovalOrigin, First
 from core.desk.store.cases import Case
@@ -213,7 +213,7 @@ class Approvals:
         waits = await self._question.waits(session, case)
         suggestion, edit = checked
         is_known = basis.stored is not None
-        reasons = why_two_of(suggestion, edit, is_known=is_known, wrote_post=wrote_post(case, who))
+        reasons = why_two_of(suggestion, edit, is_known=is_known, wrote_post=await wrote_post(session, case, by))
         draft = await _draft_text(session, case.id, exact.suggestion_id, exact.draft_rank)
         community = await communities.load(session, case.community_id)
         if community.rules_version != basis.community.rules_version:
@@ -221,7 +221,7 @@ class Approvals:
                 sentence("The rules of the community were changed after you were shown this text."),
                 remedy=store.LOOK_AGAIN,
             )
-        first = await _first(session, case, exact, who) if reasons else None
+        first = await _first(session, case, exact, by) if reasons else None
         reply = approve(
             approval_id=uuid4().hex,
             in_reply_to=case.post.ref,
@@ -285,10 +285,10 @@ async def _approver(session: Session, basis: _Basis, by: Person) -> tuple[Case, 
     return case, who
 
 
-async def _first(session: Session, case: Case, exact: _Exact, who: str) -> First | None:
+async def _first(session: Session, case: Case, exact: _Exact, by: Person) -> First | None:
     """Another person's approval of the same bytes, which still counts."""
-    firsts = await approvals.counting(session, case)
-    return next((first for first in firsts if first.sha256 == exact.shown_sha256 and first.moderator != who), None)
+    firsts, own = await approvals.counting(session, case), await accounts.selves(session, by)
+    return next((first for first in firsts if first.sha256 == exact.shown_sha256 and first.moderator not in own), None)
 
 
 async def _keep_text(session: Session, case: Case, first: First, basis: _Basis) -> None:

@@ -24,8 +24,8 @@ from core.desk.rules.input_checks import check_note, check_text
 from core.desk.rules.roles import OnCase, Person, may_on_case
 from core.desk.runtime import metrics
 from core.desk.schema import CaseRow
+from core.desk.store import accounts, finds, holds, suggestions
 from core.desk.store import cases as store
-from core.desk.store import finds, holds, suggestions
 from core.desk.store.cases import Case
 from core.desk.store.outbox import require_settled
 from core.desk.store.people import require_on_case, roles_of
@@ -200,7 +200,7 @@ class Decisions:
 
         async def work(session: Session) -> Case:
             case, who = await decider(session, case_id, version, by, _CLOSINGS[to])
-            if wrote_post(case, who):
+            if await wrote_post(session, case, by):
                 raise NotAllowed(
                     sentence("You wrote this post, and others flagged it."),
                     remedy=sentence("Ask another moderator to decide about it."),
@@ -279,6 +279,7 @@ async def decider(
     return case, who
 
 
-def wrote_post(case: Case, who: str) -> bool:
+async def wrote_post(session: Session, case: Case, by: Person) -> bool:
     """Whether a person decides about a post of their own that others flagged."""
-    return who == case.post.author != case.post.flagged_by
+    own = await accounts.selves(session, by)
+    return case.post.author in own and case.post.flagged_by not in own

@@ -21,7 +21,7 @@ from core.desk.rules.platforms import ChatPlatform
 from core.desk.rules.policy import PublicText
 from core.desk.rules.roles import OnCase, Person
 from core.desk.sending.checks import Obstacle, SendLimits, case_obstacle, original_obstacle, refuse
-from core.desk.store import approvals, communities, suggestions
+from core.desk.store import accounts, approvals, communities, suggestions
 from core.desk.store import cases as store
 from core.desk.store.cases import Case
 from core.desk.store.outbox import require_settled
@@ -163,7 +163,7 @@ class Proposals:
             except (BadInput, TextRefused) as err:
                 return await _keep_refused(session, case, who, reply, rank, err)
             waits = await self.question.waits(session, case)
-            return await _keep(session, case, who, reply, draft, rendered, stored, waits)
+            return await _keep(session, case, who, by, reply, draft, rendered, stored, waits)
 
         basis = await self._database.run("propose", work)
         if isinstance(basis, Unsendable):
@@ -225,6 +225,7 @@ async def _keep(
     session: Session,
     case: Case,
     who: str,
+    by: Person,
     reply: str,
     draft: Draft | None,
     rendered: PublicText,
@@ -235,8 +236,8 @@ async def _keep(
     rank = None if draft is None else draft.rank
     if draft is None and (same := await proposal_with(session, case, rendered.sha256)) is not None:
         suggestion_id, rank = same.suggestion_id, same.draft_rank  # a second person's text began as the first one's
-    counted = await approvals.counting(session, case)
-    if any(first.moderator == who and first.sha256 == rendered.sha256 for first in counted):
+    counted, selves = await approvals.counting(session, case), await accounts.selves(session, by)
+    if any(first.moderator in selves and first.sha256 == rendered.sha256 for first in counted):
         raise Conflict(
             sentence("You approved this text already; another person must approve it, too."),
             remedy=sentence("Ask another moderator to approve the same text on the case's card."),
@@ -262,7 +263,7 @@ async def _keep(
         own,
         not community.is_posting,
         is_second,
-        wrote_post(case, who),
+        await wrote_post(session, case, by),
         waits,
         case.post,
         communities.policy_of(community).text_rules,

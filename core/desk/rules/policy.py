@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, time
 from enum import StrEnum
@@ -170,7 +170,9 @@ __all__ = [
     "CommunityPolicy",
     "Judgement",
     "changed",
+    "check_elsewhere",
     "differences",
+    "elsewhere",
     "from_json",
     "to_json",
     "with_channel_moved",
@@ -198,7 +200,8 @@ class CommunityPolicy(TextRules):
     """What managers set for their community; what they ask of every text stands in ``TextRules``.
 
     Attributes:
-        review_channel: where cards for moderators are shown; "" shows none, and cases wait on the desk.
+        review_channel: where cards for moderators are shown; "" shows none, and cases wait on the desk. A channel of
+            another platform is named with it (``elsewhere``).
         everybody_role: the platform's role that everybody has who may take part, where newcomers do not have it yet;
             what it cannot see is private. "" for the platform's own everyone.
         roles: the role in Antiphon that a role of the platform gives, by the id of the platform's role.
@@ -355,6 +358,37 @@ def changed(policy: CommunityPolicy, changes: Mapping[str, object]) -> Community
     for text in notices.values():
         check_rules(text, new.text_rules)
     return replace(new, norm_notice=notices)
+
+
+_ELSEWHERE: Final = re.compile(r"([a-z]+)/(-?[0-9]+(?:/[0-9]+)?)")
+
+
+def elsewhere(review_channel: str) -> tuple[str, str] | None:
+    """The platform, and the channel there, of a ``review_channel`` such as ``discord/12``; ``None`` for one's own."""
+    match = _ELSEWHERE.fullmatch(review_channel)
+    return None if match is None else (match[1], match[2])
+
+
+def check_elsewhere(review_channel: str, platforms: Collection[str]) -> None:
+    """Refuse a review channel that is on no other platform; "" is allowed.
+
+    Args:
+        platforms: those on which cards can be shown now.
+
+    Raises:
+        BadInput: with how a channel is named, or what to connect first.
+    """
+    at = elsewhere(review_channel)
+    if review_channel and at is None:
+        raise BadInput(
+            sentence("{channel} is no review channel.", channel=review_channel),
+            remedy=sentence("Write the platform and the channel's id there, such as discord/123 or telegram/-100123."),
+        )
+    if at is not None and at[0] not in platforms:
+        raise BadInput(
+            sentence("{platform} is not connected, so no case can be reviewed there.", platform=at[0]),
+            remedy=sentence("Connect it first. The dashboard shows the cases."),
+        )
 
 
 def with_channel_moved(policy: CommunityPolicy, old: str, new: str) -> CommunityPolicy:

@@ -69,6 +69,14 @@ async def of_person(session: Session, platform: str, user: str) -> Account | Non
     return None if name is None else await find(session, name)
 
 
+async def selves(session: Session, person: Person) -> frozenset[str]:
+    """The pseudonyms of one human being: of ``person``, and of whom an account of the dashboard says they are, too."""
+    accounts = select(AccountPersonRow.account).filter_by(platform=person.platform, user=person.user)
+    rows = await session.scalars(select(AccountPersonRow).where(AccountPersonRow.account.in_(accounts)))
+    all_people = {(person.platform, person.user), *((row.platform, row.user) for row in rows)}
+    return frozenset(filter(None, [await known_pseudonym(session, *each) for each in sorted(all_people)]))
+
+
 async def _name(session: Session, person: AccountPersonRow) -> str:
     """What a community calls somebody; where none knows them yet, the account's name."""
     who = await known_pseudonym(session, person.platform, person.user)

@@ -79,7 +79,7 @@ async def strangers(session: Session, most: int = 100) -> int:
         most: so many people are looked at.
     """
     query = (
-        select(CommunityRow.platform, MembershipRow.user, PersonRow.lookup)
+        select(CommunityRow.platform, MembershipRow.platform, MembershipRow.user, PersonRow.lookup)
         .join(CommunityRow, CommunityRow.id == MembershipRow.community_id)
         .join(PersonRow, PersonRow.id == MembershipRow.person_id)
         .where(MembershipRow.user != "", CommunityRow.id != CommunityRow.platform)  # the admins of all are of any one
@@ -87,7 +87,7 @@ async def strangers(session: Session, most: int = 100) -> int:
         .limit(most)
     )
     rows = await session.execute(query)
-    return sum(lookup_of(session.secret, platform, user) != lookup for platform, user, lookup in rows)
+    return sum(lookup_of(session.secret, other or own, user) != lookup for own, other, user, lookup in rows)
 
 
 async def roles_of(session: Session, community_id: str, person_id: str) -> frozenset[Role]:
@@ -129,6 +129,7 @@ async def grant(
     A role that they already have stays as it was granted; a new name of the person is stored.
     """
     who = await pseudonym(session, person.platform, person.user)
+    own = await session.scalar(select(CommunityRow.platform).filter_by(id=community_id))
     mine = (MembershipRow.community_id == community_id) & (MembershipRow.person_id == who)
     same_kind = mine & (MembershipRow.is_native == is_native)
     await session.execute(delete(MembershipRow).where(same_kind, MembershipRow.role.not_in(set(roles))))
@@ -142,6 +143,7 @@ async def grant(
             "is_native": is_native,
             "granted_by": by,
             "granted_at": session.moment,
+            "platform": "" if person.platform == own else person.platform,
         }
         await insert_new(session, MembershipRow, row, "community_id", "person_id", "role", "is_native")
     if person.name:
@@ -167,18 +169,22 @@ async def native_roles(session: Session, community_id: str, person_id: str) -> f
 
 
 async def member(session: Session, community_id: str, platform: str, person_id: str) -> Person | None:
-    """A person with a role in a community, as the platform knows them; ``None`` for anybody else."""
+    """A person with a role in a community, as their platform knows them; ``None`` for anybody else.
+
+    Args:
+        platform: the community's.
+    """
     row = await session.scalar(select(MembershipRow).filter_by(community_id=community_id, person_id=person_id).limit(1))
-    return None if row is None else Person(platform, row.user, row.name)
+    return None if row is None else Person(row.platform or platform, row.user, row.name)
 
 
 async def members(session: Session, community_id: str, platform: str) -> list[Member]:
-    """Everybody with a role in a community, by pseudonym."""
+    """Everybody with a role in a community, which is of ``platform``, by pseudonym."""
     rows = list(await session.scalars(select(MembershipRow).filter_by(community_id=community_id)))
     by_pseudonym: dict[str, Member] = {}
     for row in sorted(rows, key=lambda row: row.person_id):
         before = by_pseudonym[row.person_id].roles if row.person_id in by_pseudonym else frozenset[Role]()
-        person = Person(platform, row.user, row.name)
+        person = Person(row.platform or platform, row.user, row.name)
         by_pseudonym[row.person_id] = Member(row.person_id, person, before | {row.role})
     return list(by_pseudonym.values())
 

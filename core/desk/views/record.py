@@ -13,6 +13,7 @@ from core.desk.rules.approval import CaseState
 from core.desk.rules.case_cards import DecidedLately
 from core.desk.rules.dashboard_ports import Kept, Lines, LogLine, LogPage, OwnPost, OwnRole, Place
 from core.desk.schema import AuditRow, CaseRow, CommunityRow, FirstApprovalRow, MembershipRow, NoteRow
+from core.desk.store.communities import EVERYWHERE
 from core.desk.store.people import known_name, name_of, names_of
 from core.i18n.sentences import Sentence, sentence
 from core.models import PostRef
@@ -77,7 +78,7 @@ async def chains(session: Session, community_id: str, after: str, most: int) -> 
 async def kept(session: Session, platform: str, person: str) -> Kept:
     """What is kept about a person, by pseudonym, without what the words of others hold of theirs."""
     roles = (
-        select(MembershipRow, CommunityRow.name)
+        select(MembershipRow, CommunityRow.platform, CommunityRow.name)
         .join(CommunityRow, CommunityRow.id == MembershipRow.community_id)
         .where(MembershipRow.person_id == person)
         .order_by(MembershipRow.community_id, MembershipRow.role)
@@ -91,8 +92,8 @@ async def kept(session: Session, platform: str, person: str) -> Kept:
     return Kept(
         platform=platform,
         roles=tuple(
-            OwnRole(Place(platform, name), row.role, row.name, row.granted_at)
-            for row, name in await session.execute(roles)
+            OwnRole(Place(platform if where == EVERYWHERE else where, name), row.role, row.name, row.granted_at)
+            for row, where, name in await session.execute(roles)
         ),
         posts=tuple(
             OwnPost(row.id, Place(row.platform, row.community), row.state, row.created_at, row.text)

@@ -141,6 +141,26 @@ async def test_wrong_calls_name_the_remedy(managing: CommunityDesk) -> None:
         assert caught.value.remedy
 
 
+async def test_people_of_the_platform_where_cases_are_reviewed_get_roles(
+    managing: CommunityDesk, desk: Desk, in_review: Case
+) -> None:
+    """They decide by that account alone; the same number on the community's own platform is somebody else."""
+    guest = Person("discord", "731", "Mikel")
+    await managing.configure(COMMUNITY_ID, lambda _: {"review_channel": "discord/12"}, KEEPER)
+    with pytest.raises(BadInput, match="of telegram"):
+        await managing.grant(COMMUNITY_ID, replace(guest, platform="telegram"), Role.MODERATOR, KEEPER)
+    view = await managing.grant(COMMUNITY_ID, guest, Role.MODERATOR, KEEPER)
+    assert guest in [member.person for member in view.members]
+    with pytest.raises(NotAllowed, match="can approve replies here"):
+        await approve(desk, in_review, replace(guest, platform=PLATFORM))
+    await approve(desk, in_review, guest)
+    await managing.configure(COMMUNITY_ID, lambda _: {"review_channel": ""}, KEEPER)
+    with pytest.raises(BadInput, match="of discord"):
+        await managing.grant(COMMUNITY_ID, guest, Role.VOLUNTEER, KEEPER)
+    view = await managing.revoke(COMMUNITY_ID, guest, Role.MODERATOR, KEEPER)
+    assert guest not in [member.person for member in view.members]
+
+
 @pytest.mark.both_databases
 async def test_two_who_pause_at_once_pause_once(managing: CommunityDesk) -> None:
     """One of them is told that it was stopped before; there is one line about it."""

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from bot.compose.desk import Desk
+from core.desk.communities.accounts import WebAccounts
 from core.desk.communities.decisions import CommunityDesk
 from core.desk.database.connection import Database
 from core.desk.drafting.queue import DraftQueue
@@ -14,7 +15,7 @@ from core.desk.review.approvals import AwaitsSecond, CompleteApproval
 from core.desk.rules.approval import ApprovedReply, CaseState
 from core.desk.rules.roles import Person, Role
 from core.desk.store.cases import Case
-from core.errors import NotAllowed
+from core.errors import Conflict, NotAllowed
 from core.models import Action, Draft, FlaggedPost, Intent, Kind, Origin, Scores
 from tests.fakes.desk.decisions import BOLD, OWN_TEXT, one_row, take
 from tests.fakes.desk.people import (
@@ -65,6 +66,19 @@ async def test_nobody_is_two_persons(desk: Desk, in_review: Case, database: Data
         assert isinstance(await approved(desk, in_review, MODERATOR), AwaitsSecond)
     assert await one_row(database, "SELECT count(*) FROM first_approvals") == (1,)
     assert (await desk.queries.case(in_review.id)).state is CaseState.IN_REVIEW
+
+
+async def test_two_accounts_of_one_person_are_one_person(desk: Desk, in_review: Case, database: Database) -> None:
+    """Who is both by an account of the dashboard approves once, whichever of the two they use."""
+    guest, people = Person("discord", "731", "Mikel"), CommunityDesk(database)
+    await people.configure(COMMUNITY_ID, lambda _: {"review_channel": "discord/12"}, KEEPER)
+    await people.grant(COMMUNITY_ID, guest, Role.MODERATOR, KEEPER)
+    await WebAccounts(database, desk.live_roles).keep("mikel", "a long enough password", (MODERATOR, guest))
+    await approved(desk, in_review, MODERATOR)
+    assert isinstance(await approved(desk, in_review, guest), AwaitsSecond)
+    with pytest.raises(Conflict, match="approved this text already"):
+        await desk.proposals.propose(in_review.id, in_review.version, guest, text=BOLD)
+    assert isinstance(await approved(desk, in_review, OTHER_MODERATOR), ApprovedReply)
 
 
 async def test_the_second_person_approves_the_same_bytes(desk: Desk, in_review: Case) -> None:
