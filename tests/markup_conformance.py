@@ -77,7 +77,7 @@ class MarkupConformance:
     def test_a_post_of_another_platform_cannot_be_read_here(self) -> None:
         """Its numbers might lead to somebody else's message."""
         assert self.markup.post_url(PostRef("another", "1", "2", "3")) == ""
-        assert self.markup.channel(PostRef("another", "1", "2", "3")) == ""
+        assert self.markup.channel(PostRef("another", "1", "2", "3")) == "another · 1"
 
     def test_moments_are_said(self) -> None:
         """From now on, and by date and time."""

@@ -44,6 +44,8 @@ from core.i18n.sentences import sentence
 _STAMP: Final = "stamp"
 _ANY: Final = "any"
 _NOTICE: Final = "notice_"
+_REVIEW: Final = "review_channel"
+_CHANNEL: Final = 60
 _PAUSES: Final = frozenset({"pause", "resume"})
 
 Said = MultiMapping[Any]
@@ -99,7 +101,8 @@ async def preview(request: web.Request) -> web.Response:
     site, said = request.app[SITE], await request.post()
     policy = await site.governance.policy(platform, manager.community)
     try:
-        new = changed(policy, _changes(said, policy, manager.reader))
+        is_here = platform in site.check_review_channel
+        new = changed(policy, _changes(said, policy, manager.reader, is_reviewed_here=is_here))
         posts = await site.overview.kept_posts(platform, manager.community, manager.person)
         labels = await site.governance.find_labels(platform, manager.community)
         week = await last_week(posts, policy, new, site.detector, labels)
@@ -120,11 +123,16 @@ async def save(request: web.Request) -> web.Response:
                 sentence("Somebody else changed the settings meanwhile, so nothing was changed."),
                 remedy=sentence("They stand here as they are now: change them again."),
             )
-        return _changes(said, policy, manager.reader)
+        return _changes(said, policy, manager.reader, is_reviewed_here=check is not None)
 
+    check = site.check_review_channel.get(platform)
     try:
+        if check is not None and (channel := _review_channel(said)):
+            before = await site.governance.policy(platform, manager.community)
+            if channel != before.review_channel:
+                await check(manager.community, channel)
         await site.governance.configure(platform, manager.community, changes, manager.person)
-    except BadInput as err:
+    except (BadInput, PlatformUnavailable) as err:
         return await _refused(request, platform, manager, err, said)
     except Conflict as err:
         return await _refused(request, platform, manager, err, None)
@@ -197,7 +205,7 @@ async def _show(
     if site.detector is not None and policy.watched_channels:
         record = await site.governance.watch_record(platform, manager.community)
         watched = targets.figures(targets.watched(policy, record, site.detector), reader.locale)
-    tested = policy if said is None else new
+    tested, is_reviewed_here = policy if said is None else new, platform in site.check_review_channel
     outcomes = dict[str, borderline.Outcome]()
     if tested is not None and tested.judged:
         try:
@@ -205,7 +213,8 @@ async def _show(
             outcomes = await borderline.outcomes(tested, site.detector, labels, reader.locale)
         except AntiphonError as err:
             problem = problem or _problem(err, reader.locale)
-    sections = [_filled(one, said) for one in _sections(policy, reader)] if said else list(_sections(policy, reader))
+    sections = list(_sections(policy, reader, is_reviewed_here=is_reviewed_here))
+    sections = [_filled(one, said) for one in sections] if said else sections
     return await page(
         request,
         "settings.html",
@@ -234,7 +243,7 @@ def _stamp(policy: CommunityPolicy) -> str:
 # What the form shows
 
 
-def _sections(policy: CommunityPolicy, reader: Reader) -> Iterator[Section]:
+def _sections(policy: CommunityPolicy, reader: Reader, *, is_reviewed_here: bool) -> Iterator[Section]:
     locale, ours = reader.locale, reader.markup.ours
     goals = targets.targets_panel(policy, reader)
     yield Section(
@@ -256,6 +265,8 @@ def _sections(policy: CommunityPolicy, reader: Reader) -> Iterator[Section]:
             *targets.forbidden_form(policy, locale).fields,
         ),
     )
+    if is_reviewed_here:
+        yield _reviewing(policy, locale)
     flags = flags_panel.flags_panel(policy, reader)
     yield _section(flags, _choices(flags))
     quiet, zone = calls.hours_form(policy, locale).fields, calls.time_zone_form(policy, locale).fields
@@ -272,6 +283,22 @@ def _sections(policy: CommunityPolicy, reader: Reader) -> Iterator[Section]:
         locale,
     )
     yield Section(gettext("Posts to test the settings with", locale), about, borderline.choices(policy, locale))
+
+
+def _reviewing(policy: CommunityPolicy, locale: str) -> Section:
+    about = gettext(
+        "Cases are decided on these pages. In such a channel people decide, too, who have a role in this community by "
+        "their account there.",
+        locale,
+    )
+    hint = gettext("Such as discord/123 or telegram/-100123; empty for these pages alone.", locale)
+    label = gettext("Channel on Discord, or chat on Telegram, by its id", locale)
+    field = FormField(_REVIEW, label, policy.review_channel, _CHANNEL, hint)
+    return Section(gettext("Where cases are reviewed", locale), about, (field,))
+
+
+def _review_channel(said: Said) -> str:
+    return str(said.get(_REVIEW, "")).strip()
 
 
 def _section(panel: Panel, parts: tuple[PanelChoice | FormField, ...]) -> Section:
@@ -330,13 +357,13 @@ def _values(said: Said, name: str) -> tuple[str, ...]:
     return tuple(str(value) for value in said.getall(name, []))
 
 
-def _changes(said: Said, policy: CommunityPolicy, reader: Reader) -> dict[str, object]:
+def _changes(said: Said, policy: CommunityPolicy, reader: Reader, *, is_reviewed_here: bool) -> dict[str, object]:
     """The fields of the policy as the form has them.
 
     Raises:
         BadInput: something was chosen that cannot be, or nothing where something must be.
     """
-    parts = [part for section in _sections(policy, reader) for part in section.parts]
+    parts = [part for section in _sections(policy, reader, is_reviewed_here=is_reviewed_here) for part in section.parts]
     typed = {
         part.name: "\n".join(str(said.get(part.name, "")).splitlines()) for part in parts if isinstance(part, FormField)
     }
@@ -364,6 +391,8 @@ def _changes(said: Said, policy: CommunityPolicy, reader: Reader) -> dict[str, o
         changes |= targets.chosen_changes(field, chosen[field])
     for field in ("members_flag", "flaggers_needed", "tells_flaggers"):
         changes |= flags_panel.chosen_changes(field, chosen[field])
+    if is_reviewed_here:
+        changes["review_channel"] = _review_channel(said)
     if "watched_channels" in chosen:
         changes["watched_channels"] = chosen["watched_channels"]
     return changes

@@ -41,6 +41,10 @@ Paste = Callable[[str, Person], Awaitable[str]]
 """Makes a case of words that somebody pastes, and gives its id."""
 
 
+CheckChannel = Callable[[str, str], Awaitable[None]]
+"""Is given a community, as its platform names it, and a channel."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Site:
     """The dashboard of one installation.
@@ -53,6 +57,8 @@ class Site:
         detector: the filter of watched channels; ``None`` where there is none.
         configured: what holds for every community, as the configuration names it, with its value.
         providers: through which platforms people log in, by the platform's name.
+        check_review_channel: for each platform whose cases are reviewed here, looks whether those of a community can be
+            reviewed in a channel of another platform, too, and raises what speaks against it.
     """
 
     casework: Casework
@@ -70,6 +76,7 @@ class Site:
     detector: HateDetector | None = None
     configured: Mapping[str, object] = field(default_factory=dict)
     providers: Mapping[str, Provider] = field(default_factory=dict)
+    check_review_channel: Mapping[str, CheckChannel] = field(default_factory=dict)
     poll_seconds: float = 1.0
     templates: Environment = field(default_factory=lambda: templates())
 

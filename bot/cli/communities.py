@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -18,14 +19,16 @@ from bot.cli.community_options import Place, Reason, do, operator, switch
 from bot.cli.lazy import OneText
 from bot.cli.output import run
 from bot.compose.application import open_database
-from bot.compose.platforms import quotes_posts
+from bot.compose.platforms import configured_platforms, has_review, quotes_posts
 from bot.settings.settings import Settings
 from core.desk.communities.decisions import CommunityDesk, CommunityView
 from core.desk.communities.export import lessons, replacing
 from core.desk.rules.notices import CallKind
-from core.desk.rules.policy import CommunityPolicy
+from core.desk.rules.policy import CommunityPolicy, check_elsewhere
 from core.desk.rules.roles import Person, Role
+from core.desk.schema import PlatformState
 from core.desk.store.communities import EVERYWHERE, policy_of
+from core.desk.views.platforms import SeenPlatform, seen
 from core.engine.cards.bank import LANGUAGES
 from core.engine.cards.support_words import project_notices
 from core.errors import BadInput
@@ -38,7 +41,9 @@ community.add_typer(role, name="role")
 
 Scope = Annotated[str, typer.Argument(metavar="COMMUNITY", help="As PLATFORM/NAME; leave it out with --everywhere.")]
 Everywhere = Annotated[bool, typer.Option("--everywhere", help="In all communities.")]
-User = Annotated[str, typer.Argument(metavar="PERSON", help="Their id on the platform.")]
+User = Annotated[
+    str, typer.Argument(metavar="PERSON", help="Their id on the platform; PLATFORM/ID for somebody of another one.")
+]
 Name = Annotated[str, typer.Option("--name", metavar="NAME", help="What people call them.")]
 Wanted = Annotated[
     Role,
@@ -88,7 +93,8 @@ def show(place: Place, as_json: JsonOption = False, config: ConfigOption = None)
         _tell(view)
         for member in view.members:
             roles = ", ".join(sorted(member.roles))
-            out().print(Text(f"  {member.person.user}  {member.person.name}  {roles}"), soft_wrap=True)
+            user = _user(view, member.person)
+            out().print(Text(f"  {user}  {member.person.name}  {roles}"), soft_wrap=True)
         for entry in history:
             note = f" ({entry.note})" if entry.note else ""
             line = f"  {entry.at:%Y-%m-%d %H:%M} UTC  {entry.actor}: {entry.reason}{note}"
@@ -182,6 +188,49 @@ def notice(
             out().print(Text(_notice(code, policy.norm_notice.get(code))), soft_wrap=True)
 
     do(config, work)
+
+
+@community.command()
+def review(
+    place: Place,
+    channel: Annotated[
+        str,
+        typer.Argument(
+            metavar="CHANNEL", help="Such as discord/123 or telegram/-100123; leave it out to see what is set."
+        ),
+    ] = "",
+    is_off: Annotated[bool, typer.Option("--off", help="Review on the dashboard alone.")] = False,
+    config: ConfigOption = None,
+) -> None:
+    """Choose a channel on Discord or a chat on Telegram where the cases of a Mastodon community are reviewed, too."""
+
+    async def work(settings: Settings) -> int:
+        async with open_database(settings) as database:
+            desk = CommunityDesk(database)
+            platform = (await desk.view(place, operator())).community.platform
+            if has_review(platform):
+                raise BadInput(
+                    f"Cases of {platform} are reviewed there.",
+                    remedy="Its managers choose the channel: /antiphon setup on Discord, /setup on Telegram.",
+                )
+            if channel:
+                standings = await database.run("look at platforms", seen)
+                check_elsewhere(channel, _reviewing(settings, standings))
+            chosen = {"review_channel": "" if is_off else channel} if channel or is_off else {}
+            policy = await desk.configure(place, lambda _: chosen, operator())
+        where = f"the dashboard and {policy.review_channel}" if policy.review_channel else "the dashboard"
+        out().print(Text(f"{place}: cases are reviewed on {where}."), soft_wrap=True)
+        return 0
+
+    run(config, work)
+
+
+def _reviewing(settings: Settings, standings: Sequence[SeenPlatform]) -> set[str]:
+    """The platforms on which cards can be shown: those configured here, and connected where any process serves."""
+    names = {each.name for each in configured_platforms(settings) if has_review(each.name)}
+    there = [each for each in standings if not each.is_gone]
+    connected = {each.platform for each in there if each.state is PlatformState.CONNECTED}
+    return names & connected if there else names
 
 
 @community.command()
@@ -400,13 +449,13 @@ def _where(scope: str) -> str:
 
 
 def _person(place: str, user: str, name: str = "") -> Person:
-    """Somebody of the platform that the community is of; of any, USER may say PLATFORM/ID itself."""
-    if place != EVERYWHERE:
-        return Person(place.partition("/")[0], user, name)
+    """Somebody of the platform that the community is of, unless USER says PLATFORM/ID itself."""
     platform, slash, identity = user.partition("/")
-    if not slash:
+    if slash:
+        return Person(platform, identity, name)
+    if place == EVERYWHERE:
         raise BadInput("An admin of all communities is of one platform.", remedy="Write the person as PLATFORM/ID.")
-    return Person(platform, identity, name)
+    return Person(place.partition("/")[0], user, name)
 
 
 def _tell(view: CommunityView) -> None:
@@ -427,5 +476,12 @@ def _row(view: CommunityView) -> dict[str, Any]:
         "is_posting": view.community.is_posting,
         "discloses": view.community.discloses,
         "paused": list(view.paused),
-        "people": [{"user": m.person.user, "name": m.person.name, "roles": sorted(m.roles)} for m in view.members],
+        "people": [
+            {"user": _user(view, m.person), "name": m.person.name, "roles": sorted(m.roles)} for m in view.members
+        ],
     }
+
+
+def _user(view: CommunityView, person: Person) -> str:
+    """A person as ``_person`` takes them."""
+    return person.user if person.platform == view.community.platform else f"{person.platform}/{person.user}"

@@ -69,13 +69,15 @@ class PlatformKind:
     """A kind of platform.
 
     ``how`` tells the person who runs Antiphon how to configure it. ``quotes``: it shows words of the post above a
-    reply, and refuses the reply where the post no longer has them (``CommunityPolicy.quotes``).
+    reply, and refuses the reply where the post no longer has them (``CommunityPolicy.quotes``). ``has_review``: cases
+    are reviewed in its own channels; those of any other on the dashboard, or in a channel of one that has.
     """
 
     name: str
     build: Builder
     how: str
     quotes: bool = False
+    has_review: bool = True
 
 
 KINDS: Final = (
@@ -90,13 +92,23 @@ KINDS: Final = (
         "set ANTIPHON__TELEGRAM__TOKEN in the environment; docs/platforms/telegram.md says where to get one",
         quotes=True,
     ),
-    PlatformKind("Mastodon", _mastodon, "run antiphon mastodon login; docs/platforms/mastodon.md says more"),
+    PlatformKind(
+        "Mastodon",
+        _mastodon,
+        "run antiphon mastodon login; docs/platforms/mastodon.md says more",
+        has_review=False,
+    ),
 )
 
 
 def quotes_posts(platform: str) -> bool:
     """Whether the platform of this ``PostRef.platform`` has use for ``CommunityPolicy.quotes``."""
     return any(kind.quotes for kind in KINDS if kind.name.casefold() == platform)
+
+
+def has_review(platform: str) -> bool:
+    """Whether the cases of the platform of this ``PostRef.platform`` are reviewed in its own channels."""
+    return all(kind.has_review for kind in KINDS if kind.name.casefold() == platform)
 
 
 def configured_platforms(settings: Settings) -> list[ServedPlatform]:

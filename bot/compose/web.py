@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from urllib.parse import quote, urlsplit
 
 from adapters.web.providers import Provider, discord, mastodon
 from adapters.web.server import application, listening, serving
 from adapters.web.site import Paste, Site
 from bot.compose.application import Application
+from bot.compose.platforms import has_review
+from bot.serve.hosted_review import check_channel
 from bot.settings.settings import DeskSettings, Settings, WebSettings
 from core.desk.communities.accounts import WebAccounts
 from core.desk.communities.api_tokens import ApiTokens
@@ -55,6 +58,11 @@ async def dashboard(
         detector=running.detector,
         configured=_for_all(settings),
         providers=providers,
+        check_review_channel={
+            name: partial(check_channel, running.platforms.surfaces)
+            for name in running.platforms.max_characters
+            if not has_review(name)
+        },
     )
     async with serving(application(site), at):
         yield origins[0], accounts

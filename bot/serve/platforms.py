@@ -49,7 +49,9 @@ class Connection:
         notifier: calls people to cases; ``None`` where the platform cannot.
         until_lost: returns, or raises the reason, once the connection has ended for good. May be called more than once.
         note: a line for the person who runs Antiphon, such as the address that adds a bot to a server.
-        everywhere: the channel of every community for ``surface``; "" for the one that each community chose.
+        everywhere: the channel for ``surface`` of each community that chose none; it only follows the cases there, and
+            shows those of communities that chose a channel of another platform on that one's surface. "" where cases
+            are reviewed on the platform itself.
     """
 
     platform: ChatPlatform
@@ -112,6 +114,7 @@ class Platforms(Mapping[str, ChatPlatform]):
         self.role_sources: Mapping[str, RoleSource] = {name: _Roles(self, name) for name in with_roles}
         self._connections: dict[str, Connection] = {}
         self._faults: dict[str, asyncio.Future[None]] = {}
+        self.surfaces: Mapping[str, ReviewSurface] = _Surfaces(self._connections)
 
     def longest(self, name: str, unknown: int) -> int:
         """The longest reply that a platform takes, as it says itself; ``unknown`` while it is not connected."""
@@ -162,6 +165,25 @@ class Platforms(Mapping[str, ChatPlatform]):
                 sentence("{platform} is not connected.", platform=name), remedy=sentence("Wait until it is.")
             )
         return await connection.roles.roles(community, user)
+
+
+class _Surfaces(Mapping[str, ReviewSurface]):
+    """What shows cards in channels, of the platforms that are connected at this moment and have some."""
+
+    def __init__(self, connections: Mapping[str, Connection]) -> None:
+        self._connections = connections
+
+    def __getitem__(self, name: str) -> ReviewSurface:
+        connection = self._connections[name]
+        if connection.surface is None or connection.everywhere:
+            raise KeyError(name)
+        return connection.surface
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name in tuple(self._connections) if name in self)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
 
 
 class _Roles:

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from bot.serve.hosted_review import HostedReview
 from bot.serve.platform_states import Standings
 from bot.serve.platforms import Connection, Platforms, ServedPlatform, Services
 from core.desk.database.connection import Database
@@ -156,8 +157,10 @@ class Supervisor:
         halt = asyncio.Event()
         parts = [self._outbox.run(halt, self._served.name.__eq__)]
         if connection.surface is not None:
-            name, channel = self._served.name, connection.everywhere
-            board = ReviewBoard(self._database, connection.surface, name, self._owner, channel=channel)
+            name, channel, surface = self._served.name, connection.everywhere, connection.surface
+            if channel:
+                surface = HostedReview(surface, self._platforms.surfaces)
+            board = ReviewBoard(self._database, surface, name, self._owner, channel=channel)
             parts.append(board.run(halt))
         if connection.notifier is not None:
             parts.append(Attention(self._database, connection.notifier, self._served.name, self._owner).run(halt))

@@ -56,14 +56,14 @@ def _intro(proposal: ProposedReply, public: InPublic, reader: Reader, *, is_bloc
                 "{platform} cannot show this text as it is. It is in the file; read it there.", locale, platform=where
             )
         )
-    intro = reader.markup.ours("\n".join(lines))
+    about = [reader.told(line, _SENTENCE) for line in public.about]
     if public.content_warning:
         behind = gettext("It stands behind the content warning “{warning}”.", locale, warning=public.content_warning)
-        intro = f"{intro}\n{behind}"
-    if not proposal.quote:
-        return intro
-    quote = reader.markup.inert(proposal.quote)
-    return f"{intro}\n{gettext('Above it stands a quote of the post: “{quote}”.', locale, quote=quote)}"
+        about.insert(0, behind)
+    if proposal.quote:
+        quote = reader.markup.inert(proposal.quote)
+        about.append(gettext("Above it stands a quote of the post: “{quote}”.", locale, quote=quote))
+    return "\n".join([reader.markup.ours("\n".join(lines)), *about])
 
 
 def _lines(proposal: ProposedReply, reader: Reader) -> Iterator[tuple[str, ...]]:

@@ -23,6 +23,10 @@ JOINERS: Final = "\u200c\u200d"
 """Also invisible, but scripts and emoji need them."""
 
 
+ELSEWHERE: Final = 60
+"""How much of a community's name on another platform is shown."""
+
+
 class Markup(Protocol):
     """The markup of one platform. A text by others goes through ``inert``, ``covered``, ``framed`` or ``exact``."""
 
@@ -76,7 +80,10 @@ class Markup(Protocol):
         ...
 
     def channel(self, ref: PostRef) -> str:
-        """The channel that a message of this platform is in, by name or as a link; "" if it is not known."""
+        """The channel that a message is in, by name or as a link; "" if it is not known.
+
+        Of a message of another platform, that platform and its community, in ``ELSEWHERE`` units.
+        """
         ...
 
     def from_now(self, moment: datetime) -> str:

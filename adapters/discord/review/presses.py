@@ -80,6 +80,8 @@ class DeletedCards:
 
 
 _MAX_NOTE: Final = 500
+_MOST_TYPED: Final = 4000
+"""What a field of Discord's holds at most."""
 _OPEN_SECONDS: Final = 1800.0
 _TITLE, _LABEL = 45, 45
 
@@ -93,7 +95,8 @@ def modal_of(dialog: Dialog) -> ui.Modal:
 
 def _field(dialog: Dialog) -> ui.TextInput[Any]:
     if dialog.field == TEXT:
-        most, least, text = MAX_CHARACTERS, None, dialog.text[:MAX_CHARACTERS] or None
+        most = _MOST_TYPED if len(dialog.text) > MAX_CHARACTERS else MAX_CHARACTERS  # other platforms take longer ones
+        least, text = None, dialog.text[:most] or None
     else:
         most, least, text = _MAX_NOTE, 1, None
     return ui.TextInput(

@@ -195,11 +195,17 @@ class DiscordReviewSurface:
 
     async def check(self, community: str, channel: str) -> None:
         """Look whether cards may be shown in a channel; ``core.desk.rules.platforms.ReviewSurface`` says the rest."""
-        guild = self._client.get_guild(_id(community))
-        if guild is None or guild.unavailable:
+        place: object
+        if _is_server(community):
+            guild = self._client.get_guild(_id(community))
+            if guild is None or guild.unavailable:
+                return
+            place = guild.get_channel_or_thread(_id(channel))
+        elif any(guild.unavailable for guild in self._client.guilds):
             return
-        place = guild.get_channel_or_thread(_id(channel))
-        if place is None:
+        else:
+            place = self._client.get_channel(_id(channel))
+        if not isinstance(place, Place):
             raise channel_gone()
         await self._require_few_readers(place)
         if lacking := lacking_in(place):
@@ -211,7 +217,7 @@ class DiscordReviewSurface:
             return await self._show_anew(card, channel, None)
         if shown.channel != channel and card.state not in CLOSED:
             place = await self._show_anew(card, channel, shown)
-            await self._remove(shown)
+            await self.take_away(shown)
             return place
         leftover: PostRef | None = None
         try:
@@ -232,7 +238,7 @@ class DiscordReviewSurface:
             # Else it is in an earlier channel, which was deleted or closed to us since.
         place = await self._show_anew(card, channel, shown)
         if leftover is not None:
-            await self._remove(leftover)
+            await self.take_away(leftover)
         return place
 
     async def _show_anew(self, card: Card, channel: str, gone: PostRef | None) -> PostRef:
@@ -268,13 +274,17 @@ class DiscordReviewSurface:
         if not card.post.text:
             return
         place: object = self._client.get_channel(_id(channel))
-        guild = self._client.get_guild(_id(card.community))
+        is_guest = not _is_server(card.community)
+        guild = None if is_guest else self._client.get_guild(_id(card.community))
         if place is None and guild is not None:
             place = await place_of(guild, _id(channel))
-        if place is None and guild is not None:
-            raise channel_gone()
+        elif place is None and is_guest:
+            with suppress(discord.NotFound, discord.Forbidden, discord.InvalidData):
+                place = await self._client.fetch_channel(_id(channel))
         if isinstance(place, Place):
             await self._require_few_readers(place)
+        elif is_guest or (place is None and guild is not None):
+            raise channel_gone()
 
     async def _require_few_readers(self, place: Place) -> None:
         channel = place.parent if isinstance(place, discord.Thread) else place
@@ -282,7 +292,7 @@ class DiscordReviewSurface:
         if channel is not None and (roles := seen_by_all(channel, everybody)):
             raise seen_by_everybody(channel, roles)
 
-    async def _remove(self, place: PostRef) -> None:
+    async def take_away(self, place: PostRef) -> None:
         """Delete a card that stands somewhere else by now; what cannot be deleted stays as it is."""
         message = self._client.get_partial_messageable(_id(place.channel)).get_partial_message(_id(place.message))
         with suppress(*FAULTS), self._client.requests.alone():
@@ -291,7 +301,7 @@ class DiscordReviewSurface:
     async def _send(self, card: Card, channel: int, gone: PostRef | None) -> int:
         with self._client.requests.alone():
             message = await self._client.get_partial_messageable(channel).send(
-                view=card_layout(card, self._language_of(card), covers_all=True),
+                view=card_layout(card, self._language_of(card, channel), covers_all=True),
                 nonce=nonce_of(card.case_id, str(channel), gone.message if gone is not None else ""),
                 allowed_mentions=_NOBODY,
             )
@@ -307,7 +317,8 @@ class DiscordReviewSurface:
             message = channel.get_partial_message(_id(place.message))
             try:
                 with self._client.requests.alone():
-                    await message.edit(view=card_layout(card, self._language_of(card)), allowed_mentions=_NOBODY)
+                    language = self._language_of(card, _id(place.channel))
+                    await message.edit(view=card_layout(card, language), allowed_mentions=_NOBODY)
             except discord.NotFound as err:
                 if err.code != UNKNOWN_MESSAGE:
                     raise
@@ -335,16 +346,25 @@ class DiscordReviewSurface:
     async def _is_there(self, guild: discord.Guild) -> None:
         self._unheard.add(str(guild.id))
 
-    def _language_of(self, card: Card) -> str:
+    def _language_of(self, card: Card, channel: int) -> str:
         if card.community_language is not None:
             return card.community_language
-        guild = self._client.get_guild(_id(card.community))
+        if _is_server(card.community):
+            guild = self._client.get_guild(_id(card.community))
+        else:
+            place = self._client.get_channel(channel)
+            guild = place.guild if isinstance(place, Place) else None
         return str(guild.preferred_locale) if guild is not None else "en"
 
 
 def nonce_of(*parts: str) -> str:
     """The key of a send, made of its parts: of a case, its channel, and the card there that was deleted, if any."""
     return base64.b32encode(hashlib.sha256(":".join(parts).encode()).digest()).decode()[:_NONCE_CHARACTERS]
+
+
+def _is_server(community: str) -> bool:
+    """Whether a community is a server; cases of other platforms may be shown in a channel, too."""
+    return community.isascii() and community.isdigit()
 
 
 def _id(text: str) -> int:

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from discord.utils import format_dt
 
-from adapters.common.words.markup import Reader, hidden_in, visible_lines, web_address
+from adapters.common.words.markup import ELSEWHERE, Reader, hidden_in, visible_lines, web_address
 from adapters.discord.connection.refs import NAME
 from core.engine.wording.text import clean
 from core.models import PostRef
@@ -95,9 +95,10 @@ class DiscordMarkup:
         return f"https://discord.com/channels/{ref.community}/{ref.channel}/{ref.message}"
 
     def channel(self, ref: PostRef) -> str:
-        """A mention of the channel, which each reader's app names; "" where it is not one of Discord's."""
-        is_ours = ref.platform == NAME and ref.channel.isascii() and ref.channel.isdigit()
-        return f"<#{ref.channel}>" if is_ours else ""
+        """A mention of the channel, which each reader's app names; of another platform, it and its community."""
+        if ref.platform != NAME:
+            return f"{ref.platform} · {self.inert(ref.community, ELSEWHERE)}"
+        return f"<#{ref.channel}>" if ref.channel.isascii() and ref.channel.isdigit() else ""
 
     def from_now(self, moment: datetime) -> str:
         """A timestamp that each reader's app keeps up to date."""

@@ -55,6 +55,9 @@ class ReportFollower:
         await self.follow(card)
         return PostRef(card.post.ref.platform, card.community, channel, card.case_id)
 
+    async def take_away(self, place: PostRef) -> None:
+        """Nothing stands there."""
+
     def changed(self) -> Collection[str]:
         """None: there are no channels."""
         return ()

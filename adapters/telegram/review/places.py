@@ -81,6 +81,10 @@ class ReviewPlaces:
             PlatformBusy: Telegram does not say what it is.
         """
         place = self.require_known_closed(community, channel)
+        if community and not _is_chat(community):
+            policy = await self._client.desk.policies.of(str(place.chat))
+            if policy.review_channel:  # the group has members, and its own cases are shown elsewhere
+                raise is_watched_itself()
         remembered = self._open.get(place.chat)
         if remembered is None or self._seconds_now() >= remembered[0]:
             if len(self._open) >= _MOST_KEPT:
@@ -108,6 +112,11 @@ class ReviewPlaces:
             raise chat_gone() from err
         except FAULTS as err:
             raise of_card(err) from err
+
+
+def _is_chat(community: str) -> bool:
+    """Whether a community is a chat; cases of other platforms may be shown in a chat, too."""
+    return community.removeprefix("-").isdecimal()
 
 
 def _can_be_read_by_others(chat: ChatFullInfo) -> bool:

@@ -117,7 +117,7 @@ class TelegramReviewSurface:
                 leftover = standing  # An earlier chat is gone, or open to others by now.
         place = await self._show_anew(card, channel, is_progress=shown is None and card.is_progress)
         if leftover is not None:
-            await self._remove(leftover)
+            await self.take_away(leftover)
         return place
 
     async def update(self, card: Card, place: PostRef) -> None:
@@ -197,7 +197,7 @@ class TelegramReviewSurface:
             shown.version, shown.is_progress = card.version, card.is_progress
             return True
 
-    async def _remove(self, place: PostRef) -> None:
+    async def take_away(self, place: PostRef) -> None:
         """Delete a card that stands somewhere else by now; what cannot be deleted stays as it is."""
         numbers = numbers_of(place)
         with suppress(*FAULTS):

@@ -17,7 +17,7 @@ from typing import Final
 from urllib.parse import quote
 
 from adapters.common.words.languages import language_for
-from adapters.common.words.markup import Reader, hidden_in, visible_lines, web_address
+from adapters.common.words.markup import ELSEWHERE, Reader, hidden_in, visible_lines, web_address
 from adapters.telegram.connection.refs import NAME
 from adapters.telegram.speech import exact_text
 from core.engine.wording.text import clean
@@ -114,8 +114,8 @@ class TelegramMarkup:
         return f"https://t.me/c/{'/'.join(numbers)}"
 
     def channel(self, ref: PostRef) -> str:
-        """Always "": a bot cannot name a chat or a topic by its number."""
-        return ""
+        """Of another platform, it and its community; else "": a bot cannot name a chat or a topic by its number."""
+        return "" if ref.platform == NAME else f"{ref.platform} · {self.inert(ref.community, ELSEWHERE)}"
 
     def from_now(self, moment: datetime) -> str:
         """A moment that each reader's app says relative to now; where an app cannot, the moment itself."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import datetime, timedelta
@@ -38,13 +38,16 @@ from bot.settings.sources import IS_CLONE, SHIPPED, own_file
 from bot.trial.trial import QUESTION, SECONDS, ask_letter, try_server
 from bot.trial.verdicts import kept_trials
 from core.desk.database.connection import Session
+from core.desk.rules.case_cards import CardTrouble
+from core.desk.rules.policy import elsewhere
 from core.desk.runtime.findings import Finding, finding_of
 from core.desk.schema import PlatformState, UpdateState
-from core.desk.store import inbox
+from core.desk.store import communities, inbox
 from core.desk.store.communities import EVERYWHERE
 from core.desk.upkeep.schedule import OFFICE
 from core.desk.views.overdue import Overdue, overdue
 from core.desk.views.platforms import SeenPlatform, seen
+from core.desk.views.review_cards import review_channel, trouble_in
 from core.engine.backends.cross_encoders import RelevanceCrossEncoder
 from core.engine.cards.answers import is_known, shipped_vectors
 from core.engine.ports import EvidenceQuery, Generation
@@ -144,9 +147,10 @@ async def examine_platforms(settings: Settings) -> list[Finding]:
     try:
         configured = [platform.name for platform in configured_platforms(settings)]
         standings, aside = await _standings(settings)
+        reviews = await _reviews(settings, configured)
     except AntiphonError as err:
         return [Finding("platforms", False, err.message, err.remedy)]
-    findings = [_standing(each) for each in standings] + aside
+    findings = [_standing(each) for each in standings] + aside + reviews
     served = {each.platform for each in standings}
     if idle := [name for name in configured if name not in served]:
         findings.append(Finding("platforms", True, f"{', '.join(idle)} configured; antiphon serve does not run"))
@@ -160,6 +164,38 @@ async def _standings(settings: Settings) -> tuple[list[SeenPlatform], list[Findi
     async with opened(settings) as database:
         aside = await database.run("count updates put aside", inbox.put_aside)
         return await database.run("look at platforms", seen), [_aside(*each) for each in aside.items()]
+
+
+async def _reviews(settings: Settings, configured: Sequence[str]) -> list[Finding]:
+    """Of each community whose cases are reviewed on another platform, whether they can be."""
+
+    async def look(session: Session) -> list[Finding]:
+        rows = await communities.all_communities(session)
+        chosen = [(row.id, channel, at) for row in rows if (at := elsewhere(channel := review_channel(row.policy)))]
+        return [
+            _hosted_review(own, channel, at[0] in configured, await trouble_in(session, own, channel))
+            for own, channel, at in chosen
+        ]
+
+    if not await is_there(settings):
+        return []
+    async with opened(settings) as database:
+        return await database.run("look at review channels", look)
+
+
+def _hosted_review(community: str, channel: str, is_configured: bool, trouble: CardTrouble | None) -> Finding:
+    name = f"review of {community}"
+    if not is_configured:
+        return Finding(
+            name,
+            False,
+            f"Its cases are to be shown in {channel}, and that platform is not configured.",
+            f"Configure it, or choose another channel: antiphon community review {community}. The dashboard has the "
+            "cases.",
+        )
+    if trouble is not None:
+        return Finding(name, False, f"Its cases are not shown in {channel}: {trouble.message}", trouble.remedy)
+    return Finding(name, True, f"cases are shown in {channel}")
 
 
 def _aside(of: tuple[str, UpdateState], count: int) -> Finding:

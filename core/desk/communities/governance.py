@@ -16,7 +16,7 @@ from typing import Final
 
 from sqlalchemy import delete, select
 
-from core.desk.communities.decisions import CommunityDesk
+from core.desk.communities.decisions import CommunityDesk, set_policy
 from core.desk.communities.export import Format, export, write_export
 from core.desk.communities.native_roles import BY_PLATFORM, LiveRoles, keep_native
 from core.desk.database.connection import Database, Session
@@ -24,7 +24,7 @@ from core.desk.rules.careful_watch import FindLabel, WatchRecord
 from core.desk.rules.case_cards import DecidedLately, DeskStatus, Statistics
 from core.desk.rules.desk_ports import PolicyChanges
 from core.desk.rules.input_checks import check_text
-from core.desk.rules.policy import CommunityPolicy, differences, to_json, with_channel_moved
+from core.desk.rules.policy import CommunityPolicy, differences, elsewhere, to_json, with_channel_moved
 from core.desk.rules.roles import OnCase, OnCommunity, Person, Role
 from core.desk.schema import (
     AuditRow,
@@ -71,6 +71,7 @@ async def moved(session: Session, platform: str, old: str, new: str) -> frozense
         is_left = after is not None and community.id == after.id and new in channels
         if not is_left and await _follow(session, community, old, new):
             channels.add(new if before is not None and community.id == before.id else community.name)
+    await _follow_elsewhere(session, platform, old, new)
     return frozenset(channels)
 
 
@@ -87,6 +88,16 @@ async def _follow(session: Session, community: Community, old: str, new: str) ->
     )
     await review_cards.were_left_behind(session, community.id, old)
     return True
+
+
+async def _follow_elsewhere(session: Session, platform: str, old: str, new: str) -> None:
+    """Let the communities of other platforms whose cases are reviewed in a channel follow it."""
+    for community in await communities.all_communities(session):
+        at = elsewhere(review_cards.review_channel(community.policy))
+        if at is not None and at[0] == platform and at[1].partition("/")[0] == old:
+            locked = await communities.load(session, community.id, lock=True)
+            await set_policy(session, locked, {"review_channel": f"{platform}/{new}"}, BY_PLATFORM)
+            await review_cards.were_left_behind(session, community.id, f"{platform}/{old}")
 
 
 async def _is_untouched(session: Session, community: Community) -> bool:

@@ -158,7 +158,7 @@ class ReviewBoard:
             words were erased always is.
         timeout_seconds: how long one call of the surface may take; below the lease, which is renewed beside it.
         lease_seconds: how long cards stand still where the process that showed them was killed.
-        channel: where the cards of every community go; "" for the channel that each community chose.
+        channel: where the cards of a community go that chose no channel; "" for nowhere.
     """
 
     def __init__(

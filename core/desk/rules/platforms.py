@@ -159,6 +159,10 @@ class ReviewSurface(Protocol):
         """
         ...
 
+    async def take_away(self, place: PostRef) -> None:
+        """Delete a card that is shown somewhere else by now; one that cannot be deleted stays as it is."""
+        ...
+
     def changed(self) -> Collection[str]:
         """The communities in which channels or rights changed since the last call, by ``PostRef.community``."""
         ...

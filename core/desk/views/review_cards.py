@@ -59,14 +59,14 @@ def card_language(policy: Mapping[str, Any]) -> str | None:
 
 
 async def boards(session: Session, platform: str, channel: str = "") -> dict[str, Board]:
-    """The boards of a platform's communities, by the id of the community; ``channel`` counts for all of them."""
+    """The boards of a platform's communities, by their ids; ``channel`` is that of communities that chose none."""
     rows = list(await session.scalars(select(CommunityRow).filter_by(platform=platform).order_by(CommunityRow.id)))
     paused = set(await communities.paused(session, [row.id for row in rows]))
     return {
         row.id: Board(
             row.id,
             row.name,
-            channel or review_channel(row.policy),
+            review_channel(row.policy) or channel,
             row.version,
             is_paused=not paused.isdisjoint({row.id, communities.EVERYWHERE}),
         )

@@ -111,7 +111,8 @@ class NewServer:
         await self.choose(panel, "volunteers", [self.helpers])
 
 
-def _town(env: Env) -> NewServer:
+def new_server(env: Env) -> NewServer:
+    """The server, made on a simulated Discord that the bot is connected to."""
     guild = env.create_guild()
     us = env.bot.user
     assert us is not None
@@ -175,7 +176,7 @@ async def served(
         await asyncio.wait({serving, connected}, return_when=asyncio.FIRST_COMPLETED)
         if serving.done():
             await serving
-        yield _town(await connected)
+        yield new_server(await connected)
     finally:
         stop.set()
         await serving

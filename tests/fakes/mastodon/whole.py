@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +19,7 @@ from bot.cli.doctor.on_page import DoctorOnPage
 from bot.compose.application import open_application, open_database
 from bot.compose.mastodon import mastodon_platform
 from bot.compose.web import dashboard
+from bot.serve.platforms import ServedPlatform
 from bot.serve.process import serve
 from bot.settings.settings import DeskSettings, MastodonSettings, Settings
 from core.desk.communities.accounts import WebAccounts
@@ -83,10 +84,18 @@ class WholeTown:
 
 
 @asynccontextmanager
-async def served(engine: Engine, folder: Path, *, has_reports: bool = False, **policy: Any) -> AsyncIterator[WholeTown]:
+async def served(
+    engine: Engine,
+    folder: Path,
+    beside: Callable[[Settings], Sequence[ServedPlatform]] = lambda _: (),
+    *,
+    has_reports: bool = False,
+    **policy: Any,
+) -> AsyncIterator[WholeTown]:
     """``antiphon serve`` in an installation that never ran before.
 
     Args:
+        beside: other platforms that are served.
         has_reports: whether a moderator lends a token, with which reports are read.
         policy: what the community wants, beside its team and the instance that agreed.
     """
@@ -107,7 +116,7 @@ async def served(engine: Engine, folder: Path, *, has_reports: bool = False, **p
             mastodon = mastodon.model_copy(update={"moderator_token": token})
         town = WholeTown(server, Settings(desk=desk, mastodon=mastodon), people)
         await _set_up(town, policy)
-        async with _serving(engine, town):
+        async with _serving(engine, town, beside):
             yield town
     assert server.errors == []
 
@@ -127,7 +136,9 @@ async def _set_up(town: WholeTown, policy: dict[str, Any]) -> None:
 
 
 @asynccontextmanager
-async def _serving(engine: Engine, town: WholeTown) -> AsyncIterator[None]:
+async def _serving(
+    engine: Engine, town: WholeTown, beside: Callable[[Settings], Sequence[ServedPlatform]]
+) -> AsyncIterator[None]:
     stop, ready = asyncio.Event(), asyncio.get_running_loop().create_future()
 
     def hear(standing: Standing) -> None:
@@ -138,8 +149,9 @@ async def _serving(engine: Engine, town: WholeTown) -> AsyncIterator[None]:
 
     async def run() -> None:
         settings = town.settings
+        platforms = [mastodon_platform(settings), *beside(settings)]
         async with (
-            open_application(engine, settings, [mastodon_platform(settings)], BRIEF, on_standing=hear) as whole,
+            open_application(engine, settings, platforms, BRIEF, on_standing=hear) as whole,
             dashboard(settings, whole, DoctorOnPage(settings, whole.database)) as (
                 town.origin,
                 town.accounts,

@@ -53,7 +53,7 @@ class PlainMarkup:
         return "" if ref.platform == "another" else f"https://plain.example/{ref.message}"
 
     def channel(self, ref: PostRef) -> str:
-        return "" if ref.platform == "another" else f"#{ref.channel}"
+        return f"another · {ref.community}" if ref.platform == "another" else f"#{ref.channel}"
 
     def from_now(self, moment: datetime) -> str:
         return moment.isoformat()

@@ -64,6 +64,9 @@ class FakeSurface:
             raise TimeoutError
         return place
 
+    async def take_away(self, place: PostRef) -> None:
+        self.cards.pop(place, None)
+
     def changed(self) -> set[str]:
         news, self.news = self.news, set()
         return news

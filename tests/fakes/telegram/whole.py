@@ -125,7 +125,8 @@ def labels_of(message: JSON) -> list[str]:
     return [button["text"] for row in message.get("reply_markup", {}).get("inline_keyboard", []) for button in row]
 
 
-def _town(server: TelegramServer) -> NewGroup:
+def new_group(server: TelegramServer) -> NewGroup:
+    """The groups, made on a server that the bot is to be connected to."""
     town = server.town
     names = ("owner", "moderator", "second", "volunteer", "helper", "author", "member")
     people = {name: town.add_user(name.capitalize()) for name in names}
@@ -188,7 +189,7 @@ async def served(
             await asyncio.wait({serving, ready}, return_when=asyncio.FIRST_COMPLETED)
             if serving.done():
                 await serving
-            yield _town(server)
+            yield new_group(server)
         finally:
             stop.set()
             await serving

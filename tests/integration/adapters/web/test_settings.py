@@ -4,21 +4,25 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 from selectolax.lexbor import LexborHTMLParser as Html
 
 from adapters.web.borderline import BORDERLINE
+from bot.serve.hosted_review import check_channel
 from core.desk.communities.decisions import CommunityDesk
 from core.desk.database.connection import Session
 from core.desk.rules.policy import CommunityPolicy, Judgement
 from core.desk.rules.roles import Operator, Person, Role
 from core.desk.store import communities, people
 from core.desk.store.communities import policy_of
+from core.errors import PlatformUnavailable
 from core.i18n.catalogs import LANGUAGES
 from core.models import FlaggedPost, PostRef, Priority, TargetGroup
 from tests.fakes.ports.cards import REVIEWED
+from tests.fakes.ports.surface import FakeSurface
 from tests.fakes.ports.word_detector import WordDetector
 from tests.fakes.web.browsing import Browser, Dashboard, Page, dashboard
 
@@ -427,3 +431,38 @@ async def test_posting_is_stopped_and_disclosure_needs_a_reason(room: Dashboard,
     assert [reason for _, reason in await history(room)][-4:] == [
         "posting stopped", "posting allowed again", "disclosure off", "disclosure on"
     ]  # fmt: skip
+
+
+async def test_a_review_channel_on_another_platform_is_set_where_cards_can_be_shown(desk_file: Path) -> None:
+    """Only where the cases are reviewed on these pages; what speaks against a channel is said, and nothing is kept."""
+    surface = FakeSurface("telegram")
+    check = {"discord": partial(check_channel, {"telegram": surface})}
+    async with dashboard(desk_file, check_review_channel=check) as room:
+        await room.desk.case(REVIEWED)
+        mikel = await manager(room)
+        for channel, said in (("12", "no review channel"), ("mastodon/12", "is not connected")):
+            await mikel.get(_PATH)
+            page = await send(mikel, review_channel=channel)
+            assert page.status == 422 and said in page.words and f'value="{channel}"' in page.text
+        surface.shut[REVIEWED.community] = PlatformUnavailable("Everybody can read it.", remedy="Close it.")
+        await mikel.get(_PATH)
+        page = await send(mikel, review_channel="telegram/-7")
+        assert page.status == 503 and "Everybody can read it." in page.words
+        assert (await policy(room)).review_channel == ""
+        surface.shut.clear()
+        await mikel.get(_PATH)
+        assert "Saved." in (await send(mikel, review_channel=" telegram/-7 ")).words
+        assert (await policy(room)).review_channel == "telegram/-7"
+        del check["discord"].args[0]["telegram"]
+        assert "Saved." in (await send(mikel, tone="dry")).words, "the channel is as it was"
+        assert "Saved." in (await send(mikel, review_channel="")).words
+        assert (await policy(room)).review_channel == ""
+
+
+async def test_a_community_with_review_of_its_own_chooses_its_channel_there(room: Dashboard, mikel: Browser) -> None:
+    """The page has no field for it, and one that is sent all the same changes nothing."""
+    await configure(room, review_channel="12")
+    page = await mikel.get(_PATH)
+    assert 'name="review_channel"' not in page.text
+    await send(mikel, review_channel="telegram/-7")
+    assert (await policy(room)).review_channel == "12"

@@ -209,6 +209,28 @@ def test_a_wrong_call_is_said_so(terminal: Terminal, words: tuple[str, ...], sai
     assert result.stdout == ""
 
 
+def test_cases_are_reviewed_in_a_channel_of_a_platform_that_is_configured(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its people get roles by their accounts there; where the platform is not connected, that is said."""
+    assert "reviewed there" in terminal.run("review", COMMUNITY_ID, "discord/12").stderr
+    without = PlatformKind("Sample", lambda _: [], "it is built in", has_review=False)
+    monkeypatch.setattr(platforms, "KINDS", (*platforms.KINDS, without))
+    for channel, why in (("discord/12", "is not connected"), ("#mods", "no review channel")):
+        refused = terminal.run("review", COMMUNITY_ID, channel)
+        assert refused.exit_code == 2 and why in refused.stderr
+    assert "of discord" in terminal.run("role", "grant", COMMUNITY_ID, "discord/17", "moderator").stderr
+    monkeypatch.setenv("ANTIPHON__DISCORD__TOKEN", "not-a-token")
+    for words in (("discord/12",), ()):
+        said = terminal.run("review", COMMUNITY_ID, *words).stdout
+        assert said == f"{COMMUNITY_ID}: cases are reviewed on the dashboard and discord/12.\n"
+    assert terminal.run("role", "grant", COMMUNITY_ID, "discord/17", "moderator", "--name", "Ana").exit_code == 0
+    assert terminal.document("show", COMMUNITY_ID)["people"] == [
+        {"user": "discord/17", "name": "Ana", "roles": ["moderator"]}
+    ]
+    assert "reviewed on the dashboard.\n" in terminal.run("review", COMMUNITY_ID, "--off").stdout
+
+
 def test_a_name_is_stored_with_a_role_that_they_have(terminal: Terminal) -> None:
     """Who is granted a role again under a name is called by it from then on."""
     for name in ((), ("--name", "Ana")):

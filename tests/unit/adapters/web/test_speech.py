@@ -12,12 +12,6 @@ class TestPageMarkup(MarkupConformance):
 
     markup = PageMarkup(reveals=True)
 
-    def test_a_post_of_another_platform_cannot_be_read_here(self) -> None:
-        """A page is of all platforms, so it names each; an address it has only where it was told one."""
-        ref = PostRef("another", "1", "2", "3")
-        assert self.markup.post_url(ref) == ""
-        assert self.markup.channel(ref) == "another · 1"
-
 
 def test_what_is_covered_is_left_out() -> None:
     """Until the reader asks."""

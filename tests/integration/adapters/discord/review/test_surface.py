@@ -272,6 +272,30 @@ async def test_a_card_speaks_the_language_of_its_community(room: ReviewRoom, car
     assert "inglese" in room.card_text()
 
 
+async def test_a_card_of_another_platform_stands_only_where_few_can_read_it(room: ReviewRoom, card: Card) -> None:
+    """It speaks the language of the channel's server; a channel that nobody knows is none."""
+    surface, guest = DiscordReviewSurface(room.client), replace(card, community="social.example")
+    await surface.check(guest.community, str(room.channel.id))
+    place = await surface.show(guest, str(room.channel.id), None)
+    assert "English" in room.card_text()
+    assert await surface.show(guest, str(room.channel.id), place) == place
+    guild = room.env.create_guild(preferred_locale="it")
+    square = guild.create_text_channel("square")
+    for channel, why in ((str(square.id), "Everybody can see"), ("1", "channel is gone")):
+        for call in (surface.check(guest.community, channel), surface.show(guest, channel, None)):
+            with pytest.raises(PlatformUnavailable, match=why):
+                await call
+        with pytest.raises(PlatformUnavailable, match=why):
+            await surface.update(guest, replace(place, channel=channel))
+    assert list(square.history()) == []
+    closed = private_channel(room.env, guild, "closed", guild.create_role("Staff"))
+    moved = await surface.show(guest, str(closed.id), place)
+    assert moved.channel == str(closed.id)
+    assert list(room.channel.history()) == []
+    await surface.take_away(moved)
+    assert list(closed.history()) == []
+
+
 @pytest.mark.parametrize(
     ("status", "code", "kind", "remedy"),
     [

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import SecretStr
@@ -236,7 +237,7 @@ async def test_reports_and_watched_hashtags_become_cases(tmp_path: Path, monkeyp
     soon = partial(WatchedFeeds, look_seconds=0.2)
     monkeypatch.setattr("adapters.mastodon.capture.events.WatchedFeeds", soon)
     monkeypatch.setattr("bot.compose.mastodon.ReportFeed", partial(ReportFeed, poll_seconds=0.2))
-    watched = {"watched_channels": ("#newcomers",), "keywords": ("parasites",)}
+    watched: dict[str, Any] = {"watched_channels": ("#newcomers",), "keywords": ("parasites",)}
     async with served(_engine(), tmp_path, has_reports=True, **watched) as town:
         people, instance = town.people, town.server.town
         for path in ("/api/v1/timelines/tag/newcomers", "/api/v1/admin/reports"):

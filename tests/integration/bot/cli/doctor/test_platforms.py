@@ -14,14 +14,17 @@ from pydantic import SecretStr
 from adapters.telegram.connection.client import TelegramClient, TelegramOptions
 from adapters.telegram.connection.updates import UpdatePoll
 from bot.cli.doctor.examination import examine_accounts, examine_platforms
+from bot.serve.hosted_review import check_channel
 from bot.settings.settings import DiscordSettings, MastodonSettings, Settings, TelegramSettings
+from core.desk.communities.decisions import CommunityDesk
 from core.desk.database.connection import Database
 from core.desk.database.secret import load_secret
 from core.desk.rules.platforms import ArrivedUpdate
+from core.desk.rules.roles import Operator
 from core.desk.runtime.findings import Finding
 from core.desk.schema import PlatformState
 from core.desk.store.inbox import StoredInbox
-from core.desk.views import platforms
+from core.desk.views import platforms, review_cards
 from core.desk.views.platforms import Standing
 from core.errors import PlatformUnavailable
 from tests.fakes.discord.server import DiscordServer, DiscordState
@@ -30,6 +33,7 @@ from tests.fakes.machine.clock import FakeClock
 from tests.fakes.machine.doctor_page import told
 from tests.fakes.machine.installation import flag_in, settings_of
 from tests.fakes.mastodon.server.server import BOT_SCOPES, MastodonServer
+from tests.fakes.ports.surface import FakeSurface
 from tests.fakes.telegram.server.server import TelegramServer
 
 
@@ -141,6 +145,24 @@ async def test_two_programs_receive_the_updates_of_one_bot(kept: Database, setti
     waits = Standing("telegram", PlatformState.WAITING, 1, refused.message, refused.remedy, 5.0)
     await _stand(kept, waits)
     told("a Telegram bot whose updates another program receives", await examine_platforms(settings))
+
+
+async def test_a_community_is_reviewed_on_another_platform(kept: Database, settings: Settings) -> None:
+    """Where that platform is not configured, or shows no card there, it is said."""
+    desk, operator = CommunityDesk(kept), Operator("operator")
+    place = await desk.known("mastodon", "social.example")
+    await desk.configure(place, lambda _: {"review_channel": "discord/12"}, operator)
+    connected = settings.model_copy(update={"discord": _discord().discord})
+
+    told("a review channel on a platform that is not configured", await examine_platforms(settings))
+    assert all(each.ok for each in await examine_platforms(connected))
+    surface = FakeSurface("discord")
+    surface.shut["social.example"] = PlatformUnavailable("Everybody can see it.", remedy="Look there.")
+    with pytest.raises(PlatformUnavailable) as shut:
+        await check_channel({"discord": surface}, "social.example", "discord/12")
+    trouble = (shut.value.message, shut.value.remedy)
+    await kept.run("tell", lambda session: review_cards.keep_trouble(session, place, "discord/12", *trouble))
+    told("a review channel on another platform in which no card may be shown", await examine_platforms(connected))
 
 
 async def test_an_update_could_not_be_handled(kept: Database, settings: Settings) -> None:

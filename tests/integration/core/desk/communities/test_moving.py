@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -157,3 +158,22 @@ async def test_settings_that_name_the_place_follow_it(governance: CommunityGover
     assert await governance.moved(PLATFORM, "-7", "-1007") == frozenset()
     assert (await governance.policy("elsewhere", "whole")) == CommunityPolicy()
     assert await governance.roles_of(PLATFORM, OLD, MODERATOR) == {Role.MODERATOR}
+
+
+async def test_communities_of_other_platforms_that_review_there_follow(
+    governance: CommunityGovernance, database: Database
+) -> None:
+    """Those whose channel, or a part of it, has another id; a channel of the same number elsewhere is another one."""
+    channels = {"a": "sample/-7", "b": "sample/-7/3", "c": "sample/-77", "d": "other/-7", "e": "-7"}
+    desk = CommunityDesk(database)
+    for name, channel in channels.items():
+        place = await desk.known("mastodon", name)
+        await desk.configure(place, partial(_reviewed_in, channel), KEEPER)
+    await governance.moved(PLATFORM, "-7", "-1007")
+    found = {name: (await governance.policy("mastodon", name)).review_channel for name in channels}
+    assert found == channels | {"a": "sample/-1007", "b": "sample/-1007"}
+    assert (await reasons(database, "mastodon/a"))[-1] == "settings changed: review_channel"
+
+
+def _reviewed_in(channel: str, _: CommunityPolicy) -> dict[str, object]:
+    return {"review_channel": channel}
