@@ -11,6 +11,7 @@ import getpass
 import os
 import sys
 import webbrowser
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 from uuid import uuid4
@@ -19,7 +20,7 @@ from rich.console import Console
 from rich.text import Text
 
 from adapters.sample.community import SampleCommunity
-from adapters.sample.posts import SAMPLE_FLAGS
+from adapters.sample.posts import SAMPLE_FLAGS, SAMPLE_THREAD, SamplePost
 from bot.cli.doctor.on_page import DoctorOnPage
 from bot.cli.render import show_thread
 from bot.compose.application import Application, admit, open_application
@@ -46,8 +47,8 @@ _SECOND: Final = Person("sample", "second person", "second person")
 class SampleTown:
     """The sample community, whose posts are flagged, and to which a person adds posts of their own."""
 
-    def __init__(self, community: SampleCommunity, casework: Casework) -> None:
-        self._community, self._casework = community, casework
+    def __init__(self, community: SampleCommunity, casework: Casework, flags: Sequence[str] = SAMPLE_FLAGS) -> None:
+        self._community, self._casework, self._flags = community, casework, flags
 
     async def play(self, person: Person) -> None:
         """Flag the sample posts, and put the person's own ones of an earlier run that still wait back."""
@@ -59,7 +60,7 @@ class SampleTown:
                 if post.ref.message.startswith(_OWN) and post.text:
                     self._community.add(_PASTED_BY, post.text, message_id=post.ref.message)
             page, pages = page + 1, listing.pages
-        for message in SAMPLE_FLAGS:
+        for message in self._flags:
             await self._casework.flag(self._community.flag(message, by="sample volunteer"))
 
     async def paste(self, text: str, by: Person) -> str:
@@ -81,17 +82,27 @@ class SampleTown:
 
 
 async def review_on_page(
-    console: Console, settings: Settings, profile: str, on_preparing: OnPreparing | None = None
+    console: Console,
+    settings: Settings,
+    profile: str,
+    on_preparing: OnPreparing | None = None,
+    posts: Sequence[SamplePost] = SAMPLE_THREAD,
+    flags: Sequence[str] = SAMPLE_FLAGS,
 ) -> None:
-    """Serve the sample community and its dashboard until Ctrl-C; what is not decided waits for the next run."""
+    """Serve the sample community and its dashboard until Ctrl-C; what is not decided waits for the next run.
+
+    Args:
+        posts: what stands in the community at the beginning.
+        flags: the ids of those that are flagged at once.
+    """
     chosen = settings.profile_named(profile)  # a wrong name is told before anything is shown or loaded
-    community, stop = SampleCommunity(), asyncio.Event()
+    community, stop = SampleCommunity(posts), asyncio.Event()
     await check_reachable(settings)
     with ending_at_once():
         async with open_engine(settings, on_preparing) as engine:
             served = [in_process(community)]
             async with open_application(engine, settings, served, chosen) as running:
-                town = SampleTown(community, running.casework)
+                town = SampleTown(community, running.casework, flags)
                 with ending_in_order(stop, lambda: console.print(Text("Stopping. What is not decided waits."))):
                     checks = DoctorOnPage(settings, running.database)
                     async with dashboard(settings, running, checks, town.paste) as (address, accounts):
