@@ -22,6 +22,7 @@ from bot.serve.platforms import Connection, ServedPlatform, Services
 from bot.settings.settings import DiscordSettings, Settings
 from core.desk.rules.desk_ports import Casework, Governance
 from core.errors import PlatformUnavailable, StoreUnavailable
+from core.i18n.sentences import sentence
 
 _LOG = logging.getLogger(__name__)
 PERMISSIONS: Final = discord.Permissions(
@@ -101,7 +102,9 @@ async def _until_ready(ready: asyncio.Event, running: asyncio.Task[None]) -> Non
         waiting.cancel()
     if running.done():
         running.result()
-        raise PlatformUnavailable("Discord ended the connection.", remedy="It is connected again by itself.")
+        raise PlatformUnavailable(
+            sentence("Discord ended the connection."), remedy=sentence("It is connected again by itself.")
+        )
 
 
 async def _end(running: asyncio.Task[None]) -> None:

@@ -12,12 +12,30 @@ from typing import Final
 from bot.serve.platforms import ServedPlatform
 from bot.settings.settings import DiscordSettings, MastodonSettings, Settings, TelegramSettings
 from core.errors import BadSettings
+from core.i18n.sentences import Sentence, sentence
 
 Builder = Callable[[Settings], Sequence[ServedPlatform]]
 """Gives what to serve of one kind of platform: nothing where it is not configured. Connects nothing.
 
 Raises ``BadSettings`` where it is only partly configured; the message says what is set, the remedy what is missing.
 """
+
+
+def _without_token(platform: str) -> Sentence:
+    return sentence(
+        "{platform} is configured by half: {table} is set, but there is no token of a bot.",
+        platform=platform,
+        table=f"[{platform.lower()}]",
+    )
+
+
+def _remedy(name: str) -> Sentence:
+    return sentence(
+        "Set {key} in the environment ({page} says where to get one), or take the keys of {table} away.",
+        key=f"ANTIPHON__{name.upper()}__TOKEN",
+        page=f"docs/platforms/{name}.md",
+        table=f"[{name}]",
+    )
 
 
 def _discord(settings: Settings) -> Sequence[ServedPlatform]:
@@ -28,9 +46,8 @@ def _discord(settings: Settings) -> Sequence[ServedPlatform]:
         return [discord_platform(settings)]
     if wanted != DiscordSettings():
         raise BadSettings(
-            "Discord is configured by half: [discord] is set, but there is no token of a bot.",
-            remedy="Set ANTIPHON__DISCORD__TOKEN in the environment (docs/platforms/discord.md says where to get one), "
-            "or take the keys of [discord] away.",
+            _without_token("Discord"),
+            remedy=_remedy("discord"),
         )
     return []
 
@@ -43,9 +60,8 @@ def _telegram(settings: Settings) -> Sequence[ServedPlatform]:
         return [telegram_platform(settings)]
     if wanted != TelegramSettings():
         raise BadSettings(
-            "Telegram is configured by half: [telegram] is set, but there is no token of a bot.",
-            remedy="Set ANTIPHON__TELEGRAM__TOKEN in the environment (docs/platforms/telegram.md says where to get "
-            "one), or take the keys of [telegram] away.",
+            _without_token("Telegram"),
+            remedy=_remedy("telegram"),
         )
     return []
 
@@ -58,8 +74,17 @@ def _mastodon(settings: Settings) -> Sequence[ServedPlatform]:
         return [mastodon_platform(settings)]
     if wanted != MastodonSettings():
         raise BadSettings(
-            "Mastodon is configured by half: [mastodon] is set, but there is no token, or no address of the instance.",
-            remedy="Run: antiphon mastodon login. It says what to set. Or take the keys of [mastodon] away.",
+            sentence(
+                "{platform} is configured by half: {table} is set, but there is no token, or no address of the "
+                "instance.",
+                platform="Mastodon",
+                table="[mastodon]",
+            ),
+            remedy=sentence(
+                "Run: {command}. It says what to set. Or take the keys of {table} away.",
+                command="antiphon mastodon login",
+                table="[mastodon]",
+            ),
         )
     return []
 

@@ -20,11 +20,12 @@ from discord import app_commands
 from adapters.common.desk import DeskAccess
 from adapters.common.words.errors import log_failure
 from adapters.discord.connection.actors import acts
-from adapters.discord.connection.error_meanings import PORTAL, of_connection
+from adapters.discord.connection.error_meanings import PORTAL, of_connection, token_refused
 from adapters.discord.connection.refs import NAME
 from adapters.discord.connection.requests import Requests
 from core.desk.rules.desk_ports import Casework, Governance
 from core.errors import AntiphonError, BadSettings
+from core.i18n.sentences import sentence
 
 IN_SERVERS: Final = app_commands.AppCommandContext(guild=True, dm_channel=False, private_channel=False)
 INSTALLED_IN_SERVERS: Final = app_commands.AppInstallationType(guild=True, user=False)
@@ -115,7 +116,10 @@ class AntiphonClient(discord.AutoShardedClient):
                 client may be more successful.
         """
         if not token.strip():
-            raise BadSettings("There is no token for Discord.", remedy=f"Copy one from {PORTAL}, page Bot.")
+            raise BadSettings(
+                sentence("There is no token for Discord."),
+                remedy=sentence("Copy one from {address}, page Bot.", address=PORTAL),
+            )
         connection = asyncio.create_task(self.start(token))
         stopped = asyncio.create_task(stop.wait())
         try:
@@ -153,9 +157,7 @@ class AntiphonClient(discord.AutoShardedClient):
     def _refuse_token(self) -> None:
         """Stop asking at once: every further request with a bad token counts against this machine's address."""
         if self._fatal is None:
-            self._fatal = BadSettings(
-                "Discord does not accept the token.", remedy=f"Make a new one at {PORTAL}, page Bot."
-            )
+            self._fatal = token_refused()
             if not self.is_closed():
                 self._closing = asyncio.get_running_loop().create_task(self.close())
 

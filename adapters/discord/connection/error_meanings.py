@@ -78,25 +78,40 @@ def is_passing(error: BaseException | None) -> bool:
     return not isinstance(error, discord.DiscordException) or isinstance(error, discord.RateLimited | RequestFailed)
 
 
+def token_refused() -> BadSettings:
+    """What it means that a login, or any request, is not let in."""
+    return BadSettings(
+        sentence("Discord does not accept the token."),
+        remedy=sentence("Make a new one at {address}, page Bot.", address=PORTAL),
+    )
+
+
 def of_connection(error: BaseException) -> AntiphonError:
     """Why a connection ended for good."""
     if isinstance(error, AntiphonError):
         return error
     code = error.code if isinstance(error, discord.ConnectionClosed) else 0
     if isinstance(error, discord.LoginFailure) or code == _BAD_TOKEN:
-        return BadSettings("Discord does not accept the token.", remedy=f"Make a new one at {PORTAL}, page Bot.")
+        return token_refused()
     if isinstance(error, discord.PrivilegedIntentsRequired):
         return BadSettings(
-            "Discord does not let this bot read messages.",
-            remedy=f'Switch on "Message Content Intent" at {PORTAL}, page Bot, or set reads_messages to false.',
+            sentence("Discord does not let this bot read messages."),
+            remedy=sentence(
+                "Switch on {intent} at {address}, page Bot, or set {key} to false.",
+                intent='"Message Content Intent"',
+                address=PORTAL,
+                key="reads_messages",
+            ),
         )
     if is_passing(error):
         return PlatformUnavailable(
             sentence("Discord could not be reached."), remedy=sentence("It is tried again later by itself.")
         )
     return PlatformUnavailable(
-        f"Discord ended the connection ({type(error).__name__}{f', code {code}' if code else ''}).",
-        remedy="It is connected again by itself; if that does not help, update Antiphon.",
+        sentence(
+            "Discord ended the connection ({kind}).", kind=f"{type(error).__name__}{f', code {code}' if code else ''}"
+        ),
+        remedy=sentence("It is connected again by itself; if that does not help, update Antiphon."),
     )
 
 

@@ -29,6 +29,7 @@ from adapters.mastodon.connection.instance import Instance, read_instance
 from adapters.mastodon.connection.refs import NAME
 from core.desk.rules.desk_ports import Casework, Governance
 from core.errors import BadSettings
+from core.i18n.sentences import sentence
 
 _T = TypeVar("_T")
 _CALL_SECONDS: Final = 10.0
@@ -123,8 +124,8 @@ class MastodonClient:
     ) -> None:
         if not (options.token.strip() and urlsplit(options.url).hostname):
             raise BadSettings(
-                "There is no token for Mastodon, or no address of the instance.",
-                remedy="Run: antiphon mastodon login. It says what to set.",
+                sentence("There is no token for Mastodon, or no address of the instance."),
+                remedy=sentence("Run: {command}. It says what to set.", command="antiphon mastodon login"),
             )
         self.options = options
         self.desk = DeskAccess(NAME, casework, governance)

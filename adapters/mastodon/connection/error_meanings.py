@@ -19,7 +19,7 @@ from mastodon.errors import (
 from core.errors import AmbiguousSend, AntiphonError, BadSettings, PlatformBusy, PlatformUnavailable
 from core.i18n.sentences import Sentence, sentence
 
-_LOG_IN: Final = "Run antiphon mastodon login, and set the new token."
+_LOG_IN: Final = sentence("Run {command}, and set the new token.", command="antiphon mastodon login")
 _REACHED_LATER: Final = sentence("It is tried again later by itself.")
 
 
@@ -70,9 +70,11 @@ def of_connection(error: BaseException) -> AntiphonError:
     if isinstance(error, AntiphonError):
         return error
     if isinstance(error, MastodonUnauthorizedError):
-        return BadSettings("The instance does not accept the token of Mastodon.", remedy=_LOG_IN)
+        return BadSettings(sentence("The instance does not accept the token of Mastodon."), remedy=_LOG_IN)
     if status_of(error) == 403:
-        return BadSettings("The token of Mastodon lacks a scope, or the account is suspended.", remedy=_LOG_IN)
+        return BadSettings(
+            sentence("The token of Mastodon lacks a scope, or the account is suspended."), remedy=_LOG_IN
+        )
     return PlatformUnavailable(sentence("The instance of Mastodon could not be reached."), remedy=_REACHED_LATER)
 
 

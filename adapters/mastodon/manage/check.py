@@ -15,8 +15,14 @@ from adapters.mastodon.connection.instance import Feed, Instance
 from adapters.mastodon.connection.refs import full_name_of
 from adapters.mastodon.speech.plain_text import plain_text
 from core.errors import AntiphonError
+from core.i18n.sentences import sentence
 
-_LOG_IN: Final = "Run: antiphon mastodon login"
+_LOG_IN: Final = "antiphon mastodon login"
+_READ: Final = {
+    "mentions": sentence("mentions of the account"),
+    "conversation": sentence("conversations"),
+    "reports": sentence("reports"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +48,7 @@ async def look(client: MastodonClient) -> list[Look]:
     if client.options.moderator_token:
         looks.append(await _may(client, "reports", lambda api: api.admin_reports(limit=1), as_moderator=True))
     else:
-        looks.append(Look("reports", None, "not read: there is no moderator's token", f"{_LOG_IN} --moderator"))
+        looks.append(Look("reports", None, "not read: there is no moderator's token", f"Run: {_LOG_IN} --moderator"))
     return looks
 
 
@@ -53,8 +59,8 @@ def _account(client: MastodonClient) -> Iterator[Look]:
     yield Look(
         "bot flag",
         bool(account.bot),
-        "the account is marked as automated" if account.bot else "the account is not marked as automated",
-        "" if account.bot else "Tick “This is an automated account” in its profile: people want to know.",
+        "the account is marked as automated" if account.bot else sentence("The account is not marked as automated."),
+        "" if account.bot else sentence("Tick “This is an automated account” in its profile: people want to know."),
     )
     profile = plain_text(str(account.note or ""))
     fields = " ".join(plain_text(str(each.value)) for each in account.get("fields") or ())
@@ -62,8 +68,12 @@ def _account(client: MastodonClient) -> Iterator[Look]:
     yield Look(
         "owner named",
         names_owner,
-        "the profile names an account that answers for it" if names_owner else "the profile names nobody",
-        "" if names_owner else "Say in its profile who runs it, such as @ana@social.example, and how to opt out.",
+        "the profile names an account that answers for it" if names_owner else sentence("The profile names nobody."),
+        ""
+        if names_owner
+        else sentence(
+            "Say in its profile who runs it, such as {account}, and how to opt out.", account="@ana@social.example"
+        ),
     )
 
 
@@ -94,7 +104,12 @@ async def _may(client: MastodonClient, name: str, ask: Any, *, as_moderator: boo
     except FAULTS as err:
         if status_of(err) in (401, 403):
             whose = " --moderator" if as_moderator else ""
-            return Look(name, False, "the token may not read them", f"{_LOG_IN}{whose}, and allow all that is asked.")
+            return Look(
+                name,
+                False,
+                sentence("The token may not read this: {what}.", what=_READ[name]),
+                sentence("Run: {command}, and allow all that is asked.", command=f"{_LOG_IN}{whose}"),
+            )
         return _away(name, of_question(err))
     return Look(name, True, "can be read")
 

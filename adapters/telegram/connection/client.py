@@ -24,11 +24,12 @@ from telegram.request import HTTPXRequest
 
 from adapters.common.desk import DeskAccess
 from adapters.common.words.languages import language_for
-from adapters.telegram.connection.error_meanings import FAULTS, of_connection
+from adapters.telegram.connection.error_meanings import FAULTS, TOKEN, of_connection
 from adapters.telegram.connection.limiter import TelegramLimiter
 from adapters.telegram.connection.refs import NAME
 from core.desk.rules.desk_ports import Casework, Governance
 from core.errors import BadSettings
+from core.i18n.sentences import sentence
 
 _MOST_CHATS: Final = 1000
 _MOST_PEOPLE: Final = 500
@@ -165,8 +166,8 @@ class TelegramClient:
         number, _, secret = options.token.partition(":")
         if not number.isdecimal() or not secret.strip():
             raise BadSettings(
-                "There is no token for Telegram, or it is not one.",
-                remedy="Ask @BotFather for it with /token, and set ANTIPHON__TELEGRAM__TOKEN.",
+                sentence("There is no token for Telegram, or it is not one."),
+                remedy=sentence("Ask {bot} for it with {command}, and set {key}.", **TOKEN),
             )
         self.options = options
         self.desk = DeskAccess(NAME, casework, governance)
@@ -212,8 +213,10 @@ class TelegramClient:
         except (TypeError, ValueError, LookupError, AttributeError) as err:  # the library could not read the answer
             await self.close()
             raise BadSettings(
-                "What answers at telegram.api_url is no Bot API server of Telegram.",
-                remedy="Correct telegram.api_url in config.toml, or take it out for Telegram's own server.",
+                sentence("What answers at {key} is no Bot API server of Telegram.", key="telegram.api_url"),
+                remedy=sentence(
+                    "Correct {key} in config.toml, or take it out for Telegram's own server.", key="telegram.api_url"
+                ),
             ) from err
         if self.bot.bot.supports_guest_queries:
             _LOG.warning(

@@ -27,6 +27,9 @@ from core.i18n.sentences import Sentence, sentence
 FAULTS: Final = (TelegramError, OSError, TimeoutError)
 """What a call of python-telegram-bot may raise when Telegram, or the way to it, is at fault."""
 
+TOKEN: Final = {"bot": "@BotFather", "command": "/token", "key": "ANTIPHON__TELEGRAM__TOKEN"}
+"""Who makes a token, how it is asked for, and where it is set."""
+
 _NEVER_LEFT: Final = (httpx.ConnectTimeout, httpx.ConnectError, httpx.PoolTimeout, httpx.UnsupportedProtocol)
 """The connection was not made, so no byte of the request went out."""
 
@@ -101,8 +104,8 @@ def of_connection(error: BaseException) -> AntiphonError:
         return error
     if isinstance(error, InvalidToken | Forbidden):
         return BadSettings(
-            "Telegram does not accept the token.",
-            remedy="Ask @BotFather for a new one with /token, and set ANTIPHON__TELEGRAM__TOKEN.",
+            sentence("Telegram does not accept the token."),
+            remedy=sentence("Ask {bot} for a new one with {command}, and set {key}.", **TOKEN),
         )
     if isinstance(error, Conflict):
         return PlatformUnavailable(

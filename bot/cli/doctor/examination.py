@@ -56,6 +56,7 @@ from core.engine.review.judge_formats import JudgeFormat
 from core.engine.wording.language import NAMES
 from core.engine.wording.text import counted
 from core.errors import AntiphonError, IndexUnavailable, PlatformUnavailable, ScorerUnavailable
+from core.i18n.sentences import sentence
 from kb.library.library import Library
 from kb.library.store import FILE as LIBRARY_FILE
 from kb.shelf.local import LocalShelf
@@ -92,9 +93,17 @@ async def _telegram(settings: Settings) -> str:
         account = await look(wanted.token.get_secret_value(), wanted.api_url.rstrip("/"))
     if account.webhook:
         raise PlatformUnavailable(
-            f"Telegram sends the updates of {account.name} to {urlsplit(account.webhook).hostname}.",
-            remedy="Stop the other program, or make a new token at @BotFather (/revoke). antiphon serve takes the "
-            "updates over when it starts.",
+            sentence(
+                "Telegram sends the updates of {account} to {host}.",
+                account=account.name,
+                host=urlsplit(account.webhook).hostname,
+            ),
+            remedy=sentence(
+                "Stop the other program, or make a new token at {bot} ({command}). antiphon serve takes the updates "
+                "over when it starts.",
+                bot="@BotFather",
+                command="/revoke",
+            ),
         )
     return f"{account.name} may log in"
 
@@ -115,9 +124,7 @@ async def _mastodon(settings: Settings) -> list[Finding]:
                 looks = await look(client)
             finally:
                 await client.close()
-        wrong = [
-            Finding(f"{name}: {each.name}", False, f"{each.said}.", each.remedy) for each in looks if each.ok is False
-        ]
+        wrong = [Finding(f"{name}: {each.name}", False, each.said, each.remedy) for each in looks if each.ok is False]
         return wrong or [Finding(name, True, f"{looks[0].said} may do what it needs to")]
 
     findings: list[Finding] = []
@@ -138,7 +145,9 @@ def _told_to_somebody() -> Iterator[None]:
     except PlatformUnavailable as err:
         raise PlatformUnavailable(
             err.message,
-            remedy="Look whether this machine reaches it: its network, its proxy, and the address in the settings.",
+            remedy=sentence(
+                "Look whether this machine reaches it: its network, its proxy, and the address in the settings."
+            ),
         ) from err
 
 
@@ -454,8 +463,15 @@ async def _trial(settings: Settings) -> str:
     fit = tried.alone if tried and writer.is_larger else frozenset()
     if unfit := [language for language in settings.community.languages if language not in {*NAMES, *fit}]:
         raise AntiphonError(
-            f"The model was not found fit to read and write {', '.join(unfit)}: posts in it are not answered.",
-            remedy="Run: antiphon model try --readings FILE. Or take it out of community.languages.",
+            sentence(
+                "The model was not found fit to read and write {languages}: posts in it are not answered.",
+                languages=", ".join(unfit),
+            ),
+            remedy=sentence(
+                "Run: {command}. Or take it out of {key}.",
+                command="antiphon model try --readings FILE",
+                key="community.languages",
+            ),
         )
     return f"on {tried.day}: {' '.join(tried.verdict())}" if tried else "not yet; antiphon model try does it"
 

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from core.errors import AntiphonError
+from core.i18n.sentences import sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,4 +30,4 @@ async def finding_of(name: str, look: Callable[[], Awaitable[str]]) -> Finding:
     except AntiphonError as err:
         return Finding(name, False, err.message, err.remedy)
     except OSError as err:
-        return Finding(name, False, f"{err}.", "Make room, or correct the rights.")
+        return Finding(name, False, f"{err}.", sentence("Make room, or correct the rights."))

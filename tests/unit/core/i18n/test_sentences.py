@@ -46,7 +46,6 @@ ONLY_OPERATORS = {
     "Invite it again with the scopes bot and applications.commands; docs/platforms/discord.md has the link.",
     "Start Antiphon again later; until then the commands stay as they were.",
     "Start Antiphon again later; until then people may see each command twice.",
-    "It is connected again by itself; if that does not help, update Antiphon.",
     "The suggestion holds text that cannot be stored.", "Draft the case again.",
 }  # fmt: skip
 """What no press and no command on Discord can meet: mistakes of a program, the start, and what the outbox keeps."""
@@ -131,7 +130,6 @@ NOT_ON_CARDS = {
 }
 """Prompts, words, lines of the log of cases that are open again, and what only an operator or a program meets."""
 FILLED_FOR_OPERATORS = {
-    "adapters/discord/connection/error_meanings.py": 1,
     "adapters/discord/manage/command_tree.py": 2,
     "core/desk/review/approvals.py": 1,
     "core/desk/database/postgresql.py": 2,
