@@ -21,7 +21,7 @@ from adapters.common.words.markup import Reader, hidden_in
 from adapters.web.door import status_of
 from adapters.web.exposure import EXPOSURE, HOURS
 from adapters.web.site import SECRET, SITE, is_fragment, locale_of, page, see_other, visitor_of
-from adapters.web.speech import marked_characters, reader_for
+from adapters.web.speech import beyond_state, marked_characters, reader_for
 from adapters.web.views import case_view, source_view, word_diff
 from core.desk.rules.approval import CaseState, state_words
 from core.desk.rules.case_cards import Card, DecidedLately, ProposedReply, short_number
@@ -136,6 +136,7 @@ class QueueRow:
     case_id: str
     number: str
     state: str
+    is_unsent: bool
     waits: bool
     gist: str
     is_read: bool
@@ -183,12 +184,27 @@ async def paste(request: web.Request) -> web.Response:
     raise see_other(f"/case/{await site.paste(text, visitor_of(request).people[0])}")
 
 
+def _turn(state: CaseState, locale: str) -> str:
+    """Whose turn it is with an open case."""
+    words = {
+        CaseState.CAPTURED: gettext("waits for drafts", locale),
+        CaseState.QUEUED: gettext("waits for drafts", locale),
+        CaseState.IN_REVIEW: gettext("waits for you", locale),
+        CaseState.NEEDS_PERSON: gettext("needs a person to look", locale),
+        CaseState.UNKNOWN: gettext("nobody knows yet whether it was posted", locale),
+        CaseState.FAILED: gettext("not sent: needs a person", locale),
+        CaseState.APPROVED: gettext("approved and not sent yet", locale),
+    }
+    return words.get(state) or translated(state_words(state), locale)
+
+
 def _row(case: QueuedCase, reader: Reader) -> QueueRow:
     locale = reader.locale
     return QueueRow(
         case_id=case.case_id,
         number=short_number(case.case_id),
-        state=translated(state_words(case.state), locale),
+        state=_turn(case.state, locale),
+        is_unsent=case.state is CaseState.FAILED,
         waits=case.state in _WAITS,
         gist=reader.told(case.gist, 300) if case.gist else "",
         is_read=case.group is not None or case.severity is not None or bool(case.gist) or case.drafts > 0,
@@ -517,12 +533,14 @@ async def decided_lately(request: web.Request) -> list[DecidedLately]:
 
 
 def _lately(one: DecidedLately, reader: Reader) -> dict[str, str]:
+    state = translated(state_words(one.state), reader.locale)
     return {
         "case_id": one.case_id,
         "number": short_number(one.case_id),
         "place": f"{one.post.platform} · {reader.markup.inert(one.post.community, 60)}",
-        "state": translated(state_words(one.state), reader.locale),
-        "reason": reader.told(one.reason, 300),
+        "state": state,
+        "now": "" if one.now is one.state else translated(state_words(one.now), reader.locale),
+        "reason": beyond_state(reader.told(one.reason, 300), state),
         "by": reader.markup.inert(one.by, 60),
         "at": reader.markup.date(one.at),
         "ago": reader.markup.from_now(one.at),

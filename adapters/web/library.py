@@ -249,10 +249,10 @@ def _labels(locale: str) -> dict[str, str]:
         "argument": gettext("The argument, in one sentence", locale),
         "stereotype": gettext("Against posts that say this", locale),
         "group": gettext("Whom the post attacks", locale),
-        "gist": gettext("What the posts say; it ends the sentence “It says that …”", locale),
+        "gist": gettext("What the posts say, as the end of: It says that …", locale),
         "wordings": gettext("Three posts or more that say it, one on each line, without names", locale),
-        "fact": gettext("The id of the fact that carries it, as the page on evidence shows it", locale),
-        "no_fact": gettext("Where there is none", locale),
+        "fact": gettext("The id of a fact that supports it, as the page Evidence shows it", locale),
+        "no_fact": gettext("If you name no fact, why", locale),
         "caution": gettext("What a moderator should know before they use it", locale),
         "replies": gettext("Replies, one on each line; one at least in all", locale),
     }

@@ -14,7 +14,7 @@ from aiohttp import web
 from babel.dates import format_timedelta
 from babel.numbers import format_decimal
 
-from adapters.common.manage.reports import Watch, closings_in_words, ends_in_words, statistics_text, status_text
+from adapters.common.manage.reports import Watch, closings_in_words, ends_in_words, medians_in_words, status_text
 from adapters.common.words.labels import (
     counted_draft_in_words,
     group_in_words,
@@ -91,7 +91,7 @@ async def numbers(request: web.Request) -> web.Response:
         spans=SPANS,
         least=LEAST,
         now=status_text(status, Watch(), [], reader).split("\n")[1:],
-        summary=statistics_text(found, days, reader).split("\n")[1:],
+        summary=[gettext("Flagged: {count}.", locale, count=found.flagged), *medians_in_words(found, locale)],
         counts=_counts(found, locale),
         times=[
             _times("to-draft", gettext("From the flag to the first drafts", locale), more.to_draft, locale),
@@ -151,7 +151,10 @@ def _times(name: str, title: str, found: Sequence[tuple[float | None, int]], loc
         if edge is None:
             rows.append((gettext("{time} or longer", locale, time=_span(before, locale)), count))
         else:
-            rows.append((gettext("less than {time}", locale, time=_span(edge, locale)), count))
+            label = gettext("less than {time}", locale, time=_span(edge, locale))
+            if before:
+                label = gettext("{low} to {high}", locale, low=_span(before, locale), high=_span(edge, locale))
+            rows.append((label, count))
             before = edge
     return _counted(name, title, gettext("Cases", locale), rows, locale)
 
@@ -211,7 +214,8 @@ def _followed(name: str, title: str, found: Sequence[FollowUpCounts], locale: st
     for row, one in enumerate(found):
         more = [_in_words(share, locale) for share in (one.post_gone, one.reply_gone)] if is_looked_at else []
         bars.append(_share(_span(one.after_hours * 3600, locale), one.flagged_again, row, locale, *more))
-    return Plot(name, title, tuple(head), tuple(bars))
+    note = gettext("How often the author of the post was flagged again, so long after.", locale)
+    return Plot(name, title, tuple(head), tuple(bars), note)
 
 
 def _spent(spent: Spent, locale: str) -> list[tuple[str, str, str]]:

@@ -21,7 +21,7 @@ from adapters.common.words.markup import Reader
 from adapters.web.door import headers_of
 from adapters.web.places import Chosen, chosen_place
 from adapters.web.site import SECRET, SITE, locale_of, page, see_other, visitor_of
-from adapters.web.speech import reader_for
+from adapters.web.speech import beyond_state, reader_for
 from core.desk.rules.approval import state_words
 from core.desk.rules.case_cards import short_number
 from core.desk.rules.dashboard_ports import Kept, Lines, LogLine
@@ -84,12 +84,13 @@ async def record(request: web.Request) -> web.Response:
 
 
 def _line(line: LogLine, reader: Reader) -> dict[str, str]:
+    state = "" if line.state is None else translated(state_words(line.state), reader.locale)
     return {
         "case_id": line.case_id,
         "number": _number(line.case_id),
-        "state": "" if line.state is None else translated(state_words(line.state), reader.locale),
+        "state": state,
         "by": _who(line, reader),
-        "reason": reader.told(line.reason, 500),
+        "reason": beyond_state(reader.told(line.reason, 500), state),
         "note": reader.markup.inert(line.note, 1000),
         "at": reader.markup.date(line.at),
     }
@@ -139,7 +140,9 @@ async def own_data(request: web.Request) -> web.Response:
     found = [await site.record.kept(person) for person in visitor.people]
     if request.query.get("format") == "json":
         return _as_file([asdict(one) for one in found])
-    return await page(request, "kept.html", found=[_kept_view(one, reader) for one in found])
+    return await page(
+        request, "kept.html", found=[_kept_view(one, reader, _own_counts(one, reader.locale)) for one in found]
+    )
 
 
 def _as_file(found: Any) -> web.Response:
@@ -148,7 +151,29 @@ def _as_file(found: Any) -> web.Response:
     return web.Response(text=text, content_type="application/json", charset="utf-8", headers=named)
 
 
-def _kept_view(kept: Kept, reader: Reader) -> dict[str, Any]:
+def _own_counts(kept: Kept, locale: str) -> list[tuple[str, int]]:
+    return [
+        (gettext("Posts of yours that were flagged", locale), len(kept.posts)),
+        (gettext("Other posts around which words of yours are kept", locale), kept.said_around),
+        (gettext("Posts that you flagged", locale), kept.flagged),
+        (gettext("Lines of the audit log that name you, by pseudonym", locale), kept.decisions),
+        (gettext("Notes that you wrote", locale), kept.notes),
+        (gettext("Roles", locale), len(kept.roles)),
+    ]
+
+
+def _counts(kept: Kept, locale: str) -> list[tuple[str, int]]:
+    return [
+        (gettext("Posts of theirs that were flagged", locale), len(kept.posts)),
+        (gettext("Other posts around which words of theirs are kept", locale), kept.said_around),
+        (gettext("Posts that they flagged", locale), kept.flagged),
+        (gettext("Lines of the audit log that name them, by pseudonym", locale), kept.decisions),
+        (gettext("Notes that they wrote", locale), kept.notes),
+        (gettext("Roles", locale), len(kept.roles)),
+    ]
+
+
+def _kept_view(kept: Kept, reader: Reader, counts: list[tuple[str, int]]) -> dict[str, Any]:
     return {
         "platform": kept.platform,
         "roles": [
@@ -170,14 +195,7 @@ def _kept_view(kept: Kept, reader: Reader) -> dict[str, Any]:
             for one in kept.posts[:_SHOWN_POSTS]
         ],
         "more_posts": max(0, len(kept.posts) - _SHOWN_POSTS),
-        "counts": [
-            (gettext("Posts of theirs that were flagged", reader.locale), len(kept.posts)),
-            (gettext("Other posts around which words of theirs are kept", reader.locale), kept.said_around),
-            (gettext("Posts that they flagged", reader.locale), kept.flagged),
-            (gettext("Lines of the audit log that name them, by pseudonym", reader.locale), kept.decisions),
-            (gettext("Notes that they wrote", reader.locale), kept.notes),
-            (gettext("Roles", reader.locale), len(kept.roles)),
-        ],
+        "counts": counts,
     }
 
 
@@ -198,7 +216,7 @@ async def about(request: web.Request) -> web.Response:
         at=at,
         user=reader.markup.inert(user, _MOST_ID),
         sent=user,
-        kept=_kept_view(found, reader),
+        kept=_kept_view(found, reader, _counts(found, reader.locale)),
         shown=_shown(request, at, user),
         backup_days=request.app[SITE].record.keeping.backup_days,
     )

@@ -274,7 +274,7 @@ def _sections(policy: CommunityPolicy, reader: Reader, *, is_reviewed_here: bool
     yield Section(gettext("Who is called to a case", locale), "", (*waits, *quiet, *zone))
     notice = rules_notice.notice_panel(policy, reader)
     yield _section(notice, (*_choices(notice), *_notice_fields(policy, locale)))
-    title = ours(gettext("**Training**: whether a writer may be trained on what is approved here", locale))
+    title = ours(gettext("**Training**: may a model that writes be trained on what is approved here?", locale))
     rows = (("no", gettext("no", locale)), ("yes", gettext("yes", locale)))
     yield Section(gettext("Learning", locale), "", (either("learns", title, rows, policy.learns),))
     about = gettext(
@@ -315,7 +315,8 @@ def _choices(panel: Panel, *fields: str) -> tuple[PanelChoice, ...]:
 def _watching(policy: CommunityPolicy, reader: Reader) -> PanelChoice:
     """The channels that are watched now; others are chosen where people can be asked who sees them."""
     title = gettext(
-        "Watched channels, by their ids on the platform; without its tick one is watched no more", reader.locale
+        "Watched channels, by their ids. Take a tick away to stop watching one; others are added on the platform.",
+        reader.locale,
     )
     rows = tuple((channel, reader.markup.inert(channel, 100)) for channel in policy.watched_channels)
     return PanelChoice("watched_channels", title, rows=rows, chosen=policy.watched_channels, most=len(rows) + 1)

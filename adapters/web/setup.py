@@ -159,7 +159,7 @@ def _people(place: Place, found: SetupState, locale: str) -> Step:
         gettext(
             "Of those who may decide, {count} have an account of this dashboard.", locale, count=found.with_account
         ),
-        gettext("Somebody who has a role by the platform alone is counted once Antiphon has asked for it.", locale),
+        gettext("People whose role comes from the platform alone are counted once they have used Antiphon.", locale),
     )
     return Step(gettext("People", locale), found.deciders >= _ENOUGH, stands, tuple(_to_invite(place, found, locale)))
 
@@ -224,7 +224,7 @@ def _shadow(policy: CommunityPolicy, status: DeskStatus, reader: Reader) -> Step
     )
     is_paused = status.is_paused_here or status.is_paused_everywhere
     return Step(
-        gettext("Shadow mode", locale),
+        gettext("Before replies are posted", locale),
         decided == of and not is_paused,
         stands,
         tuple(_choose(said) for said in _before_posting(status, decided < of, locale)),

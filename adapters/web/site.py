@@ -164,7 +164,7 @@ async def waiting(request: web.Request) -> str:
     if oldest is None:
         return gettext("Nothing needs you now.", locale)
     when = PageMarkup(locale=locale).from_now(oldest)
-    return gettext("Oldest: flagged {when}", locale, when=when)
+    return gettext("Oldest case: {when}", locale, when=when)
 
 
 async def page(request: web.Request, template: str, *, status: int = 200, **values: Any) -> web.Response:

@@ -128,6 +128,11 @@ def _is_unseen(character: str) -> bool:
     return unicodedata.category(character) in UNSEEN
 
 
+def beyond_state(reason: str, state: str) -> str:
+    """What a reason says that the words of the case's new state, which stand beside it, do not say already."""
+    return reason[len(state) :].lstrip(" ,:") if state and reason.casefold().startswith(state.casefold()) else reason
+
+
 def reader_for(locale: str, address_of: Callable[[PostRef], str], *, reveals: bool = False) -> Reader:
     """The reader of a page."""
     return Reader(locale, PageMarkup(address_of, locale=locale, reveals=reveals))

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from adapters.common.words.labels import verdict_in_words
 from adapters.common.words.markup import Markup, Reader
 from core.i18n.catalogs import gettext
-from core.models import Draft, Evidence, Receipt, Scores, Source
+from core.models import Draft, Evidence, Receipt, Scores, Source, Verdict
 
 _SENTENCE, _TITLE, _CAUTION = 90, 110, 160
 _HIGH, _FAIR = 0.75, 0.5
@@ -36,7 +36,7 @@ def _support(draft: Draft, locale: str) -> str:
         return gettext("states nothing that needs a source", locale)
     if draft.scores.factuality is None:
         return gettext("facts not checked", locale)
-    if draft.scores.factuality >= _HIGH:
+    if draft.scores.factuality >= _HIGH and all(one.verdict is Verdict.SUPPORTED for one in draft.receipts):
         return gettext("well supported", locale)
     return (
         gettext("partly supported", locale) if draft.scores.factuality >= _FAIR else gettext("poorly supported", locale)
@@ -55,19 +55,19 @@ def _argument(scores: Scores, locale: str) -> str:
 
 def _stance(scores: Scores, locale: str) -> str:
     if scores.stance is None:
-        return gettext("stance unverified", locale)
+        return gettext("not checked whether it opposes the post", locale)
     return gettext("opposes the post", locale) if scores.stance >= _FAIR else gettext("may not oppose the post", locale)
 
 
 def _tone(scores: Scores, locale: str) -> str:
     if scores.non_toxicity is None:
-        return gettext("toxicity unverified", locale)
+        return gettext("tone not checked", locale)
     return gettext("civil in tone", locale) if scores.non_toxicity >= _HIGH else gettext("may sound harsh", locale)
 
 
 def _judge(scores: Scores, locale: str) -> str:
     is_unsure = scores.judge_spread is not None and scores.judge_spread >= _SPREAD
-    return gettext("its place among the drafts is unsure", locale) if is_unsure else ""
+    return gettext("another draft may be better", locale) if is_unsure else ""
 
 
 def sources_of(draft: Draft, evidence: Mapping[str, Evidence]) -> int:

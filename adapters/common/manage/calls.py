@@ -114,7 +114,7 @@ def _role_of(policy: CommunityPolicy, kind: CallKind) -> tuple[str, ...]:
 
 def minutes_choice(policy: CommunityPolicy, reader: Reader) -> PanelChoice:
     """How long a case waits before somebody is called."""
-    title = gettext("**Too long** is", reader.locale)
+    title = gettext("**Call people** when a case has waited for", reader.locale)
     numbers = sorted({*_MINUTES, policy.waiting_minutes})
     rows = tuple((str(number), _long(number, reader.locale)) for number in numbers)
     chosen = (str(policy.waiting_minutes),)

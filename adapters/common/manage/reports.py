@@ -166,7 +166,7 @@ def statistics_text(figures: Statistics, days: int, reader: Reader) -> str:
             gettext("Why cases were closed", locale),
             closings_in_words(figures.by_close_reason, locale),
         ),
-        *_medians(figures, locale),
+        *medians_in_words(figures, locale),
     ]
     return "\n".join(line for line in lines if line)
 
@@ -179,6 +179,8 @@ def _counts(title: str, by_name: dict[str, int]) -> str:
 def ends_in_words(by_state: Mapping[CaseState, int], locale: str) -> dict[str, int]:
     """How many cases ended in each way that people tell apart; what is not closed is open."""
     ends = {
+        CaseState.APPROVED: gettext("approved and not sent yet", locale),
+        CaseState.SENDING: gettext("approved and not sent yet", locale),
         CaseState.POSTED: gettext("a reply was posted", locale),
         CaseState.RETRACTED: gettext("a reply was posted and taken back", locale),
         CaseState.SHADOWED: gettext("a reply was approved in shadow mode", locale),
@@ -203,7 +205,8 @@ def _reason(name: str, locale: str) -> str:
     return translated(why_closed(CloseReason(name)), locale) if name in set(CloseReason) else name
 
 
-def _medians(figures: Statistics, locale: str) -> list[str]:
+def medians_in_words(figures: Statistics, locale: str) -> list[str]:
+    """Medians, and how often drafts were edited and the first one was taken; one sentence where there is too little."""
     lines: list[str] = []
     if figures.median_seconds_to_draft is not None:
         time = duration_in_words(figures.median_seconds_to_draft, locale)

@@ -68,7 +68,7 @@ def _line(language: str, policy: CommunityPolicy, reader: Reader) -> str:
 
 
 def _silent(policy: CommunityPolicy, reader: Reader) -> PanelChoice:
-    title = gettext("**No notice** in these languages; none is fine", reader.locale)
+    title = gettext("Languages in which **no notice** is drafted (none chosen: it is drafted in all)", reader.locale)
     rows = tuple((language, OWN_NAMES[language]) for language in LANGUAGES)
     chosen = tuple(language for language in LANGUAGES if policy.norm_notice.get(language) == "")
     return PanelChoice("silent", reader.markup.ours(title), rows=rows, chosen=chosen, most=len(rows))

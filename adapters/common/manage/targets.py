@@ -95,7 +95,7 @@ def voice_form(policy: CommunityPolicy, locale: str) -> Form:
     )
     publishers = FormField(
         "publishers",
-        gettext("Whose documents come first", locale),
+        gettext("Publishers whose documents come first", locale),
         "\n".join(policy.publishers),
         limit=1000,
         description=gettext("One publisher on a line; empty for any.", locale),
@@ -148,14 +148,14 @@ def voice_changes(typed: dict[str, str], this_year: int, locale: str) -> dict[st
 
 
 def _groups(policy: CommunityPolicy, reader: Reader) -> PanelChoice:
-    title = gettext("**Groups** to look out for in watched channels; none for all", reader.locale)
+    title = gettext("**Groups** to look out for in watched channels (none chosen: all groups)", reader.locale)
     rows = tuple((group.value, listed_group_in_words(group, reader.locale)) for group in TargetGroup)
     chosen = tuple(group.value for group in policy.groups)
     return PanelChoice("groups", reader.markup.ours(title), rows=rows, chosen=chosen, most=len(rows))
 
 
 def _intents(policy: CommunityPolicy, reader: Reader) -> PanelChoice:
-    title = gettext("**Kinds of reply** to draft; none for the usual", reader.locale)
+    title = gettext("**Kinds of reply** to draft (none chosen: the usual ones)", reader.locale)
     rows = tuple((intent.value, intent_in_words(intent, reader.locale)) for intent in Intent)
     chosen = tuple(intent.value for intent in policy.intents)
     return PanelChoice("intents", reader.markup.ours(title), rows=rows, chosen=chosen, most=len(rows))

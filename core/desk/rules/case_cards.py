@@ -290,11 +290,15 @@ class RefusedReply:
 
 @dataclass(frozen=True, slots=True)
 class DecidedLately:
-    """One decision: what became of which case, why, by whom (a name that the community knows), and when."""
+    """One decision: what became of which case, why, by whom (a name that the community knows), and when.
+
+    ``now`` is the state of the case since.
+    """
 
     case_id: str
     post: PostRef
     state: CaseState
+    now: CaseState
     reason: str
     by: str
     at: datetime

@@ -82,6 +82,8 @@ def need_in_words(fault: Mapping[str, Any]) -> str:
     kind, about = str(fault["type"]), fault.get("ctx", {})
     if kind == "string_pattern_mismatch" and about["pattern"] in _FORMS:
         return f"It must be {_FORMS[about['pattern']]}."
+    if kind == "string_too_short" and about["min_length"] == 1:
+        return "It must not be empty."
     if kind in _NEEDS:
         return _NEEDS[kind].format(**about)
     return f"{str(fault['msg']).removeprefix('Value error, ').rstrip('.')}."

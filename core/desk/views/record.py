@@ -129,7 +129,9 @@ async def lately(session: Session, community_id: str) -> tuple[DecidedLately, ..
             await name_of(session, community_id, line.actor),
             await with_names(session, community_id, line.reason),
         )
-        decisions.append(DecidedLately(case.id, _ref(case), line.to_state or case.state, why, name, line.at))
+        decisions.append(
+            DecidedLately(case.id, _ref(case), line.to_state or case.state, case.state, why, name, line.at)
+        )
     firsts = (
         select(FirstApprovalRow, CaseRow)
         .join(CaseRow, CaseRow.id == FirstApprovalRow.case_id)
@@ -139,7 +141,7 @@ async def lately(session: Session, community_id: str) -> tuple[DecidedLately, ..
     )
     for first, case in (await session.execute(firsts)).all():
         name = await name_of(session, community_id, first.moderator)
-        decisions.append(DecidedLately(case.id, _ref(case), CaseState.IN_REVIEW, _FIRST, name, first.at))
+        decisions.append(DecidedLately(case.id, _ref(case), CaseState.IN_REVIEW, case.state, _FIRST, name, first.at))
     return tuple(sorted(decisions, key=lambda decision: decision.at, reverse=True)[:MOST])
 
 

@@ -147,7 +147,7 @@ async def test_two_moderators_and_a_page_that_slept(room: Room) -> None:
     desk = room.web.desk
     queue, case, me = room.tab, await room.open(), await room.open()
     await me.go("/me")
-    assert "Oldest: flagged" in await me.words()
+    assert "Oldest case:" in await me.words()
     await case.go(f"/case/{desk.case_id}")
     await desk.casework.hold(desk.case_id, desk.jon)
     await queue.page.wait_for_selector("text=Jon holds it")
@@ -171,7 +171,7 @@ async def test_a_quiet_page_asks_for_nothing_by_itself(room: Room) -> None:
         await tab.go("/")
     await tab.go("/me")
     await tab.page.check("[name=quiet]")
-    await tab.page.click("text=Keep it so")
+    await tab.page.click("main form button.first")
     await tab.page.wait_for_selector("[data-quiet]")
     asked = list[str]()
     tab.page.on("request", lambda one: asked.append(one.resource_type))

@@ -71,7 +71,7 @@ async def test_the_log_is_checked_and_somebody_erased(office: Office) -> None:
     page, desk = await office.somebody("mikel", Role.ADMIN), office.web.desk
     await page.click("nav >> text=Record")
     await page.click("text=Check the log")
-    assert "Every line is as it was written" in await page.inner_text("div.note")
+    assert "every line is as it was written" in await page.inner_text("div.note")
     async with page.expect_download() as saving:
         await page.click("text=Download")
     saved = await (await saving.value).path()

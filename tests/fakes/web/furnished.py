@@ -160,6 +160,8 @@ async def _furnish(web: Dashboard) -> dict[str, str]:
     desk, cases = web.desk, dict[str, str]()
     kinds = samples()
     await desk.case(REVIEWED)  # the first is kept for all tests, and comes at once
+    changes = {"watched_channels": ("222",), "judged": {"pool": "answer", "flats": "leave"}}
+    await CommunityDesk(desk.database).configure(PLACE, lambda _: changes, Operator("test"))
     for number, (name, kind) in enumerate(_SHOWN.items(), start=20):
         like = kinds[kind]
         ref = replace(like.post.ref, message=f"8{number}", channel=f"8{number}")
@@ -170,8 +172,6 @@ async def _furnish(web: Dashboard) -> dict[str, str]:
     desk.roles |= {ADMIN.user: Role.ADMIN, _WRITER.user: Role.MANAGER}
     await web.account(ACCOUNT, ADMIN)
     await web.app[SITE].library.propose_card("discord", POST.ref.community, _WRITER, _CARD)
-    changes = {"watched_channels": ("222",), "judged": {"pool": "answer", "flats": "leave"}}
-    await CommunityDesk(desk.database).configure(PLACE, lambda _: changes, Operator("test"))
     for number in range(20):
         web.app[EXPOSURE].look(ACCOUNT, f"{number}")
     return cases

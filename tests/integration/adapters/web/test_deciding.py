@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -292,6 +293,26 @@ async def test_an_error_that_nobody_foresaw_says_nothing_of_itself(room: Dashboa
     assert page.status == 500
     assert "secret of the inside" not in page.text
     assert "nothing was changed" in page.words
+
+
+async def test_drafts_stand_in_their_order(room: Dashboard, ane: Browser) -> None:
+    """A notice that ranks first stands first, and the key of the first draft is its."""
+    like = samples()["In review, weak replies, the notice on the rules first"]
+    ref = replace(like.post.ref, message="81", channel="81")
+    await room.desk.case(replace(like, post=replace(like.post, ref=ref, author="91")))
+    page = await ane.get(f"/case/{room.desk.case_id}")
+    assert [draft.attributes["id"] for draft in page.dom.css(".draft h3")] == ["draft-1", "draft-2", "draft-3"]
+    assert page.said("[data-key=a]") == "Approve draft 1…"
+
+
+async def test_the_queue_tells_what_waits_from_what_is_under_way(room: Dashboard, ane: Browser) -> None:
+    """An approved reply waits for nobody; what became of it since stands beside the decision."""
+    assert (await ane.get("/")).said("#queue h2") == "Waits for a decision"
+    await room.desk.approve(room.desk.ane)
+    assert (await ane.get("/")).said("#queue h2") == "Under way, nothing to do now"
+    assert "now: " not in (await ane.get("/decided")).words
+    await room.desk.casework.undo(room.desk.case_id, (await room.desk.now()).version, room.desk.ane)
+    assert "approved now: in review" in (await ane.get("/decided")).words
 
 
 async def test_what_was_decided_is_listed_with_its_history(room: Dashboard, ane: Browser) -> None:

@@ -125,7 +125,7 @@ async def test_what_may_not_be_said_is_told_above_the_form_with_all_that_was_wri
 @pytest.mark.parametrize(
     ("typed", "label"),
     [
-        ({"gist": " "}, "What the posts say; it ends the sentence “It says that …”"),
+        ({"gist": " "}, "What the posts say, as the end of: It says that …"),
         ({"id": "The Hill"}, "A name for the card: small letters, figures and hyphens"),
         ({"reply-positive": ""}, "Replies, one on each line; one at least in all"),
         ({"reply-positive": "They are neighbours.\n" * 11}, "stays positive"),
@@ -154,8 +154,8 @@ async def test_a_reply_is_reviewed_and_deleted_in_two_steps(room: Dashboard) -> 
     await manager.get("/library/replies/new")
     page = await manager.press("Add it", **_REPLY)
     assert _TEXT in page.words
-    id_ = page.form("I read it and stand for it")["id"]
-    await manager.press("I read it and stand for it")
+    id_ = page.form("Mark as reviewed by me")["id"]
+    await manager.press("Mark as reviewed by me")
     page = await manager.get("/library/replies?own=1&language=")
     assert "reviewed by mikel" in page.words
     assert await _send(manager, "/library/replies/act", act="hide", id=id_) == 422

@@ -90,8 +90,8 @@ async def test_every_page_says_how_long_the_oldest_has_waited(room: Dashboard, a
     """In its head, and in what it hears; only of what needs a person."""
     card = await room.desk.now()
     for path in ("/", "/decided", "/me", f"/case/{card.case_id}", "/nowhere"):
-        assert "Oldest: flagged" in (await ane.get(path)).said(".top #waiting")
-    for closes, said in ((False, "Oldest: flagged"), (True, "Nothing needs you now.")):
+        assert "Oldest case:" in (await ane.get(path)).said(".top #waiting")
+    for closes, said in ((False, "Oldest case:"), (True, "Nothing needs you now.")):
         if closes:
             await room.desk.casework.close(card.case_id, card.version, room.desk.jon, CloseReason.SILENCE)
         async with listening(ane) as stream:

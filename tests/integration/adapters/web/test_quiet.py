@@ -17,7 +17,7 @@ _MIGRANTS, _MUSLIMS = TargetGroup.MIGRANTS.value, TargetGroup.MUSLIMS.value
 
 async def _prefer(browser: Browser, *fields: tuple[str, str]) -> None:
     """Fill in the form of the page about oneself, whose other boxes are empty."""
-    form = (await browser.get("/me")).form("Keep it so")
+    form = (await browser.get("/me")).form("Save")
     page = await browser.post(form.pop("action"), [*form.items(), ("keys", "on"), ("language", ""), *fields])
     assert page.status == 200, page.words
 
@@ -82,13 +82,13 @@ async def test_a_quiet_page_shows_no_number_of_cases(room: Dashboard, ane: Brows
     page = await ane.get("/")
     assert page.dom.css("body[data-quiet]")
     assert page.said("#hidden").startswith("Some cases are hidden by your choice.")
-    assert page.said("#waiting").startswith("Oldest: flagged")
+    assert page.said("#waiting").startswith("Oldest case:")
     assert "checked" in (await ane.get("/me")).dom.css("[name=quiet]")[0].attributes
 
 
 async def test_a_category_that_is_none_is_refused(ane: Browser) -> None:
     """And nothing is kept of it."""
-    form = (await ane.get("/me")).form("Keep it so")
+    form = (await ane.get("/me")).form("Save")
     page = await ane.post(form.pop("action"), [*form.items(), ("hide", "everybody"), ("quiet", "on")])
     assert page.status == 422
     assert (await ane.get("/")).dom.css("[data-quiet]") == []

@@ -92,7 +92,7 @@ async def test_a_changed_line_shows(room: Dashboard) -> None:
     auditor = await _as(room, Role.AUDITOR)
     await auditor.get("/record")
     page = await auditor.get("/record?check=1")
-    assert "Every line is as it was written" in page.said("div.note[role=status]")
+    assert "every line is as it was written" in page.said("div.note[role=status]")
     await execute(room.desk.database, "DROP TRIGGER audit_refuses_update")
     await execute(
         room.desk.database, f"UPDATE audit SET actor = 'p-0' WHERE stream = '{room.desk.case_id}' AND seq = 2"

@@ -278,7 +278,7 @@ async def test_a_look_at_last_week_changes_nothing_and_tells_each_post(room: Das
     assert told[lost] == told[worded] == "not found any more"
     assert "would be found as well" in told[also]
     assert told[by_hand] == told[room.desk.case_id] == "comes as it did: somebody flagged it"
-    assert "Of 6 posts that came to the desk, 4 would have come." in page.words
+    assert "Of the 6 posts that became cases, these settings would have brought 4." in page.words
     assert "vermin" not in page.text
     assert "soup" not in page.text
     assert (await policy(room)).groups == ()
@@ -343,7 +343,7 @@ async def test_each_change_is_held_against_what_was_decided_about_test_posts(
         "pool": "It would not be found, but you would answer it: somebody would have to flag it.",
     }
     assert told(page) == otherwise
-    assert page.said("#against").endswith("these settings: 2")
+    assert page.said("#against").endswith("than you decided: 2")
     assert (await policy(room)).keywords == ("interpreters",)
     page = await send(mikel)
     assert page.path == _PATH
@@ -422,9 +422,9 @@ async def test_posting_is_stopped_and_disclosure_needs_a_reason(room: Dashboard,
     assert "Paused here" in page.words
     page = await mikel.press("Allow posting again")
     assert "Paused here" not in page.words
-    page = await mikel.press("Stop saying who drafts", note="")
+    page = await mikel.press("Leave it out", note="")
     assert page.status == 422
-    page = await mikel.press("Stop saying who drafts", note="it stands in the channel's rules")
+    page = await mikel.press("Leave it out", note="it stands in the channel's rules")
     assert "Replies no longer say" in page.words
     page = await mikel.press("Say who drafts")
     assert "Replies say from now on" in page.words

@@ -219,7 +219,7 @@ async def test_only_managers_find_it(room: Dashboard, mikel: Browser) -> None:
 async def test_it_speaks_the_readers_language(mikel: Browser, language: str) -> None:
     """The headings and what to do, command by command."""
     page = await mikel.get(_PATH, Accept_Language=language)
-    titles = ("Connect a platform", "Languages", "People", "The language model", "Shadow mode")
+    titles = ("Connect a platform", "Languages", "People", "The language model", "Before replies are posted")
     for title in titles:
         said = gettext(title, language)
         assert said != title

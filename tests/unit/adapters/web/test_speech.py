@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from adapters.web.speech import PageMarkup
+import pytest
+
+from adapters.web.speech import PageMarkup, beyond_state
 from core.models import PostRef
 from tests.markup_conformance import MarkupConformance
 
@@ -24,3 +26,18 @@ def test_an_address_that_is_none_of_the_web_is_none() -> None:
     ref = PostRef("sample", "a", "b", "c")
     assert PageMarkup(lambda _: "javascript:alert(1)").post_url(ref) == ""
     assert PageMarkup(lambda _: "https://example.org/1").post_url(ref) == "https://example.org/1"
+
+
+@pytest.mark.parametrize(
+    ("state", "reason", "left"),
+    [
+        ("approved", "approved", ""),
+        ("approved", "approved, as the second person after Ane", "as the second person after Ane"),
+        ("left without a reply", "left without a reply: not hateful", "not hateful"),
+        ("in review", "2 drafts", "2 drafts"),
+        ("", "set up", "set up"),
+    ],
+)
+def test_a_reason_does_not_say_the_state_again(state: str, reason: str, left: str) -> None:
+    """What it says beyond the state is kept."""
+    assert beyond_state(reason, state) == left

@@ -390,7 +390,12 @@ def test_nothing_that_is_shown_stayed_english(language: str) -> None:
     """A form, for one: its title and its labels are the catalog's."""
     form = form_modal(targets.voice_form(CommunityPolicy(), language)).to_dict()
     labels = [text for kind, text in parts_of(form) if kind != "description"]
-    wanted = ("Tone and evidence", "Tone, in a few words", "Whose documents come first", "Evidence not older than")
+    wanted = (
+        "Tone and evidence",
+        "Tone, in a few words",
+        "Publishers whose documents come first",
+        "Evidence not older than",
+    )
     assert labels == [translations(language)[sentence] for sentence in wanted]
     assert not set(labels) & set(wanted)
 

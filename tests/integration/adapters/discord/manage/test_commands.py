@@ -198,7 +198,9 @@ async def test_what_was_decided_lately_is_listed(application: FakeApplication) -
         town = Town(env, application)
         ref = PostRef("discord", town.community, str(town.square.id), "77")
         at = datetime(2026, 3, 2, 14, 0, tzinfo=UTC)
-        one = DecidedLately("ab" * 16, ref, CaseState.NO_REPLY, "left without a reply: not hateful", "Ane", at)
+        one = DecidedLately(
+            "ab" * 16, ref, CaseState.NO_REPLY, CaseState.NO_REPLY, "left without a reply: not hateful", "Ane", at
+        )
         application.governance.decided = (one,)
         answer = (await opened(town, town.moderator, "lately")).response
         assert answer.ephemeral

@@ -270,8 +270,8 @@ async def test_the_drafts_that_are_not_on_the_card_come_each_with_its_scores_and
     assert DRAFTS[0].text not in shown.said
     assert draft.parts[0] == (
         f"Draft 2 (asks a question; written by the model)\n{DRAFTS[1].text}\n"
-        "states nothing that needs a source; fair argument; opposes the post; toxicity unverified; "
-        "its place among the drafts is unsure."
+        "states nothing that needs a source; fair argument; opposes the post; tone not checked; "
+        "another draft may be better."
     )
     assert [control.label for control in draft.controls] == ["Approve draft 2…", "Edit draft 2…"]
     assert (draft.case_id, draft.version) == (desk.case_id, (await desk.now()).version)
