@@ -477,8 +477,8 @@ class _Run:
         return drafts
 
     async def _show(self, candidates: Sequence[Candidate], assessor: Assessor) -> None:
-        """Report the best so far that no reader contests, unless it is the one that was shown last."""
-        clear = [candidate for candidate in candidates if not candidate.contested]
+        """Report the best so far that neither reader nor rule contests, unless it is the one that was shown last."""
+        clear = [candidate for candidate in candidates if not (candidate.contested or candidate.unsourced)]
         best = next(iter(ranked(clear, leading=self.leading)), None)
         if best and best.text != self.shown:
             self.shown = best.text

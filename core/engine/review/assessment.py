@@ -1,15 +1,15 @@
 """What becomes of a candidate: the gates, the rewards, the receipts, and which ones enter the tournament.
 
 The cheap checks come first: the wording, the small reader, the rewards that ask no model, the scores, and only for the
-best candidates the checks that cost a call. Where a larger model reviews the drafts, the small reader refuses nothing
-alone.
+best candidates the checks that cost a call. Where a larger model reviews the drafts, neither the small reader nor a
+missing source refuses anything alone.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from core.engine.cards.answers import is_known, shipped_vectors
@@ -24,7 +24,9 @@ from core.engine.review.explanation import Teller, cautions_of, unsure
 from core.engine.review.judge import LEADING, best_of_each_intent, seeded
 from core.engine.scoring.check import Read, check_reply, read_drafts
 from core.engine.scoring.gates import (
+    UNSOURCED,
     GateContext,
+    doubts_without_source,
     fault_of,
     intent_fault,
     own_sentences,
@@ -129,7 +131,7 @@ class Assessor:
         prepared_words = frozenset(word for text in self.prepared for word in words(text))
         context = GateContext(self.brief, self.max_characters, self.prepared, self.recent, prepared_words, self.rules)
         faults = await asyncio.to_thread(
-            lambda: [intent_fault(c.text, c.intent) or fault_of(c.text, context) for c in candidates]
+            lambda: [intent_fault(c.text, c.intent) or fault_of(c.text, context, self._reviewed) for c in candidates]
         )
         passed = [c for c, fault in zip(candidates, faults, strict=True) if self._passes(fault)]
         passed = [c for c in passed if self._passes(await self._drift_fault(c))]
@@ -203,15 +205,19 @@ class Assessor:
         shown = list[Candidate]()
         for candidate in candidates:
             by_rules, opinion = check_reply(candidate.text, context), read_of.get(candidate)
-            if not self._passes(by_rules.fault):
+            if not self._passes(next((fault for fault in by_rules.faults if fault not in self._reviewed), None)):
                 continue
+            unsourced = by_rules.fault or ""
             added = " ".join(own_sentences(candidate.text, context)) if candidate.is_prepared else ""
             is_hate: bool = bool(added) and await asyncio.to_thread(self.readers.drafts.reads_as_hate, added, language)
             if not self._passes(sentence("reads as hateful") if is_hate else None):
                 continue
             stands_in = candidate.is_prepared and self.writer.is_larger
             may_miss = candidate.may_miss or not (candidate.is_prepared or self.is_good_writer)
-            done = replace(candidate, doubts=by_rules.warnings, stands_in=stands_in, may_miss=may_miss)
+            doubts = by_rules.warnings
+            if unsourced:
+                doubts = (*doubts_without_source(candidate.text, context), *doubts)
+            done = replace(candidate, doubts=doubts, unsourced=unsourced, stands_in=stands_in, may_miss=may_miss)
             if opinion is None:
                 shown.append(done)
                 continue
@@ -222,6 +228,11 @@ class Assessor:
             elif self._passes(fault):
                 shown.append(replace(done, doubt=reader_doubt(opinion.signs, opinion.limits) or ""))
         return shown
+
+    @property
+    def _reviewed(self) -> Container[str]:
+        """The faults of drafts that the review decides about."""
+        return UNSOURCED if self.is_reviewed else ()
 
     @property
     def is_good_writer(self) -> bool:

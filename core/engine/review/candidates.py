@@ -43,7 +43,9 @@ class Candidate:
     ``rewrites`` is the text that it rewords; "" where it is not a rewrite. ``doubts``: what a moderator is warned of
     before any receipt (``core.engine.scoring.gates``). ``signs``: what the small reader says of it, ``None`` in a
     language that it does not know; ``doubt``: what the readers think likely, "" for nothing. ``contested``: why the
-    small reader would refuse it, while a larger model has still to review it. ``read_by``: whose word this is.
+    small reader would refuse it, while a larger model has still to review it; ``unsourced``: likewise why the rules on
+    figures, dates and credits would. It ``is_vouched`` for where that review would publish it. ``read_by``: whose word
+    the signs are.
     ``no_quality``: why no model told how well it argues, where one was to.
     """
 
@@ -58,6 +60,8 @@ class Candidate:
     signs: DraftSigns | None = None
     doubt: str = ""
     contested: str = ""
+    unsourced: str = ""
+    is_vouched: bool = False
     read_by: ReadBy = ReadBy.RULES
     card: ArgumentCard | None = field(default=None, compare=False)
     stands_in: bool = False

@@ -31,7 +31,7 @@ FAULTS: Final = (
     "agrees presupposes mirrors stereotypes insults slur harm off_claim half other_group false_fact smear odd generic"
     " politics obeys"
 ).split()
-MOST: Final = 10
+MOST: Final = 12
 """The most drafts that are reviewed together."""
 _LETTERS: Final = ascii_uppercase[:MOST]
 _YES_NO: Final = {"type": "string", "enum": ["yes", "no"]}

@@ -6,13 +6,14 @@ warning, and ranked lower, for a name or a count without evidence, for a slur th
 reader thinks likely. A rule refuses only where it is right in 99 of 100: none of them refuses more than 1 in 100 of the
 good replies that writers made for training, in any language. No list of words decides alone what a sentence means.
 Prepared sentences are exempt from the rules on wording and from the reader. The gates run after retrieval, since
-evidence lowers safety a little (RAG paper, section 4).
+evidence lowers safety a little (RAG paper, section 4). Where a larger model reviews the drafts, what no evidence holds
+is shown with a warning unless the review, too, would not publish it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import combinations
@@ -46,6 +47,8 @@ LEAST_INFERRED_STANCE = 0.5
 LEAST_NON_TOXICITY = 0.5
 UNPROVEN = (sentence("a number that no evidence holds"), sentence("a date that no evidence holds"))
 """The faults of a text that states what no evidence holds; ``unsupported_in_words`` names each such item."""
+UNSOURCED = (*UNPROVEN, sentence("credits a source with more than it says"))
+"""The faults that a source could mend, and that a larger model's review may take back to a warning."""
 _LEAK = 8
 _NEARLY_SAME = 0.6
 _CREDITED = 0.7
@@ -94,9 +97,9 @@ def own_sentences(text: str, context: GateContext) -> list[str]:
     return [sentence for sentence in sentences(text) if sentence not in context.prepared and sentence not in quoted]
 
 
-def fault_of(text: str, context: GateContext) -> str | None:
-    """The first gate that a draft's text fails, in words, or ``None`` if it passes them all."""
-    return next(faults_of(text, context), None)
+def fault_of(text: str, context: GateContext, besides: Container[str] = ()) -> str | None:
+    """The first gate that a draft's text fails, in words, or ``None`` if it passes all but those ``besides``."""
+    return next((fault for fault in faults_of(text, context) if fault not in besides), None)
 
 
 def faults_of(text: str, context: GateContext) -> Iterator[str]:
@@ -222,6 +225,15 @@ def doubts_of(text: str, context: GateContext) -> tuple[str, ...]:
     return tuple(dict.fromkeys(doubts))
 
 
+def doubts_without_source(text: str, context: GateContext) -> tuple[str, ...]:
+    """What a moderator should look up in a draft that states what no evidence holds, and is shown all the same."""
+    own = " ".join(own_sentences(text, context)).replace("’", "'")
+    doubts = [unsupported_in_words(item) for item in _strange(own, context)[0]] if own else []
+    if own and _credit_fault(own, context.brief):
+        doubts.append(sentence("It credits a source with more than the evidence says."))
+    return tuple(dict.fromkeys(doubts))
+
+
 def unsupported_in_words(item: Item) -> str:
     """What is wrong with a figure, date or name that no passage holds."""
     if item.kind == NAME:
@@ -275,7 +287,7 @@ def _credit_fault(own: str, brief: Brief) -> str | None:
         if wordings_of(brief.language).credits.search(part):
             stems = set(content_stems(part, brief.language))
             if not any(len(stems & passage) >= _CREDITED * len(stems) for passage in passages):
-                return sentence("credits a source with more than it says")
+                return UNSOURCED[-1]
     return None
 
 

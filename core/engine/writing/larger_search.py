@@ -1,5 +1,8 @@
 """The drafts of a larger model: samples of the plain question, one with evidence, reviewed together and put in order.
 
+Where nearly all samples state facts without a source, some more are asked for that state none. They come first of those
+that the review would publish: a fact without a source needs a second person.
+
 In a profile that has rounds the best two are written anew with the review's words, and what wins in both orders of the
 judge is kept: the reduced loop of CODEOFCONDUCT (Algorithm 1).
 """
@@ -27,7 +30,7 @@ from core.engine.scoring.receipts import warnings_of
 from core.engine.scoring.repeated import without_repeated
 from core.engine.wording.text import content_stems, numbers, sentences
 from core.engine.writing.first_drafts import compose
-from core.engine.writing.writer import Writer
+from core.engine.writing.writer import BARE, Writer
 from core.errors import ModelUnavailable
 from core.i18n.sentences import sentence
 from core.models import Brief, Evidence, Intent, Receipt, Verdict
@@ -40,6 +43,9 @@ _ROUNDS_EACH: Final = 4
 _MENDED: Final = 2
 _ALIKE: Final = 0.6
 _NAMED_FAULTS: Final = 2
+_BARE: Final = 2
+"""So many samples at least should state nothing for which a reader would want a source."""
+_AGAIN: Final = 3
 T = TypeVar("T")
 
 
@@ -81,6 +87,11 @@ class LargerSearch:
             plain = self.assess(self.brief)
             start = await self._candidates(written, plain)
             await self.show(start, plain)
+            stating = sum(self._states(draft) for draft in start)
+            if stating and len(start) - stating < min(_BARE, len(written)):
+                bare = self._value_of(await self.writer.replies(_AGAIN, BARE))
+                start += await self._candidates([text for text in bare if text not in written], plain)
+                await self.show(start, plain)
             passage = self._value_of(await answering)
         finally:
             answering.cancel()
@@ -107,6 +118,12 @@ class LargerSearch:
         """The texts that pass the gates, with their intents, which are labels given afterwards."""
         drafts = [Candidate(text, await self._intent_of(text, assessor), is_prepared=False) for text in texts]
         return await assessor.passing(drafts)
+
+    def _states(self, draft: Candidate) -> bool:
+        """Whether a draft states something for which a reader would want a source, as far as the small reader tells."""
+        language = self.brief.language
+        parts = [without_repeated(part, self.brief.post.text, language) for part in sentences(draft.text)]
+        return bool(draft.unsourced) or any(numbers(part) or is_factual(part, language) for part in parts)
 
     async def _intent_of(self, text: str, assessor: Assessor) -> Intent:
         """The intent that the reader of drafts gives a text, among those that are wanted."""
@@ -169,7 +186,6 @@ class LargerSearch:
     ) -> Iterator[Candidate]:
         """What is shown, best first: as the review orders it, without what both refuse, and without copies."""
         opinions = verdict.opinions if verdict else {}
-        place = {text: at for at, text in enumerate(verdict.order)} if verdict else {}
         left = list[Candidate]()
         for candidate in offered:
             opinion = opinions.get(candidate.text)
@@ -178,7 +194,7 @@ class LargerSearch:
             else:
                 left.append(self._with_opinion(candidate, opinion, passage))
         if verdict:
-            left.sort(key=lambda draft: (not self._is_publishable(opinions.get(draft.text)), place[draft.text]))
+            left = _by_review(left, verdict)
         else:
             left.sort(key=lambda draft: (draft.is_prepared, draft.order))
         with_source = [draft for draft in left if draft.text == sourced and draft.receipts and not draft.doubt]
@@ -193,19 +209,16 @@ class LargerSearch:
         yield from shown[:MAX_DRAFTS]
 
     @staticmethod
-    def _is_publishable(opinion: Opinion | None) -> bool:
-        return opinion is None or opinion.is_publishable
-
-    @staticmethod
     def _refusal(candidate: Candidate, opinion: Opinion | None, *, is_sourced: bool) -> str:
         """Why a draft is not shown; "" where it is. What only the small reader sees refuses nothing."""
+        doubtful = candidate.contested or candidate.unsourced
         if opinion is None:
-            return candidate.contested
+            return doubtful
         if is_sourced and opinion.says_passage is False:
             return sentence("states more than its evidence says")
         if opinion.is_refused:
             return in_words(opinion.faults[0])
-        return candidate.contested if not opinion.is_publishable else ""
+        return doubtful if not opinion.is_publishable else ""
 
     def _with_opinion(self, candidate: Candidate, opinion: Opinion | None, passage: Evidence | None) -> Candidate:
         """The candidate with its receipts and with all that a person should look at."""
@@ -220,7 +233,17 @@ class LargerSearch:
         warnings = (*doubts, *candidate.doubts, *warnings_of(receipts), *cautions_of(receipts, used))
         if candidate.is_unsure:
             warnings = (unsure(), *warnings)
-        return replace(candidate, receipts=receipts, warnings=warnings, doubt=doubts[0] if doubts else "", contested="")
+        is_vouched = opinion is not None and opinion.is_publishable
+        doubt = doubts[0] if doubts else ""
+        return replace(
+            candidate,
+            receipts=receipts,
+            warnings=warnings,
+            doubt=doubt,
+            contested="",
+            unsourced="",
+            is_vouched=is_vouched,
+        )
 
     def _receipts(self, text: str, opinion: Opinion | None, passage: Evidence | None) -> Iterator[Receipt]:
         """The evidence for each sentence that states a fact. Whether a sentence of value is true nobody looks up.
@@ -248,6 +271,22 @@ class LargerSearch:
         value, notes = noted
         self.notes.extend(notes)
         return value
+
+
+def _by_review(drafts: Sequence[Candidate], verdict: ModelReview) -> list[Candidate]:
+    """What the review would publish first, and of that what states nothing without a source; else in its order.
+
+    A prepared reply stays behind what the model wrote and the review puts before it.
+    """
+    place = {text: at for at, text in enumerate(verdict.order)}
+    unsupported = [place[draft.text] for draft in drafts if draft.is_unsupported]
+
+    def key(draft: Candidate) -> tuple[bool, bool, int]:
+        opinion, own = verdict.opinions.get(draft.text), place[draft.text]
+        is_behind = draft.is_prepared and min(unsupported, default=own) < own
+        return opinion is not None and not opinion.is_publishable, draft.is_unsupported or is_behind, own
+
+    return sorted(drafts, key=key)
 
 
 def _with_evidence(best: list[Candidate], sourced: Sequence[Candidate]) -> list[Candidate]:

@@ -95,11 +95,14 @@ def with_notice(
 def is_weak(replies: Sequence[Candidate], writer: PoolingWeights) -> bool:
     """Whether the best reply is doubted or hardly fit to be posted, or there is none.
 
-    What a larger model wrote and nobody doubts is never weak: the small reader's word on its fitness is the weaker one.
+    What a larger model wrote, and its review would publish or nobody doubts, is never weak: the small reader's word on
+    its fitness is the weaker one.
 
     Args:
         replies: in any order; the one that is shown first need not be the fittest.
     """
+    if any(reply.is_vouched and not reply.is_prepared for reply in replies):
+        return False
     sound = [reply for reply in replies if not reply.is_doubted]
     if not sound:
         return True

@@ -40,6 +40,8 @@ SCHEMA: Final[dict[str, Any]] = {
     "additionalProperties": False,
 }
 """The fixed schema of the answer which passage answers the post."""
+BARE: Final = "State no figure, study, law or source: give reasons that every reader can follow without one."
+"""What is added to the plain question where its samples state facts that no evidence holds."""
 _LABEL: Final = re.compile(r"^(?:reply|answer|counterspeech|respuesta|risposta|erantzuna)\s*:\s*", re.IGNORECASE)
 _QUOTES: Final = {'"': '"', "“": "”", "«": "»", "'": "'"}
 
@@ -60,9 +62,14 @@ class Writer:
     wishes: str = ""
     variant: int = 0
 
-    async def replies(self, count: int) -> StageOutcome[list[str]]:
-        """``count`` samples of the plain question, without copies, and why there are none."""
-        prompt = plain_question(self.post.text, self.language, self.wishes, conversation(self.post))
+    async def replies(self, count: int, besides: str = "") -> StageOutcome[list[str]]:
+        """``count`` samples of the plain question, without copies, and why there are none.
+
+        Args:
+            besides: one more sentence of the question.
+        """
+        wishes = f"{self.wishes}\n{besides}" if besides else self.wishes
+        prompt = plain_question(self.post.text, self.language, wishes, conversation(self.post))
         how = Generation(max_tokens=_MOST_TOKENS, temperature=_TEMPERATURE, n=count, seed=100 * self.variant)
         try:
             answer = await self.model.generate(prompt, how)

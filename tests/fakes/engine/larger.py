@@ -13,7 +13,7 @@ from core.models import TargetGroup
 from tests.fakes.engine.model import FakeModel, Text
 
 LARGER = PoolingWeights("a larger model", is_larger=True)
-FIRST = "People who move here look for work like anybody else, and most of them pay into the fund that you speak of."
+FIRST = "People who move here look for work like anybody else, and they pay into the fund that you speak of."
 """A reply that takes up the claim."""
 SECOND = "Nobody packs up a whole life for a form at an office. Ask the people next door why they came."
 
@@ -30,7 +30,7 @@ def analysed(**said: Any) -> str:
 
 def lettered(messages: Sequence[Message]) -> dict[str, str]:
     """The replies of a prompt of the review, by their letters."""
-    found = re.findall(r"^([A-J]): (.*)$", messages[-1].content, re.MULTILINE)
+    found = re.findall(r"^([A-L]): (.*)$", messages[-1].content, re.MULTILINE)
     return dict(found)
 
 

@@ -20,7 +20,7 @@ from core.engine.reading.larger import analyse
 from core.engine.request import Request, Voice
 from core.engine.scoring.edits import checked_edit
 from core.engine.wording.text_rules import NO_RULES
-from core.engine.writing.writer import PASSAGES
+from core.engine.writing.writer import BARE, PASSAGES
 from core.models import Action, Intent, Kind, ReadBy, TargetGroup, ThreadMessage, Verdict
 from tests.fakes.engine.brief import ALL_SHOWN, POST, post_of
 from tests.fakes.engine.larger import FIRST, LARGER, SECOND, analysed, larger_model, lettered, reviewing
@@ -289,6 +289,37 @@ async def test_a_figure_of_the_post_that_a_reply_grants_is_looked_at(
         (draft,) = [draft for draft in suggestion.drafts if draft.text == reply]
         assert any("90%" in warning for warning in draft.warnings) == warned
         assert bool(draft.receipts) == warned
+
+
+COUNTED = "In a study of 2019 some 83% of the people who moved here had found work within two years."
+CREDITED = "Studies show that nearly all people who move here find work and pay taxes."
+
+
+@pytest.mark.parametrize("stating", [COUNTED, CREDITED])
+async def test_a_fact_without_a_source_is_asked_for_again_without_it_and_shown_if_the_review_would_publish_it(
+    lenient: Readers, knowledge: EvidenceSource, stating: str
+) -> None:
+    """Neither a notice nor a prepared reply takes the place of what the writer says; what both refuse is lost."""
+
+    def plain(messages: Any) -> str:
+        return FIRST if BARE in messages[-1].content else stating
+
+    model = larger_model(plain=plain, review=reviewing({stating: {"states": "yes"}}, [stating]))
+    suggestion, _ = await asked(lenient, knowledge, model)
+    assert model.calls["plain"] == 2
+    assert [draft.text for draft in suggestion.drafts][:2] == [FIRST, stating]
+    second = suggestion.drafts[1]
+    assert {receipt.verdict for receipt in second.receipts} == {Verdict.UNSUPPORTED}
+    assert any("evidence" in str(warning) for warning in second.warnings)
+    alone, _ = await asked(
+        lenient, knowledge, larger_model(plain=stating, review=reviewing({stating: {"states": "yes"}}))
+    )
+    assert alone.drafts[0].text == stating
+    refusing = reviewing({stating: {"states": "yes", "publish": "no"}})
+    lost, _ = await asked(lenient, knowledge, larger_model(plain=plain, review=refusing))
+    assert stating not in {draft.text for draft in lost.drafts}
+    unread, _ = await asked(lenient, knowledge, larger_model(plain=plain, review="no JSON"))
+    assert stating not in {draft.text for draft in unread.drafts}
 
 
 @pytest.mark.parametrize(("passage", "verdicts"), [("yes", {Verdict.SUPPORTED}), ("none", {Verdict.UNSUPPORTED})])
