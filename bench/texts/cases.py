@@ -27,7 +27,7 @@ KINDS: Final = Path(__file__).with_name("kinds.jsonl")
 HARD: Final = KINDS.with_name("hard.jsonl")
 """Others of such kinds, as many of each in four languages, by a writer of none of what is learnt."""
 FUNCTIONS: Final = KINDS.with_name("functions.jsonl")
-"""Twelve short English posts for each function of hate and of harmless talk that looks like it."""
+"""Twelve short English posts or two dozen for each function of hate and of harmless talk that looks like it."""
 MEASURED: Final = (KINDS, HARD, FUNCTIONS)
 TEST: Final = "test"
 _TEXT: Final = ("text", "test_case", "post", "case_text")

@@ -144,9 +144,9 @@ def test_what_other_writers_wrote_is_neither_learnt_nor_measured() -> None:
 
 
 def test_no_near_duplicate_of_a_function_is_learnt() -> None:
-    """Twelve posts of each, which share fewer than seven in ten words with any that is learnt or measured elsewhere."""
+    """Twelve posts of each or two dozen, each unlike all that is learnt, or measured elsewhere."""
     cases = read_cases(FUNCTIONS)
-    assert set(Counter((case.function, case.is_hateful) for case in cases).values()) == {12}
+    assert set(Counter((case.function, case.is_hateful) for case in cases).values()) == {12, 24}
     others = [case.text for file in MEASURED if file != FUNCTIONS for case in read_cases(file)]
     others += [row.text for row in (*posts(), *kinds(), *outside())]
     known = {frozenset(re.findall(r"\w+", text.casefold())) for text in others}
