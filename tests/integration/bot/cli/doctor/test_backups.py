@@ -16,7 +16,7 @@ from bot.settings.settings import Settings, TelegramSettings
 from core.desk.database.connection import Database
 from core.desk.database.secret import load_secret
 from core.desk.upkeep.backups import backup
-from tests.fakes.machine.doctor_page import told
+from tests.fakes.machine.doctor_faults import told
 from tests.fakes.machine.installation import flag_in, settings_of
 from tests.fakes.machine.postgres import new_database
 

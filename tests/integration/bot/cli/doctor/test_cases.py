@@ -32,7 +32,7 @@ from tests.fakes.desk.decisions import drafted, take
 from tests.fakes.desk.people import COMMUNITY_ID
 from tests.fakes.desk.sending import SendingScene
 from tests.fakes.machine.clock import FakeClock
-from tests.fakes.machine.doctor_page import told
+from tests.fakes.machine.doctor_faults import told
 from tests.fakes.machine.installation import settings_of
 
 _HOUR = 3600.0

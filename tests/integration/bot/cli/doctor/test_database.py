@@ -22,7 +22,7 @@ from core.desk.database.secret import load_secret
 from core.desk.rules.roles import Operator, Person, Role
 from core.desk.runtime.findings import Finding
 from tests.fakes.later_version import become_later
-from tests.fakes.machine.doctor_page import told
+from tests.fakes.machine.doctor_faults import told
 from tests.fakes.machine.installation import flag_in, settings_of
 from tests.fakes.machine.postgres import execute, new_database
 

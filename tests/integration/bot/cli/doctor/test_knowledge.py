@@ -13,7 +13,7 @@ from bot.settings.settings import KbSettings, ScorerSettings, Settings
 from core.desk.runtime.findings import Finding
 from kb.library.library import State
 from kb.library.store import FILE
-from tests.fakes.machine.doctor_page import told
+from tests.fakes.machine.doctor_faults import told
 
 _TEXT = (
     "The survey asked four thousand people in the river towns whether they feel safe on their way home. "

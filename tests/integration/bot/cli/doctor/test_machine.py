@@ -11,7 +11,7 @@ from bot.cli.doctor.examination import examine_machine, examine_platforms
 from bot.settings.settings import KbSettings, Settings
 from bot.settings.sources import load_settings
 from core.errors import BadSettings
-from tests.fakes.machine.doctor_page import told
+from tests.fakes.machine.doctor_faults import told
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from tests.fakes.engine.model import FakeModel
 from tests.fakes.engine.servers.chat import serving
 from tests.fakes.engine.servers.loopback import answering
 from tests.fakes.engine.servers.quirks import quirky
-from tests.fakes.machine.doctor_page import told
+from tests.fakes.machine.doctor_faults import told
 
 _NOBODY = "http://127.0.0.1:9/v1"
 _LISTED = (200, json.dumps({"data": [{"id": "m"}]}))

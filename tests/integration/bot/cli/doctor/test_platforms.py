@@ -30,7 +30,7 @@ from core.errors import PlatformUnavailable
 from tests.fakes.discord.server import DiscordServer, DiscordState
 from tests.fakes.discord.server.server import TOKEN
 from tests.fakes.machine.clock import FakeClock
-from tests.fakes.machine.doctor_page import told
+from tests.fakes.machine.doctor_faults import told
 from tests.fakes.machine.installation import flag_in, settings_of
 from tests.fakes.mastodon.server.server import BOT_SCOPES, MastodonServer
 from tests.fakes.ports.surface import FakeSurface

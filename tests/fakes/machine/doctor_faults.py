@@ -1,4 +1,4 @@
-"""The table of docs/reference/doctor.md: each breakage, and the remedy that ``antiphon doctor`` names."""
+"""``tests/data/faults.tsv``: each breakage, the check of ``antiphon doctor`` that finds it, and its remedy."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Final
 from core.desk.runtime.findings import Finding
 from core.errors import AntiphonError
 
-PAGE: Final = Path(__file__).parents[3] / "docs" / "reference" / "doctor.md"
+TABLE: Final = Path(__file__).parents[2] / "data" / "faults.tsv"
 _ANYTHING: Final = "…"
 
 
@@ -25,18 +25,17 @@ class Row:
 
 
 def rows() -> dict[str, Row]:
-    """The rows of all tables of the page, by the breakage."""
+    """The rows of the table, by the breakage."""
     found = {}
-    for line in PAGE.read_text("utf-8").splitlines():
-        cells = [cell.strip().replace("\\|", "|") for cell in line.strip().strip("|").split(" | ")]
-        if line.startswith("| ") and len(cells) == 3 and cells[0] != "what is wrong":
-            assert cells[0] not in found, cells[0]
-            found[cells[0]] = Row(*cells)
+    for line in TABLE.read_text("utf-8").splitlines():
+        row = Row(*line.split("\t"))
+        assert row.breakage not in found, row.breakage
+        found[row.breakage] = row
     return found
 
 
 def told(breakage: str, by: Sequence[Finding] | AntiphonError) -> Finding:
-    """The only finding that is not in order, with the check and remedy of the page; an error ended the settings."""
+    """The only finding that is not in order, with the check and remedy of the table; an error ended the settings."""
     row = rows()[breakage]
     findings = [Finding(row.check, False, by.message, by.remedy)] if isinstance(by, AntiphonError) else by
     (wrong,) = [finding for finding in findings if not finding.ok]
