@@ -41,7 +41,7 @@ from core.engine.llm.budget import Budget, MeteredModel
 from core.engine.llm.profiles import PAPER, VERDICTS_EACH
 from core.engine.pipeline import Engine
 from core.engine.review import ranking
-from core.engine.review.judge_formats import Comparison, Judge
+from core.engine.review.judge import Comparison, Judge
 from core.engine.review.ranking import Tournament
 from core.engine.scoring.rewards import argument_quality, embedded_scorers, evaluate
 from core.engine.writing.first_drafts import compose

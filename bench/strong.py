@@ -20,8 +20,7 @@ from typing import Final
 from bench.measures.output import Row, note, save, show
 from bench.texts.cases import Reply, read_replies, test_replies
 from bot.compose.engine import open_embedder, open_knowledge
-from bot.settings.settings import Settings
-from bot.settings.sources import load_settings
+from bot.settings import Settings, load_settings
 from core.engine.llm.profiles import PROFILES, Profile
 from core.engine.llm.prompts import load_prompt
 from core.engine.pipeline import Engine

@@ -33,15 +33,12 @@ from adapters.web.site import Site
 from bench.measures.output import Row, note, save, show
 from bot.cli.doctor.on_page import DoctorOnPage
 from bot.compose.desk import Desk, build_casework, build_desk
-from bot.settings.settings import Settings
-from core.desk.communities.accounts import WebAccounts
-from core.desk.communities.api_tokens import ApiTokens
+from bot.settings import Settings
+from core.desk.communities.accounts import ApiTokens, WebAccounts
 from core.desk.communities.governance import CommunityGovernance
 from core.desk.database.connection import Database, Session
 from core.desk.drafting.queue import DraftQueue
-from core.desk.review.overview import DeskOverview
-from core.desk.review.own_library import DeskLibrary
-from core.desk.review.record import DeskRecord
+from core.desk.review.dashboard import DeskLibrary, DeskOverview, DeskRecord
 from core.desk.rules.dashboard_ports import RetentionPeriods
 from core.desk.rules.roles import Person, Role
 from core.desk.schema import AuditRow, Base, CaseRow, SuggestionRow

@@ -18,10 +18,8 @@ from core.errors import IndexUnavailable, ScorerUnavailable
 from core.i18n.sentences import Sentence, sentence
 from kb.ranking.fusion import Norms, Part, RankedPassage, distinct
 from kb.ranking.queries import LanguageOf, PreparedQuery, prepared_query
-from kb.starter.fact_search import FactSearch
-from kb.starter.facts import STARTER_FACTS, load_facts
-from kb.starter.gaps import STARTER_GAPS, Gaps, Instead, load_gaps
-from kb.starter.index import KeptVectors, KnowledgeIndex
+from kb.starter.fact_search import FactSearch, KeptVectors, KnowledgeIndex
+from kb.starter.facts import STARTER_FACTS, STARTER_GAPS, Gaps, Instead, load_facts, load_gaps
 
 _EACH_SOURCE = 2  # of three passages, so that no source answers everything
 _EACH_DOCUMENT = 3  # of those that are offered; else one

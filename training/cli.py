@@ -51,8 +51,7 @@ def start(
     Raises:
         BadInput: the folder holds a run with other values, another base or other texts.
     """
-    from training.runs.base import hash_of_base
-    from training.runs.run import Run, RunStart, hash_of
+    from training.runs.run import Run, RunStart, hash_of, hash_of_base
 
     about = {"model": name or Path(base).name, "sha256": hash_of_base(base)}
     return Run(run, RunStart(stage, recipe, values, about, {**counts, "hash": hash_of(texts)}))
@@ -245,7 +244,7 @@ def probe(run: Folder, base: Base, set_: Set = None, most: Most = 0, every: Ever
     from training.probe.adapter import Values
     from training.probe.run import ADAPTER, train
     from training.probe.texts import learnt
-    from training.runs.card import plot, write_card
+    from training.runs.run import plot, write_card
 
     if (run / ADAPTER).resolve() == Path(base).resolve():
         raise BadInput(f"The adapter would be written over {base}.", remedy="Name another folder for the run.")
@@ -288,7 +287,7 @@ def _packaged(base: Encoder) -> Path:
 
 
 def _finish(started: Run, score: str, tuned: Any, table: Any) -> None:
-    from training.runs.card import plot, write_card
+    from training.runs.run import plot, write_card
 
     card = write_card(
         started,
@@ -399,7 +398,7 @@ def writer(
 ) -> None:
     """Train a LoRA adapter that writes: explanations, claims, and replies by intent (CoARL's phases 1 and 2)."""
     need_extra()
-    from training.runs.card import plot, write_card
+    from training.runs.run import plot, write_card
     from training.writer import examples
     from training.writer.base import Lora, load_base, with_adapter
     from training.writer.sequences import fill, plant
@@ -443,8 +442,7 @@ def preferences(
 ) -> None:
     """Go on with pairs of a better and a worse reply (direct preference optimisation)."""
     need_extra()
-    from training.runs.base import hash_of_adapter
-    from training.runs.card import plot, write_card
+    from training.runs.run import hash_of_adapter, plot, write_card
     from training.writer.base import load_base
     from training.writer.dpo import Values, train
     from training.writer.preferences import from_file, labelled
@@ -486,7 +484,7 @@ def online(
     need_extra()
     from training.online import groups
     from training.online import run as online_run
-    from training.runs.base import hash_of_adapter
+    from training.runs.run import hash_of_adapter
     from training.writer.base import load_base
 
     values = changed_by(replace(by_recipe(recipe, "online", groups.Values()), method=method), set_)
@@ -499,7 +497,7 @@ def online(
     model, tokenizer = load_base(base)
     model = going_on_from(adapter, model)
     online_run.learn(model, tokenizer, rows, run, values, started.note, save_steps=every)
-    from training.runs.card import plot, write_card
+    from training.runs.run import plot, write_card
 
     before, after = online_run.ends(started.log())
     card = write_card(
@@ -522,7 +520,7 @@ def reranker(
     """Train a cross-encoder that orders passages for a claim (F2RL: InfoNCE over hard negatives)."""
     need_extra()
     from training import reranker as reranker_stage
-    from training.runs.card import plot, write_card
+    from training.runs.run import plot, write_card
 
     values = changed_by(by_recipe(recipe, "reranker", reranker_stage.Values()), set_)
     refuse_unknown(set_, values)

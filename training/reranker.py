@@ -25,8 +25,8 @@ from core.engine.cards.bank import load_cards
 from core.engine.ports import Embedder
 from kb.starter.facts import STARTER_FACTS, Fact, load_facts
 from training.corpus import DATA, rows_of
-from training.runs.base import folder_of_base
 from training.runs.callbacks import Note, Notes, last_checkpoint, shared_arguments
+from training.runs.run import folder_of_base
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,9 +23,17 @@ from adapters.discord.connection.error_meanings import (
     of_question,
     of_send,
 )
-from adapters.discord.connection.places import is_private, lacking_rights, place_of
-from adapters.discord.connection.refs import NAME, MessageNumbers, numbers_of, ref_of, revision_of
-from adapters.discord.speech.exact_text import MAX_CHARACTERS, check_bytes
+from adapters.discord.connection.refs import (
+    NAME,
+    MessageNumbers,
+    is_private,
+    lacking_rights,
+    numbers_of,
+    place_of,
+    ref_of,
+    revision_of,
+)
+from adapters.discord.speech.markup import MAX_CHARACTERS, check_bytes
 from adapters.discord.speech.words import words_now
 from core.desk.rules.approval import ApprovedReply
 from core.desk.rules.case_cards import InPublic

@@ -33,13 +33,13 @@ from adapters.mastodon.connection.error_meanings import (
     status_of,
 )
 from adapters.mastodon.connection.refs import NAME, instance_of, status_id_of
-from adapters.mastodon.connection.reply_permission import (
+from adapters.mastodon.connection.statuses import (
     REPLY_VISIBILITY,
+    Statuses,
     check_relationship,
     check_status,
     refuse_opted_out,
 )
-from adapters.mastodon.connection.statuses import Statuses
 from adapters.mastodon.speech.exact_text import (
     Frame,
     check_exact,

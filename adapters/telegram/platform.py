@@ -25,7 +25,7 @@ from adapters.telegram.connection.error_meanings import (
     of_send,
 )
 from adapters.telegram.connection.refs import NAME, MessageNumbers, numbers_of
-from adapters.telegram.speech.exact_text import MAX_CHARACTERS, check_text
+from adapters.telegram.speech.markup import MAX_CHARACTERS, check_text
 from core.desk.rules.approval import ApprovedReply
 from core.desk.rules.case_cards import InPublic
 from core.desk.rules.policy import CommunityPolicy

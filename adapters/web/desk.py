@@ -12,8 +12,7 @@ from typing import Any, Final
 
 from aiohttp import web
 
-from adapters.common.cards.acts import Act, Target
-from adapters.common.cards.controls import OWN_TEXT, Control
+from adapters.common.cards.controls import OWN_TEXT, Act, Control, Target
 from adapters.common.decisions.flows import PRESSED, SUBMITTED
 from adapters.common.decisions.press import NOTE, TEXT, Dialog, Options, Screen
 from adapters.common.words.labels import group_in_words, severity_in_words

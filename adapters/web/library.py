@@ -19,10 +19,9 @@ from adapters.web.places import Chosen, chosen_place
 from adapters.web.site import SECRET, SITE, locale_of, page, see_other
 from adapters.web.speech import reader_for
 from adapters.web.views import source_view
+from core.desk.rules.dashboard_ports import CommunityCard, PreparedReply
 from core.desk.rules.origins import ReviewOfPrepared
-from core.desk.rules.own_cards import WrongField
-from core.desk.rules.own_library import CommunityCard, PreparedReply
-from core.desk.rules.own_replies import checked_reply
+from core.desk.rules.own_cards import WrongField, checked_reply
 from core.desk.rules.roles import OnCommunity, may_on_community
 from core.engine.cards.bank import LANGUAGES, ArgumentCard, CardVerdict, Stereotype, load_cards, load_stereotypes
 from core.engine.ports import EvidenceQuery

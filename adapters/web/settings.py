@@ -24,8 +24,7 @@ from adapters.common.manage import flags as flags_panel
 from adapters.common.manage.managers import Manager
 from adapters.common.manage.panels import ChoiceOf, FormField, Panel, PanelChoice, either
 from adapters.common.manage.reports import mode_in_words
-from adapters.common.words.labels import group_in_words, language_in_words
-from adapters.common.words.languages import OWN_NAMES
+from adapters.common.words.labels import OWN_NAMES, group_in_words, language_in_words
 from adapters.common.words.markup import Reader
 from adapters.web import borderline
 from adapters.web.door import status_of

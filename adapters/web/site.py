@@ -17,12 +17,11 @@ from typing import Any, Final
 from aiohttp import web
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from adapters.common.words.languages import OWN_NAMES
+from adapters.common.words.labels import OWN_NAMES
 from adapters.web.providers import Provider
 from adapters.web.speech import PageMarkup, language_wanted, no_address
-from core.desk.rules.dashboard_ports import Doorkeeper, Overview, Record, SetupChecks, TokenKeeper, Visitor
+from core.desk.rules.dashboard_ports import Doorkeeper, Overview, OwnLibrary, Record, SetupChecks, TokenKeeper, Visitor
 from core.desk.rules.desk_ports import Casework, Governance
-from core.desk.rules.own_library import OwnLibrary
 from core.desk.rules.roles import Person
 from core.engine.ports import EvidenceSource, HateDetector
 from core.errors import NotAllowed

@@ -12,13 +12,9 @@ from difflib import SequenceMatcher
 from typing import Final
 
 from adapters.common.cards import controls
-from adapters.common.cards.acts import Act
-from adapters.common.cards.contents import approved_by
-from adapters.common.cards.controls import Control
-from adapters.common.cards.drafts import number_of_sources
-from adapters.common.cards.first_texts import written
-from adapters.common.cards.heads import Head, HeadRoom, head
-from adapters.common.cards.scores import scores_in_words
+from adapters.common.cards.contents import Head, HeadRoom, approved_by, head
+from adapters.common.cards.controls import Act, Control
+from adapters.common.cards.drafts import number_of_sources, scores_in_words, written
 from adapters.common.decisions.views import thread_of
 from adapters.common.words.labels import (
     draft_in_words,

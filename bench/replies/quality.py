@@ -17,7 +17,7 @@ from bench.measures.output import machine, note
 from bench.measures.samples import Sample, read_samples
 from bench.replies.runs import open_bench_engine
 from bench.replies.systems import post_of
-from bot.settings.sources import load_settings
+from bot.settings import load_settings
 from core.engine.request import Request
 from core.errors import AntiphonError
 from core.models import Draft, Suggestion, Verdict

@@ -20,7 +20,7 @@ from bench.measures.samples import Log, Sample
 from bench.replies.referee import Referee
 from bench.replies.systems import Answering, SystemOutcome, answer
 from bot.compose.engine import open_engine
-from bot.settings.sources import load_settings
+from bot.settings import load_settings
 from core.engine.pipeline import Engine
 from core.errors import BadInput
 

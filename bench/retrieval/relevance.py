@@ -24,7 +24,7 @@ from pathlib import Path
 from bench.measures.output import Row, save, show
 from bench.measures.samples import Sample, read_rows, read_samples
 from bot.compose.engine import open_embedder
-from bot.settings.sources import load_settings
+from bot.settings import load_settings
 from core.engine.backends.cross_encoders import RelevanceCrossEncoder
 from core.engine.cards.bank import ArgumentCard, cards_on, general_cards
 from core.engine.cards.router import Router, shipped_router
@@ -36,8 +36,8 @@ from core.errors import AntiphonError
 from core.models import TargetGroup
 from kb.ranking.fusion import candidates
 from kb.search import HybridSearch, open_starter
+from kb.starter.fact_search import KnowledgeIndex
 from kb.starter.facts import STARTER_FACTS, Fact, load_facts
-from kb.starter.index import KnowledgeIndex
 
 FIRST = 3
 _CANDIDATES = 20

@@ -18,7 +18,7 @@ from bot.cli.command import ConfigOption, JsonOption, out, print_document
 from bot.cli.community_options import Place, Reason, operator
 from bot.cli.output import run
 from bot.compose.application import open_database
-from bot.settings.settings import Settings
+from bot.settings import Settings
 from core.desk.communities.own_cards import CardProposal, OwnCards
 from core.desk.rules.own_cards import checked_cards
 from core.desk.rules.roles import Person

@@ -260,7 +260,7 @@ def read(
 async def _rules_of(community: str, config: Path | None) -> TextRules:
     """What a community asks of every text, from the configured database."""
     from bot.compose.application import open_database
-    from bot.settings.sources import load_settings
+    from bot.settings import load_settings
     from core.desk.communities.decisions import CommunityDesk
     from core.desk.store.communities import policy_of
 

@@ -20,7 +20,7 @@ from bot.cli.lazy import OneText
 from bot.cli.output import run
 from bot.compose.application import open_database
 from bot.compose.platforms import configured_platforms, has_review, quotes_posts
-from bot.settings.settings import Settings
+from bot.settings import Settings
 from core.desk.communities.decisions import CommunityDesk, CommunityView
 from core.desk.communities.export import lessons, replacing
 from core.desk.rules.notices import CallKind

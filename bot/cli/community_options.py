@@ -14,7 +14,7 @@ import typer
 
 from bot.cli.output import run
 from bot.compose.application import open_database
-from bot.settings.settings import Settings
+from bot.settings import Settings
 from core.desk.communities.decisions import CommunityDesk
 from core.desk.rules.roles import Operator
 

@@ -16,9 +16,9 @@ import typer
 from rich.text import Text
 
 from bot.cli.command import ConfigOption, JsonOption, err, out, print_document, run_to_exit
-from bot.settings.settings import Settings
-from bot.settings.sources import (
+from bot.settings import (
     SECRETS,
+    Settings,
     Source,
     Variables,
     find_file,

@@ -14,7 +14,7 @@ from bot.cli.command import EXIT_UNAVAILABLE, ConfigOption, JsonOption, out, pri
 from bot.cli.output import run
 from bot.compose.application import open_database
 from bot.compose.engine import make_folder
-from bot.settings.settings import Settings
+from bot.settings import Settings
 from core.desk.database.connection import check_there, connected, missing, translating
 from core.desk.database.revisions import is_known, may_use, newest, revision_of, unknown_revision, upgrade
 from core.desk.upkeep import backups

@@ -24,7 +24,7 @@ from bot.compose.engine import OnPreparing, open_engine
 from bot.compose.voices import check_reachable
 from bot.serve.platforms import Connection, in_process
 from bot.serve.process import connected
-from bot.settings.settings import Settings
+from bot.settings import Settings
 from core.desk.rules.closures import CloseReason
 from core.desk.rules.roles import Person
 from core.desk.store.cases import Case

@@ -25,11 +25,10 @@ from bot.cli.command import (
 )
 from bot.cli.lazy import OneText
 from bot.cli.missing_codes import HELD_BACK, note_of
-from bot.cli.progress import PreparationBar
+from bot.cli.output import PreparationBar
 from bot.cli.render import DraftsAsTheyCome, show_suggestion
 from bot.compose.voices import server_states, voice_of
-from bot.settings.settings import Settings
-from bot.settings.sources import load_settings
+from bot.settings import Settings, load_settings
 from core.engine.reading.signals import check_text
 from core.engine.reading.unread_posts import without_a_model
 from core.engine.request import Request

@@ -37,7 +37,7 @@ from kb.library.records import Revision, State, Trust
 
 if TYPE_CHECKING:
     from bot.compose.library import OpenLibrary
-    from bot.settings.settings import Settings
+    from bot.settings import Settings
     from kb.documents import ListedDocument
     from kb.ingest import Built, Refusal
     from kb.library.library import Library
@@ -154,7 +154,7 @@ def add(
 
     async def work(settings: Settings) -> int:
         from bot.compose.library import open_library, open_source
-        from kb.sources.own_files import Metadata, keep_file
+        from kb.sources.folder import Metadata, keep_file
 
         about = Metadata(
             title=title,

@@ -24,7 +24,7 @@ from bot.cli.command import EXIT_UNAVAILABLE, ConfigOption, JsonOption, counted,
 from bot.cli.community_options import operator
 from bot.cli.output import run
 from bot.compose.application import open_database
-from bot.settings.settings import Settings
+from bot.settings import Settings
 from core.desk.communities.decisions import CommunityDesk
 from core.desk.rules.policy import NO_RULES, CommunityPolicy, PlaceRules
 from core.desk.rules.roles import Person, Role

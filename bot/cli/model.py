@@ -11,13 +11,22 @@ import typer
 from rich.text import Text
 
 from bot.cli.command import EXIT_NO_DRAFT, ConfigOption, JsonOption, err, out, print_document, run_to_exit
-from bot.cli.progress import PreparationBar
+from bot.cli.output import PreparationBar
 from bot.compose.engine import open_engine
 from bot.compose.voices import check_reachable, voice_of
 from bot.compose.writers import server_of, writer_of
-from bot.settings.sources import load_settings
-from bot.trial.known_answers import known_readings, readings_of
-from bot.trial.trial import DraftTrial, sample_posts, trial_of, try_drafts, try_pairs, try_readings, try_server
+from bot.settings import load_settings
+from bot.trial.trial import (
+    DraftTrial,
+    known_readings,
+    readings_of,
+    sample_posts,
+    trial_of,
+    try_drafts,
+    try_pairs,
+    try_readings,
+    try_server,
+)
 from bot.trial.verdicts import Share, Trial, keep
 from core.engine.servers.protocol import ChatProtocol
 from core.engine.wording.language import name_of

@@ -1,4 +1,4 @@
-"""How the commands of ``antiphon kb`` show what they did: tables, JSON, CSV, progress, and citations."""
+"""How commands show what they do: tables, JSON, CSV, citations, and the progress of their work and of the models."""
 
 from __future__ import annotations
 
@@ -24,13 +24,47 @@ from bot.cli.command import as_json, err, out, print_document, run_to_exit
 from kb.documents import ListedDocument, citation
 from kb.library.records import Revision
 
+
+class PreparationBar:
+    """A bar on standard error for weights that are fetched and prompts that are read; silent off a terminal."""
+
+    def __init__(self) -> None:
+        console = err()
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.fields[amount]}"),
+            TimeRemainingColumn(),
+            console=console,
+            transient=True,
+            disable=not console.is_terminal,
+        )
+        self._task = self._bar.add_task("", total=None, amount="")
+
+    def __call__(self, what: str, done: int, total: int) -> None:
+        """Show how much of the weights, in bytes, or of the prompts is ready."""
+        if not self._bar.live.is_started and done < total:
+            self._bar.start()
+        is_weights = what == "weights"
+        description = "Preparing the language model" if is_weights else "Reading the prompts, kept for the next start"
+        amount = f"{done / 1e6:,.0f} of {total / 1e6:,.0f} MB" if is_weights else f"{done} of {total}"
+        self._bar.update(self._task, completed=done, total=total, description=description, amount=amount)
+        if done >= total:
+            self.close()
+
+    def close(self) -> None:
+        """Take it away, where nothing more is told; one that was never shown leaves no empty line behind."""
+        if self._bar.live.is_started:
+            self._bar.stop()
+
+
 if TYPE_CHECKING:
-    from bot.settings.settings import Settings
+    from bot.settings import Settings
 
 
 def run(config: Path | None, work: Callable[[Settings], Coroutine[Any, Any, int]]) -> None:
     """Do a command's work with the settings, and leave with its exit code."""
-    from bot.settings.sources import load_settings
+    from bot.settings import load_settings
 
     run_to_exit(lambda: work(load_settings(config)))
 

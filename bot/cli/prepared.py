@@ -17,11 +17,11 @@ from bot.cli.community_options import Place, Reason, operator
 from bot.cli.lazy import OneText
 from bot.cli.output import run
 from bot.compose.application import open_database
-from bot.settings.settings import Settings
-from core.desk.communities.prepared import PreparedReplies
+from bot.settings import Settings
+from core.desk.communities.own_cards import PreparedReplies
+from core.desk.rules.dashboard_ports import PreparedReply
 from core.desk.rules.origins import prepared_in_words
-from core.desk.rules.own_library import PreparedReply
-from core.desk.rules.own_replies import checked_reply
+from core.desk.rules.own_cards import checked_reply
 from core.desk.rules.roles import Person
 from core.models import Intent, TargetGroup
 

@@ -29,13 +29,13 @@ from bot.cli.output import run
 from bot.compose.application import open_database, worker_name
 from bot.compose.chores import all_chores
 from bot.compose.platforms import KINDS
-from bot.settings.settings import Settings
+from bot.settings import Settings
 from core.desk.communities.export import Format, write_export
 from core.desk.communities.export import export as rows_of
 from core.desk.schema import JobState
 from core.desk.store.communities import Community, all_communities
+from core.desk.upkeep.chores import Chores
 from core.desk.upkeep.erasure import Erasure, ErasureReport
-from core.desk.upkeep.runner import Chores
 from core.desk.upkeep.schedule import Schedule
 from core.errors import BadInput
 

@@ -30,7 +30,7 @@ from bot.compose.voices import check_reachable
 from bot.compose.web import dashboard
 from bot.serve.platforms import in_process
 from bot.serve.process import serve
-from bot.settings.settings import Settings
+from bot.settings import Settings
 from core.desk.communities.accounts import WebAccounts
 from core.desk.rules.desk_ports import Casework
 from core.desk.rules.input_checks import check_text

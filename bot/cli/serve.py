@@ -13,7 +13,7 @@ import typer
 from rich.text import Text
 
 from bot.cli.command import ConfigOption, ProfileOption, err, run_to_exit
-from bot.cli.progress import PreparationBar
+from bot.cli.output import PreparationBar
 from bot.compose.application import Application, open_application
 from bot.compose.engine import open_engine
 from bot.compose.operations import counted, model_answers, operated
@@ -23,8 +23,7 @@ from bot.serve.conditions import platform_connected
 from bot.serve.platforms import ServedPlatform
 from bot.serve.process import serve as serve_all
 from bot.serve.status import Status
-from bot.settings.settings import Settings
-from bot.settings.sources import load_settings
+from bot.settings import Settings, load_settings
 from core.desk.schema import PlatformState
 from core.desk.views.platforms import Standing
 from core.engine.llm.profiles import Profile

@@ -40,11 +40,11 @@ from bot.cli.community_options import operator
 from bot.cli.doctor.database import is_there
 from bot.cli.mastodon import looked_up, with_account
 from bot.compose.application import open_database
-from bot.settings.settings import Settings
-from bot.settings.sources import (
+from bot.settings import (
     FILE_NAME,
     SECRETS_FILE_NAME,
     Key,
+    Settings,
     SettingsFile,
     Variables,
     load_settings,
@@ -403,7 +403,7 @@ def _discord(
 ) -> CommunityAnswers:
     import discord  # takes half a second to load
 
-    from adapters.discord.connection.account import look
+    from adapters.discord.connection.client import look
     from bot.compose.discord import PERMISSIONS
 
     def check(token: str) -> None:
@@ -423,7 +423,7 @@ def _discord(
 def _telegram(
     questions: Questions, answers: Answers, before: Settings, views: Sequence[CommunityView]
 ) -> CommunityAnswers:
-    from adapters.telegram.connection.account import groups_told_of, look  # as of Discord
+    from adapters.telegram.connection.client import groups_told_of, look  # as of Discord
 
     def check(token: str) -> None:
         account = asyncio.run(look(token, api))

@@ -19,9 +19,8 @@ from bot.cli.command import (
     print_document,
     run_to_exit,
 )
-from bot.cli.progress import PreparationBar
-from bot.settings.settings import Settings
-from bot.settings.sources import load_settings
+from bot.cli.output import PreparationBar
+from bot.settings import Settings, load_settings
 
 app = typer.Typer()
 

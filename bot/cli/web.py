@@ -17,9 +17,8 @@ from bot.cli.command import ConfigOption, err, given, out
 from bot.cli.output import run
 from bot.compose.application import open_database
 from bot.compose.web import origins_of
-from bot.settings.settings import Settings
-from core.desk.communities.accounts import WebAccounts
-from core.desk.communities.api_tokens import MOST_DAYS, ApiTokens
+from bot.settings import Settings
+from core.desk.communities.accounts import MOST_DAYS, ApiTokens, WebAccounts
 from core.desk.rules.dashboard_ports import ApiToken, Scope
 from core.desk.rules.roles import Person
 from core.errors import BadInput

@@ -17,14 +17,13 @@ import typer
 from rich.text import Text
 
 from bot.cli.command import ConfigOption, ProfileOption, err, run_to_exit
-from bot.cli.progress import PreparationBar
+from bot.cli.output import PreparationBar
 from bot.compose.application import open_workers
 from bot.compose.operations import operated
 from bot.compose.stop import ending_at_once, ending_in_order
 from bot.compose.vllm import open_server
 from bot.serve.status import Status
-from bot.settings.settings import Settings
-from bot.settings.sources import load_settings
+from bot.settings import Settings, load_settings
 from core.desk.drafting.worker import work
 
 app = typer.Typer()

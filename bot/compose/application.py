@@ -24,12 +24,11 @@ from bot.compose.desk import Desk, build_casework, build_desk
 from bot.compose.engine import OnPreparing, make_folder, open_engine
 from bot.compose.operations import counted, model_answers
 from bot.compose.voices import voice_of
-from bot.serve.platform_states import OnStanding, Standings, unwatched
-from bot.serve.platforms import Platforms, ServedPlatform, Services
+from bot.serve.platforms import OnStanding, Platforms, ServedPlatform, Services, Standings, unwatched
 from bot.serve.process import DeskProcess
 from bot.serve.status import Status
 from bot.serve.supervision import Patience, Supervisor
-from bot.settings.settings import Settings
+from bot.settings import Settings
 from core.desk.communities.governance import CommunityGovernance
 from core.desk.database.connection import Database, Session, check_there
 from core.desk.database.secret import load_secret
@@ -45,7 +44,7 @@ from core.desk.store import communities, people
 from core.desk.store.cases import Case
 from core.desk.store.inbox import StoredInbox
 from core.desk.upkeep.backups import backup
-from core.desk.upkeep.runner import Chores
+from core.desk.upkeep.chores import Chores
 from core.desk.upkeep.schedule import Schedule
 from core.engine.llm.profiles import Profile
 from core.engine.pipeline import Engine, OnProgress

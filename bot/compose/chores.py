@@ -7,11 +7,11 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
-from bot.settings.settings import Settings
+from bot.settings import Settings
 from core.desk.database.connection import Database
 from core.desk.rules.platforms import ChatPlatform
 from core.desk.upkeep.backups import Backups
-from core.desk.upkeep.chore import Chore, counting
+from core.desk.upkeep.chores import Chore, counting
 from core.desk.upkeep.digest import EVERY, Digest
 from core.desk.upkeep.erasure import ERASURE, Erasure
 from core.desk.upkeep.expiry import Expiry, FoldedCases

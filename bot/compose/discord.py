@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -16,12 +15,12 @@ import discord
 from adapters.discord import AntiphonClient, DiscordOptions, DiscordPlatform, DiscordRoles, capture, manage, review
 from adapters.discord.connection.client import Installer, listen
 from adapters.discord.connection.refs import NAME
-from adapters.discord.speech.exact_text import MAX_CHARACTERS
+from adapters.discord.speech.markup import MAX_CHARACTERS
 from bot.compose.engine import make_folder
 from bot.serve.platforms import Connection, ServedPlatform, Services
-from bot.settings.settings import DiscordSettings, Settings
+from bot.settings import DiscordSettings, Settings
 from core.desk.rules.desk_ports import Casework, Governance
-from core.errors import PlatformUnavailable, StoreUnavailable
+from core.errors import PlatformUnavailable
 from core.i18n.sentences import sentence
 
 _LOG = logging.getLogger(__name__)
@@ -56,7 +55,7 @@ async def _connected(
     """
     logging.getLogger("discord").setLevel(logging.WARNING)
     make_folder(folder, "desk.database")
-    memory = CommandFile(folder / "discord-commands.json")
+    memory = manage.CommandFile(folder / "discord-commands.json")
     guild = int(wanted.command_server) if wanted.command_server else None
     options = DiscordOptions(reads_messages=wanted.reads_messages, command_guild=guild)
     client = make_client(options, [partial(_tell_commands, memory)], services.casework, services.governance)
@@ -78,7 +77,7 @@ async def _connected(
         await asyncio.wait({running})
 
 
-async def _tell_commands(memory: CommandFile, client: AntiphonClient) -> None:
+async def _tell_commands(memory: manage.CommandFile, client: AntiphonClient) -> None:
     try:
         await manage.sync_commands(client, memory)
     except PlatformUnavailable as err:
@@ -117,48 +116,3 @@ def _invitation(client: AntiphonClient) -> str:
     if client.application_id is None:
         return ""
     return f"To add it to a server, open {discord.utils.oauth_url(client.application_id, permissions=PERMISSIONS)}"
-
-
-class CommandFile:
-    """What Discord was told about our commands: short texts by their keys, in one JSON file that is replaced whole.
-
-    Implements ``manage.CommandMemory``. If the file is lost, Discord is told again at the next start.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def get(self, key: str) -> str | None:
-        """The text kept under a key; ``None`` if there is none, or the file cannot be read."""
-        return self._read().get(key)
-
-    def set(self, key: str, value: str) -> None:
-        """Keep a text; ``StoreUnavailable`` if the file cannot be written."""
-        self._write(self._read() | {key: value})
-
-    def known(self) -> Collection[str]:
-        """The keys of all texts that are kept."""
-        return self._read().keys()
-
-    def forget(self, key: str) -> None:
-        """Delete a text; ``StoreUnavailable`` if the file cannot be written."""
-        self._write({each: value for each, value in self._read().items() if each != key})
-
-    def _write(self, kept: dict[str, str]) -> None:
-        draft = self._path.with_suffix(".tmp")
-        try:
-            draft.write_text(json.dumps(kept, indent=1), "utf-8")
-            draft.replace(self._path)
-        except OSError as err:
-            raise StoreUnavailable(
-                f"{self._path} cannot be written.", remedy="Let the user that runs Antiphon write its folder."
-            ) from err
-
-    def _read(self) -> dict[str, str]:
-        try:
-            kept = json.loads(self._path.read_text("utf-8"))
-        except (OSError, ValueError):
-            return {}
-        if not isinstance(kept, dict):
-            return {}
-        return {key: value for key, value in kept.items() if isinstance(value, str)}

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from bot.compose.writers import open_pooling, writer_of
-from bot.settings.settings import Settings
+from bot.settings import Settings
 from core.engine.backends.cross_encoders import NliCrossEncoder, QualityCrossEncoder, RelevanceCrossEncoder
 from core.engine.backends.embedded import EmbeddedModel
 from core.engine.backends.embeddings import SentenceEmbedder
@@ -26,8 +26,7 @@ from core.engine.ports import Message
 from core.engine.readers.networks import Readers
 from core.engine.readers.probe import Probe, adapter_for
 from core.engine.scoring.rewards import Scorers
-from core.engine.servers.calls import OnCall, tell_nobody
-from core.engine.servers.protocol import ChatProtocol, NoModel
+from core.engine.servers.protocol import ChatProtocol, NoModel, OnCall, tell_nobody
 from core.engine.wording.language import detect, name_of
 from core.errors import IndexUnavailable, ModelUnavailable, ScorerUnavailable, StoreUnavailable
 from core.i18n.sentences import Sentence, sentence

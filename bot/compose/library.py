@@ -17,11 +17,10 @@ from typing import TYPE_CHECKING, Final
 from core.errors import BadInput, DocumentRefused, SourceUnavailable
 from kb.documents import DocumentSource, ListedDocument, Selection
 from kb.library.library import Library, Revision, State
-from kb.sources.folder import Folder
-from kb.sources.own_files import forget_file, own_folder
+from kb.sources.folder import Folder, forget_file, own_folder
 
 if TYPE_CHECKING:
-    from bot.settings.settings import Settings
+    from bot.settings import Settings
     from kb.ingest import Built, Ingest, OnBuilt
     from kb.shelf.local import IndexUpdate, LocalShelf
 

@@ -17,13 +17,11 @@ from adapters.mastodon.connection.refs import NAME, full_name_of
 from adapters.mastodon.connection.statuses import Statuses
 from adapters.mastodon.connection.updates import MastodonDispatcher
 from adapters.mastodon.platform import MastodonPlatform
-from adapters.mastodon.reports.feed import ReportFeed
-from adapters.mastodon.reports.flags import ReportDispatcher, Reports
-from adapters.mastodon.reports.outcomes import ReportFollower
+from adapters.mastodon.reports import ReportDispatcher, ReportFeed, ReportFollower, Reports
 from adapters.mastodon.speech.exact_text import MAX_CHARACTERS
 from bot.serve.platforms import Connection, ServedPlatform, Services
 from bot.serve.supervision import cancelled, first_of
-from bot.settings.settings import MastodonSettings, Settings
+from bot.settings import MastodonSettings, Settings
 from core.desk.rules.desk_ports import Casework, Governance
 from core.desk.rules.platforms import ChatPlatform, ReviewSurface, UpdateInbox
 

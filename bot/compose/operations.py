@@ -16,10 +16,10 @@ from bot.compose.voices import check_reachable
 from bot.serve.conditions import Condition
 from bot.serve.endpoint import answering
 from bot.serve.status import Status
-from bot.settings.settings import Settings
+from bot.settings import Settings
 from core.desk.runtime import logs, metrics
-from core.engine.servers.calls import Call, OnCall
 from core.engine.servers.errors import Trouble
+from core.engine.servers.protocol import Call, OnCall
 
 _LOG = logging.getLogger(__name__)
 _EMBEDDED: Final = "embedded"

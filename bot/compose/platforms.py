@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.serve.platforms import ServedPlatform
-from bot.settings.settings import DiscordSettings, MastodonSettings, Settings, TelegramSettings
+from bot.settings import DiscordSettings, MastodonSettings, Settings, TelegramSettings
 from core.errors import BadSettings
 from core.i18n.sentences import Sentence, sentence
 

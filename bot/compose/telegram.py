@@ -16,10 +16,10 @@ from adapters.telegram.connection.refs import NAME
 from adapters.telegram.connection.updates import TelegramDispatcher, UpdatePoll
 from adapters.telegram.platform import TelegramPlatform
 from adapters.telegram.roles import TelegramRoles
-from adapters.telegram.speech.exact_text import MAX_CHARACTERS
+from adapters.telegram.speech.markup import MAX_CHARACTERS
 from bot.serve.platforms import Connection, ServedPlatform, Services
 from bot.serve.supervision import cancelled, first_of
-from bot.settings.settings import Settings, TelegramSettings
+from bot.settings import Settings, TelegramSettings
 from core.desk.rules.desk_ports import Casework, Governance
 from core.desk.rules.platforms import ChatPlatform, Notifier, ReviewSurface, RoleSource
 from core.errors import PlatformUnavailable

@@ -24,7 +24,7 @@ from typing import Final
 import aiohttp
 from pydantic import SecretStr
 
-from bot.settings.settings import Settings, VllmSettings
+from bot.settings import Settings, VllmSettings
 from core.errors import BadSettings, ModelUnavailable, StoreUnavailable, Unavailable
 
 HOST: Final = "127.0.0.1"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pydantic import SecretStr
 
 from bot.compose.writers import languages_alone
-from bot.settings.settings import Settings
+from bot.settings import Settings
 from core.desk.rules.policy import longest_footer
 from core.engine.cards.support_words import project_notices
 from core.engine.request import Voice

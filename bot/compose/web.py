@@ -13,12 +13,9 @@ from adapters.web.site import Paste, Site
 from bot.compose.application import Application
 from bot.compose.platforms import has_review
 from bot.serve.hosted_review import check_channel
-from bot.settings.settings import DeskSettings, Settings, WebSettings
-from core.desk.communities.accounts import WebAccounts
-from core.desk.communities.api_tokens import ApiTokens
-from core.desk.review.overview import DeskOverview
-from core.desk.review.own_library import DeskLibrary
-from core.desk.review.record import DeskRecord
+from bot.settings import DeskSettings, Settings, WebSettings
+from core.desk.communities.accounts import ApiTokens, WebAccounts
+from core.desk.review.dashboard import DeskLibrary, DeskOverview, DeskRecord
 from core.desk.rules.dashboard_ports import RetentionPeriods, SetupChecks
 from core.errors import BadSettings
 from core.models import PostRef

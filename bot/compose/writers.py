@@ -6,10 +6,10 @@ import logging
 from dataclasses import replace
 from pathlib import Path
 
-from bot.settings.settings import Settings
+from bot.settings import Settings
 from bot.trial.verdicts import EMBEDDED, Trial, kept_trials
 from core.engine.readers.pooling import PoolingWeights, pooling_of
-from core.engine.review.judge_formats import JudgeFormat
+from core.engine.review.judge import JudgeFormat
 from core.errors import StoreUnavailable
 
 logger = logging.getLogger(__name__)

@@ -10,13 +10,12 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 
-from bot.serve.platform_states import Standings
-from bot.serve.platforms import Connection, Platforms
+from bot.serve.platforms import Connection, Platforms, Standings
 from bot.serve.supervision import CLOSING_SECONDS, Supervisor, together
 from core.desk.drafting.worker import Worker, work
 from core.desk.runtime.logs import about
 from core.desk.sending.outbox import Outbox
-from core.desk.upkeep.runner import Chores
+from core.desk.upkeep.chores import Chores
 from core.desk.upkeep.schedule import Schedule
 
 

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from bot.serve.hosted_review import HostedReview
-from bot.serve.platform_states import Standings
-from bot.serve.platforms import Connection, Platforms, ServedPlatform, Services
+from bot.serve.platforms import Connection, Platforms, ServedPlatform, Services, Standings
 from core.desk.database.connection import Database
 from core.desk.drafting.queue import Backoff
 from core.desk.review.attention import Attention

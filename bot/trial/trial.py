@@ -8,14 +8,19 @@ from __future__ import annotations
 
 import asyncio
 import statistics
+import tomllib
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Final, TypeVar
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from pydantic import TypeAdapter
 
 from adapters.sample.posts import SAMPLE_FLAGS, SAMPLE_THREAD
-from bot.trial.known_answers import LabelledPost, Pair, known_pairs, known_readings
 from bot.trial.verdicts import Share, Trial
 from core.engine.llm.budget import Budget, MeteredModel
 from core.engine.llm.profiles import LIVE, Profile
@@ -25,13 +30,16 @@ from core.engine.readers.opinions import LargeReader
 from core.engine.readers.pooling import PoolingWeights, Question
 from core.engine.reading.larger import analyse
 from core.engine.request import Request, Voice
-from core.engine.review.judge_formats import Judge
+from core.engine.review.judge import Judge
 from core.engine.review.reviewer import review
 from core.engine.servers.protocol import ChatProtocol
-from core.engine.wording.language import detect
-from core.errors import BadAnswer, ModelAway, ModelUnavailable
+from core.engine.wording.language import NAMES, detect, detectable
+from core.errors import BadAnswer, BadInput, ModelAway, ModelUnavailable
 from core.models import Action, Brief, Draft, FlaggedPost, PostRef, Reading, Suggestion
 
+LEAST: Final = 5
+"""So many posts of each kind in a language."""
+_FORM: Final = TypeAdapter(dict[str, dict[str, list[str]]])
 QUESTION: Final = [Message("system", "Answer briefly."), Message("user", "Is water wet? Answer Yes or No.")]
 _SCHEMA: Final = {
     "type": "object", "properties": {"wet": {"enum": ["yes", "no"]}}, "required": ["wet"],
@@ -45,6 +53,77 @@ _PATIENT: Final = replace(LIVE, deadline_seconds=36_000, max_model_calls=1_000_0
 _EVEN: Final = 0.5
 _OWN_POSTS: Final = 2
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledPost:
+    """A post, and whether it is hateful."""
+
+    text: str
+    language: str
+    is_hateful: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two replies to a post, of which one is plainly better."""
+
+    language: str
+    post: str
+    better: str
+    worse: str
+
+
+@cache
+def known_readings() -> tuple[LabelledPost, ...]:
+    """The posts that ship, ten for each language, a hateful one and a harmless one in turn."""
+    return _known({language: posts for language, posts in _file().items() if language != "pairs"})
+
+
+def readings_of(file: Path) -> tuple[LabelledPost, ...]:
+    """The posts of somebody's own file, in languages that Antiphon does not write.
+
+    Raises:
+        BadInput: it cannot be read, has another form, or too few posts of a kind in a language.
+    """
+    try:
+        answers = _FORM.validate_python(tomllib.loads(file.read_text(encoding="utf-8")))
+    except (OSError, ValueError) as err:
+        raise BadInput(
+            f"{file} cannot be read as posts with known answers: {str(err).splitlines()[0]}.",
+            remedy="Write, for each language, [fr], hateful = [five posts or more], harmless = [as many].",
+        ) from err
+    for language, posts in answers.items():
+        if language in NAMES or language not in detectable():
+            others = ", ".join(sorted(detectable() - set(NAMES)))
+            raise BadInput(f"{file} has posts in {language!r}.", remedy=f"Name one of these languages: {others}.")
+        counts = {len(set(posts.get(kind, ()))) for kind in ("hateful", "harmless")}
+        if posts.keys() != {"hateful", "harmless"} or len(counts) != 1 or min(counts) < LEAST:
+            raise BadInput(
+                f"{file} has too few posts in {language!r}.",
+                remedy=f"Write {LEAST} hateful ones or more, and as many that are harmless.",
+            )
+    return _known(answers)
+
+
+def _known(of: Mapping[str, Mapping[str, Sequence[str]]]) -> tuple[LabelledPost, ...]:
+    return tuple(
+        LabelledPost(text, language, is_hateful)
+        for language, posts in of.items()
+        for hateful, harmless in zip(posts["hateful"], posts["harmless"], strict=True)
+        for text, is_hateful in ((hateful, True), (harmless, False))
+    )
+
+
+@cache
+def known_pairs() -> tuple[Pair, ...]:
+    """All pairs, two for each language."""
+    return tuple(Pair(**pair) for pair in _file()["pairs"])
+
+
+@cache
+def _file() -> dict[str, Any]:
+    return tomllib.loads(resources.files("bot.trial").joinpath("readings.toml").read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True, slots=True)

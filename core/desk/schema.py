@@ -396,7 +396,7 @@ class CaseRow(Base):
 
 
 class SuggestionRow(Base):
-    """What the engine said about a case, as one JSON document (``core.desk.store.suggestion_documents``).
+    """What the engine said about a case, as one JSON document (``core.desk.store.suggestions``).
 
     A suggestion that ``is_outdated`` is about words that the post no longer has, and is shown to nobody. ``severity``
     and ``target_group`` are the document's.

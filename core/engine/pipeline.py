@@ -21,7 +21,7 @@ from core.engine.cards.own import with_own_stereotypes
 from core.engine.cards.router import Router, shipped_router
 from core.engine.llm.budget import Budget, MeteredModel
 from core.engine.llm.profiles import SearchKind
-from core.engine.llm.questions import wishes
+from core.engine.llm.prompts import wishes
 from core.engine.outcomes import StageOutcome
 from core.engine.ports import EvidenceSource, LanguageModel
 from core.engine.readers.networks import Readers
@@ -36,8 +36,7 @@ from core.engine.reading.unread_posts import STOPPED, without_a_model
 from core.engine.request import Request
 from core.engine.review.assessment import MAX_DRAFTS, Assessor
 from core.engine.review.candidates import Candidate
-from core.engine.review.judge import LEADING, judge, ranked, why_first
-from core.engine.review.judge_formats import Judge, JudgeFormat
+from core.engine.review.judge import LEADING, Judge, JudgeFormat, judge, ranked, why_first
 from core.engine.scoring.missing_scores import note_of_missing
 from core.engine.scoring.rewards import BUILT_IN, Scorers
 from core.engine.wording.language import name_of

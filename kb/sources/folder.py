@@ -3,17 +3,20 @@
 A file ``x.pdf`` may have a sidecar ``x.pdf.toml``, in which people describe it; each line of a ``.jsonl`` file is a
 document with the same fields and its ``text``. A document with a defect is listed too, and refused with the defect when
 it is fetched, so that a person is told. Title and publisher that nobody wrote down are left empty: then the file itself
-is asked (``kb.ingest``).
+is asked (``kb.ingest``). Files that a person adds by themselves are copied into the library's own folder.
 """
 
 from __future__ import annotations
 
 import asyncio
+import filecmp
+import json
 import os
+import shutil
 import tomllib
 from collections.abc import Callable, Iterator
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime
 from difflib import get_close_matches
 from pathlib import Path
@@ -22,13 +25,136 @@ from urllib.parse import quote, unquote
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-from core.errors import BadInput, DocumentRefused, SourceUnavailable
+from core.errors import BadInput, DocumentRefused, IndexUnavailable, SourceUnavailable
 from core.models import TargetGroup
 from kb.documents import FetchedFile, ListedDocument, ListingPage, Selection
+from kb.library.store import make_private
 from kb.sources import MAX_DOCUMENT_BYTES
 from kb.sources.listing import is_wanted, wanted_key, wanted_of
 
+_LOCAL: Final = "local"
 _Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+_EXPECTED: Final = {
+    "url": "an address that begins with http:// or https://",
+    "year": "a year from 1000 to 2999, without quotes",
+    "language": "two small letters, ISO 639-1, such as es",
+    "expires": "a date without quotes in TOML, such as 2027-12-31",
+    "target_groups": f"a list of: {', '.join(TargetGroup)}",
+}
+"""What a field takes, where that is more than some text."""
+MEDIA_TYPES: Final = {
+    ".pdf": "application/pdf",
+    ".html": "text/html",
+    ".htm": "text/html",
+    ".xhtml": "application/xhtml+xml",
+    ".docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    ".txt": "text/plain",
+    ".md": "text/markdown",
+}
+"""The media type of a file by the end of its name."""
+LINES: Final = ".jsonl"
+KINDS: Final = "PDF, HTML, DOCX, Markdown, TXT or JSONL"
+"""What a folder takes, for people."""
+_PAGE_SIZE: Final = 200
+_PIECE_BYTES: Final = 2**16
+_MAX_SIDECAR_BYTES: Final = 2**16
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """What a person says about their own document; the file is asked for what they leave out."""
+
+    title: str | None = None
+    publisher: str | None = None
+    url: str | None = None
+    year: int | None = None
+    language: str | None = None
+    jurisdiction: str | None = None
+    licence: str | None = None
+    expires: date | None = None
+    target_groups: tuple[TargetGroup, ...] = ()
+
+
+def own_folder(library: Path) -> Path:
+    """Where a library keeps the files that people added by themselves."""
+    return (library / _LOCAL).resolve()
+
+
+def keep_file(library: Path, file: Path, about: Metadata) -> Path:
+    """Copy a file, with what is said about it, into the library's own folder; returns its place there.
+
+    The same file, or one with the address of the one that is there, takes its place. Any other of the same name is kept
+    beside it.
+
+    Raises:
+        BadInput: there is no such file, or what is said about it is wrong.
+        DocumentRefused: it is of a kind that is not read.
+        IndexUnavailable: it cannot be written.
+    """
+    if not file.is_file():
+        raise BadInput(f"There is no file {file}.", remedy=f"Name a {KINDS} file.")
+    if not is_readable(file):
+        raise DocumentRefused(f"{file.name} is not a {KINDS} file.", remedy="Save it as one of these, and add that.")
+    description = _description(about)
+    folder = own_folder(library)
+    try:
+        make_private(folder)
+        place = _place(folder, file, about.url)
+        _write(place.with_name(f"{place.name}.toml"), description)
+        if file.resolve() != place.resolve():
+            shutil.copyfile(file, place)
+    except OSError as err:
+        raise IndexUnavailable(f"{file} cannot be kept: {err}.", remedy="Free some space, and try again.") from err
+    return place
+
+
+def forget_file(folder: Path, url: str) -> None:
+    """Remove a file of the own folder and what was said about it. A line is removed with its file only."""
+    name, _, line = url.partition("#")
+    if not line:
+        place = folder / unquote(name, errors="surrogateescape")
+        for path in (place, place.with_name(f"{place.name}.toml")):
+            path.unlink(missing_ok=True)
+
+
+def _description(about: Metadata) -> str:
+    """The description beside the file. Raises ``BadInput`` where a field is wrong."""
+    fields = {key: value for key, value in asdict(about).items() if value not in (None, ())}
+    if groups := fields.get("target_groups"):
+        fields["target_groups"] = [group.value for group in groups]
+    try:
+        Sidecar.model_validate(fields)
+    except ValidationError as err:
+        raise BadInput(
+            f"The document was not added: {defects(err)}.", remedy="Correct the option of that name, and add it again."
+        ) from err
+    lines = (
+        f"{key} = {value.isoformat() if isinstance(value, date) else json.dumps(value, ensure_ascii=False)}\n"
+        for key, value in fields.items()
+    )
+    return "".join(lines).replace("\x7f", "\\u007f")
+
+
+def _place(folder: Path, file: Path, url: str | None) -> Path:
+    place, number = folder / file.name, 1
+    while place.exists() and not filecmp.cmp(file, place, shallow=False) and not (url and _url_of(place) == url):
+        number += 1
+        place = folder / f"{file.stem}-{number}{file.suffix}"
+    return place
+
+
+def _url_of(place: Path) -> object:
+    try:
+        return tomllib.loads(place.with_name(f"{place.name}.toml").read_text(encoding="utf-8")).get("url")
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
+        return None
+
+
+def _write(path: Path, text: str) -> None:
+    """Replace a small file at once, so that none is ever half written."""
+    beside = path.with_name(f".{path.name}")
+    beside.write_text(text, encoding="utf-8")
+    beside.replace(path)
 
 
 class Sidecar(BaseModel):
@@ -56,16 +182,6 @@ class ListedLine(Sidecar):
     id: _Text | None = None
 
 
-_EXPECTED: Final = {
-    "url": "an address that begins with http:// or https://",
-    "year": "a year from 1000 to 2999, without quotes",
-    "language": "two small letters, ISO 639-1, such as es",
-    "expires": "a date without quotes in TOML, such as 2027-12-31",
-    "target_groups": f"a list of: {', '.join(TargetGroup)}",
-}
-"""What a field takes, where that is more than some text."""
-
-
 def defects(err: ValidationError) -> str:
     """What is wrong, field by field."""
     return "; ".join(dict.fromkeys(_defect(error["type"], error["loc"], error["msg"]) for error in err.errors()))
@@ -83,24 +199,6 @@ def _defect(kind: str, place: tuple[int | str, ...], message: str) -> str:
     if field in ("the line", ""):
         return f"the line: {message[:1].lower()}{message[1:]}"
     return f"{field} must be {_EXPECTED.get(field, 'some text in quotes')}"
-
-
-MEDIA_TYPES: Final = {
-    ".pdf": "application/pdf",
-    ".html": "text/html",
-    ".htm": "text/html",
-    ".xhtml": "application/xhtml+xml",
-    ".docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-    ".txt": "text/plain",
-    ".md": "text/markdown",
-}
-"""The media type of a file by the end of its name."""
-LINES: Final = ".jsonl"
-KINDS: Final = "PDF, HTML, DOCX, Markdown, TXT or JSONL"
-"""What a folder takes, for people."""
-_PAGE_SIZE: Final = 200
-_PIECE_BYTES: Final = 2**16
-_MAX_SIDECAR_BYTES: Final = 2**16
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,8 +30,8 @@ from core.engine.readers.networks import Readers
 from core.engine.wording.language import detect
 from core.models import FlaggedPost
 from kb.search import open_starter
+from kb.starter.fact_search import KnowledgeIndex
 from kb.starter.facts import STARTER_FACTS, Fact, load_facts
-from kb.starter.index import KnowledgeIndex
 from tests.fakes.desk.boards import CHANNEL, board_of, choose_channel
 from tests.fakes.desk.decisions import drafted
 from tests.fakes.desk.people import PLATFORM, SECRET

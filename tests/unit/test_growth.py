@@ -25,7 +25,7 @@ from adapters.common.capture.watch import is_about
 from adapters.common.capture.wishes import wish_in
 from adapters.common.words.excerpts import shortened
 from adapters.common.words.markup import hidden_in
-from adapters.discord.capture.events import message_link
+from adapters.discord.capture import message_link
 from adapters.discord.speech.markup import DiscordMarkup
 from adapters.mastodon.speech.exact_text import stray_sign
 from adapters.mastodon.speech.plain_text import plain_text, words_of
@@ -33,15 +33,14 @@ from adapters.mastodon.speech.private_answers import inert
 from adapters.telegram.speech.markup import TelegramMarkup
 from adapters.web.speech import PageMarkup
 from bot.cli.command import harmless
-from core.engine.llm.prompts import unframed, unmarked
-from core.engine.llm.questions import read_object
+from core.engine.llm.prompts import read_object, unframed, unmarked
 from core.engine.reading.posts import parse_explanations
 from core.engine.reading.signals import check_text, is_code, names_violence, people_named, signals_of_words
 from core.engine.scoring.check import check_reply, context_for
 from core.engine.scoring.factual import cues
 from core.engine.scoring.quotation import quote_of
 from core.engine.scoring.receipts import parse
-from core.engine.wording.accusations import raised_in
+from core.engine.wording.accusations import raised_in, smears
 from core.engine.wording.disguises import bare, spellings, starred, with_plain_letters, without_lookalikes
 from core.engine.wording.encoder_text import (
     in_standard_words,
@@ -52,19 +51,15 @@ from core.engine.wording.encoder_text import (
     readable,
     with_neutral_names,
 )
-from core.engine.wording.figure_weight import weight_of
-from core.engine.wording.figures import figures
-from core.engine.wording.final_text import check_sendable, hidden_characters
+from core.engine.wording.figures import figures, weight_of
+from core.engine.wording.final_text import check_sendable, hidden_characters, links_in
 from core.engine.wording.giveaways import checkable_in, leak_in, speaks_as_tool
 from core.engine.wording.injection import disarm, instructs, obeys
 from core.engine.wording.keywords import has_keyword
 from core.engine.wording.language import language_of_post, words_alone
-from core.engine.wording.links import links_in
 from core.engine.wording.near_duplicates import likeness_of
 from core.engine.wording.reading_level import hard_to_read
-from core.engine.wording.slur_mentions import told_apart
-from core.engine.wording.slurs import homonyms_in, is_coded, senses_in, slurs_in
-from core.engine.wording.smears import smears
+from core.engine.wording.slurs import homonyms_in, is_coded, senses_in, slurs_in, told_apart
 from core.engine.wording.target_groups import groups_named, undisguised
 from core.engine.wording.text import clean, content_stems, has_letters, names, numbers, sentences, words
 from core.engine.wording.word_index import tokens

@@ -16,7 +16,7 @@ import pytest_asyncio
 from safetensors.numpy import save_file
 
 from bot.compose.vllm import Rhythm, VllmServer, served_as
-from bot.settings.settings import VllmSettings
+from bot.settings import VllmSettings
 from core.engine.servers.chat import ChatModel
 from tests.fakes.vllm.standing_in import free_port
 from tools.vllm.environment import FOLDER

@@ -27,8 +27,8 @@ from playwright.sync_api import Page, sync_playwright
 from adapters.sample.posts import SAMPLE_FLAGS, SamplePost
 from bot.cli.command import out
 from bot.cli.sample_town import review_on_page
-from bot.settings.sources import load_settings
-from bot.trial.known_answers import known_readings
+from bot.settings import load_settings
+from bot.trial.trial import known_readings
 
 ROOT: Final = Path(__file__).parent.parent.parent
 FOLDER: Final = ROOT / "docs" / "samples"

@@ -18,7 +18,7 @@ from typing import Any, Final
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from bot.settings.settings import LlmSettings
+from bot.settings import LlmSettings
 from core.engine.backends.weights import PACKAGED
 
 ROOT: Final = Path(__file__).parents[2]

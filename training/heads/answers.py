@@ -23,8 +23,8 @@ from core.engine.cards.answers import PLACE, VECTORS, Limit, answers, prepared_f
 from core.engine.cards.bank import prepared_id
 from core.engine.cards.closeness import vectors_of
 from core.engine.cards.router import shipped_router
-from core.engine.wording.group_names import THOSE, unnamed
-from core.engine.wording.smears import brought_in
+from core.engine.wording.accusations import brought_in
+from core.engine.wording.target_groups import THOSE, unnamed
 from training.corpus import DATA, rows_in
 
 _LANGUAGE: Final = "en"

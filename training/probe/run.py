@@ -29,8 +29,7 @@ from training.heads.router import ENOUGH, RIGHT, SAID, TOGETHER, LabelledText, O
 from training.probe.adapter import Values, adapt, labelled
 from training.probe.outputs import Fit, Floats, fit, scores, write
 from training.probe.texts import LANGUAGES, Learnt
-from training.runs.base import hash_of_base
-from training.runs.run import Run
+from training.runs.run import Run, hash_of_base
 
 _WEIGHTS: Final = (0.3, 0.5, 0.7, 0.9, 1.2, 1.6, 2.2, 3.0)
 

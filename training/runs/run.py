@@ -1,4 +1,4 @@
-"""The folder of one run: what it was started with, each step, and whether another start may go on with it.
+"""The folder of one run: what it was started with and from which model, each step, and the card and plots it leaves.
 
 ``values.json`` and ``log.jsonl`` stand there. A run that was killed goes on in the same folder; with other values,
 other texts or another base it would give a mixture that nobody asked for, so that is refused. Steps after its last
@@ -10,18 +10,158 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
-from core.errors import BadInput
+import numpy as np
 
+from core.engine.backends.pretrained import on_hub
+from core.errors import BadInput
+from training.recipes import OWN, departures
+
+_FETCHED: Final = ("*.json", "*.txt", "*.model", "*.jinja", "*.safetensors")
+_REMEDY: Final = (
+    "Name a GGUF file, such as the one that the first `antiphon demo` puts into ~/.cache/antiphon/models, "
+    "a folder of transformers, or name@commit of a model on the hub."
+)
+CARD: Final = "card.md"
+_NO_CURVE: Final = frozenset({"phase", "seconds", "step", "epoch"})
 VALUES: Final = "values.json"
 LOG: Final = "log.jsonl"
 _OF_EVERY_LINE: Final = frozenset({"phase", "step", "epoch", "seconds"})
 _LIBRARIES: Final = ("torch", "transformers", "peft", "trl", "sentence-transformers")
+
+
+def folder_of_base(base: str) -> Path:
+    """The folder of a model of transformers; of a name on the hub, where the hub's cache has it or the hub gives it.
+
+    Raises:
+        BadInput: there is no such folder, and the hub cannot be reached or has no such model.
+    """
+    if Path(base).is_dir():
+        return Path(base)
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError
+
+    name, revision = on_hub(base)
+    try:
+        return Path(snapshot_download(name, revision=revision, allow_patterns=list(_FETCHED)))
+    except (OSError, HfHubHTTPError, HFValidationError) as err:
+        raise BadInput(f"{base} cannot be fetched from the hub: {type(err).__name__}.", remedy=_REMEDY) from err
+
+
+def hash_of_adapter(adapter: Path) -> str:
+    """The hash of the weights in a folder of PEFT.
+
+    Raises:
+        BadInput: it is no such folder.
+    """
+    if not (adapter / "adapter_model.safetensors").is_file():
+        raise BadInput(f"There is no adapter at {adapter}.", remedy="Name the folder `adapter` in the folder of a run.")
+    return hash_of_base(str(adapter))
+
+
+def hash_of_base(base: str) -> str:
+    """The hash of a GGUF file, or of the weights in a folder; what the hub has is fetched for it.
+
+    Raises:
+        BadInput: there is no such file or folder, or the hub gives no such model.
+    """
+    place = Path(base)
+    if place.is_file():
+        with place.open("rb") as stored:
+            return hashlib.file_digest(stored, "sha256").hexdigest()
+    if place.is_dir():
+        digest = hashlib.sha256()
+        for file in sorted(place.glob("*.safetensors")):
+            digest.update(f"{file.name} {hash_of_base(str(file))}\n".encode())
+        return digest.hexdigest()
+    if base.endswith(".gguf") or base.startswith((".", "/", "~")):
+        raise BadInput(f"There is no model at {base}.", remedy=_REMEDY)
+    return hash_of_base(str(folder_of_base(base)))
+
+
+def write_card(
+    run: Run,
+    *,
+    licences: Mapping[str, str],
+    before: Mapping[str, float] = MappingProxyType({}),
+    after: Mapping[str, float] = MappingProxyType({}),
+    scored: str = "texts that were not learnt",
+    table: Sequence[Mapping[str, Any]] = (),
+) -> Path:
+    """Write ``card.md``: texts and licences, values and each departure, scores before and after.
+
+    Args:
+        licences: by the source of the texts, and of the base.
+        before: scores of the base.
+        after: the same scores after training; none where nothing was trained.
+        scored: what they were measured on.
+        table: what else was measured; its rows may have different columns.
+    """
+    started = run.started
+    departed = departures(started.recipe, started.stage, started.values)
+    lines = [f"# {started.stage}, recipe {started.recipe}", ""]
+    lines += ["", "## Base", "", *(f"- {name}: {value}" for name, value in started.base.items())]
+    lines += ["", "## Texts", "", *(f"- {name}: {value}" for name, value in started.data.items())]
+    lines += ["", "## Licences", "", *(f"- {name}: {licence}" for name, licence in licences.items())]
+    lines += ["", "## Values", "", *(f"- {name}: {value}" for name, value in started.values.items())]
+    if started.recipe != OWN:
+        lines += ["", "## Departures from the paper", ""]
+        lines += [f"- {departure}" for departure in departed] or ["- none"]
+    if after:
+        lines += ["", f"## Scores on {scored}", "", "| score | before | after |", "| --- | --- | --- |"]
+    lines += [f"| {name} | {_number(before.get(name))} | {_number(value)} |" for name, value in after.items()]
+    lines += _table(table)
+    file = run.folder / CARD
+    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return file
+
+
+def plot(run: Run) -> Path | None:
+    """One picture with a curve for each number of the log, by phase; ``None`` without two steps."""
+    points_of = defaultdict[str, list[tuple[int, float]]](list)
+    for entry in run.log():
+        for name, value in entry.items():
+            if "step" in entry and name not in _NO_CURVE and isinstance(value, int | float):
+                points_of[f"{entry['phase']}: {name}" if "phase" in entry else name].append((entry["step"], value))
+    curves = {name: points for name, points in points_of.items() if len(points) > 1}
+    if not curves:
+        return None
+    from matplotlib.figure import Figure  # takes a second to load
+
+    figure = Figure(figsize=(7, 2.4 * len(curves)), layout="constrained")
+    for axes, (name, points) in zip(figure.subplots(len(curves), squeeze=False)[:, 0], curves.items(), strict=True):
+        steps, values = zip(*points, strict=True)
+        axes.plot(steps, values, marker=".")
+        axes.set_ylabel(name)
+        axes.set_xlabel("step")
+    file = run.folder / "curves.png"
+    figure.savefig(file)
+    return file
+
+
+def _table(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The rows as tables of Markdown, one for all that have the same columns."""
+    alike = defaultdict[tuple[str, ...], list[Mapping[str, Any]]](list)
+    for row in rows:
+        alike[tuple(row)].append(row)
+    lines = list[str]()
+    for columns, lines_of in alike.items():
+        lines += ["", f"| {' | '.join(columns)} |", "|" + " --- |" * len(columns)]
+        lines += [f"| {' | '.join(_number(row[name]) for name in columns)} |" for row in lines_of]
+    return lines
+
+
+def _number(value: Any) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.4g}" if isinstance(value, float | np.floating) else str(value)
 
 
 @dataclass(frozen=True, slots=True)

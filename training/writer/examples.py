@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from core.engine.cards.bank import LANGUAGES, cards_on, load_cards
-from core.engine.llm.prompts import load_prompt, quoted
-from core.engine.llm.questions import wishes
+from core.engine.llm.prompts import load_prompt, quoted, wishes
 from core.engine.ports import Message
 from core.engine.request import Voice
 from core.engine.wording.language import name_of

@@ -8,7 +8,7 @@ from __future__ import annotations
 import unicodedata
 from typing import Final
 
-from adapters.common.words.languages import OWN_NAMES
+from adapters.common.words.labels import OWN_NAMES
 from core.i18n.catalogs import LANGUAGES, gettext
 from core.models import Intent, Wish
 

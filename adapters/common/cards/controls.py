@@ -1,6 +1,7 @@
 """The controls of a card, with their labels: the decisions that the case's state allows, and no others.
 
-Who may decide is not settled here: the desk asks for the role at each press.
+Each says what it does, to which case, seen at which version (``Target``). Who may decide is not settled here: the desk
+asks for the role at each press.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from adapters.common.cards.acts import Act, Target
 from core.desk.rules.approval import REOPENED, TRANSITIONS, CaseState
 from core.desk.rules.case_cards import Card
 from core.desk.rules.closures import CloseReason, close_reasons
@@ -33,6 +33,45 @@ _HELD: Final = frozenset({CaseState.IN_REVIEW, CaseState.NEEDS_PERSON, CaseState
 REPLIED: Final = frozenset({None, Action.REPLY})
 """The advice under which a reply comes first, and under which another attempt can bring a draft."""
 _REOPENED: Final = frozenset({CaseState.NEEDS_PERSON, CaseState.FAILED})
+
+
+class Act(StrEnum):
+    """What a component does. Those that open a menu or a modal decide nothing themselves."""
+
+    HOLD = "hold"
+    RELEASE = "release"
+    APPROVE = "approve"
+    CONFIRM = "confirm"
+    UNDO = "undo"
+    EDIT = "edit"
+    MEND = "mend"
+    REDRAFT = "redraft"
+    REDRAFT_AS = "redraft_as"
+    OTHER_CLAIM = "other_claim"
+    CLAIM_AS = "claim_as"
+    NOT_HATEFUL = "not_hateful"
+    CLOSE = "close"
+    CLOSE_AS = "close_as"
+    MORE = "more"
+    REOPEN = "reopen"
+    IS_POSTED = "is_posted"
+    NOT_POSTED = "not_posted"
+    SPLIT = "split"
+    RETRACT = "retract"
+    RETRACT_AS = "retract_as"
+    SHOW_POST = "show_post"
+    SHOW_DRAFTS = "show_drafts"
+    SHOW_EVIDENCE = "show_evidence"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a component acts on. ``extra`` is a draft's rank, the id of a text, or the key of a first person's text."""
+
+    act: Act
+    case_id: str
+    version: int
+    extra: str = ""
 
 
 class Weight(StrEnum):

@@ -9,7 +9,7 @@ from typing import Final
 from babel.dates import format_timedelta
 
 from adapters.common.cards.controls import REPLIED, is_reported, is_to_copy, label_of, needed_controls
-from adapters.common.cards.first_texts import chosen
+from adapters.common.cards.drafts import chosen
 from adapters.common.words.markup import Reader
 from core.desk.rules.approval import CLOSED, CaseState
 from core.desk.rules.case_cards import Card, DraftProgress, short_number

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from adapters.common.cards.acts import Act
+from adapters.common.cards.controls import Act
 from adapters.common.decisions.press import Flow, Press
 from adapters.common.words.errors import last_said, log_failure
 from adapters.common.words.markup import Reader

@@ -10,9 +10,8 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Final
 
-from adapters.common.cards.acts import Act, Target
-from adapters.common.cards.controls import OWN_TEXT, Control, Weight
-from adapters.common.cards.first_texts import is_key, text_named
+from adapters.common.cards.controls import OWN_TEXT, Act, Control, Target, Weight
+from adapters.common.cards.drafts import is_key, text_named
 from adapters.common.cards.states import state_in_words
 from adapters.common.decisions import views
 from adapters.common.decisions.press import NOTE, TEXT, Flow, Press, Screen, TextFile, choice, edit_dialog, note_dialog

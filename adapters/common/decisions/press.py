@@ -9,8 +9,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, Protocol, TypeAlias
 
-from adapters.common.cards.acts import Act, Target
-from adapters.common.cards.controls import Control
+from adapters.common.cards.controls import Act, Control, Target
 from adapters.common.words.markup import Reader
 from core.desk.rules.case_cards import Card, ProposedReply
 from core.desk.rules.desk_ports import Casework

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from adapters.common.cards import controls
-from adapters.common.cards.drafts import DRAFT, in_full, scores_line
-from adapters.common.cards.scores import source_link
+from adapters.common.cards.drafts import DRAFT, in_full, scores_line, source_link
 from adapters.common.cards.states import headline, places
 from adapters.common.decisions.press import Press, Screen, TextFile
 from adapters.common.words.excerpts import fit

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from adapters.common.manage.panels import Form, FormField, Panel, PanelButton, PanelChoice, back_to_setup
-from adapters.common.words.languages import OWN_NAMES
+from adapters.common.words.labels import OWN_NAMES
 from adapters.common.words.markup import Reader
-from core.desk.rules.own_replies import MAX_CHARACTERS
+from core.desk.rules.own_cards import MAX_CHARACTERS
 from core.desk.rules.policy import CommunityPolicy
 from core.engine.cards.support_words import project_notices
 from core.i18n.catalogs import LANGUAGES, gettext

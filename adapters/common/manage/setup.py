@@ -11,7 +11,7 @@ from adapters.common.manage import calls, flags, rules_notice
 from adapters.common.manage.managers import CommunityFacts, Manager
 from adapters.common.manage.panels import SETUP, ChoiceOf, Form, FormField, Panel, PanelButton, PanelChoice, either
 from adapters.common.manage.reports import card_trouble_in_words
-from adapters.common.words.languages import OWN_NAMES
+from adapters.common.words.labels import OWN_NAMES
 from adapters.common.words.markup import Reader
 from core.desk.rules.case_cards import DeskStatus
 from core.desk.rules.policy import CommunityPolicy

@@ -1,6 +1,6 @@
 """The connection to Discord: its intents, its beginning and end, and ``listen``, by which each part adds its listeners.
 
-No log line holds a token, nor what somebody wrote.
+``look`` asks about an account before it is connected. No log line holds a token, nor what somebody wrote.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from discord import app_commands
 from adapters.common.desk import DeskAccess
 from adapters.common.words.errors import log_failure
 from adapters.discord.connection.actors import acts
-from adapters.discord.connection.error_meanings import PORTAL, of_connection, token_refused
+from adapters.discord.connection.error_meanings import FAULTS, PORTAL, of_connection, token_refused
 from adapters.discord.connection.refs import NAME
 from adapters.discord.connection.requests import Requests
 from core.desk.rules.desk_ports import Casework, Governance
@@ -32,6 +32,41 @@ INSTALLED_IN_SERVERS: Final = app_commands.AppInstallationType(guild=True, user=
 """Where our commands can be given: in servers that installed the bot."""
 _LONGEST_WAIT_SECONDS: Final = 60.0
 _LIBRARY_LOGGERS: Final = ("discord.http", "discord.gateway", "discord.client", "discord.state", "discord.webhook")
+Installer = Callable[["AntiphonClient"], Awaitable[None] | None]
+"""Adds one part to a client."""
+Listener = Callable[..., Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class DiscordAccount:
+    """A bot account: its name, and the id of the application that it belongs to."""
+
+    name: str
+    application_id: int
+
+
+async def look(token: str, *, reads_messages: bool) -> DiscordAccount:
+    """Log in over HTTP, and ask what the application is allowed.
+
+    Args:
+        reads_messages: whether the message-content intent is needed.
+
+    Raises:
+        BadSettings: Discord does not accept the token, or does not let the bot read messages.
+        PlatformUnavailable: Discord cannot be reached.
+    """
+    client = AntiphonClient(DiscordOptions(reads_messages=reads_messages))
+    try:
+        await client.login(token)
+        application = await client.application_info()
+    except FAULTS as err:
+        raise of_connection(err) from err
+    finally:
+        await client.close()
+    flags = application.flags
+    if reads_messages and not (flags.gateway_message_content or flags.gateway_message_content_limited):
+        raise of_connection(discord.PrivilegedIntentsRequired(None))
+    return DiscordAccount(str(client.user), application.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +89,6 @@ class AntiphonTree(app_commands.CommandTree["AntiphonClient"]):
         """Remember the person who gives a command; each command asks for their rights itself."""
         acts(interaction)
         return True
-
-
-Installer = Callable[["AntiphonClient"], Awaitable[None] | None]
-"""Adds one part to a client."""
 
 
 class AntiphonClient(discord.AutoShardedClient):
@@ -179,9 +210,6 @@ def _keep_words_out_of_logs() -> None:
     for name in _LIBRARY_LOGGERS:
         logger = logging.getLogger(name)
         logger.setLevel(max(logger.level, logging.INFO))
-
-
-Listener = Callable[..., Awaitable[None]]
 
 
 def listen(client: discord.Client, event: str, listener: Listener) -> None:

@@ -1,6 +1,5 @@
 """What managers do with Antiphon in their server: ``/antiphon``."""
 
-from adapters.discord.manage.command_tree import CommandMemory, sync_commands
-from adapters.discord.manage.commands import install
+from adapters.discord.manage.commands import CommandFile, install, sync_commands
 
-__all__ = ["CommandMemory", "install", "sync_commands"]
+__all__ = ["CommandFile", "install", "sync_commands"]

@@ -1,23 +1,28 @@
 """The ``/antiphon`` commands, and the panels that they open.
 
 Discord shows them to certain people by a default that an administrator can change, so every command asks for the
-person's rights itself. Every answer is for the person alone.
+person's rights itself. Every answer is for the person alone. Discord is told of the commands only when they changed: it
+allows 200 new ones a day in each server.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import hashlib
+import json
+import logging
+from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import timedelta
 from io import BytesIO
+from pathlib import Path
 from typing import Any, Final, TypeAlias
 
+import aiohttp
 import discord
 from discord import app_commands, ui
 from discord.app_commands import Choice, locale_str
 
 from adapters.common.manage import reports, setup, targets
-from adapters.common.manage.changes import PanelAnswer
-from adapters.common.manage.choices import Panels, in_time
+from adapters.common.manage.choices import PanelAnswer, Panels, in_time
 from adapters.common.manage.managers import require
 from adapters.common.manage.panels import ChoiceOf, Form, FormField, Panel, PanelButton, PanelChoice
 from adapters.common.manage.reports import Watch, exported, lately_text, statistics_text, status_text
@@ -25,19 +30,159 @@ from adapters.discord.connection.actors import acts
 from adapters.discord.connection.client import IN_SERVERS, INSTALLED_IN_SERVERS, AntiphonClient, listen
 from adapters.discord.connection.refs import NAME
 from adapters.discord.manage.servers import Server, ServerManager, manager_of
-from adapters.discord.speech.exact_text import MAX_CHARACTERS
-from adapters.discord.speech.languages import reader_language
+from adapters.discord.speech.languages import CommandTranslator, reader_language
+from adapters.discord.speech.markup import MAX_CHARACTERS
 from adapters.discord.speech.private_answers import Interaction, answer, answer_command_errors, answer_error, defer
 from core.desk.rules.case_cards import Card
 from core.desk.rules.roles import OnCase, OnCommunity
 from core.engine.ports import HateDetector
-from core.errors import BadInput
+from core.errors import BadInput, PlatformUnavailable, StoreUnavailable
 from core.i18n.catalogs import gettext
 
+_LOG = logging.getLogger(__name__)
+_EVERYWHERE: Final = "everywhere"
 PREFIX: Final = "antiphon:manage:"
 _WATCHED: Final = [discord.ChannelType.text, discord.ChannelType.news, discord.ChannelType.forum]
 _TITLE, _LABEL, _DESCRIPTION = 45, 45, 100
 _IN_A_ROW: Final = 5
+CardView: TypeAlias = Callable[[Card, str], ui.LayoutView]
+"""A card as a message, in a language."""
+_MAX_NOTE: Final = 200
+_MAX_NUMBER: Final = 33
+_In = discord.Interaction[AntiphonClient]
+
+
+class CommandFile:
+    """What Discord was told about our commands: short texts by their keys, in one JSON file that is replaced whole.
+
+    If the file is lost, Discord is told again at the next start.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def get(self, key: str) -> str | None:
+        """The text kept under a key; ``None`` if there is none, or the file cannot be read."""
+        return self._read().get(key)
+
+    def set(self, key: str, value: str) -> None:
+        """Keep a text; ``StoreUnavailable`` if the file cannot be written."""
+        self._write(self._read() | {key: value})
+
+    def known(self) -> Collection[str]:
+        """The keys of all texts that are kept."""
+        return self._read().keys()
+
+    def forget(self, key: str) -> None:
+        """Delete a text; ``StoreUnavailable`` if the file cannot be written."""
+        self._write({each: value for each, value in self._read().items() if each != key})
+
+    def _write(self, kept: dict[str, str]) -> None:
+        draft = self._path.with_suffix(".tmp")
+        try:
+            draft.write_text(json.dumps(kept, indent=1), "utf-8")
+            draft.replace(self._path)
+        except OSError as err:
+            raise StoreUnavailable(
+                f"{self._path} cannot be written.", remedy="Let the user that runs Antiphon write its folder."
+            ) from err
+
+    def _read(self) -> dict[str, str]:
+        try:
+            kept = json.loads(self._path.read_text("utf-8"))
+        except (OSError, ValueError):
+            return {}
+        if not isinstance(kept, dict):
+            return {}
+        return {key: value for key, value in kept.items() if isinstance(value, str)}
+
+
+def payload_hash(payload: Iterable[dict[str, Any]]) -> str:
+    """The SHA-256 of a payload of commands, whatever their order."""
+    rows = sorted(json.dumps(command, sort_keys=True, ensure_ascii=True) for command in payload)
+    return hashlib.sha256("\n".join(rows).encode()).hexdigest()
+
+
+async def sync_commands(client: AntiphonClient, memory: CommandFile) -> bool:
+    """Tell Discord of the tree's commands if they are not as they were told last; call it after the login.
+
+    In one server alone where ``DiscordOptions.command_guild`` names it. What is told is kept only once Discord took
+    it, so a failed attempt is made again at the next start. Then the commands are taken away where they were told
+    before and are not wanted any more.
+
+    Returns:
+        Whether any were told.
+
+    Raises:
+        PlatformUnavailable: Discord refused the commands, or cannot be reached.
+    """
+    guild = None if client.options.command_guild is None else discord.Object(client.options.command_guild)
+    if not isinstance(client.tree.translator, CommandTranslator):
+        await client.tree.set_translator(CommandTranslator())
+    if guild is not None:
+        client.tree.copy_global_to(guild=guild)
+    wanted = payload_hash(await _payload(client.tree, guild))
+    key = f"{client.application_id}:{_EVERYWHERE if guild is None else guild.id}"
+    is_new = memory.get(key) != wanted
+    if is_new:
+        await _tell(client, guild)
+        memory.set(key, wanted)
+        _LOG.info("Discord was told of the commands.")
+    await _take_away(client, memory, key)
+    return is_new
+
+
+async def _take_away(client: AntiphonClient, memory: CommandFile, wanted: str) -> None:
+    """Remove our commands from every scope except the wanted one; those of another bot account are left alone."""
+    owner = f"{client.application_id}:"
+    for key in sorted(key for key in memory.known() if key.startswith(owner) and key != wanted):
+        await _clear(client, key.removeprefix(owner))
+        memory.forget(key)
+        _LOG.info("Discord was told that the commands are not registered where they were before.")
+
+
+async def _clear(client: AntiphonClient, scope: str) -> None:
+    application = client.application_id
+    if application is None:  # nobody is logged in
+        return
+    try:
+        if scope == _EVERYWHERE:
+            await client.http.bulk_upsert_global_commands(application, [])
+        else:
+            await client.http.bulk_upsert_guild_commands(application, int(scope), [])
+    except (discord.Forbidden, discord.NotFound):
+        _LOG.info("The bot is not in the server any more where its commands were registered.")
+    except (discord.HTTPException, aiohttp.ClientError, OSError) as err:
+        raise PlatformUnavailable(
+            f"Discord did not take the commands away from where they were before ({type(err).__name__}).",
+            remedy="Start Antiphon again later; until then people may see each command twice.",
+        ) from err
+
+
+async def _payload(
+    tree: app_commands.CommandTree[AntiphonClient], guild: discord.Object | None
+) -> list[dict[str, Any]]:
+    translator = tree.translator
+    commands = tree.get_commands(guild=guild)
+    if translator is None:
+        return [command.to_dict(tree) for command in commands]
+    return [await command.get_translated_payload(tree, translator) for command in commands]
+
+
+async def _tell(client: AntiphonClient, guild: discord.Object | None) -> None:
+    try:
+        await client.tree.sync(guild=guild)
+    except discord.Forbidden as err:
+        raise PlatformUnavailable(
+            "Discord does not let this bot add commands.",
+            remedy="Invite it again with the scopes bot and applications.commands; docs/platforms/discord.md has the "
+            "link.",
+        ) from err
+    except (discord.HTTPException, app_commands.AppCommandError, aiohttp.ClientError, OSError) as err:
+        raise PlatformUnavailable(
+            f"Discord did not take the commands ({type(err).__name__}).",
+            remedy="Start Antiphon again later; until then the commands stay as they were.",
+        ) from err
 
 
 def custom_id(panel: str, field: str) -> str:
@@ -221,13 +366,6 @@ def help_text(locale: str) -> str:
             gettext("Private channels and direct messages are never read.", locale),
         ]
     )
-
-
-CardView: TypeAlias = Callable[[Card, str], ui.LayoutView]
-"""A card as a message, in a language."""
-_MAX_NOTE: Final = 200
-_MAX_NUMBER: Final = 33
-_In = discord.Interaction[AntiphonClient]
 
 
 class Commands:

@@ -12,11 +12,9 @@ import discord
 
 from adapters.common.manage.managers import Manager
 from adapters.discord.connection.client import AntiphonClient
-from adapters.discord.connection.places import everybody_in, is_private, seen_by_all
-from adapters.discord.connection.refs import NAME
-from adapters.discord.speech.emojis import is_emoji
+from adapters.discord.connection.refs import NAME, everybody_in, is_private, seen_by_all
 from adapters.discord.speech.languages import reader_language
-from adapters.discord.speech.markup import reader_of
+from adapters.discord.speech.markup import is_emoji, reader_of
 from adapters.discord.speech.private_answers import Interaction, speak
 from core.desk.rules.policy import CommunityPolicy
 from core.desk.rules.roles import Person, Role

@@ -14,9 +14,8 @@ from weakref import WeakKeyDictionary
 import discord
 from discord import ui
 
-from adapters.common.cards.acts import Act, Target
 from adapters.common.cards.contents import sections
-from adapters.common.cards.controls import Control, Weight
+from adapters.common.cards.controls import Act, Control, Target, Weight
 from adapters.common.decisions.press import Options, Screen, TextFile
 from adapters.common.words.excerpts import shortened
 from adapters.discord.speech.markup import reader_of

@@ -16,8 +16,7 @@ from typing import Any, Final
 import discord
 from discord import ui
 
-from adapters.common.cards.acts import Target
-from adapters.common.cards.controls import Control
+from adapters.common.cards.controls import Control, Target
 from adapters.common.decisions.answers import answered
 from adapters.common.decisions.flows import PRESSED, SUBMITTED
 from adapters.common.decisions.press import TEXT, Dialog, Screen
@@ -28,9 +27,8 @@ from adapters.discord.connection.client import AntiphonClient, listen
 from adapters.discord.connection.refs import NAME, ref_of
 from adapters.discord.review.items import ANSWERERS, CaseItem, card_layout, custom_id, screen_layout, target_of
 from adapters.discord.review.surface import DiscordReviewSurface
-from adapters.discord.speech.exact_text import MAX_CHARACTERS
 from adapters.discord.speech.languages import reader_language
-from adapters.discord.speech.markup import reader_of
+from adapters.discord.speech.markup import MAX_CHARACTERS, reader_of
 from core.desk.rules.case_cards import Card
 from core.desk.rules.desk_ports import Casework
 from core.desk.rules.roles import Person

@@ -17,8 +17,7 @@ import discord
 from adapters.common.cards.shown import ShownCards
 from adapters.discord.connection.client import AntiphonClient, listen
 from adapters.discord.connection.error_meanings import FAULTS, UNKNOWN_MESSAGE
-from adapters.discord.connection.places import Place, place_of, seen_by_all
-from adapters.discord.connection.refs import NAME
+from adapters.discord.connection.refs import NAME, Place, place_of, seen_by_all
 from adapters.discord.connection.requests import OLD_MESSAGE, OldMessage, RequestFailed, RequestRepeated
 from adapters.discord.review.items import card_layout
 from core.desk.rules.approval import CLOSED

@@ -10,7 +10,7 @@ import discord
 from discord import app_commands
 from discord.app_commands import TranslationContextLocation as Location
 
-from adapters.common.words.languages import language_for
+from adapters.common.words.labels import language_for
 from core.i18n.catalogs import gettext, language_of
 
 _LOG = logging.getLogger(__name__)

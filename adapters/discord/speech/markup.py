@@ -1,27 +1,87 @@
 """Words of others as plain words: no markup, no link, no mention, no way out of a spoiler.
 
-Every text that is not a sentence of ours goes through here: posts, gists, drafts, names, titles.
+Every text that is not a sentence of ours goes through here: posts, gists, drafts, names, titles. Also which texts
+Discord shows exactly as they were sent, and when two emoji are the same.
 """
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 from urllib.parse import quote
 
+import discord
 from discord.utils import format_dt
 
 from adapters.common.words.markup import ELSEWHERE, Reader, hidden_in, visible_lines, web_address
 from adapters.discord.connection.refs import NAME
 from core.engine.wording.text import clean
+from core.errors import TextRefused
+from core.i18n.sentences import sentence
 from core.models import PostRef
 
+_JOINER, _AS_PICTURE = "\u200d", "\ufe0f"
+_KEYCAP: Final = re.compile(r"[0-9#*]\ufe0f?\u20e3")
+_SYMBOLS: Final = frozenset({"So", "Sm", "Cn"})  # Cn: younger than this Python's tables
+_MARKS: Final = frozenset({"Mn", "Me", "Sk", "Cf"})
+_OTHERS: Final = frozenset("‼⁉ℹ〰")
+_LONGEST: Final = 32
+MAX_CHARACTERS: Final = 2000
+"""In code points, as Discord counts them; in UTF-16 units, too, as some of its apps do."""
 _ACTIVE: Final = frozenset("\\`*_~|<>#[]()-+:@/.")
 """Every ASCII character that can begin or end markup, a link, a mention or an emoji; a backslash makes it itself."""
 _EXACT_LIMIT: Final = 2200
 _BLOCK: Final = "```"
 _IN_ADDRESS: Final = "/:?#@!$&*+,;=%~-._"
+
+
+def is_emoji(text: str) -> bool:
+    """Whether a text is one emoji, of Unicode or of a server (``<:name:number>``)."""
+    own = discord.PartialEmoji.from_str(text)
+    if own.id is not None:
+        return str(own) == text
+    if _KEYCAP.fullmatch(text):
+        return True
+    return 0 < len(text) <= _LONGEST and all(_is_symbol(part) for part in text.split(_JOINER))
+
+
+def is_same(emoji: discord.PartialEmoji, wanted: str) -> bool:
+    """Whether a person reacted with the wanted emoji; a server's own emoji keeps its number when it is renamed."""
+    other = discord.PartialEmoji.from_str(wanted)
+    if emoji.id is not None or other.id is not None:
+        return emoji.id == other.id
+    return bool(wanted) and str(emoji).replace(_AS_PICTURE, "") == wanted.replace(_AS_PICTURE, "")
+
+
+def _is_symbol(part: str) -> bool:
+    """Whether this is one sign with marks, or the two letters of a flag."""
+    if all("\U0001f1e6" <= sign <= "\U0001f1ff" for sign in part):
+        return len(part) == 2
+    return (unicodedata.category(part[0]) in _SYMBOLS or part[0] in _OTHERS) and all(
+        unicodedata.category(sign) in _MARKS for sign in part[1:]
+    )
+
+
+def check_bytes(text: str) -> None:
+    """Refuse, with ``TextRefused``, what Discord would cut, trim or refuse."""
+    length = max(len(text), len(text.encode("utf-16-le")) // 2)
+    if length > MAX_CHARACTERS:
+        raise TextRefused(
+            sentence(
+                "The reply has {count} characters with what is added to it; {most} at most are posted.",
+                count=length,
+                most=MAX_CHARACTERS,
+            ),
+            remedy=sentence("Shorten it by {over} characters.", over=length - MAX_CHARACTERS),
+        )
+    if text != text.strip() or "\r" in text or "\0" in text:
+        raise TextRefused(
+            sentence("Discord would not show exactly these bytes."),
+            remedy=sentence("Take the white space from both ends, and carriage returns out, and approve it again."),
+        )
 
 
 @dataclass(frozen=True, slots=True)

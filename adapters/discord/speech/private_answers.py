@@ -15,7 +15,7 @@ from discord import app_commands
 from adapters.common.words.errors import explain, last_said, log_failure, unforeseen
 from adapters.common.words.excerpts import shortened
 from adapters.discord.connection.error_meanings import FAULTS
-from adapters.discord.speech.exact_text import MAX_CHARACTERS
+from adapters.discord.speech.markup import MAX_CHARACTERS
 from core.errors import AntiphonError
 
 _LOG = logging.getLogger(__name__)

@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 import discord
 
 from adapters.discord.connection.error_meanings import FAULTS
-from adapters.discord.connection.places import Readable, has_history, is_private, place_of
+from adapters.discord.connection.refs import Readable, has_history, is_private, place_of
 from core.models import MessageWords, Part, PartKind, Unread, joined_parts
 
 _BEGUN: Final = timedelta(minutes=1)

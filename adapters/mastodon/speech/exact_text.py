@@ -19,7 +19,7 @@ from mastodon._url_regex import url_regex
 from mastodon.return_types import Status
 
 from adapters.mastodon.connection.instance import DEFAULT_CHARACTERS, Instance
-from adapters.mastodon.connection.reply_permission import NOT_WIDER
+from adapters.mastodon.connection.statuses import NOT_WIDER
 from adapters.mastodon.speech.plain_text import plain_text, shown_text
 from core.desk.rules.policy import PlaceRules
 from core.errors import AmbiguousSend, TextRefused

@@ -14,7 +14,7 @@ from telegram import MessageEntity
 
 from adapters.common.capture.requests import answered
 from adapters.common.capture.wishes import COMMAND, COMMAND_NAMES, wish_in
-from adapters.common.words.languages import language_for
+from adapters.common.words.labels import language_for
 from adapters.telegram.capture.flaggers import DraftWish, Flaggers, person_of
 from adapters.telegram.capture.posts import is_group
 from adapters.telegram.capture.recent_messages import answered_by

@@ -11,7 +11,7 @@ import telegram
 from adapters.common.capture.flags import Flag, post_from_elsewhere
 from adapters.common.capture.requests import DraftRequests, answered, may_have_drafts
 from adapters.common.cards.controls import ANONYMOUS
-from adapters.common.words.languages import language_for
+from adapters.common.words.labels import language_for
 from adapters.telegram.capture.posts import AnyChat, check_capturable, check_group
 from adapters.telegram.capture.recent_messages import RecentMessages
 from adapters.telegram.capture.sightings import SeenMessage

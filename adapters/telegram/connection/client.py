@@ -1,6 +1,6 @@
 """One bot account of Telegram: how it is asked, and who hears its updates.
 
-It never logs a token, nor what anybody wrote.
+``look`` asks about an account before it is served. It never logs a token, nor what anybody wrote.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ import asyncio
 import logging
 import ssl
 from collections import Counter, OrderedDict, defaultdict
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
@@ -18,12 +18,13 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 import httpx
 from telegram import Update
+from telegram.constants import ChatType
 from telegram.error import ChatMigrated
 from telegram.ext import ExtBot
 from telegram.request import HTTPXRequest
 
 from adapters.common.desk import DeskAccess
-from adapters.common.words.languages import language_for
+from adapters.common.words.labels import language_for
 from adapters.telegram.connection.error_meanings import FAULTS, TOKEN, of_connection
 from adapters.telegram.connection.limiter import TelegramLimiter
 from adapters.telegram.connection.refs import NAME
@@ -31,9 +32,70 @@ from core.desk.rules.desk_ports import Casework, Governance
 from core.errors import BadSettings
 from core.i18n.sentences import sentence
 
+_GROUPS: Final = (ChatType.GROUP, ChatType.SUPERGROUP)
 _MOST_CHATS: Final = 1000
 _MOST_PEOPLE: Final = 500
 _Kept = TypeVar("_Kept")
+_LOG = logging.getLogger(__name__)
+UNREADABLE: Final = "antiphon_unreadable"
+"""Marks a message of which the library could not read all (``Message.api_kwargs``)."""
+PUBLIC_API: Final = "https://api.telegram.org"
+_CONNECT_SECONDS, _CALL_SECONDS, _POLL_EXTRA_SECONDS = 5.0, 10.0, 10.0
+_LIBRARY_LOGGERS: Final = ("telegram", "httpx", "httpcore")
+MoveListener: TypeAlias = Callable[[int, int], None]
+"""Hears that a group, named first, is the supergroup that is named second from now on."""
+
+
+@dataclass(frozen=True, slots=True)
+class TelegramAccount:
+    """A bot account.
+
+    Attributes:
+        name: as people write it, with the @.
+        webhook: where Telegram sends its updates; "" where they are asked for.
+    """
+
+    name: str
+    webhook: str
+
+
+async def look(token: str, api_url: str = PUBLIC_API) -> TelegramAccount:
+    """Ask who the bot is, and where its updates go.
+
+    Raises:
+        BadSettings: Telegram does not accept the token, or it has not a token's form.
+        PlatformUnavailable: Telegram cannot be reached.
+    """
+    async with _client_of(token, api_url) as client:
+        info = await client.bot.get_webhook_info()
+    return TelegramAccount(f"@{client.bot.username}", info.url)
+
+
+async def groups_told_of(token: str, api_url: str = PUBLIC_API) -> dict[int, str]:
+    """The groups that waiting updates tell of, such as one that the bot was added to: their titles by their ids.
+
+    Telegram gives the oldest hundred updates, which go on waiting.
+
+    Raises:
+        BadSettings: Telegram does not accept the token, or it has not a token's form.
+        PlatformUnavailable: Telegram cannot be reached, or the updates go to another program.
+    """
+    async with _client_of(token, api_url) as client:
+        updates = await client.bot.get_updates(timeout=0)
+    chats = [update.effective_chat for update in updates]
+    return {chat.id: chat.title or "" for chat in chats if chat is not None and chat.type in _GROUPS}
+
+
+@asynccontextmanager
+async def _client_of(token: str, api_url: str) -> AsyncIterator[TelegramClient]:
+    client = TelegramClient(TelegramOptions(token, api_url))
+    try:
+        await client.open()
+        yield client
+    except FAULTS as err:
+        raise of_connection(err) from err
+    finally:
+        await client.close()
 
 
 class SharedLanguages:
@@ -68,14 +130,6 @@ def _keep_latest(latest: OrderedDict[int, _Kept], newest: int, most: int) -> Non
     latest.move_to_end(newest)
     if len(latest) > most:
         latest.popitem(last=False)
-
-
-_LOG = logging.getLogger(__name__)
-UNREADABLE: Final = "antiphon_unreadable"
-"""Marks a message of which the library could not read all (``Message.api_kwargs``)."""
-PUBLIC_API: Final = "https://api.telegram.org"
-_CONNECT_SECONDS, _CALL_SECONDS, _POLL_EXTRA_SECONDS = 5.0, 10.0, 10.0
-_LIBRARY_LOGGERS: Final = ("telegram", "httpx", "httpcore")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +169,6 @@ class UpdateEvent:
 
 Listener: TypeAlias = Callable[[UpdateEvent], Awaitable[bool]]
 """Hears an update of one kind; ``True`` if it dealt with it, so that the listeners after it do not hear it."""
-MoveListener: TypeAlias = Callable[[int, int], None]
-"""Hears that a group, named first, is the supergroup that is named second from now on."""
 
 
 class _Bot(ExtBot[int]):

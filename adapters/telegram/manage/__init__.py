@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from adapters.telegram.connection.client import TelegramClient
-from adapters.telegram.manage.command_menu import tell_commands
-from adapters.telegram.manage.commands import ManagerCommands
+from adapters.telegram.manage.commands import ManagerCommands, tell_commands
+from adapters.telegram.manage.groups import GroupMoves
 from adapters.telegram.manage.panel_actions import PanelActions
 from adapters.telegram.manage.reports import Reports
-from adapters.telegram.manage.supergroups import GroupMoves
 from core.engine.ports import HateDetector
 
 __all__ = ["GroupMoves", "install", "tell_commands"]

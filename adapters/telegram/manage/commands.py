@@ -1,16 +1,18 @@
 """The commands of managers: answered in their private chat. In a group they only lead there.
 
-In a group a person is answered only ephemerally.
+In a group a person is answered only ephemerally. Telegram is told of the commands where what it shows is not what is
+wanted.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 from typing import Final
 
 import telegram
-from telegram import MessageEntity
+from telegram import BotCommand, BotCommandScope, MessageEntity
 from telegram.constants import ChatType
 
 from adapters.common.manage import setup, targets
@@ -27,8 +29,85 @@ from adapters.telegram.speech.markup import reader_language, reader_of
 from adapters.telegram.speech.private_answers import TelegramAnswer, is_ephemeral, whispered
 from core.desk.rules.case_cards import beginning_of_id
 from core.desk.rules.roles import OnCommunity, may_on_community
-from core.errors import AntiphonError, NotAllowed, StoreUnavailable
-from core.i18n.catalogs import gettext
+from core.errors import AntiphonError, NotAllowed, PlatformUnavailable, StoreUnavailable
+from core.i18n.catalogs import LANGUAGES, gettext
+
+_LOG = logging.getLogger(__name__)
+_DEFAULT: Final = "en"
+"""The language of the list without a language, which all others see."""
+_REVIEW, _MANAGE = ("cases", "case", "status", "pause", "resume"), ("stats", "lately", "setup", "targets", "export")
+_PRIVATE: Final = (*_REVIEW, *_MANAGE, "help")
+_LISTS: Final = {
+    BotCommandScope.ALL_GROUP_CHATS: ("counter",),
+    BotCommandScope.ALL_CHAT_ADMINISTRATORS: ("counter", "setup", "targets", "status", "pause", "resume", "help"),
+    BotCommandScope.ALL_PRIVATE_CHATS: _PRIVATE,
+}
+PANELS: Final = frozenset({setup.PANEL, targets.PANEL})
+_COMMANDS: Final = PANELS | REPORTS | {"help", "start"}
+_FORM: Final = re.compile(r"/(?P<name>[a-z]+)(?:@(?P<bot>\w+))?(?:\s+(?P<words>.*))?", re.IGNORECASE | re.DOTALL)
+_PAYLOAD: Final = re.compile(r"(?P<what>setup|review)_(?P<community>-[0-9]{1,19})")
+_GROUPS: Final = (ChatType.GROUP, ChatType.SUPERGROUP)
+_MOST_ASKED: Final = 30
+"""How many groups Telegram is asked about for one command."""
+
+
+def commands_for(scope: BotCommandScope, language: str) -> list[BotCommand]:
+    """A list as Telegram takes it; in groups all commands are seen by their sender alone.
+
+    ``/counter`` stands there by its name in the language, which is heard beside the English one.
+    """
+    more = None if scope.type == BotCommandScope.ALL_PRIVATE_CHATS else {"is_ephemeral": True}
+    words = _words(language)
+    names = {"counter": gettext("counter", language)}
+    return [BotCommand(names.get(name, name), words[name], api_kwargs=more) for name in _LISTS[scope.type]]
+
+
+async def tell_commands(client: TelegramClient) -> int:
+    """Set the lists that are not as they should be; call it after the login. Returns how many were set.
+
+    Raises:
+        PlatformUnavailable: Telegram refused them, or cannot be reached.
+    """
+    lists = 0
+    try:
+        for kind in _LISTS:
+            for language in LANGUAGES:
+                lists += await _tell(client, BotCommandScope(kind), language)
+    except FAULTS as err:
+        raise PlatformUnavailable(
+            f"Telegram did not take the commands ({type(err).__name__}).",
+            remedy="Start Antiphon again later; until then the commands stay as they were.",
+        ) from err
+    if lists:
+        _LOG.info("Telegram was told of the commands.")
+    return lists
+
+
+async def _tell(client: TelegramClient, scope: BotCommandScope, language: str) -> bool:
+    code = None if language == _DEFAULT else language
+    wanted = commands_for(scope, language)
+    standing = await client.bot.get_my_commands(scope, code)
+    if [command.to_dict() for command in standing] == [command.to_dict() for command in wanted]:
+        return False
+    await client.bot.set_my_commands(wanted, scope, code)
+    return True
+
+
+def _words(language: str) -> dict[str, str]:
+    return {
+        "counter": gettext("As an answer to a post: draft a reply to it", language),
+        "setup": gettext("Moderators' chat, roles, what is watched, posting", language),
+        "targets": gettext("Groups, keywords, forbidden words, kinds of reply, tone, evidence", language),
+        "cases": gettext("The open cases", language),
+        "case": gettext("One case, by its number", language),
+        "status": gettext("Queue, model, time to expect, missing rights", language),
+        "pause": gettext("Stop all posting in a group at once", language),
+        "resume": gettext("Allow posting again", language),
+        "stats": gettext("What happened lately", language),
+        "export": gettext("The cases as a file, without names", language),
+        "lately": gettext("Who decided what lately", language),
+        "help": gettext("What Antiphon does, and how", language),
+    }
 
 
 def help_text(reader: Reader) -> str:
@@ -50,15 +129,6 @@ def help_text(reader: Reader) -> str:
         gettext("What others write is read only in the groups that their administrators chose.", locale),
     ]
     return "\n".join([reader.markup.heading(gettext("Antiphon", locale)), *(ours(line) for line in lines)])
-
-
-PANELS: Final = frozenset({setup.PANEL, targets.PANEL})
-_COMMANDS: Final = PANELS | REPORTS | {"help", "start"}
-_FORM: Final = re.compile(r"/(?P<name>[a-z]+)(?:@(?P<bot>\w+))?(?:\s+(?P<words>.*))?", re.IGNORECASE | re.DOTALL)
-_PAYLOAD: Final = re.compile(r"(?P<what>setup|review)_(?P<community>-[0-9]{1,19})")
-_GROUPS: Final = (ChatType.GROUP, ChatType.SUPERGROUP)
-_MOST_ASKED: Final = 30
-"""How many groups Telegram is asked about for one command."""
 
 
 class ManagerCommands:

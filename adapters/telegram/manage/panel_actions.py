@@ -13,8 +13,7 @@ import telegram
 from telegram.constants import ChatType, MessageEntityType
 
 from adapters.common.manage import setup
-from adapters.common.manage.changes import PanelAnswer
-from adapters.common.manage.choices import Panels
+from adapters.common.manage.choices import PanelAnswer, Panels
 from adapters.common.manage.managers import require
 from adapters.common.manage.panels import FormField, Panel, PanelChoice
 from adapters.telegram.connection.client import TelegramClient, UpdateEvent

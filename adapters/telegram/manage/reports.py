@@ -25,7 +25,7 @@ from adapters.telegram.manage.groups import GroupManager, group_of
 from adapters.telegram.manage.messages import PanelMessage, buttons, press_data
 from adapters.telegram.manage.private_chat import PrivateChat
 from adapters.telegram.review import card_message
-from adapters.telegram.speech.exact_text import MAX_CHARACTERS
+from adapters.telegram.speech.markup import MAX_CHARACTERS
 from core.desk.rules.case_cards import beginning_of_id
 from core.desk.rules.roles import OnCommunity
 from core.engine.ports import HateDetector

@@ -18,8 +18,7 @@ import telegram
 from telegram import ForceReply
 from telegram.constants import ChatType, MessageEntityType
 
-from adapters.common.cards.acts import Act, Target
-from adapters.common.cards.controls import Control
+from adapters.common.cards.controls import Act, Control, Target
 from adapters.common.decisions.answers import answered
 from adapters.common.decisions.flows import PRESSED, SUBMITTED
 from adapters.common.decisions.press import NOTE, TEXT, Dialog, Screen, TextFile
@@ -29,13 +28,11 @@ from adapters.common.words.markup import Reader
 from adapters.telegram.connection.client import TelegramClient, UpdateEvent
 from adapters.telegram.connection.error_meanings import FAULTS
 from adapters.telegram.connection.refs import NAME, channel_of, topic_of
-from adapters.telegram.review.ids import ButtonData, carried_by, carried_data
-from adapters.telegram.review.layout import Written, card_message, screen_message
+from adapters.telegram.review.layout import ButtonData, Written, card_message, carried_by, carried_data, screen_message
 from adapters.telegram.review.private_words import EphemeralSupport, PrivateWords, Spot
 from adapters.telegram.review.refusals import chat_full
 from adapters.telegram.review.surface import TelegramReviewSurface
-from adapters.telegram.speech.exact_text import MAX_CHARACTERS
-from adapters.telegram.speech.markup import MARKUP, reader_language, reader_of
+from adapters.telegram.speech.markup import MARKUP, MAX_CHARACTERS, reader_language, reader_of
 from core.desk.rules.case_cards import Card
 from core.desk.rules.desk_ports import Casework
 from core.desk.rules.roles import Person

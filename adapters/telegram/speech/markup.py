@@ -16,13 +16,18 @@ from datetime import UTC, datetime
 from typing import Final
 from urllib.parse import quote
 
-from adapters.common.words.languages import language_for
+from adapters.common.words.labels import language_for
 from adapters.common.words.markup import ELSEWHERE, Reader, hidden_in, visible_lines, web_address
 from adapters.telegram.connection.refs import NAME
-from adapters.telegram.speech import exact_text
 from core.engine.wording.text import clean
+from core.errors import TextRefused
+from core.i18n.sentences import sentence
 from core.models import PostRef
 
+MAX_CHARACTERS: Final = 4096
+"""In UTF-16 code units, which are never fewer than the characters that Telegram counts."""
+CHANGED: Final = re.compile("[\0-\x09\x0b-\x1f\u2028-\u202e\u0333\u033f\u030a]|[\u200e\u200f]{2}")
+"""What Telegram leaves out of a text or puts something else in place of."""
 BREAK: Final = "\u2060"
 _SIGNS: Final = frozenset("@#$/.:+\uff20\uff03\uff04\uff0e\u3002\uff61")
 """With one of them, or its wide form, begins or goes on whatever Telegram makes a link of."""
@@ -38,6 +43,32 @@ _UNKNOWN_TO_TELEGRAM: Final = frozenset({"eu"})
 """Languages of ours that the list in Telegram's apps does not have."""
 
 
+def units(text: str) -> int:
+    """How long a text is in UTF-16 code units."""
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def check_text(text: str) -> None:
+    """Refuse, with ``TextRefused``, what Telegram would cut, trim, change or refuse."""
+    length = units(text)
+    if length > MAX_CHARACTERS:
+        raise TextRefused(
+            sentence(
+                "The reply has {count} characters with what is added to it; {most} at most are posted.",
+                count=length,
+                most=MAX_CHARACTERS,
+            ),
+            remedy=sentence("Shorten it by {over} characters.", over=length - MAX_CHARACTERS),
+        )
+    if not text.strip() or text != text.strip() or CHANGED.search(text):
+        raise TextRefused(
+            sentence("Telegram would not show exactly this text."),
+            remedy=sentence(
+                "Take the white space from both ends, and characters that nobody sees out, and approve it again."
+            ),
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class TelegramMarkup:
     """Implements ``adapters.common.words.markup.Markup``."""
@@ -46,7 +77,7 @@ class TelegramMarkup:
 
     def units(self, text: str) -> int:
         """How long a text is in UTF-16 code units once its tags are read, which is what Telegram limits."""
-        return exact_text.units(html.unescape(_TAG.sub("", text)))
+        return units(html.unescape(_TAG.sub("", text)))
 
     def ours(self, text: str) -> str:
         """Bold between two asterisks and the next two; those of others are character references by then."""
@@ -72,7 +103,7 @@ class TelegramMarkup:
             digits = digits + 1 if character.isdigit() else 0
             is_fifth = digits > 1 and digits % _DIGITS_IN_A_ROW == 1
             ends = is_fifth or (may_go_on and not character.isspace())
-            size += exact_text.units(character) + ends
+            size += units(character) + ends
             if limit is not None and size >= limit:
                 return "".join(pieces).rstrip() + "…"
             pieces.append((BREAK if ends else "") + _ESCAPED.get(character, character))
@@ -90,8 +121,8 @@ class TelegramMarkup:
 
     def exact(self, text: str) -> str | None:
         """A text as a block that shows it character for character; ``None`` where a block of Telegram's cannot."""
-        cannot = not text or text != text.strip() or exact_text.CHANGED.search(text) is not None
-        if cannot or exact_text.units(text) > _EXACT_LIMIT or hidden_in(text):
+        cannot = not text or text != text.strip() or CHANGED.search(text) is not None
+        if cannot or units(text) > _EXACT_LIMIT or hidden_in(text):
             return None
         return f"<pre>{_escaped(text)}</pre>"
 

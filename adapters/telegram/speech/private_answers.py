@@ -24,8 +24,7 @@ from adapters.common.words.markup import Reader
 from adapters.telegram.connection.client import TelegramClient
 from adapters.telegram.connection.error_meanings import FAULTS, is_message_gone, is_unchanged
 from adapters.telegram.connection.refs import topic_of
-from adapters.telegram.speech.exact_text import MAX_CHARACTERS
-from adapters.telegram.speech.markup import reader_of
+from adapters.telegram.speech.markup import MAX_CHARACTERS, reader_of
 from core.i18n.catalogs import gettext
 
 _LOG = logging.getLogger(__name__)

@@ -17,7 +17,7 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 from pydantic import BaseModel, ValidationError
 
-from adapters.common.cards.heads import open_gist
+from adapters.common.cards.contents import open_gist
 from adapters.common.words.markup import Reader
 from adapters.web.api import shapes
 from adapters.web.api.problems import API, DESCRIPTION, is_api, problem

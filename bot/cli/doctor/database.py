@@ -21,14 +21,14 @@ from sqlalchemy import URL
 
 from bot.compose.chores import BACKUP, SCHEDULED
 from bot.compose.engine import make_folder
-from bot.settings.settings import Settings
+from bot.settings import Settings
 from core.desk.database.connection import Database, Session, connected, translating
 from core.desk.database.revisions import revision_of
 from core.desk.database.secret import load_secret
 from core.desk.runtime.findings import Finding, finding_of
 from core.desk.store.people import strangers
 from core.desk.upkeep.backups import POSTGRESQL, SQLITE, check_private
-from core.desk.views.overdue import first_community, last_done, latest_line
+from core.desk.views.census import first_community, last_done, latest_line
 from core.errors import AntiphonError, StoreUnavailable
 
 _MISSED: Final = 2

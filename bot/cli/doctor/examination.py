@@ -33,8 +33,7 @@ from bot.compose.engine import (
 from bot.compose.platforms import configured_platforms
 from bot.compose.voices import check_reachable
 from bot.compose.writers import server_of, writer_of
-from bot.settings.settings import Settings
-from bot.settings.sources import IS_CLONE, SHIPPED, own_file
+from bot.settings import IS_CLONE, SHIPPED, Settings, own_file
 from bot.trial.trial import QUESTION, SECONDS, ask_letter, try_server
 from bot.trial.verdicts import kept_trials
 from core.desk.database.connection import Session
@@ -45,14 +44,14 @@ from core.desk.schema import PlatformState, UpdateState
 from core.desk.store import communities, inbox
 from core.desk.store.communities import EVERYWHERE
 from core.desk.upkeep.schedule import OFFICE
-from core.desk.views.overdue import Overdue, overdue
+from core.desk.views.census import Overdue, overdue
 from core.desk.views.platforms import SeenPlatform, seen
 from core.desk.views.review_cards import review_channel, trouble_in
 from core.engine.backends.cross_encoders import RelevanceCrossEncoder
 from core.engine.cards.answers import is_known, shipped_vectors
 from core.engine.ports import EvidenceQuery, Generation
 from core.engine.readers.networks import Readers
-from core.engine.review.judge_formats import JudgeFormat
+from core.engine.review.judge import JudgeFormat
 from core.engine.wording.language import NAMES
 from core.engine.wording.text import counted
 from core.errors import AntiphonError, IndexUnavailable, PlatformUnavailable, ScorerUnavailable
@@ -76,7 +75,7 @@ async def examine_accounts(settings: Settings) -> list[Finding]:
 
 async def _discord(settings: Settings) -> str:
     """What the account is called. Raises ``BadSettings`` or ``PlatformUnavailable``."""
-    from adapters.discord.connection.account import look  # discord.py takes half a second to load
+    from adapters.discord.connection.client import look  # discord.py takes half a second to load
 
     with _told_to_somebody():
         account = await look(settings.discord.token.get_secret_value(), reads_messages=settings.discord.reads_messages)
@@ -86,7 +85,7 @@ async def _discord(settings: Settings) -> str:
 
 async def _telegram(settings: Settings) -> str:
     """What the account is called. Raises ``BadSettings`` or ``PlatformUnavailable``."""
-    from adapters.telegram.connection.account import look  # as of Discord
+    from adapters.telegram.connection.client import look  # as of Discord
 
     wanted = settings.telegram
     with _told_to_somebody():

@@ -13,7 +13,7 @@ from bot.compose.engine import has_no_model
 from bot.compose.platforms import configured_platforms
 from bot.compose.voices import check_reachable
 from bot.compose.writers import languages_alone, server_of, writer_of
-from bot.settings.settings import Settings
+from bot.settings import Settings
 from bot.trial.verdicts import Trial, kept_trials
 from core.desk.database.connection import Database, Session
 from core.desk.rules.dashboard_ports import Connection, SetupState, WritingModel

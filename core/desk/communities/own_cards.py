@@ -1,4 +1,4 @@
-"""What people can do with a community's own argument cards: propose some, review one, and remove one.
+"""What people can do with a community's own prepared replies and argument cards: add, review and remove them.
 
 Somebody other than the proposer reviews a card. Each decision is one transaction with a line in the community's audit
 stream for each card; none of them ends an approval. ``core.desk.rules.own_cards`` checks what a card may say.
@@ -6,28 +6,207 @@ stream for each card; none of them ends an approval. ``core.desk.rules.own_cards
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
 from core.desk.communities.decisions import By, one_community, who_decides
 from core.desk.database.connection import Database, Session
+from core.desk.rules.dashboard_ports import PreparedReply
 from core.desk.rules.input_checks import check_text
+from core.desk.rules.origins import ReviewOfPrepared
 from core.desk.rules.own_cards import WrittenCard
 from core.desk.rules.roles import OnCommunity, Person, may_on_community
-from core.desk.schema import Change
-from core.desk.store import communities, own_cards, people
+from core.desk.schema import Change, PreparedReplyRow
+from core.desk.store import communities, own_cards, people, prepared
 from core.desk.store.cases import touch
 from core.desk.store.communities import Community, policy_of
 from core.desk.store.own_cards import StoredCard
 from core.desk.store.suggestions import cases_with_prepared
-from core.engine.cards.bank import CardVerdict
+from core.engine.cards.answers import answers
+from core.engine.cards.bank import LANGUAGES, CardVerdict, OwnReply, load_cards, prepared_id
 from core.engine.wording.text_rules import check_rules
 from core.errors import BadInput
 from core.i18n.sentences import Name, sentence
+from core.models import Intent, TargetGroup
 
+MAX_OWN = 500
+"""How many replies of its own a community may have: all are read for each draft."""
 MAX_CARDS = 200
 """How many cards of its own a community may have: all are read for each draft."""
+MAX_NAME = 80
+
+
+class PreparedReplies:
+    """The decisions about prepared replies, over one database.
+
+    Every method raises ``NotAllowed`` if the person may not do it, and ``BadInput`` for an unknown community or reply.
+    ``note`` is what the person typed as their reason.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def listed(self, community_id: str, by: By) -> list[PreparedReply]:
+        """All prepared replies of a community: its own first, then the project's, including those it took out."""
+
+        async def work(session: Session) -> list[PreparedReply]:
+            community, _ = await _allowed(session, community_id, by, OnCommunity.READ_STATISTICS)
+            rows = await prepared.rows_of(session, community.id)
+            return [*_own(rows), *_of_project(rows)]
+
+        return await self._database.run("list prepared replies", work)
+
+    async def add(self, community_id: str, reply: OwnReply, by: By, note: str = "") -> str:
+        """Add a reply of the community's own, which ``checked_reply`` made; returns its id. It is not reviewed yet."""
+        check_text(note)
+        id_ = prepared_id(reply.language, reply.text)
+
+        async def work(session: Session) -> str:
+            community, actor = await _allowed(session, community_id, by, OnCommunity.CONFIGURE, lock=True)
+            check_rules(reply.text, policy_of(community).text_rules)
+            rows = await prepared.rows_of(session, community.id)
+            if len(_own(rows)) >= MAX_OWN:
+                raise BadInput(
+                    sentence(
+                        "{community} has {most} prepared replies of its own; that is the limit.",
+                        community=community.id,
+                        most=MAX_OWN,
+                    ),
+                    remedy=sentence("Remove one that is not needed any more."),
+                )
+            if any(other.id == id_ for other in (*_own(rows), *_of_project(rows))):
+                raise BadInput(
+                    sentence("This reply is there already, as {reply}.", reply=id_),
+                    remedy=sentence("If it was taken out, take it in again: antiphon prepared remove --undo."),
+                )
+            await prepared.add(session, community.id, reply)
+            await _record(session, community, actor, f"prepared reply {id_} added", note)
+            return id_
+
+        return await self._database.run("add a prepared reply", work)
+
+    async def review(self, community_id: str, id_: str, reviewer: Person, by: By, note: str = "") -> ReviewOfPrepared:
+        """Record that a person with a role in the community has read a reply and vouches for it.
+
+        Args:
+            reviewer: the person, with the name that they give; "" for the one that the community knows.
+        """
+        check_text(note)
+        check_text(reviewer.name)
+
+        async def work(session: Session) -> ReviewOfPrepared:
+            community, actor = await _allowed(session, community_id, by, OnCommunity.CONFIGURE, lock=True)
+            await _prepared_reply(session, community, id_)
+            person, name = await _reviewer(session, community, reviewer)
+            await prepared.keep_review(session, community.id, id_, person, name)
+            await touch(session, *await cases_with_prepared(session, community.id, id_))
+            await _record(session, community, actor, f"prepared reply {id_} reviewed by {person}", note)
+            return ReviewOfPrepared(name, session.moment)
+
+        return await self._database.run("review a prepared reply", work)
+
+    async def remove(self, community_id: str, id_: str, by: By, note: str = "", *, is_undone: bool = False) -> None:
+        """Delete a reply of the community's own, or take one of the project's out of its drafts.
+
+        Args:
+            is_undone: take one of the project's in again.
+        """
+        check_text(note)
+
+        async def work(session: Session) -> None:
+            community, actor = await _allowed(session, community_id, by, OnCommunity.CONFIGURE, lock=True)
+            reply = await _prepared_reply(session, community, id_)
+            if reply.is_hidden is not is_undone:
+                raise _nothing_to_do(id_, is_undone=is_undone)
+            if reply.is_own:
+                await prepared.remove(session, community.id, id_)
+            else:
+                await prepared.hide(session, community.id, id_, is_hidden=not is_undone)
+            await touch(session, *await cases_with_prepared(session, community.id, id_))
+            event = "taken in again" if is_undone else "removed"
+            await _record(session, community, actor, f"prepared reply {id_} {event}", note)
+
+        await self._database.run("remove a prepared reply", work)
+
+
+async def _allowed(
+    session: Session, community_id: str, by: By, action: OnCommunity, *, lock: bool = False
+) -> tuple[Community, str]:
+    community = await one_community(session, community_id, lock=lock)
+    return community, await who_decides(session, community.id, by, action)
+
+
+async def _record(session: Session, community: Community, actor: str, reason: str, note: str) -> None:
+    await communities.change(session, community.id, actor=actor, reason=reason, note=note, what=Change.SETTING)
+
+
+async def _prepared_reply(session: Session, community: Community, id_: str) -> PreparedReply:
+    rows = await prepared.rows_of(session, community.id)
+    for reply in (*_own(rows), *_of_project(rows)):
+        if reply.id == id_:
+            return reply
+    raise BadInput(
+        sentence("{community} has no prepared reply {reply}.", community=community.id, reply=id_),
+        remedy=sentence("Take an id that `antiphon prepared list` shows."),
+    )
+
+
+async def _reviewer(session: Session, community: Community, reviewer: Person) -> tuple[str, str]:
+    """The pseudonym and the name of a reply's reviewer."""
+    person = await people.known_pseudonym(session, reviewer.platform, reviewer.user)
+    if person is None or not await people.roles_of(session, community.id, person):
+        raise BadInput(
+            f"{reviewer.name or reviewer.user} has no role in {community.id}, so they cannot stand for a reply there.",
+            remedy="Name somebody who has one, or grant it first: antiphon community role grant.",
+        )
+    return person, await name_of_signer(session, community, reviewer, person)
+
+
+def _nothing_to_do(id_: str, *, is_undone: bool) -> BadInput:
+    if is_undone:
+        return BadInput(
+            sentence("The prepared reply {reply} was not taken out.", reply=id_),
+            remedy=sentence("Leave --undo out to remove it."),
+        )
+    return BadInput(
+        sentence("The prepared reply {reply} was taken out before.", reply=id_),
+        remedy=sentence("Take it in again with --undo."),
+    )
+
+
+def _own(rows: dict[str, PreparedReplyRow]) -> list[PreparedReply]:
+    replies = []
+    for row in rows.values():
+        own = prepared.own_reply(row)
+        if own is not None:
+            what = own.language, own.target_group, own.stereotype, own.intent, own.text
+            replies.append(PreparedReply(row.id, *what, is_own=True, review=prepared.review_in(row)))
+    return sorted(replies, key=lambda reply: (reply.language, reply.target_group, reply.stereotype or "", reply.text))
+
+
+def _of_project(rows: dict[str, PreparedReplyRow]) -> Iterator[PreparedReply]:
+    for language in LANGUAGES:
+        for card in load_cards(language):
+            for intent, text in card.texts:
+                yield _ours(rows, language, card.target_group, card.stereotype.id, intent, text)
+    for answer in answers():
+        yield _ours(rows, "en", answer.group, None, answer.intent, answer.text)
+
+
+def _ours(
+    rows: dict[str, PreparedReplyRow],
+    language: str,
+    group: TargetGroup,
+    stereotype: str | None,
+    intent: Intent | None,
+    text: str,
+) -> PreparedReply:
+    row = rows.get(id_ := prepared_id(language, text))
+    is_hidden, review = row is not None and row.is_hidden, prepared.review_in(row) if row else None
+    return PreparedReply(
+        id_, language, group, stereotype, intent, text, is_own=False, is_hidden=is_hidden, review=review
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,13 +383,6 @@ async def _touch(session: Session, community: Community, card: StoredCard | None
     """Show the cases anew that have drafts from this card: they say who reviewed it."""
     if card is not None:
         await touch(session, *await cases_with_prepared(session, community.id, *card.texts))
-
-
-async def _record(session: Session, community: Community, actor: str, reason: str, note: str) -> None:
-    await communities.change(session, community.id, actor=actor, reason=reason, note=note, what=Change.SETTING)
-
-
-MAX_NAME = 80
 
 
 async def name_of_signer(session: Session, community: Community, person: Person, pseudonym: str) -> str:

@@ -23,7 +23,7 @@ from core.desk.rules.approval import text_hash
 from core.desk.rules.careful_watch import LEAST_CAREFUL, MOST_CAREFUL
 from core.desk.rules.input_checks import need_in_words
 from core.desk.rules.notices import CallKind
-from core.desk.rules.own_replies import checked_notice
+from core.desk.rules.own_cards import checked_notice
 from core.desk.rules.roles import Role
 from core.engine.wording.injection import instructs
 from core.engine.wording.language import NAMES

@@ -24,7 +24,7 @@ from core.desk.database.connection import Database, Session, check_no_folder, co
 from core.desk.database.revisions import check_revision, is_known, revision
 from core.desk.runtime.findings import Finding, finding_of
 from core.desk.store.jobs import Job
-from core.desk.upkeep.chore import Done
+from core.desk.upkeep.chores import Done
 from core.errors import BadInput, StoreUnavailable
 
 

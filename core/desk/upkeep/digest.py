@@ -17,7 +17,7 @@ from core.desk.database.dialect import insert_new
 from core.desk.schema import AuditRow, DigestRow
 from core.desk.store.audit import heads_hash
 from core.desk.store.jobs import Job
-from core.desk.upkeep.chore import Done
+from core.desk.upkeep.chores import Done
 from core.engine.wording.text import counted
 
 _LOG = logging.getLogger(__name__)

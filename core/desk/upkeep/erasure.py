@@ -37,7 +37,7 @@ from core.desk.store.erasure import FORGOTTEN, cases_quoting, erase_case, erase_
 from core.desk.store.jobs import Job
 from core.desk.store.people import known_pseudonym, require_on_community
 from core.desk.store.suggestions import cases_with_prepared
-from core.desk.upkeep.chore import Done
+from core.desk.upkeep.chores import Done
 from core.desk.upkeep.scrub import scrub
 from core.engine.wording.text import counted
 from core.errors import NotAllowed

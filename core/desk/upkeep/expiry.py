@@ -21,7 +21,7 @@ from core.desk.schema import ApprovalRow, CampaignRow, CaseRow, JobRow, JobState
 from core.desk.store.approvals import end_firsts
 from core.desk.store.cases import DRAFT, Case, load, transition, transition_all
 from core.desk.store.jobs import Job
-from core.desk.upkeep.chore import BATCH, Done, in_batches
+from core.desk.upkeep.chores import BATCH, Done, in_batches
 from core.engine.wording.text import counted
 from core.i18n.sentences import sentence
 

@@ -22,7 +22,7 @@ from core.desk.rules.platforms import ChatPlatform
 from core.desk.runtime.faults import reach
 from core.desk.schema import ApprovalRow, CaseRow, OutboxRow, OutboxState, OutcomeRow, PersonRow
 from core.desk.store.jobs import Job
-from core.desk.upkeep.chore import Done
+from core.desk.upkeep.chores import Done
 from core.errors import PlatformUnavailable
 from core.models import PostRef
 

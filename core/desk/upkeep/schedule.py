@@ -1,6 +1,6 @@
 """The schedule: when each chore is due.
 
-One process leads. A tick only enqueues: ``core.desk.upkeep.runner`` does the work, in any process, and the unique key
+One process leads. A tick only enqueues: ``core.desk.upkeep.chores`` does the work, in any process, and the unique key
 of its slot keeps two leaders from having it done twice (reliability, I17). Time is the database's, in UTC; APScheduler
 knows only this machine's clock, and only wakes the leader up.
 """
@@ -21,7 +21,7 @@ from core.desk.database.connection import Database, Session
 from core.desk.runtime.lease import pause
 from core.desk.store import jobs
 from core.desk.store.leadership import Office
-from core.desk.upkeep.chore import Chore, slot_key
+from core.desk.upkeep.chores import Chore, slot_key
 from core.errors import Conflict, StoreUnavailable
 
 _LOG = logging.getLogger(__name__)

@@ -14,7 +14,7 @@ from core.desk.runtime.faults import reach
 from core.desk.store import jobs
 from core.desk.store.erasure import WORDS
 from core.desk.store.jobs import Job
-from core.desk.upkeep.chore import Done
+from core.desk.upkeep.chores import Done
 from core.errors import StoreUnavailable
 
 _BUSY: Final = "The database was in use while it was to be scrubbed."

@@ -27,8 +27,8 @@ from core.engine.cards.bank import ArgumentCard, Changes, Facet, prepared_id
 from core.engine.cards.closeness import vectors_of
 from core.engine.cards.router import Router
 from core.engine.ports import Embedder
-from core.engine.wording.group_names import THOSE, Name, named, unnamed
-from core.engine.wording.smears import brought_in
+from core.engine.wording.accusations import brought_in
+from core.engine.wording.target_groups import THOSE, Name, named, unnamed
 from core.models import Intent, TargetGroup
 
 ANSWERED: Final = frozenset({"en"})

@@ -19,8 +19,8 @@ from typing import Any, Final
 from core.engine.cards.answers import MOST, Answer
 from core.engine.cards.bank import ArgumentCard, Changes, Facet, load_stereotypes, prepared_id
 from core.engine.cards.router import Router
-from core.engine.wording.group_names import Name, named
-from core.engine.wording.smears import brought_in
+from core.engine.wording.accusations import brought_in
+from core.engine.wording.target_groups import Name, named
 from core.models import Intent, TargetGroup
 
 LANGUAGE: Final = "eu"

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Final
 
 from core.engine.cards.bank import ArgumentCard
-from core.engine.wording.group_names import Name, named
+from core.engine.wording.target_groups import Name, named
 from core.models import Intent, TargetGroup
 
 NAMED: Final = frozenset({"en"})

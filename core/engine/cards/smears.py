@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from core.engine.cards.bank import ArgumentCard
-from core.engine.wording.smears import brought_in
+from core.engine.wording.accusations import brought_in
 from core.models import Intent
 
 

@@ -16,8 +16,7 @@ from typing import Any, Final
 from core.engine.cards.bank import gist_in_words
 from core.engine.cards.router import Route, Router
 from core.engine.llm.budget import MeteredModel
-from core.engine.llm.prompts import load_prompt, quoted
-from core.engine.llm.questions import ask, chance, conversation
+from core.engine.llm.prompts import ask, chance, conversation, load_prompt, quoted
 from core.engine.outcomes import StageOutcome
 from core.engine.ports import Generation
 from core.engine.readers.pooling import PoolingWeights, Question, read_by

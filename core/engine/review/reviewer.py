@@ -12,8 +12,7 @@ from string import ascii_uppercase
 from typing import Any, Final
 
 from core.engine.llm.budget import MeteredModel
-from core.engine.llm.prompts import load_prompt, quoted
-from core.engine.llm.questions import ask, conversation, is_yes
+from core.engine.llm.prompts import ask, conversation, is_yes, load_prompt, quoted
 from core.engine.outcomes import StageOutcome
 from core.engine.ports import Generation
 from core.errors import BadAnswer, ModelUnavailable

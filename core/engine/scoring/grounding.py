@@ -13,10 +13,9 @@ from functools import lru_cache
 
 from core.engine.scoring.proper_names import NameSpan, TextNames, known_by, names_in
 from core.engine.scoring.repeated import without_repeated
-from core.engine.wording.figure_weight import Weight, weight_of
-from core.engine.wording.figures import Figure, FigureKind, figures, says
+from core.engine.wording.figures import Figure, FigureKind, Weight, figures, says, weight_of
+from core.engine.wording.final_text import without_links
 from core.engine.wording.language import NAMES
-from core.engine.wording.links import without_links
 from core.engine.wording.text import sentence_spans, sentences, stop_words, words
 from core.models import Evidence
 

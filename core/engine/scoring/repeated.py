@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
-from core.engine.wording.figure_weight import Weight, weight_of
-from core.engine.wording.figures import Figure, FigureKind, figures, says
+from core.engine.wording.figures import Figure, FigureKind, Weight, figures, says, weight_of
 from core.engine.wording.giveaways import wordings_of
 from core.engine.wording.text import content_stems, sentence_spans
 

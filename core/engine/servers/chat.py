@@ -23,10 +23,18 @@ import stamina
 
 from core.engine.ports import Answer
 from core.engine.servers.abilities import CONTROLS, Abilities, Refusal, refusal_of
-from core.engine.servers.calls import Call, OnCall, tell_nobody
 from core.engine.servers.errors import ServerFault, ServerFaults, Trouble
 from core.engine.servers.health import check_model
-from core.engine.servers.protocol import ChatProtocol, Reply, Request, joined_answer, reply_of
+from core.engine.servers.protocol import (
+    Call,
+    ChatProtocol,
+    OnCall,
+    Reply,
+    Request,
+    joined_answer,
+    reply_of,
+    tell_nobody,
+)
 
 # In its own way stamina would tell each retry to standard output; what fails in the end is told by its error.
 stamina.instrumentation.set_on_retry_hooks([])

@@ -12,13 +12,13 @@ import math
 import re
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from core.engine.ports import Answer, Generation, HiddenStates, Message
 from core.engine.servers.abilities import Abilities, spoken
-from core.engine.servers.errors import ServerFaults
+from core.engine.servers.errors import ServerFaults, Trouble
 from core.errors import NoLanguageModel
 from core.i18n.sentences import sentence
 
@@ -37,6 +37,33 @@ SCHEMA: Final[dict[str, Any]] = {
 }
 """The fixed schema of a letter that is asked for in JSON."""
 _FENCE: Final = re.compile(r"```[\w-]*[^\S\n]*\n(.*)```", re.S)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call that was sent to a server.
+
+    Attributes:
+        server: its address, as it is configured.
+        seconds: from the sending to the answer, or to the failure.
+        prompt_tokens: as the server counts them; 0 where there was no answer.
+        answer_tokens: those of all answers to the call.
+        failed: what was wrong; ``None`` where there was an answer.
+    """
+
+    server: str
+    seconds: float
+    prompt_tokens: int = 0
+    answer_tokens: int = 0
+    failed: Trouble | None = None
+
+
+OnCall = Callable[[Call], None]
+"""Called after each call; must not block or raise."""
+
+
+def tell_nobody(_: Call) -> None:
+    """Count no call."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
-"""What a post accuses a group of, so that an answer does not bring up more than the post did.
+"""What a post accuses a group of, and what a reply brings up that the post does not come near.
 
-The list is in ``data/accusations.toml``. A fact or a sentence that speaks of crime, even kindly, ties the group to
-crime. So it may only answer a post that does so already.
+The lists are ``data/accusations.toml`` and ``data/smears.toml``. A fact or a sentence that speaks of crime, even
+kindly, ties the group to crime. So it may only answer a post that does so already.
 """
 
 from __future__ import annotations
@@ -14,6 +14,34 @@ from functools import cache
 from importlib import resources
 
 from core.models import TargetGroup
+
+
+@dataclass(frozen=True, slots=True)
+class Smear:
+    """One thing that is said against people, in one language: in a reply, and in a post or near to it."""
+
+    said: re.Pattern[str]
+    near: re.Pattern[str]
+
+
+@cache
+def smears(language: str) -> Mapping[str, Smear]:
+    """All smears by name; none in a language without a list."""
+    file = resources.files("core.engine.wording").joinpath("data", "smears.toml")
+    return {
+        name: Smear(*(re.compile(row[key][language], re.IGNORECASE) for key in ("said", "near")))
+        for name, row in tomllib.loads(file.read_text(encoding="utf-8")).items()
+        if language in row["said"]
+    }
+
+
+def brought_in(reply: str, post: str, language: str) -> frozenset[str]:
+    """The smears that a reply speaks of although nothing in the post comes near them, both in one language."""
+    return frozenset(
+        name
+        for name, one in smears(language).items()
+        if one.said.search(reply) is not None and one.near.search(post) is None
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,7 @@ from importlib import resources
 from typing import Any, Final
 
 from core.engine.wording.disguises import HUMP, READINGS, SIGNS, with_plain_letters, without_lookalikes
-from core.engine.wording.slur_senses import replaced
-from core.engine.wording.slurs import senses_in, slurs_in
+from core.engine.wording.slurs import replaced, senses_in, slurs_in
 from core.engine.wording.target_groups import groups_named, undisguised
 from core.engine.wording.text import clean, words
 

@@ -20,8 +20,8 @@ from core.engine.ports import Generation
 from core.engine.review.candidates import Candidate
 from core.engine.review.judge import LEADING
 from core.engine.scoring.gates import MAX_SENTENCES
+from core.engine.wording.accusations import brought_in
 from core.engine.wording.language import detect, name_of
-from core.engine.wording.smears import brought_in
 from core.engine.wording.text import join, sentences
 from core.engine.writing.writer import bare_reply
 from core.errors import ModelUnavailable

@@ -21,8 +21,7 @@ from core.engine.outcomes import Search
 from core.engine.review.assessment import MAX_DRAFTS, Assessor
 from core.engine.review.candidates import Candidate
 from core.engine.review.explanation import cautions_of, unsure
-from core.engine.review.judge import ranked
-from core.engine.review.judge_formats import Judge
+from core.engine.review.judge import Judge, ranked
 from core.engine.review.reviewer import ModelReview, Opinion, in_words, review
 from core.engine.scoring.factual import is_factual
 from core.engine.scoring.gates import intent_fault, second_doubt

@@ -18,8 +18,7 @@ from core.engine.llm.profiles import Profile, SearchKind
 from core.engine.outcomes import Search, StageOutcome
 from core.engine.review.assessment import MAX_DRAFTS, Assessor
 from core.engine.review.candidates import Candidate
-from core.engine.review.judge import LEADING, seeded
-from core.engine.review.judge_formats import Judge
+from core.engine.review.judge import LEADING, Judge, seeded
 from core.engine.scoring.gates import intent_fault
 from core.engine.wording.text import counted, join
 from core.engine.writing.anneal import anneal

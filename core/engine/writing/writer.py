@@ -13,8 +13,7 @@ from string import ascii_uppercase
 from typing import Any, Final
 
 from core.engine.llm.budget import MeteredModel
-from core.engine.llm.prompts import load_prompt, quoted
-from core.engine.llm.questions import ask, conversation
+from core.engine.llm.prompts import ask, conversation, load_prompt, quoted
 from core.engine.outcomes import StageOutcome
 from core.engine.ports import Generation, Message
 from core.engine.wording.language import name_of
@@ -52,7 +51,7 @@ class Writer:
 
     Attributes:
         language: the ISO 639-1 code of the language to write in.
-        wishes: what people asked for (``core.engine.llm.questions.wishes``).
+        wishes: what people asked for (``core.engine.llm.prompts.wishes``).
         variant: how often the post was drafted before; another number gives other samples.
     """
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from bot.cli import worker as worker_command
 from bot.compose.engine import OnPreparing
 from bot.serve.status import Status
-from bot.settings.settings import Settings
+from bot.settings import Settings
 from core.desk.database.connection import Database
 from core.desk.drafting.queue import Backoff, DraftQueue
 from core.desk.drafting.worker import Worker, unheard

@@ -17,7 +17,7 @@ from pathlib import Path
 from adapters.sample.community import SampleCommunity
 from bot.cli import serve as serve_command
 from bot.serve.platforms import ServedPlatform, in_process
-from bot.settings.settings import Settings
+from bot.settings import Settings
 from core.desk.rules.approval import ApprovedReply
 from core.engine.pipeline import Engine, OnProgress, is_ready
 from core.engine.request import Request

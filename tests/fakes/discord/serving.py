@@ -9,7 +9,7 @@ from datetime import datetime
 from bot.compose.application import open_application
 from bot.compose.discord import MakeClient, discord_platform
 from bot.serve.process import serve
-from bot.settings.settings import Settings
+from bot.settings import Settings
 from core.desk.views.platforms import Standing
 from core.engine.llm.profiles import Profile
 from core.engine.pipeline import Engine

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
+import weakref
 from dataclasses import replace
+from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any, cast
 
 import discord
@@ -11,8 +15,8 @@ import simcord
 from adapters.discord.capture import Capture
 from adapters.discord.capture import install as install_capture
 from adapters.discord.connection.client import AntiphonClient, DiscordOptions
+from adapters.discord.manage import CommandFile, sync_commands
 from adapters.discord.manage import install as install_manage
-from adapters.discord.manage import sync_commands
 from adapters.discord.review import card_layout
 from core.desk.rules.desk_ports import Casework
 from core.desk.rules.policy import CommunityPolicy
@@ -23,22 +27,6 @@ from tests.fakes.ports.word_detector import WordDetector
 
 HATE = "they are vermin and should go"
 """A post that ``WordDetector`` is sure of."""
-
-
-class KeptCommands(dict[str, str]):
-    """Implements ``CommandMemory``."""
-
-    def set(self, key: str, value: str) -> None:
-        """Keep a text."""
-        self[key] = value
-
-    def known(self) -> list[str]:
-        """All keys."""
-        return list(self)
-
-    def forget(self, key: str) -> None:
-        """Keep it no longer."""
-        del self[key]
 
 
 class TownClient(AntiphonClient):
@@ -64,7 +52,9 @@ class FakeApplication:
         self.desk = FlagDesk()
         self.governance = FakeGovernance()
         self.detector = WordDetector()
-        self.memory = KeptCommands()
+        folder = mkdtemp()
+        weakref.finalize(self, shutil.rmtree, folder)
+        self.memory = CommandFile(Path(folder) / "discord-commands.json")
 
     def client(self, *, reads_messages: bool = False, command_guild: int | None = None) -> TownClient:
         """A new client, as after a start of the process."""

@@ -18,7 +18,7 @@ from pydantic import SecretStr
 from simcord.env import Env
 
 from adapters.discord import AntiphonClient
-from bot.settings.settings import DeskSettings, DiscordSettings, Settings
+from bot.settings import DeskSettings, DiscordSettings, Settings
 from core.engine.pipeline import Engine
 from tests.fakes.discord.messages import buttons_of, read_as_discord_shows, texts_of
 from tests.fakes.discord.serving import serve_discord

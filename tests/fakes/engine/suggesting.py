@@ -16,7 +16,7 @@ from core.engine.readers.networks import Readers
 from core.engine.readers.pooling import PoolingWeights, shipped
 from core.engine.readers.probe import Probe
 from core.engine.request import Request
-from core.engine.wording.group_names import named
+from core.engine.wording.target_groups import named
 from core.engine.wording.text import sentences
 from core.models import Progress, Suggestion
 from tests.fakes.engine.brief import EXPLAINED, PATIENT, POST, post_of

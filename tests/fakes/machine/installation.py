@@ -11,7 +11,7 @@ from sqlalchemy import URL
 
 from adapters.sample.community import SampleCommunity
 from bot.compose.desk import build_desk
-from bot.settings.settings import CommunitySettings, DeskSettings, Settings
+from bot.settings import CommunitySettings, DeskSettings, Settings
 from core.desk.database.connection import Database
 from core.desk.database.secret import load_secret
 from core.desk.store.cases import Case

@@ -21,7 +21,7 @@ from bot.compose.mastodon import mastodon_platform
 from bot.compose.web import dashboard
 from bot.serve.platforms import ServedPlatform
 from bot.serve.process import serve
-from bot.settings.settings import DeskSettings, MastodonSettings, Settings
+from bot.settings import DeskSettings, MastodonSettings, Settings
 from core.desk.communities.accounts import WebAccounts
 from core.desk.communities.decisions import CommunityDesk
 from core.desk.rules.policy import PlaceRules

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from adapters.common.cards.acts import Act, Target
 from adapters.common.cards.contents import sections
-from adapters.common.cards.controls import Control
+from adapters.common.cards.controls import Act, Control, Target
 from adapters.common.decisions.press import Dialog, Screen, TextFile
 from adapters.common.words.markup import Reader
 from core.desk.rules.case_cards import Card

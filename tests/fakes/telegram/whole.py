@@ -21,7 +21,7 @@ from bot.compose.application import open_application
 from bot.compose.platforms import configured_platforms
 from bot.serve.platforms import ServedPlatform
 from bot.serve.process import serve
-from bot.settings.settings import DeskSettings, Settings, TelegramSettings
+from bot.settings import DeskSettings, Settings, TelegramSettings
 from core.desk.views.platforms import Standing
 from core.engine.pipeline import Engine
 from tests.fakes.engine.brief import PATIENT

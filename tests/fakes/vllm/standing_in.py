@@ -12,7 +12,7 @@ from typing import Any
 import platformdirs
 import psutil
 
-from bot.settings.settings import VllmSettings
+from bot.settings import VllmSettings
 
 _PROGRAM = Path(__file__).with_name("program.py")
 

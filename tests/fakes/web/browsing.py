@@ -20,13 +20,10 @@ from adapters.web.door import Tries
 from adapters.web.server import application, listening, serving
 from adapters.web.site import Site
 from bot.cli.doctor.on_page import DoctorOnPage
-from bot.settings.settings import Settings
-from core.desk.communities.accounts import WebAccounts
-from core.desk.communities.api_tokens import ApiTokens
+from bot.settings import Settings
+from core.desk.communities.accounts import ApiTokens, WebAccounts
 from core.desk.communities.governance import CommunityGovernance
-from core.desk.review.overview import DeskOverview
-from core.desk.review.own_library import DeskLibrary
-from core.desk.review.record import DeskRecord
+from core.desk.review.dashboard import DeskLibrary, DeskOverview, DeskRecord
 from core.desk.rules.dashboard_ports import RetentionPeriods, Scope
 from core.desk.rules.roles import Person
 from kb.starter.facts import facts_today

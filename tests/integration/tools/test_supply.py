@@ -14,7 +14,7 @@ from cyclonedx.model.bom import Bom
 from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 
-from bot.settings.settings import LlmSettings
+from bot.settings import LlmSettings
 from core.engine.backends.weights import PACKAGED
 from tools.supply import audit, sbom
 

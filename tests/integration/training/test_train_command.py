@@ -12,7 +12,7 @@ from transformers import Qwen2ForCausalLM
 
 from tests.fakes.training.command import train
 from tests.fakes.training.tiny import tiny_model, tiny_tokenizer, tiny_weights
-from training.runs.base import hash_of_base
+from training.runs.run import hash_of_base
 from training.writer.examples import groups
 
 _QUICK = [

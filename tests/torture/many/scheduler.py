@@ -17,8 +17,7 @@ from sqlalchemy import make_url
 
 from core.desk.database.connection import Database, connected
 from core.desk.store.jobs import Job
-from core.desk.upkeep.chore import Chore, Done
-from core.desk.upkeep.runner import Chores
+from core.desk.upkeep.chores import Chore, Chores, Done
 from core.desk.upkeep.schedule import Schedule
 from tests.fakes.desk.people import SECRET
 

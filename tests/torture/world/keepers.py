@@ -17,12 +17,11 @@ from core.desk.invariants import Revocation
 from core.desk.rules.approval import CLOSED, CaseState
 from core.desk.schema import ApprovalRow, CaseRow, JobRow, JobState, PersonRow
 from core.desk.store.people import known_pseudonym
-from core.desk.upkeep.chore import Chore, slot_key
+from core.desk.upkeep.chores import Chore, Chores, slot_key
 from core.desk.upkeep.digest import EVERY, Digest
 from core.desk.upkeep.erasure import ERASURE, Erasure
 from core.desk.upkeep.expiry import Expiry, FoldedCases
 from core.desk.upkeep.retention import Pruning, Retention, months_before
-from core.desk.upkeep.runner import Chores
 from core.desk.upkeep.scrub import SCRUB, Scrubbing
 from tests.fakes.desk.chores import NOW, job
 from tests.fakes.desk.people import COMMUNITY_ID, PLATFORM

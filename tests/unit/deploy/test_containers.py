@@ -16,8 +16,7 @@ import pytest
 import yaml
 
 from bot.compose.vllm import command_line, environment, served_as
-from bot.settings.settings import VllmSettings
-from bot.settings.sources import load_settings
+from bot.settings import VllmSettings, load_settings
 
 ROOT = Path(__file__).parents[3]
 DEPLOY = ROOT / "deploy"

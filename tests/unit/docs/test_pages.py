@@ -15,7 +15,7 @@ import typer
 
 from bot.cli import command
 from bot.cli.main import LATER, app
-from bot.settings.settings import LlmSettings
+from bot.settings import LlmSettings
 from tools.pages import card, sample
 
 ROOT = Path(__file__).parents[3]

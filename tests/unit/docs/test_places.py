@@ -9,7 +9,7 @@ from typing import Final
 
 import pytest
 
-from bot.settings.settings import KbSettings
+from bot.settings import KbSettings
 from tests.unit.docs.test_pages import PAGES, ROOT, named
 
 _FOLDERS: Final = "core|bot|kb|adapters|training|bench|tests|tools|deploy"

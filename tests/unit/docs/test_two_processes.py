@@ -10,8 +10,7 @@ import re
 import tomllib
 
 from bot.cli import command
-from bot.settings.settings import DeskSettings, OperationsSettings
-from bot.settings.sources import SECRETS
+from bot.settings import SECRETS, DeskSettings, OperationsSettings
 from tests.unit.docs.test_pages import ROOT, blocks
 
 PAGE = ROOT / "docs" / "running" / "two-processes.md"

@@ -15,7 +15,7 @@ from core.models import Evidence, Source, TargetGroup
 from kb.ranking.fusion import RankedPassage
 from kb.ranking.queries import PreparedQuery
 from kb.search import HybridSearch
-from kb.starter.gaps import Gap, Gaps, Instead
+from kb.starter.facts import Gap, Gaps, Instead
 from tests.fakes.engine.embedder import FakeEmbedder
 
 WHY = "What a culture is worth cannot be counted."

@@ -15,7 +15,7 @@ import pytest
 from pydantic import SecretStr
 
 from bot.compose.application import open_database
-from bot.settings.settings import DeskSettings, DiscordSettings, Settings
+from bot.settings import DeskSettings, DiscordSettings, Settings
 from core.desk.database.connection import Session
 from core.desk.rules.policy import CommunityPolicy, to_json
 from core.desk.schema import Change

@@ -12,7 +12,7 @@ from pydantic import SecretStr
 
 from adapters.web.borderline import BORDERLINE
 from bot.compose.writers import writer_of
-from bot.settings.settings import DiscordSettings, LlmSettings, Settings, TelegramSettings
+from bot.settings import DiscordSettings, LlmSettings, Settings, TelegramSettings
 from bot.trial.verdicts import EMBEDDED, Share, Trial, keep
 from core.desk.communities.decisions import CommunityDesk
 from core.desk.database.connection import Session

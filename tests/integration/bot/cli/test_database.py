@@ -15,7 +15,7 @@ from typer.testing import CliRunner, Result
 from adapters.sample.community import SampleCommunity
 from bot.cli.doctor.database import examine_database
 from bot.cli.main import app
-from bot.settings.sources import load_settings
+from bot.settings import load_settings
 from core.desk.database.revisions import newest
 from tests.fakes.later_version import become_later
 from tests.fakes.machine.installation import flag_in

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from bot.cli.doctor.examination import examine_models
-from bot.settings.settings import Settings
-from bot.settings.sources import load_settings
+from bot.settings import Settings, load_settings
 from tests.fakes.engine.model import FakeModel
 from tests.fakes.engine.servers.chat import serving
 

@@ -19,12 +19,12 @@ from bot.compose.desk import build_desk
 from bot.serve.platforms import Connection, in_process
 from bot.serve.process import connected
 from core.desk.communities.export import export
-from core.desk.communities.prepared import PreparedReplies
+from core.desk.communities.own_cards import PreparedReplies
 from core.desk.database.connection import Database
 from core.desk.drafting.queue import DraftQueue
 from core.desk.rules.approval import CaseState
 from core.desk.rules.closures import CloseReason
-from core.desk.rules.own_replies import checked_reply
+from core.desk.rules.own_cards import checked_reply
 from core.desk.sending.outbox import Outbox
 from core.desk.store.cases import Case
 from core.desk.store.suggestions import PostedReply, StoredSuggestion, posted_replies

@@ -10,16 +10,15 @@ from aiohttp import web
 
 from bot.compose.engine import open_embedder, open_knowledge
 from bot.compose.library import OpenLibrary, open_library, open_source
-from bot.settings.settings import Settings
-from bot.settings.sources import load_settings
+from bot.settings import Settings, load_settings
 from core.engine.ports import EvidenceQuery
 from core.errors import BadInput, BadSettings, IndexUnavailable
 from core.models import TargetGroup
 from kb.documents import Selection
 from kb.ingest import Built, DocumentOutcome
 from kb.library.library import State
-from kb.sources.own_files import Metadata as About
-from kb.sources.own_files import keep_file
+from kb.sources.folder import Metadata as About
+from kb.sources.folder import keep_file
 from tests.fakes.documents.files import pdf_of
 from tests.fakes.documents.sites import FraSite, Publication, serving
 

@@ -9,11 +9,11 @@ import pytest
 
 from bot.compose.engine import open_judge, open_model
 from bot.compose.voices import server_states
-from bot.settings.settings import JudgeSettings, LlmSettings, Settings
+from bot.settings import JudgeSettings, LlmSettings, Settings
 from core.engine.ports import Generation, Message
 from core.engine.servers import health
-from core.engine.servers.calls import Call
 from core.engine.servers.errors import Trouble
+from core.engine.servers.protocol import Call
 from tests.fakes.machine.model_server import MODEL, Silence, StandIn
 
 ASK = [Message("system", "Answer briefly."), Message("user", "A or B?")]

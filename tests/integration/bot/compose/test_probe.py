@@ -11,8 +11,7 @@ import pytest
 
 from bot.compose import engine
 from bot.compose.engine import open_engine, open_model
-from bot.settings.settings import Settings
-from bot.settings.sources import load_settings
+from bot.settings import Settings, load_settings
 from core.engine.backends import embedded
 from core.engine.backends.embedded import EmbeddedModel
 from core.engine.ports import Generation, Message

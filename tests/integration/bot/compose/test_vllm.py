@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from bot.compose.vllm import Rhythm, open_server
-from bot.settings.settings import Settings
+from bot.settings import Settings
 from core.errors import ModelUnavailable, StoreUnavailable
 from tests.fakes.machine.patience import until
 from tests.fakes.vllm.standing_in import StandIn, kill

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from adapters.web.server import listening
 from bot.compose.web import address_of, origins_of, providers_of
-from bot.settings.settings import Settings, WebSettings
+from bot.settings import Settings, WebSettings
 from core.errors import BadSettings
 from core.models import PostRef
 

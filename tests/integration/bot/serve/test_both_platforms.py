@@ -20,7 +20,7 @@ from bot.compose.discord import discord_platform
 from bot.compose.telegram import telegram_platform
 from bot.serve.process import serve
 from bot.serve.supervision import Patience, first_of
-from bot.settings.settings import DiscordSettings, TelegramSettings
+from bot.settings import DiscordSettings, TelegramSettings
 from core.desk.drafting.queue import Backoff
 from core.desk.rules.approval import CaseState
 from core.desk.rules.case_cards import short_number

@@ -15,7 +15,7 @@ from bot.cli.doctor.examination import examine_platforms
 from bot.compose.application import Application, admit, open_application
 from bot.serve.process import serve
 from bot.serve.supervision import Patience, first_of
-from bot.settings.settings import Settings
+from bot.settings import Settings
 from core.desk.drafting.queue import Backoff
 from core.desk.rules.approval import CaseState
 from core.desk.rules.roles import Person

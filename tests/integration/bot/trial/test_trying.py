@@ -12,10 +12,17 @@ import pytest
 from bot.cli.doctor.examination import examine_trial
 from bot.compose.voices import voice_of
 from bot.compose.writers import languages_alone, open_pooling, writer_of
-from bot.settings.settings import Settings
-from bot.settings.sources import load_settings
-from bot.trial.known_answers import LabelledPost, known_pairs, known_readings
-from bot.trial.trial import sample_posts, trial_of, try_drafts, try_pairs, try_readings
+from bot.settings import Settings, load_settings
+from bot.trial.trial import (
+    LabelledPost,
+    known_pairs,
+    known_readings,
+    sample_posts,
+    trial_of,
+    try_drafts,
+    try_pairs,
+    try_readings,
+)
 from bot.trial.verdicts import EMBEDDED, Share, Trial, keep
 from core.engine.llm.prompts import quoted
 from core.engine.pipeline import Engine

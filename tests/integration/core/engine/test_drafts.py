@@ -19,7 +19,7 @@ from core.engine.ports import EvidenceSource
 from core.engine.readers.networks import Readers
 from core.engine.readers.probe import Probe
 from core.engine.request import Request, Voice
-from core.engine.review.judge_formats import JudgeFormat
+from core.engine.review.judge import JudgeFormat
 from core.engine.wording.text import sentences, words
 from core.engine.wording.text_rules import TextRules
 from core.errors import ModelUnavailable

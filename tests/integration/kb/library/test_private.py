@@ -11,7 +11,7 @@ import pytest
 
 from kb.library.library import Library
 from kb.library.store import FILE
-from kb.sources.own_files import Metadata, keep_file
+from kb.sources.folder import Metadata, keep_file
 
 
 def _rights(place: Path) -> int:

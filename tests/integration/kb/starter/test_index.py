@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.engine.backends.embeddings import SentenceEmbedder
+from kb.starter.fact_search import KnowledgeIndex
 from kb.starter.facts import Fact
-from kb.starter.index import KnowledgeIndex
 
 
 class CountingEmbedder:

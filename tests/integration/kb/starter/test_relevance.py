@@ -14,10 +14,8 @@ from core.engine.ports import EvidenceQuery, EvidenceSource
 from core.engine.wording.language import detect
 from core.models import TargetGroup
 from kb.search import HybridSearch, open_starter
-from kb.starter.fact_search import FactSearch
-from kb.starter.facts import Fact
-from kb.starter.gaps import STARTER_GAPS, Gaps, load_gaps
-from kb.starter.index import KnowledgeIndex
+from kb.starter.fact_search import FactSearch, KnowledgeIndex
+from kb.starter.facts import STARTER_GAPS, Fact, Gaps, load_gaps
 
 TODAY = datetime(2026, 11, 30, tzinfo=UTC)
 FAR = datetime(2029, 6, 1, tzinfo=UTC)

@@ -15,9 +15,8 @@ from core.engine.ports import EvidenceQuery, EvidenceSource
 from core.models import Evidence, TargetGroup
 from kb.ranking.fusion import first_sentences, fuse_by_rank
 from kb.search import HybridSearch, open_starter
-from kb.starter.fact_search import FactSearch
+from kb.starter.fact_search import FactSearch, KnowledgeIndex
 from kb.starter.facts import Fact
-from kb.starter.index import KnowledgeIndex
 
 TODAY = datetime(2026, 6, 1, tzinfo=UTC)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from core.engine.cards.bank import load_cards, load_stereotypes
-from core.engine.llm.questions import wishes
+from core.engine.llm.prompts import wishes
 from core.engine.request import Voice
 from core.engine.writing.writer import Writer
 from core.models import Intent

@@ -10,8 +10,7 @@ from typer.testing import CliRunner, Result
 
 from bot.cli.config import shown
 from bot.cli.main import app
-from bot.settings.settings import KbSettings, Settings
-from bot.settings.sources import SECRETS
+from bot.settings import SECRETS, KbSettings, Settings
 
 _DATABASE = "postgresql://desk:canary@db.example/desk"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.cli.progress import PreparationBar
+from bot.cli.output import PreparationBar
 
 
 def test_a_bar_that_was_never_shown_writes_nothing(

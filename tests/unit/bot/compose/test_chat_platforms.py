@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.discord.speech import exact_text as discord
+from adapters.discord.speech import markup as discord
 from adapters.mastodon.speech import exact_text as mastodon
-from adapters.telegram.speech import exact_text as telegram
+from adapters.telegram.speech import markup as telegram
 from bot.compose.application import SHORTEST_POST
 from bot.compose.platforms import configured_platforms, platforms_to_serve
-from bot.settings.sources import load_settings
+from bot.settings import load_settings
 from core.errors import BadSettings
 
 

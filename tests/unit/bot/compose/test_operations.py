@@ -6,10 +6,10 @@ import pytest
 from pydantic import SecretStr
 
 from bot.compose.operations import counted
-from bot.settings.settings import JudgeSettings, LlmSettings, Settings
+from bot.settings import JudgeSettings, LlmSettings, Settings
 from core.desk.runtime import metrics
-from core.engine.servers.calls import Call
 from core.engine.servers.errors import Trouble
+from core.engine.servers.protocol import Call
 
 WRITER, JUDGE = "https://gpu.example:8000/v1", "http://judge.example/v1"
 SETTINGS = Settings(

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from bot.settings.settings import Settings
-from bot.settings.sources import KEYS, SECRETS, leaves, load_settings, own_file, secrets_file, variable
+from bot.settings import KEYS, SECRETS, Settings, leaves, load_settings, own_file, secrets_file, variable
 from core.desk.rules.input_checks import need_in_words
 from core.engine.llm.profiles import LIVE
 from core.errors import BadInput, BadSettings

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.compose.vllm import command_line, environment, served_as
-from bot.settings.settings import VllmSettings
+from bot.settings import VllmSettings
 from core.errors import BadSettings
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.trial.known_answers import known_pairs, known_readings, readings_of
+from bot.trial.trial import known_pairs, known_readings, readings_of
 from bot.trial.verdicts import EMBEDDED, Share, Trial, keep, kept_trials
 from core.engine.wording.language import NAMES
 from core.errors import BadInput, StoreUnavailable

@@ -18,23 +18,21 @@ from babel.messages.pofile import read_po
 from discord import app_commands
 from telegram import BotCommandScope
 
-from adapters.common.cards.acts import Act, Target
-from adapters.common.cards.controls import for_menu
+from adapters.common.cards.controls import Act, Target, for_menu
 from adapters.common.decisions.flows import ask_redraft, ask_why, ask_why_retract
 from adapters.common.decisions.press import Press, Screen, edit_dialog, note_dialog
 from adapters.common.manage import calls, flags, rules_notice, setup, targets
 from adapters.common.manage.managers import CommunityFacts, Manager
-from adapters.discord.capture.events import CaptureCommands, add_commands
+from adapters.discord.capture import CaptureCommands, add_commands
 from adapters.discord.connection.client import AntiphonClient
 from adapters.discord.manage.commands import Commands, group_of, help_text, panel_layout
 from adapters.discord.manage.commands import modal_of as form_modal
 from adapters.discord.manage.servers import FOR_REVIEW, Server, permission_words
 from adapters.discord.review.items import card_layout, screen_layout
 from adapters.discord.review.presses import modal_of
-from adapters.discord.speech.exact_text import MAX_CHARACTERS
 from adapters.discord.speech.languages import CommandTranslator
-from adapters.discord.speech.markup import reader_of
-from adapters.telegram.manage.command_menu import commands_for
+from adapters.discord.speech.markup import MAX_CHARACTERS, reader_of
+from adapters.telegram.manage.commands import commands_for
 from core.desk.rules.case_cards import Card, DeskStatus
 from core.desk.rules.policy import CommunityPolicy
 from core.desk.rules.roles import Person
@@ -112,7 +110,7 @@ def test_the_sentences_of_pages_are_collected(tmp_path: Path):
 
 def test_only_commands_and_their_translator_ask_for_what_is_no_literal() -> None:
     """Whatever else did could not be collected, and would stay English; choices of commands are collected as words."""
-    assert uncollectable() == ["adapters/discord/capture/events.py", "adapters/discord/speech/languages.py"]
+    assert uncollectable() == ["adapters/discord/capture.py", "adapters/discord/speech/languages.py"]
     assert len(sentences()) > 300
 
 

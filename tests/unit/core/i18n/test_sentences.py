@@ -46,6 +46,7 @@ ONLY_OPERATORS = {
     "Invite it again with the scopes bot and applications.commands; docs/platforms/discord.md has the link.",
     "Start Antiphon again later; until then the commands stay as they were.",
     "Start Antiphon again later; until then people may see each command twice.",
+    "Let the user that runs Antiphon write its folder.",
     "The suggestion holds text that cannot be stored.", "Draft the case again.",
 }  # fmt: skip
 """What no press and no command on Discord can meet: mistakes of a program, the start, and what the outbox keeps."""
@@ -57,7 +58,7 @@ SHOWN_ON_CARDS = [
              "core/desk/sending", "core/desk/review", "core/desk/drafting",
         )
         for file in sorted((ROOT / room).glob("*.py"))
-        if file.stem not in ("judge", "judge_formats", "larger", "reviewer", "writer")
+        if file.stem not in ("judge", "larger", "reviewer", "writer")
     ),
     *(
         ROOT / f"{name}.py"
@@ -130,7 +131,7 @@ NOT_ON_CARDS = {
 }
 """Prompts, words, lines of the log of cases that are open again, and what only an operator or a program meets."""
 FILLED_FOR_OPERATORS = {
-    "adapters/discord/manage/command_tree.py": 2,
+    "adapters/discord/manage/commands.py": 3,
     "core/desk/review/approvals.py": 1,
     "core/desk/database/postgresql.py": 2,
     "core/desk/rules/policy.py": 2,

@@ -9,7 +9,7 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
 
 from core.errors import DocumentRefused
-from kb.sources.addresses import PrivateAddress, PublicResolver, checked, is_loopback, parsed, redirected
+from kb.sources.web_client import PrivateAddress, PublicResolver, checked, is_loopback, parsed, redirected
 
 
 class Names(AbstractResolver):

@@ -10,8 +10,7 @@ import pytest
 
 from core.errors import IndexUnavailable
 from core.models import TargetGroup
-from kb.starter.facts import STARTER_FACTS, Fact, load_facts
-from kb.starter.gaps import STARTER_GAPS, Gap, Gaps, Instead, load_gaps
+from kb.starter.facts import STARTER_FACTS, STARTER_GAPS, Fact, Gap, Gaps, Instead, load_facts, load_gaps
 from tests.fakes.engine.embedder import FakeEmbedder
 
 GOOD: dict[str, Any] = {

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kb.starter.index import KeptVectors
+from kb.starter.fact_search import KeptVectors
 from tests.fakes.engine.embedder import FakeEmbedder
 
 TEXTS = ["women: cannot lead", "migrants: take our jobs"]

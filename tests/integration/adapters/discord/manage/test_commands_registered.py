@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from adapters.discord.connection.client import DiscordOptions
-from adapters.discord.manage.command_tree import payload_hash, sync_commands
+from adapters.discord.manage.commands import payload_hash, sync_commands
 from core.errors import PlatformUnavailable
 from tests.fakes.discord.town import FakeApplication, Town, TownClient
 
@@ -24,22 +24,22 @@ async def test_discord_is_told_of_the_commands_once_and_again_when_they_change(a
         assert len(upserts(env)) == 1
         await env.restart_bot(application.client())
         assert len(upserts(env)) == 1
-        key = next(iter(application.memory))
-        application.memory[key] = payload_hash([])
+        key = next(iter(application.memory.known()))
+        application.memory.set(key, payload_hash([]))
         await env.restart_bot(application.client())
-        assert len(upserts(env)) == 2 and application.memory[key] != payload_hash([])
+        assert len(upserts(env)) == 2 and application.memory.get(key) != payload_hash([])
 
 
 async def test_a_refused_command_is_told_again_at_the_next_start(application: FakeApplication) -> None:
     """What Discord did not take is not remembered as told; the remedy names the invitation's scope."""
-    application.memory = type(application.memory)()
     client = application.client()
     async with application.run(client) as env:
-        application.memory.clear()
+        for key in tuple(application.memory.known()):
+            application.memory.forget(key)
         env.inject_error("PUT", "/applications/*/commands", status=403, code=50001)
         with pytest.raises(PlatformUnavailable) as refused:
             await sync_commands(client, application.memory)
-        assert "applications.commands" in refused.value.remedy and application.memory == {}
+        assert "applications.commands" in refused.value.remedy and not application.memory.known()
         assert await sync_commands(client, application.memory)
         assert not await sync_commands(client, application.memory)
 
@@ -51,7 +51,7 @@ async def test_commands_can_be_registered_in_one_server_alone(application: FakeA
         guild = env.create_guild()
         client = TownClient(application, DiscordOptions(command_guild=guild.id))
         await env.restart_bot(client)
-        assert list(application.memory) == [f"{client.application_id}:{guild.id}"]
+        assert list(application.memory.known()) == [f"{client.application_id}:{guild.id}"]
         assert f"/guilds/{guild.id}/commands" in upserts(env)[-1]
 
 
@@ -67,7 +67,7 @@ async def test_commands_are_taken_away_where_they_are_not_wanted_any_more(applic
             for _ in range(2):
                 await env.restart_bot(application.client(command_guild=None if place is None else place.id))
             assert len(upserts(env)) == before + 2, "one scope was told, one was cleared, and nothing the second time"
-            assert len(application.memory) == 1
+            assert len(application.memory.known()) == 1
         assert f"/guilds/{other.id}/commands" in upserts(env)[-1] and upserts(env)[-2] == everywhere
         member = guild.add_member(env.create_user("somebody"))
         seen = env.backend.visible_commands(user_id=member.id, channel_id=guild.create_text_channel("square").id)
@@ -86,10 +86,10 @@ async def test_a_server_that_the_bot_was_thrown_out_of_keeps_no_commands_to_take
         env.inject_error("PUT", "/applications/*/guilds/*/commands", status=400, code=50035)
         with pytest.raises(PlatformUnavailable, match="take the commands away"):
             await sync_commands(client, application.memory)
-        assert f"{client.application_id}:1234" in application.memory
+        assert f"{client.application_id}:1234" in application.memory.known()
         env.inject_error("PUT", "/applications/*/guilds/*/commands", status=403, code=50001)
         assert not await sync_commands(client, application.memory)
-        assert set(application.memory) == {f"{client.application_id}:everywhere", "99:everywhere"}
+        assert set(application.memory.known()) == {f"{client.application_id}:everywhere", "99:everywhere"}
 
 
 def test_the_hash_of_commands_tells_changes_and_not_their_order() -> None:

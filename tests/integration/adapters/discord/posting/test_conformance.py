@@ -9,9 +9,8 @@ import pytest
 
 from adapters.common.capture.flags import Flag
 from adapters.discord import DiscordOptions, DiscordPlatform
-from adapters.discord.capture.posts import SeenMessage
-from adapters.discord.connection.places import Readable, place_of
-from adapters.discord.connection.refs import NAME
+from adapters.discord.capture import SeenMessage
+from adapters.discord.connection.refs import NAME, Readable, place_of
 from core.desk.rules.platforms import ChatPlatform
 from core.models import FlaggedPost, PostRef, Priority
 from tests.conformance import PlatformConformance, PlatformHarness

@@ -20,9 +20,7 @@ from adapters.mastodon.connection.client import MastodonClient, MastodonOptions
 from adapters.mastodon.connection.refs import NAME, status_id_of
 from adapters.mastodon.connection.statuses import Statuses
 from adapters.mastodon.manage.login import MODERATOR_SCOPES
-from adapters.mastodon.reports.feed import ReportFeed, arrived, kept_report
-from adapters.mastodon.reports.flags import Reports, how
-from adapters.mastodon.reports.outcomes import ReportFollower
+from adapters.mastodon.reports import ReportFeed, ReportFollower, Reports, arrived, how, kept_report
 from bot.compose.desk import build_casework, build_desk
 from core.desk.communities.decisions import CommunityDesk
 from core.desk.database.connection import Database

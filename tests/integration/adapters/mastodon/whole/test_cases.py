@@ -17,7 +17,7 @@ from sqlalchemy import select
 from adapters.mastodon.capture.events import WatchedFeeds
 from adapters.mastodon.connection.client import MastodonClient, MastodonOptions
 from adapters.mastodon.platform import MastodonPlatform
-from adapters.mastodon.reports.feed import ReportFeed
+from adapters.mastodon.reports import ReportFeed
 from adapters.mastodon.speech.exact_text import ROOM
 from adapters.mastodon.speech.plain_text import plain_text
 from bot.compose import application
@@ -26,7 +26,7 @@ from bot.compose.mastodon import mastodon_platform
 from bot.serve import process
 from bot.serve.platforms import Connection
 from bot.serve.status import Status
-from bot.settings.settings import DeskSettings, MastodonSettings, Settings
+from bot.settings import DeskSettings, MastodonSettings, Settings
 from core.desk.communities.decisions import CommunityDesk
 from core.desk.rules.approval import CaseState
 from core.desk.rules.policy import PlaceRules

@@ -17,7 +17,7 @@ from adapters.mastodon.speech.plain_text import plain_text
 from bot.compose.application import open_database
 from bot.compose.discord import discord_platform
 from bot.compose.telegram import telegram_platform
-from bot.settings.settings import Settings, TelegramSettings
+from bot.settings import Settings, TelegramSettings
 from core.desk.communities.decisions import CommunityDesk
 from core.desk.rules.approval import CaseState
 from core.desk.rules.roles import Operator, Person, Role

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from adapters.telegram.connection.account import look
-from adapters.telegram.connection.client import TelegramClient, TelegramOptions
+from adapters.telegram.connection.client import TelegramClient, TelegramOptions, look
 from core.errors import BadSettings
 from tests.fakes.telegram.server.server import TOKEN
 

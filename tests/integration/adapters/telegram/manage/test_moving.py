@@ -12,7 +12,7 @@ from telegram import Update
 
 from adapters.telegram import manage
 from adapters.telegram.connection.client import UpdateEvent
-from adapters.telegram.manage.supergroups import GroupMoves
+from adapters.telegram.manage.groups import GroupMoves
 from adapters.telegram.roles import TelegramRoles
 from core.desk.rules.policy import CommunityPolicy
 from core.desk.rules.roles import Role

@@ -15,7 +15,7 @@ from adapters.telegram.connection.limiter import TelegramLimiter
 from adapters.telegram.speech.markup import BREAK
 from bot.compose.telegram import telegram_platform
 from bot.serve.platforms import ServedPlatform
-from bot.settings.settings import Settings
+from bot.settings import Settings
 from core.engine.pipeline import Engine
 from tests.fakes.engine.brief import passage
 from tests.fakes.engine.evidence import FakeEvidence

@@ -11,7 +11,7 @@ from adapters.telegram.platform import TelegramPlatform
 from adapters.telegram.roles import TelegramRoles
 from bot.compose.telegram import TelegramParts, telegram_platform
 from bot.serve.platforms import ServedPlatform, Services
-from bot.settings.settings import Settings
+from bot.settings import Settings
 from core.engine.pipeline import Engine
 from tests.fakes.engine.brief import passage
 from tests.fakes.engine.evidence import FakeEvidence

@@ -20,7 +20,7 @@ from bot.compose.telegram import TelegramParts, telegram_platform
 from bot.serve.platforms import Services
 from bot.serve.process import serve
 from bot.serve.supervision import Patience, first_of
-from bot.settings.settings import TelegramSettings
+from bot.settings import TelegramSettings
 from core.desk.drafting.queue import Backoff
 from core.desk.rules.approval import CaseState
 from core.desk.schema import PlatformState

@@ -11,7 +11,7 @@ from sqlalchemy import select
 
 from adapters.telegram.speech.markup import BREAK
 from bot.compose.application import open_database
-from bot.settings.settings import DeskSettings, Settings
+from bot.settings import DeskSettings, Settings
 from core.desk.schema import CaseRow
 from core.engine.pipeline import Engine
 from tests.fakes.engine.brief import passage

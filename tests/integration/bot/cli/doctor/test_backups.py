@@ -12,7 +12,7 @@ from sqlalchemy import URL
 
 from bot.cli.doctor.database import examine_backups
 from bot.compose.chores import SCHEDULED
-from bot.settings.settings import Settings, TelegramSettings
+from bot.settings import Settings, TelegramSettings
 from core.desk.database.connection import Database
 from core.desk.database.secret import load_secret
 from core.desk.upkeep.backups import backup

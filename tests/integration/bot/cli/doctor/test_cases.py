@@ -11,7 +11,7 @@ from sqlalchemy import URL
 from adapters.sample.community import SampleCommunity
 from bot.cli.doctor.examination import examine_cases
 from bot.compose.desk import Desk
-from bot.settings.settings import Settings
+from bot.settings import Settings
 from core.desk.communities.decisions import CommunityDesk
 from core.desk.database.connection import Database
 from core.desk.database.secret import load_secret
@@ -21,8 +21,7 @@ from core.desk.runtime.findings import Finding
 from core.desk.schema import PlatformState
 from core.desk.store import jobs
 from core.desk.store.communities import EVERYWHERE
-from core.desk.upkeep.chore import Chore, Done
-from core.desk.upkeep.runner import MAX_ATTEMPTS, Chores
+from core.desk.upkeep.chores import MAX_ATTEMPTS, Chore, Chores, Done
 from core.desk.upkeep.schedule import Schedule
 from core.desk.views import platforms
 from core.desk.views.platforms import Standing

@@ -15,7 +15,7 @@ from sqlalchemy import URL
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from bot.cli.doctor.database import examine_database
-from bot.settings.settings import Settings
+from bot.settings import Settings
 from core.desk.communities.decisions import CommunityDesk
 from core.desk.database.connection import Database
 from core.desk.database.secret import load_secret

@@ -9,7 +9,7 @@ import pytest
 
 from bot.cli.doctor.examination import examine_knowledge
 from bot.compose.library import open_library, open_source
-from bot.settings.settings import KbSettings, ScorerSettings, Settings
+from bot.settings import KbSettings, ScorerSettings, Settings
 from core.desk.runtime.findings import Finding
 from kb.library.library import State
 from kb.library.store import FILE

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.cli.doctor.examination import examine_machine, examine_platforms
-from bot.settings.settings import KbSettings, Settings
-from bot.settings.sources import load_settings
+from bot.settings import KbSettings, Settings, load_settings
 from core.errors import BadSettings
 from tests.fakes.machine.doctor_faults import told
 

@@ -12,8 +12,7 @@ import pytest
 from huggingface_hub import constants
 
 from bot.cli.doctor.examination import examine_models, examine_trial
-from bot.settings.settings import Settings
-from bot.settings.sources import load_settings
+from bot.settings import Settings, load_settings
 from core.desk.runtime.findings import Finding
 from core.engine.servers import health
 from tests.fakes.engine.model import FakeModel

@@ -15,7 +15,7 @@ from adapters.telegram.connection.client import TelegramClient, TelegramOptions
 from adapters.telegram.connection.updates import UpdatePoll
 from bot.cli.doctor.examination import examine_accounts, examine_platforms
 from bot.serve.hosted_review import check_channel
-from bot.settings.settings import DiscordSettings, MastodonSettings, Settings, TelegramSettings
+from bot.settings import DiscordSettings, MastodonSettings, Settings, TelegramSettings
 from core.desk.communities.decisions import CommunityDesk
 from core.desk.database.connection import Database
 from core.desk.database.secret import load_secret

@@ -7,15 +7,15 @@ from dataclasses import replace
 import pytest
 
 from bot.compose.desk import Desk
-from core.desk.communities import prepared as module
+from core.desk.communities import own_cards as module
 from core.desk.communities.decisions import CommunityDesk
-from core.desk.communities.prepared import PreparedReplies
+from core.desk.communities.own_cards import PreparedReplies
 from core.desk.database.connection import Database
 from core.desk.drafting.queue import DraftQueue
 from core.desk.invariants.checks import audit
+from core.desk.rules.dashboard_ports import PreparedReply
 from core.desk.rules.desk_ports import Casework
-from core.desk.rules.own_library import PreparedReply
-from core.desk.rules.own_replies import checked_reply
+from core.desk.rules.own_cards import checked_reply
 from core.desk.rules.roles import Person, Role
 from core.desk.store.cases import Case
 from core.desk.store.prepared import changes_of

@@ -13,7 +13,7 @@ import pytest
 from pydantic import SecretStr
 from sqlalchemy import URL, exc, text
 
-from bot.settings.settings import DeskSettings, Settings
+from bot.settings import DeskSettings, Settings
 from core.desk.database import postgresql as postgresql_parts
 from core.desk.database.connection import Database, Session, translating
 from core.desk.database.postgresql import read_address, ssl_options

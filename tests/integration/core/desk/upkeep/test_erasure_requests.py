@@ -16,9 +16,8 @@ from core.desk.drafting.queue import DraftQueue
 from core.desk.rules.approval import CaseState
 from core.desk.runtime import faults
 from core.desk.schema import JobRow, JobState
-from core.desk.upkeep.chore import Chore
+from core.desk.upkeep.chores import Chore, Chores
 from core.desk.upkeep.erasure import ERASURE, ERASURES, Erasure, ErasureReport
-from core.desk.upkeep.runner import Chores
 from core.errors import NotAllowed, StoreUnavailable
 from core.models import FlaggedPost
 from tests.fakes.desk.audit_log import lines_of

@@ -16,7 +16,7 @@ from core.desk.database.connection import Database, Session
 from core.desk.schema import JobRow
 from core.desk.store.jobs import Job
 from core.desk.store.leadership import Office
-from core.desk.upkeep.chore import Chore, Done
+from core.desk.upkeep.chores import Chore, Done
 from core.desk.upkeep.schedule import OFFICE, Schedule
 from tests.fakes.desk.decisions import execute, one_row
 from tests.fakes.desk.people import SECRET

@@ -6,7 +6,7 @@ import base64
 from importlib.metadata import distribution
 from pathlib import Path
 
-from bot.settings.settings import LlmSettings
+from bot.settings import LlmSettings
 from core.engine.backends.weights import PACKAGED
 
 PAGE = (Path(__file__).parents[5] / "docs" / "running" / "weights.md").read_text("utf-8")

@@ -23,7 +23,7 @@ from transformers import (
 
 from bot.cli.doctor.examination import examine_knowledge
 from bot.compose.engine import open_scorers
-from bot.settings.settings import ScorerSettings, Settings
+from bot.settings import ScorerSettings, Settings
 from core.engine.backends.cross_encoders import NliCrossEncoder, QualityCrossEncoder
 from core.engine.backends.toxicity import DetoxifyScorer
 from core.engine.pipeline import Engine

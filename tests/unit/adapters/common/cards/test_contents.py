@@ -9,7 +9,7 @@ import pytest
 from adapters.common.capture.answers import with_drafts
 from adapters.common.cards.contents import sections
 from adapters.common.cards.controls import Weight
-from adapters.common.cards.scores import source_link
+from adapters.common.cards.drafts import source_link
 from adapters.common.words.markup import Reader
 from adapters.discord.speech.markup import reader_of as reader_of_discord
 from adapters.telegram.speech.markup import reader_of as reader_of_telegram

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from adapters.common.cards import controls
-from adapters.common.cards.acts import Act, Target
-from adapters.common.cards.first_texts import written
+from adapters.common.cards.controls import Act, Target
+from adapters.common.cards.drafts import written
 from adapters.common.decisions.answers import answered
 from adapters.common.decisions.flows import PRESSED, SUBMITTED
 from adapters.common.decisions.press import NOTE, TEXT

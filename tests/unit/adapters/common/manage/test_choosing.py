@@ -10,8 +10,7 @@ import pytest
 
 from adapters.common.desk import DeskAccess
 from adapters.common.manage import calls, choices, flags, rules_notice, setup, targets
-from adapters.common.manage.changes import PanelAnswer
-from adapters.common.manage.choices import Panels, in_time
+from adapters.common.manage.choices import PanelAnswer, Panels, in_time
 from adapters.common.manage.managers import Manager
 from adapters.common.manage.panels import Panel, PanelChoice
 from core.desk.rules.careful_watch import FindLabel, WatchRecord

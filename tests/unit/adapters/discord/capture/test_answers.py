@@ -6,8 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from adapters.common.capture.answers import with_drafts
-from adapters.discord.speech.exact_text import MAX_CHARACTERS
-from adapters.discord.speech.markup import reader_of
+from adapters.discord.speech.markup import MAX_CHARACTERS, reader_of
 from core.desk.rules.approval import CaseState
 from core.desk.rules.case_cards import Card
 from core.models import Draft, Evidence, FlaggedPost, Intent, PostRef, Receipt, Scores, Source, Verdict

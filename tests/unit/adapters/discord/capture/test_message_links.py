@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.discord.capture.events import MessageLink, message_link
+from adapters.discord.capture import MessageLink, message_link
 
 
 @pytest.mark.parametrize(

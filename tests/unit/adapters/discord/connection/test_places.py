@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adapters.discord.connection.places import is_private
+from adapters.discord.connection.refs import is_private
 
 
 def test_a_place_that_cannot_be_told_counts_as_private() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.common.cards.acts import Act, Target
+from adapters.common.cards.controls import Act, Target
 from adapters.discord.review.items import custom_id, target_of
 
 

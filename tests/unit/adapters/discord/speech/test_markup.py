@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import unicodedata
 
+import discord
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.common.words.markup import Markup, hidden_in
-from adapters.discord.speech.markup import DiscordMarkup
+from adapters.discord.speech.markup import DiscordMarkup, is_emoji, is_same
 from core.models import PostRef
 from tests.markup_conformance import MarkupConformance
 
@@ -43,6 +44,29 @@ _HARMFUL = st.sampled_from(
 _TEXTS = st.lists(st.one_of(_HARMFUL, st.text(max_size=5)), max_size=40).map("".join)
 _TOKENS = re.compile(r"\\([^0-9A-Za-z\s])|(.)", re.DOTALL)
 _MARKUP = frozenset("*_~`|<>#[]()@:/\\-+.")
+
+
+@pytest.mark.parametrize(
+    "text", ["🚩", "⚠️", "⚠", "👩🏽‍🚒", "🇪🇺", "1️⃣", "‼️", "❤️‍🔥", "<:flag:1234567890123456>", "<a:wave:1234567890123456>"]
+)
+def test_one_emoji_is_one_however_many_characters_it_takes(text: str) -> None:
+    """Skin tones, families, flags of countries, key caps and a server's own."""
+    assert is_emoji(text)
+
+
+@pytest.mark.parametrize("text", ["", "flag", "🚩🚩", "🚩 🚩", "<:flag:x>", "a🚩", "1", "🇪🇺🇪🇺", ":flag:", "\u200d"])
+def test_words_and_several_emoji_are_not_one(text: str) -> None:
+    """Nobody can react with them."""
+    assert not is_emoji(text)
+
+
+def test_a_reaction_is_the_same_whether_drawn_as_picture_or_text_and_however_a_servers_own_is_called() -> None:
+    """Phones send one form, people paste the other; emoji of servers are renamed."""
+    assert is_same(discord.PartialEmoji.from_str("⚠️"), "⚠")
+    assert is_same(discord.PartialEmoji.from_str("<:new:1234567890123456>"), "<:old:1234567890123456>")
+    assert not is_same(discord.PartialEmoji.from_str("<:flag:1234567890123456>"), "<:flag:6543210987654321>")
+    assert not is_same(discord.PartialEmoji.from_str("🚩"), "")
+    assert not is_same(discord.PartialEmoji.from_str("🚩"), "<:flag:6543210987654321>")
 
 
 class TestDiscordMarkup(MarkupConformance):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adapters.mastodon.capture.mentions import AGAIN_SECONDS, ToldLately
+from adapters.mastodon.capture.events import AGAIN_SECONDS, ToldLately
 from tests.fakes.machine.clock import Seconds
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from mastodon.return_types import Relationship, Status
 
-from adapters.mastodon.connection.reply_permission import check_relationship, check_status
+from adapters.mastodon.connection.statuses import check_relationship, check_status
 from core.errors import PlatformUnavailable
 
 OWN = "1"

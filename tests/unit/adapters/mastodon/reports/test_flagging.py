@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adapters.mastodon.reports.flags import how, report_of
+from adapters.mastodon.reports import how, report_of
 
 
 def test_a_report_is_named_by_how_a_post_was_flagged() -> None:

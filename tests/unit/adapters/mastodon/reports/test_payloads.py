@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from adapters.mastodon.reports.feed import MOST_STATUSES, kept_report, kept_status
+from adapters.mastodon.reports import MOST_STATUSES, kept_report, kept_status
 
 _SECRETS = ("ana@mail.example", "203.0.113.7", "2001:db8::7", "please let me in", "+34 600")
 

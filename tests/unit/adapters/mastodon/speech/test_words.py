@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from adapters.mastodon.reports.feed import kept_status
+from adapters.mastodon.reports import kept_status
 from adapters.mastodon.speech.plain_text import words_of
 from core.models import MessageWords, Unread
 

@@ -38,7 +38,7 @@ LOOKED_AT: Final = {
     ("client.py", "TelegramClient.call", "do_api_request(?)"): "nothing by itself: who calls it is below",
     ("client.py", "_Bot._post", "_post(?)"): "nothing by itself: every request of the library passes here",
     ("client.py", "_Bot.raw_updates", "_post(getUpdates)"): "asks for updates",
-    ("forwards.py", "PrivatePosts._ask", "send_message"): "who forwarded a post, in their private chat",
+    ("events.py", "PrivatePosts._ask", "send_message"): "who forwarded a post, in their private chat",
     ("notices.py", "TelegramNotifier._below_the_card", "send_message"): "moderators, below a card in their group",
     ("notices.py", "TelegramNotifier.tell", "send_message"): "one person, in their private chat",
     ("platform.py", "TelegramPlatform.post", "send_message"): "everybody: a reply that a person approved",

@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.common.words.markup import JOINERS, Markup
-from adapters.telegram.speech.markup import BREAK, TelegramMarkup, reader_of
+from adapters.telegram.speech.markup import BREAK, MAX_CHARACTERS, TelegramMarkup, check_text, reader_of
+from core.errors import PlatformUnavailable
 from core.models import PostRef
 from tests.markup_conformance import MarkupConformance
 
@@ -50,6 +51,38 @@ _ACTING = re.compile(
     r"@\w{2}|/\w|#\w|\$[A-Z]|\w\.\w|\w+://|\w:\w|[0-9]{5}|\+[0-9]|[\uff20\uff03\uff04\uff0e\u3002\uff61]\w", re.ASCII
 )
 """What Telegram's servers or apps make a link of, in plain words."""
+
+
+@pytest.mark.parametrize(
+    "text", ["w", "w" * MAX_CHARACTERS, "\U0001f600" * (MAX_CHARACTERS // 2), "a\n\n  b", "e\u0301 \u00e9\u00a0end"]
+)
+def test_what_telegram_shows_as_it_is_may_be_sent(text: str) -> None:
+    """Of 4,096 UTF-16 units at most."""
+    check_text(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        " \n",
+        " w",
+        "w\n",
+        "a\r\nb",
+        "a\tb",
+        "a\0b",
+        "a\u202eb",
+        "a\u2028b",
+        "a\u030ab",
+        "a\u200e\u200fb",
+        "w" * (MAX_CHARACTERS + 1),
+        "\U0001f600" * (MAX_CHARACTERS // 2) + "w",
+    ],
+)
+def test_what_telegram_would_change_or_cut_is_refused(text: str) -> None:
+    """An approved text is posted whole and as it is, or not at all."""
+    with pytest.raises(PlatformUnavailable):
+        check_text(text)
 
 
 class _Reader(HTMLParser):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.desk.rules.own_replies import MAX_CHARACTERS, checked_notice, checked_reply
+from core.desk.rules.own_cards import MAX_CHARACTERS, checked_notice, checked_reply
 from core.engine.cards.bank import OwnReply
 from core.errors import BadInput
 from core.models import Intent, TargetGroup

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.desk.upkeep.chore import slot_key, slot_of
+from core.desk.upkeep.chores import slot_key, slot_of
 from core.desk.upkeep.retention import months_before
 
 _PERIODS = st.sampled_from([timedelta(minutes=1), timedelta(minutes=7), timedelta(hours=1), timedelta(days=1)])

@@ -14,8 +14,8 @@ from core.engine.cards.router import shipped_router
 from core.engine.review.assessment import with_answers_placed
 from core.engine.review.candidates import Candidate
 from core.engine.scoring.gates import MAX_SENTENCES
-from core.engine.wording.group_names import Name, basque_names, named
 from core.engine.wording.language import detect
+from core.engine.wording.target_groups import Name, basque_names, named
 from core.engine.wording.text import sentences
 from core.models import Intent, TargetGroup
 

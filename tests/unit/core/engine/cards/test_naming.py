@@ -8,7 +8,7 @@ import pytest
 
 from core.engine.cards.bank import ArgumentCard, Facet, Stereotype, load_cards, prepared_id, prepared_in
 from core.engine.cards.names import with_names
-from core.engine.wording.group_names import named
+from core.engine.wording.target_groups import named
 from core.models import Intent, TargetGroup
 
 _NAMED = (

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.settings.settings import LlmSettings
+from bot.settings import LlmSettings
 from core.engine.backends.pretrained import on_hub
 
 ROOT = Path(__file__).parents[5]

@@ -14,12 +14,12 @@ import core
 from core.engine.llm.prompts import Prompt, load_prompt, prompt_names, quoted
 from core.engine.ports import Message
 from core.engine.readers.opinions import PROMPTS
-from core.engine.review.judge_formats import Rubric
+from core.engine.review.judge import Rubric
 
 FILES = prompt_names()
 BLANK = re.compile(r"\{([a-z_]+)\}")
 NAMED_BY_VARIABLE = {"PROMPTS[question]": tuple(PROMPTS.values()), "rubric": tuple(Rubric)}
-"""``core.engine.readers.opinions`` asks four prompts in one way, ``core.engine.review.judge_formats`` its rubrics."""
+"""``core.engine.readers.opinions`` asks four prompts in one way, ``core.engine.review.judge`` its rubrics."""
 WITHOUT_SYSTEM_TEXT = ("judgelm",)
 """JudgeLM knows no roles: all of its prompt is one text."""
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.engine.wording.slur_mentions import told_apart
-from core.engine.wording.slurs import mild_slurs, slurs_in
+from core.engine.wording.slurs import mild_slurs, slurs_in, told_apart
 
 USES = {
     "en": [

@@ -13,7 +13,7 @@ import pytest
 from core.engine.llm.budget import MeteredModel
 from core.engine.llm.profiles import PAPER, Profile
 from core.engine.ports import Message
-from core.engine.review.judge_formats import Judge
+from core.engine.review.judge import Judge
 from core.engine.writing.codeofconduct import APPENDED_WORDS, search, word_list
 from tests.fakes.engine.brief import brief_of, metered
 from tests.fakes.engine.model import Choice, FakeModel, Shares

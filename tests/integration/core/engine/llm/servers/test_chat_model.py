@@ -7,9 +7,9 @@ import asyncio
 import pytest
 
 from core.engine.ports import Generation
-from core.engine.servers.calls import Call
 from core.engine.servers.chat import ChatModel
 from core.engine.servers.errors import Trouble
+from core.engine.servers.protocol import Call
 from core.errors import ModelUnavailable
 from tests.fakes.engine.servers.alike import ASK, POST, AlikeServer, first_token, refusal, token
 from tests.fakes.machine.clock import outlasting

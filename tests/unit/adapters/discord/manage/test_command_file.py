@@ -6,15 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from adapters.discord.manage import CommandMemory
-from bot.compose.discord import CommandFile
+from adapters.discord.manage import CommandFile
 from core.errors import StoreUnavailable
 
 
 def test_what_is_kept_is_there_for_the_next_process_until_it_is_forgotten(tmp_path: Path) -> None:
     """By its key, beside the others."""
     file = tmp_path / "discord-commands.json"
-    memory: CommandMemory = CommandFile(file)
+    memory = CommandFile(file)
     assert (memory.get("1:everywhere"), list(memory.known())) == (None, [])
     memory.set("1:everywhere", "a")
     memory.set("1:77", "b")

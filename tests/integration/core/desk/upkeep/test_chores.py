@@ -11,15 +11,14 @@ from sqlalchemy import select
 
 from bot.compose.chores import all_chores
 from bot.compose.desk import Desk
-from bot.settings.settings import Settings
+from bot.settings import Settings
 from core.desk.database.connection import Database, Session
 from core.desk.drafting.queue import DraftQueue
 from core.desk.rules.approval import CaseState
 from core.desk.schema import JobRow, JobState
 from core.desk.store import jobs
 from core.desk.store.jobs import Job
-from core.desk.upkeep.chore import Chore, Done
-from core.desk.upkeep.runner import Chores
+from core.desk.upkeep.chores import Chore, Chores, Done
 from core.desk.upkeep.schedule import Schedule
 from core.errors import AntiphonError, Conflict, StoreUnavailable
 from core.models import FlaggedPost

@@ -1,26 +1,32 @@
-"""What waits over all communities of somebody, and what changed there, on both databases."""
+"""What the dashboard is told over a real desk: the queue, the record and the numbers."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 from argon2 import PasswordHasher
 
 from bot.compose.desk import Desk
 from core.desk.communities.accounts import WebAccounts
+from core.desk.communities.native_roles import LiveRoles
 from core.desk.database.connection import Database, Session
 from core.desk.drafting.queue import DraftQueue
-from core.desk.review.overview import DeskOverview
+from core.desk.review.dashboard import DeskOverview, DeskRecord
 from core.desk.rules.closures import CloseReason
-from core.desk.rules.dashboard_ports import Hidden, KeptPost, Preferences
+from core.desk.rules.dashboard_ports import Hidden, KeptPost, Preferences, RetentionPeriods
+from core.desk.rules.numbers import AFTER_HOURS, Numbers, Rates, Share
+from core.desk.rules.roles import Person
+from core.desk.schema import OutcomeRow
+from core.desk.store.cases import Case
 from core.desk.store.erasure import erase_case
 from core.desk.store.suggestion_documents import Preview
 from core.errors import NotAllowed
-from core.models import FlaggedPost, TargetGroup
+from core.models import FlaggedPost, Intent, Kind, TargetGroup
 from tests.fakes.desk.boards import posts_apart
-from tests.fakes.desk.chores import DAY
-from tests.fakes.desk.decisions import execute, take
+from tests.fakes.desk.chores import DAY, other
+from tests.fakes.desk.decisions import OWN_TEXT, execute, take
 from tests.fakes.desk.people import (
     ADMIN,
     AUDITOR,
@@ -31,7 +37,7 @@ from tests.fakes.desk.people import (
     STRANGER,
     VOLUNTEER,
 )
-from tests.fakes.engine.suggestions import suggestion_for
+from tests.fakes.engine.suggestions import DRAFT_TEXTS, suggestion_for
 from tests.fakes.machine.clock import FakeClock
 
 pytestmark = pytest.mark.both_databases
@@ -202,3 +208,160 @@ async def test_kept_posts_are_those_of_seven_days_with_the_group_of_the_newest_s
         with pytest.raises(NotAllowed):
             await overview.kept_posts(PLATFORM, COMMUNITY, nobody)
     assert len(await overview.kept_posts(PLATFORM, COMMUNITY, ADMIN)) == 2
+
+
+class Week:
+    """What happens on a desk, and what is counted of it."""
+
+    def __init__(self, database: Database, desk: Desk, post: FlaggedPost, clock: FakeClock) -> None:
+        self.database, self.desk, self.post, self.clock = database, desk, post, clock
+        self.queue, self.count = DraftQueue(database, "worker-1"), 0
+        self.record = DeskRecord(database, LiveRoles(database, {}), RetentionPeriods(24, 30, 12, 30))
+
+    async def drafted(
+        self, group: TargetGroup = TargetGroup.MIGRANTS, author: str = "", kind: Kind = Kind.REPLY
+    ) -> Case:
+        """Flag the next post, and draft it: the first draft by a model, the second of prepared sentences."""
+        self.count += 1
+        post = other(self.post, f"2{self.count}")
+        await self.desk.intake.flag(replace(post, author=author or f"somebody-{self.count}"))
+        taken = await take(self.queue)
+        self.clock.advance(20)
+        made = suggestion_for(taken.case.post)
+        what = ((Intent.EMPATHETIC, "a-model"), (Intent.QUESTIONING, None))
+        drafts = tuple(
+            replace(draft, intent=intent, writer=writer, kind=kind)
+            for draft, (intent, writer) in zip(made.drafts, what, strict=True)
+        )
+        return await self.queue.store(
+            taken, replace(made, reading=replace(made.reading, target_group=group, language="en"), drafts=drafts)
+        )
+
+    async def approve(self, case: Case, rank: int | None, text: str | None = None) -> None:
+        """Approve a draft, or another text."""
+        self.clock.advance(400)
+        stored = await self.desk.queries.suggestion(case.id)
+        assert stored is not None
+        shown = await self.desk.queries.rendered(case.id, text or stored.suggestion.drafts[(rank or 1) - 1].text)
+        origin = {} if rank is None else {"suggestion_id": stored.id, "draft_rank": rank}
+        await self.desk.approvals.approve(case.id, case.version, shown.text, shown.sha256, MODERATOR, **origin)  # type: ignore[arg-type]
+
+    async def close(self, case: Case) -> None:
+        """Close it without a reply."""
+        self.clock.advance(400)
+        await self.desk.decisions.close(case.id, case.version, MODERATOR, CloseReason.SILENCE, "a note")
+
+    async def counted(self, by: Person = MODERATOR, since: timedelta = timedelta(days=60)) -> Numbers:
+        """The numbers as somebody gets them."""
+        return await self.record.numbers(PLATFORM, COMMUNITY, by, since)
+
+
+@pytest.fixture
+def week(database: Database, desk: Desk, post: FlaggedPost, clock: FakeClock) -> Week:
+    """A week of the sample community's desk."""
+    return Week(database, desk, post, clock)
+
+
+def _named(rates: tuple[Rates, ...], name: str) -> Rates:
+    return next(one for one in rates if one.name == name)
+
+
+async def test_shares_are_of_what_people_decided(week: Week) -> None:
+    """By group, language, intent and writer, against the same sums done by hand."""
+    await week.approve(await week.drafted(), 1)
+    await week.approve(await week.drafted(), 1, f"{DRAFT_TEXTS[0]} Truly.")
+    await week.approve(await week.drafted(TargetGroup.JEWS), 2)
+    await week.approve(await week.drafted(), None, OWN_TEXT)
+    await week.close(await week.drafted(TargetGroup.JEWS))
+    await week.drafted()
+    undone = await week.drafted()
+    await week.approve(undone, 1)
+    await week.desk.decisions.undo(undone.id, undone.version + 1, MODERATOR)
+    found = await week.counted(AUDITOR)
+    assert (found.overall.approved, found.overall.edited) == (Share(4, 5), Share(2, 4))
+    assert (found.overall.first, found.overall.by_chance) == (Share(2, 3), 0.5)
+    assert _named(found.by_group, "migrants").approved == Share(3, 3)
+    assert _named(found.by_group, "Jews").approved == Share(1, 2)
+    assert [(one.name, one.approved) for one in found.by_language] == [("en", Share(4, 5))]
+    assert _named(found.by_intent, "empathetic").approved == Share(2, 5)
+    assert _named(found.by_intent, "empathetic").edited == Share(1, 2)
+    assert _named(found.by_intent, "questioning").approved == Share(1, 5)
+    assert _named(found.by_writer, "a-model").first == Share(2, 2)
+    assert _named(found.by_writer, "").first == Share(0, 1)
+    assert found.to_draft == ((10.0, 0), (30.0, 7), (60.0, 0), (300.0, 0), (1800.0, 0), (None, 0))
+    assert sum(count for _, count in found.to_decision) == 6
+    assert dict(found.to_decision)[1800.0] == 6
+    each = suggestion_for(week.post).cost
+    assert found.spent.times == 7
+    assert found.spent.model_calls == 7 * each.model_calls
+    assert found.spent.completion_tokens == 7 * each.completion_tokens
+
+
+async def test_what_is_no_reply_is_compared_with_none(week: Week) -> None:
+    """Words of support stand alone: their order says nothing, and no intent is theirs."""
+    await week.approve(await week.drafted(kind=Kind.NOTICE), 1)
+    found = await week.counted()
+    assert (found.overall.approved, found.overall.first, found.by_intent) == (Share(1, 1), Share(0, 0), ())
+
+
+async def test_what_came_after_is_told_once_the_time_is_over(week: Week) -> None:
+    """Of cases that were closed by their author's later posts; of answered ones by what the follow-ups found."""
+    for author in ("calm", "loud", "late"):
+        await week.close(await week.drafted(author=author))
+    answered = await week.drafted()
+    await week.approve(answered, 1)
+    assert [one.flagged_again for one in (await week.counted()).unanswered] == [Share(0, 0)] * 3
+    week.clock.advance(3600)
+    await week.drafted(author="loud")
+    week.clock.advance(2 * 86400)
+    await week.drafted(author="late")
+    week.clock.advance(6 * 86400)
+
+    async def look(session: Session) -> None:
+        for hours, again in ((24, 0), (168, 2)):
+            session.add(
+                OutcomeRow(
+                    case_id=answered.id,
+                    after_hours=hours,
+                    reply_stands=True,
+                    original_stands=None if hours == 24 else False,
+                    author_flagged_again=again,
+                    at=session.moment,
+                )
+            )
+
+    await week.database.run("look", look)
+    found = await week.counted()
+    assert [one.after_hours for one in found.unanswered] == list(AFTER_HOURS)
+    assert [one.flagged_again for one in found.unanswered] == [Share(1, 3), Share(2, 3), Share(0, 0)]
+    assert [one.flagged_again for one in found.answered] == [Share(0, 1), Share(1, 1), Share(0, 0)]
+    assert [one.post_gone for one in found.answered] == [Share(0, 0), Share(1, 1), Share(0, 0)]
+    assert found.answered[0].reply_gone == Share(0, 1)
+
+
+async def test_what_was_erased_counts_as_far_as_it_is_kept(week: Week) -> None:
+    """A suggestion of which nothing is left counts for the whole, and for no group that is known."""
+    for document in ("{}", ""):
+        case = await week.drafted()
+        await week.close(case)
+        await execute(week.database, f"UPDATE suggestions SET document = '{document}' WHERE case_id = '{case.id}'")
+    found = await week.counted()
+    assert (found.overall.approved, [one.name for one in found.by_group], found.spent.times) == (Share(0, 2), [""], 0)
+
+
+async def test_every_page_is_read_once(week: Week, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where a page ends with the last row."""
+    for _ in range(4):
+        await week.close(await week.drafted())
+    for size in (1, 2, 3):
+        monkeypatch.setattr("core.desk.views.numbers._PAGE", size)
+        found = await week.counted()
+        assert found.overall.approved == Share(0, 4)
+        assert found.spent.times == 4
+
+
+async def test_numbers_are_for_those_who_may_see_statistics(week: Week) -> None:
+    """And of nobody's community but theirs."""
+    for nobody in (VOLUNTEER, STRANGER):
+        with pytest.raises(NotAllowed):
+            await week.counted(nobody)

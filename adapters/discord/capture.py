@@ -1,11 +1,15 @@
-"""Capture on one client: the message menu and ``/counter``, watched messages, and changes of flagged ones."""
+"""Capture on one client: the message menu and ``/counter``, watched messages, and changes of flagged ones.
+
+The words stay exactly as Discord has them: the post is compared with them again before a reply is sent.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import re
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final
@@ -15,6 +19,7 @@ from discord import app_commands
 from discord.app_commands import Choice, locale_str
 
 from adapters.common.capture.changes import PostChanges
+from adapters.common.capture.conversations import MAX_MESSAGES, Conversation, Remark, arranged
 from adapters.common.capture.flags import Flag, post_from_elsewhere
 from adapters.common.capture.known_posts import KnownPosts
 from adapters.common.capture.requests import DraftRequests, Followers
@@ -23,21 +28,23 @@ from adapters.common.desk import DeskAccess
 from adapters.common.words.labels import wish_in_words
 from adapters.common.words.markup import Reader
 from adapters.common.words.messages import no_words, type_it
-from adapters.discord.capture.posts import (
-    SeenMessage,
-    check_capturable,
-    flagged_post,
-    now,
-    private_place,
-    written_at,
-)
 from adapters.discord.connection.client import IN_SERVERS, INSTALLED_IN_SERVERS, AntiphonClient, listen
-from adapters.discord.connection.places import Place, Readable, is_private, place_of, watched_id
-from adapters.discord.connection.refs import NAME, ref_of, revision_at
-from adapters.discord.speech.emojis import is_same
-from adapters.discord.speech.exact_text import MAX_CHARACTERS
+from adapters.discord.connection.refs import (
+    NAME,
+    Place,
+    Readable,
+    everybody_in,
+    has_history,
+    is_private,
+    lacking_to_write,
+    place_of,
+    ref_of,
+    revision_at,
+    revision_of,
+    watched_id,
+)
 from adapters.discord.speech.languages import reader_language
-from adapters.discord.speech.markup import reader_of
+from adapters.discord.speech.markup import MAX_CHARACTERS, is_same, reader_of
 from adapters.discord.speech.private_answers import (
     Interaction,
     answer,
@@ -46,19 +53,285 @@ from adapters.discord.speech.private_answers import (
     defer,
     speak,
 )
-from adapters.discord.speech.words import words_now
+from adapters.discord.speech.words import title_of, with_origin, words_now, words_of
 from core.desk.rules.policy import MAX_TONE, CommunityPolicy
 from core.desk.rules.roles import OnCase, Person
 from core.engine.ports import HateDetector
 from core.errors import AntiphonError, BadInput, NotAllowed
-from core.i18n.catalogs import gettext
-from core.models import FlaggedPost, Intent, Priority, Wish
+from core.i18n.catalogs import gettext, translated
+from core.i18n.sentences import Sentence, sentence
+from core.models import FlaggedPost, Intent, MessageWords, PartKind, PostRef, Priority, Unread, Wish
 
 _LINK: Final = re.compile(
     r"<?https://(?:(?:ptb|canary)\.)?discord(?:app)?\.com/channels/"
     r"(?P<guild>\d{1,20}|@me)/(?P<channel>\d{1,20})/(?P<message>\d{1,20})/?(?:\?\S*)?>?",
     re.ASCII | re.IGNORECASE,
 )
+_MAX_WORDS: Final = 4000
+_FOLLOWED: Final = timedelta(minutes=14)
+"""How long an answer can still be changed; Discord allows fifteen minutes."""
+_FRESH: Final = timedelta(minutes=5)
+"""How long ago an edit may be when its event arrives; a lost connection makes events late."""
+_HATEFUL_RULES: Final = frozenset(
+    {discord.AutoModRuleTriggerType.keyword, discord.AutoModRuleTriggerType.keyword_preset}
+)
+"""The rules of AutoMod that look at words; its rules against spam and floods say nothing of hate."""
+_LOG = logging.getLogger(__name__)
+_MOST_REMEMBERED: Final = 10_000
+"""Half of what ``KnownPosts`` remembers, so that there is room for new posts."""
+_FLAGGING_SECONDS: Final = 5.0
+"""How long found posts may still be flagged when the work ends; that needs no connection."""
+
+
+async def conversation_of(message: discord.Message, place: Place, *, reads_messages: bool) -> Conversation:
+    """The conversation of a message. What cannot be read is left out: a post is never refused for it.
+
+    Args:
+        reads_messages: whether Discord shows us others' words; without them only the root and the title are kept.
+    """
+    if not isinstance(place, Readable):
+        return Conversation()
+    is_open = has_history(place)
+    parents, first = await _parents(message, place, is_open=is_open)
+    root = str(place.id) if isinstance(place, discord.Thread) else first
+    if not reads_messages:
+        return Conversation(arranged(message.id, _title(message, place), []), root)
+    before = await _before(message, place) if is_open else []
+    return Conversation(arranged(message.id, [*_remarks(parents), *_title(message, place)], _remarks(before)), root)
+
+
+def _remarks(messages: Iterable[discord.Message]) -> list[Remark]:
+    return [
+        Remark(message.id, words.author_of(str(message.author.id), "")[0], words.text)
+        for message in messages
+        if (words := words_now(message))
+    ]
+
+
+def _title(message: discord.Message, place: Place) -> list[Remark]:
+    """The title of the thread, as its first remark; none for the first post, which has it among its own words."""
+    title = title_of(place)
+    if title is None or any(part.kind is PartKind.TITLE for part in words_now(message, place).parts):
+        return []
+    return [Remark(place.id - 1, title.author, title.text)]
+
+
+async def _parents(message: discord.Message, place: Readable, *, is_open: bool) -> tuple[list[discord.Message], str]:
+    """The messages above one in its chain of replies, the nearest first, and the id of the topmost one, or ""."""
+    parents: list[discord.Message] = []
+    first = ""
+    while len(parents) < MAX_MESSAGES and (parent_id := _parent_id(message, place)) is not None:
+        first = str(parent_id)
+        parent = await _parent(message, parent_id, place, is_open=is_open)
+        if parent is None:
+            break
+        parents.append(parent)
+        message = parent
+    return parents, first
+
+
+def _parent_id(message: discord.Message, place: Place) -> int | None:
+    """The id of the message in the same channel that this one answers."""
+    reference = message.reference
+    if reference is None or reference.type is not discord.MessageReferenceType.reply:
+        return None
+    return reference.message_id if reference.channel_id == place.id else None
+
+
+async def _parent(
+    message: discord.Message, parent_id: int, place: Readable, *, is_open: bool
+) -> discord.Message | None:
+    parent = message.reference.resolved if message.reference is not None else None
+    if isinstance(parent, discord.Message):
+        return parent
+    if isinstance(parent, discord.DeletedReferencedMessage) or not is_open:
+        return None
+    try:
+        return await place.fetch_message(parent_id)
+    except discord.HTTPException:
+        return None
+
+
+async def _before(message: discord.Message, place: Readable) -> list[discord.Message]:
+    try:
+        return [earlier async for earlier in place.history(limit=MAX_MESSAGES, before=message)]
+    except discord.HTTPException:
+        return []
+
+
+async def flagged_post(
+    message: discord.Message,
+    place: Place,
+    flag: Flag,
+    everybody: str,
+    *,
+    reads_messages: bool,
+    words: MessageWords | None = None,
+) -> FlaggedPost:
+    """A message with the conversation around it; of a private place nothing but the message itself.
+
+    Args:
+        words: all its words, where they were read already.
+    """
+    ref = ref_of(place.guild.id, place.id, message.id)
+    words = words or await words_of(message, place)
+    is_hidden = is_private(place, everybody)
+    if not is_hidden:
+        words = await with_origin(words, message, place, everybody)
+    sender = str(message.author.id)
+    author, name = words.author_of(sender, message.author.display_name)
+    words = words if author == sender else words.signed_by(sender)
+    if is_hidden:
+        return FlaggedPost(ref, words.text, author, flag.by, flag.how, (), flag.priority, is_private=True)
+    around = await conversation_of(message, place, reads_messages=reads_messages)
+    return FlaggedPost(
+        ref,
+        words.text,
+        author,
+        flag.by,
+        flag.how,
+        around.thread,
+        flag.priority,
+        root=around.root,
+        wish=flag.wish,
+        revision=revision_of(message),
+        author_name=name,
+        words=words,
+    )
+
+
+def private_place(everybody: str, guild: discord.Guild, locale: str) -> NotAllowed:
+    """The refusal of a private place, with the setting that may be wrong."""
+    if everybody:
+        role = discord.utils.escape_markdown(everybody_in(guild, everybody).name)
+        reason = gettext(
+            "Antiphon takes nothing from channels and threads that the role {role} cannot see.", locale, role=role
+        )
+        setting = gettext(
+            "If all members have another role, a manager chooses it as everybody's role in /antiphon setup.", locale
+        )
+    else:
+        reason = gettext("Antiphon takes nothing from channels and threads that not everybody can see.", locale)
+        setting = gettext(
+            "If all members see this one, a manager chooses their role as everybody's role in /antiphon setup.", locale
+        )
+    return NotAllowed(reason, remedy=" ".join((gettext("Tell the moderators about the message.", locale), setting)))
+
+
+def check_capturable(
+    message: discord.Message, guild: discord.Guild, place: Place | None, everybody: str, own_id: int, locale: str
+) -> Place:
+    """The place of a message, if it can be flagged there.
+
+    Raises:
+        NotAllowed: the place is private, we may not answer there, or the author is not a person who can be answered.
+    """
+    if place is None:
+        raise _closed_to_us([sentence("View Channel")], locale)
+    if is_private(place, everybody):
+        raise private_place(everybody, guild, locale)
+    if lacking := lacking_to_write(place):
+        raise _closed_to_us(lacking, locale)
+    check_author(message, own_id, locale)
+    return place
+
+
+def _closed_to_us(lacking: Sequence[Sentence], locale: str) -> NotAllowed:
+    rights = ", ".join(translated(right, locale) for right in lacking)
+    return NotAllowed(
+        gettext("Antiphon cannot answer in this channel. Its role lacks: {rights}.", locale, rights=rights),
+        remedy=gettext(
+            "A manager of the server gives Antiphon's role these rights in the channel; then flag the post again.",
+            locale,
+        ),
+    )
+
+
+def check_author(message: discord.Message, own_id: int, locale: str) -> None:
+    """Refuse a message whose author is no person, or is not known.
+
+    A webhook speaks for many people under one id, so neither could its author be erased on request, nor would the
+    limit of one reply for each person hold.
+
+    Raises:
+        NotAllowed: it is ours, a bot's, a webhook's or Discord's own.
+    """
+    if message.author.id == own_id:
+        reason = gettext("This message is Antiphon's own.", locale)
+    elif message.webhook_id is not None:
+        reason = gettext("This message came through a webhook: nobody can tell which person wrote it.", locale)
+    elif message.author.bot or message.is_system():
+        reason = gettext("No person wrote this message: bots and system messages are not answered.", locale)
+    else:
+        return
+    raise NotAllowed(
+        reason,
+        remedy=gettext("Ask a moderator to remove it, or use /counter with its words to get a draft.", locale),
+    )
+
+
+def now() -> datetime:
+    """The time in milliseconds, as exact as ``written_at``."""
+    return discord.utils.snowflake_time(discord.utils.time_snowflake(discord.utils.utcnow()))
+
+
+def written_at(ref: PostRef) -> datetime:
+    """When a message was written, which its number says."""
+    return discord.utils.snowflake_time(int(ref.message))
+
+
+@dataclass(frozen=True, slots=True)
+class SeenMessage:
+    """Implements ``adapters.common.capture.watch.Sighting``.
+
+    ``everybody`` is the community's ``CommunityPolicy.everybody_role``; ``reads_messages`` says whether Discord shows
+    us the words of others, so that a conversation can be read.
+    """
+
+    message: discord.Message
+    place: Place
+    everybody: str
+    reads_messages: bool
+    _read: list[MessageWords] = field(default_factory=list, compare=False)
+    """Its words, once they were read: no file is fetched twice."""
+
+    @property
+    def ref(self) -> PostRef:
+        """Where it is."""
+        return ref_of(self.place.guild.id, self.place.id, self.message.id)
+
+    @property
+    def may_have_words(self) -> bool:
+        """Whether it has any, or files that may hold some."""
+        words = words_now(self.message, self.place)
+        return bool(words.parts) or Unread.FILE in words.unread
+
+    async def words(self) -> MessageWords:
+        """All its words."""
+        if not self._read:
+            self._read.append(await words_of(self.message, self.place))
+        return self._read[0]
+
+    @property
+    def written_at(self) -> datetime:
+        """When it was written."""
+        return written_at(self.ref)
+
+    @property
+    def is_by_person(self) -> bool:
+        """Whether neither a bot nor a webhook nor Discord itself wrote it."""
+        message = self.message
+        return not (message.author.bot or message.webhook_id is not None or message.is_system())
+
+    @property
+    def is_private(self) -> bool:
+        """Whether not everybody in the server can read it."""
+        return is_private(self.place, self.everybody)
+
+    async def post(self, flag: Flag) -> FlaggedPost:
+        """The message with the conversation around it."""
+        words, reads = await self.words(), self.reads_messages
+        return await flagged_post(self.message, self.place, flag, self.everybody, reads_messages=reads, words=words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +350,6 @@ def message_link(text: str) -> MessageLink | None:
         return None
     guild = None if match["guild"].lower() == "@me" else int(match["guild"])
     return MessageLink(guild, int(match["channel"]), int(match["message"]))
-
-
-_MAX_WORDS: Final = 4000
-_FOLLOWED: Final = timedelta(minutes=14)
-"""How long an answer can still be changed; Discord allows fifteen minutes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,10 +572,6 @@ def _languages() -> list[Choice[str]]:
     ]
 
 
-_FRESH: Final = timedelta(minutes=5)
-"""How long ago an edit may be when its event arrives; a lost connection makes events late."""
-
-
 def edited_at(event: discord.RawMessageUpdateEvent) -> datetime | None:
     """The time of the author's last edit; ``None`` if there is none."""
     return discord.utils.parse_time(event.data.get("edited_timestamp"))
@@ -326,12 +590,6 @@ def has_new_words(event: discord.RawMessageUpdateEvent, now: datetime) -> bool:
     if event.cached_message is not None:
         return words_now(event.cached_message).compared != text
     return now - moment <= _FRESH
-
-
-_HATEFUL_RULES: Final = frozenset(
-    {discord.AutoModRuleTriggerType.keyword, discord.AutoModRuleTriggerType.keyword_preset}
-)
-"""The rules of AutoMod that look at words; its rules against spam and floods say nothing of hate."""
 
 
 class WatchedEvents:
@@ -403,11 +661,6 @@ class WatchedEvents:
         return SeenMessage(message, place, everybody, self._client.options.reads_messages)
 
 
-_LOG = logging.getLogger(__name__)
-_MOST_REMEMBERED: Final = 10_000
-"""Half of what ``KnownPosts`` remembers, so that there is room for new posts."""
-
-
 async def remember_posts(desk: DeskAccess, known: KnownPosts) -> None:
     """Remember the posts that have a case already, so that their changes do not wait among those of old messages."""
     try:
@@ -465,10 +718,6 @@ class ChangeEvents:
 
     async def _thread_deleted(self, event: discord.RawThreadDeleteEvent) -> None:
         self._changes.channel_deleted(str(event.guild_id), str(event.thread_id))
-
-
-_FLAGGING_SECONDS: Final = 5.0
-"""How long found posts may still be flagged when the work ends; that needs no connection."""
 
 
 class Capture:

@@ -1,1 +1,0 @@
-"""The moderation reports of the home instance: taken in without the people's addresses, assigned, and resolved."""

@@ -1,1 +1,0 @@
-"""Settings: their keys, where they are read, and what they lead to."""
