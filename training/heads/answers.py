@@ -3,14 +3,15 @@
     python -m training.heads.answers
 
 Reads ``training/data/answers``: the posts that the replies of ``core/engine/cards/answers.jsonl`` were written to, and
-what a reader said of some under other posts. The vectors depend on the router's weights: make them anew with these.
+what a reader said of some under other posts. How posts are turned is learnt from these and ``training/data/answered``,
+without the posts of the votes. The vectors depend on the router's weights: make them anew with these.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Final
 
@@ -19,13 +20,15 @@ from numpy.typing import NDArray
 from safetensors.numpy import save
 
 from core.engine.backends.embeddings import SentenceEmbedder
-from core.engine.cards.answers import PLACE, VECTORS, Limit, answers, prepared_features, shipped_vectors
-from core.engine.cards.bank import prepared_id
+from core.engine.cards.answers import PLACE, VECTORS, Limit, answers, prepared_features, shipped_vectors, turned
+from core.engine.cards.bank import load_stereotypes, prepared_id
 from core.engine.cards.closeness import vectors_of
-from core.engine.cards.router import shipped_router
+from core.engine.cards.router import Router, shipped_router
+from core.engine.ports import Embedder
 from core.engine.wording.accusations import brought_in
 from core.engine.wording.target_groups import THOSE, unnamed
 from training.corpus import DATA, rows_in
+from training.heads.projections import Pairs, learnt
 
 _LANGUAGE: Final = "en"
 _RIDGE: Final = 1.0
@@ -50,19 +53,8 @@ Vote = tuple[Kind, NDArray[np.float32], bool]
 
 def main() -> None:
     """Write the vectors and what was fitted, and print what the likeliest replies are worth."""
-    answered_posts = {row["id"]: row for row in rows_in(_FOLDER / "posts.jsonl")}
-    answered = [_posts_of(prepared_id(_LANGUAGE, one.text), answered_posts) for one in answers()]
     router, embedder = shipped_router(), SentenceEmbedder()
-    every = list(dict.fromkeys(post for posts in answered for post in posts))
-    vectors_by = dict(zip(every, vectors_of([unnamed(post) for post in every], _LANGUAGE, embedder), strict=True))
-    shares_by = {post: np.sqrt(router.shares(post, _LANGUAGE)) for post in every}
-    held = {
-        "posts": np.array([_mean([vectors_by[post] for post in posts]) for posts in answered]),
-        "replies": vectors_of([unnamed(one.text.replace(PLACE, THOSE)) for one in answers()], _LANGUAGE, embedder),
-        "claims": vectors_of([one.claim for one in answers()], _LANGUAGE, embedder),
-        "shares": np.array([_mean([shares_by[post] for post in posts]) for posts in answered]),
-    }
-    packed = {name: np.round(np.asarray(rows) * 127).astype(np.int8) for name, rows in held.items()}
+    packed = _packed(router, embedder)
     nothing = {"of_answers": [], "of_prepared": [], "least": 1, "limits": []}
     VECTORS.write_bytes(save(packed, metadata={"about": json.dumps(nothing)}))
     vectors = shipped_vectors()
@@ -96,10 +88,49 @@ def main() -> None:
     VECTORS.write_bytes(save(packed, metadata={"about": json.dumps(about)}))
 
 
+def _packed(router: Router, embedder: Embedder) -> dict[str, NDArray[Any]]:
+    """The vectors of all replies and the two matrices, as they are kept: in eight and in sixteen bits."""
+    answered_posts = {row["id"]: row for row in rows_in(_FOLDER / "posts.jsonl")}
+    answered = [_posts_of(prepared_id(_LANGUAGE, one.text), answered_posts) for one in answers()]
+    every = list(dict.fromkeys(post for posts in answered for post in posts))
+    vectors_by = dict(zip(every, vectors_of([unnamed(post) for post in every], _LANGUAGE, embedder), strict=True))
+    shares_by = {post: np.sqrt(router.shares(post, _LANGUAGE)) for post in every}
+    posts = np.array([_mean([vectors_by[post] for post in posts]) for posts in answered])
+    replies = vectors_of([unnamed(one.text.replace(PLACE, THOSE)) for one in answers()], _LANGUAGE, embedder)
+    claims = vectors_of([one.claim for one in answers()], _LANGUAGE, embedder)
+    judged = {row["post"] for row in rows_in(_FOLDER / "votes.jsonl")}
+    is_learnt = np.array([judged.isdisjoint(posts) for posts in answered])
+    groups = np.array([one.group.value for one in answers()])
+    own = Pairs(posts[is_learnt], claims[is_learnt], replies[is_learnt], groups[is_learnt])
+    pairs = own.beside(_pairs_of_gists(judged, embedder))
+    to_replies, of_replies = learnt(pairs, pairs.replies)
+    to_claims, of_claims = learnt(pairs, pairs.claims)
+    held = {
+        "posts": posts,
+        "replies": turned(replies, of_replies),
+        "claims": turned(claims, of_claims),
+        "shares": np.array([_mean([shares_by[post] for post in posts]) for posts in answered]),
+    }
+    packed: dict[str, NDArray[Any]] = {name: np.round(rows * 127).astype(np.int8) for name, rows in held.items()}
+    return packed | {"to_replies": to_replies.astype(np.float16), "to_claims": to_claims.astype(np.float16)}
+
+
 def _posts_of(answer: str, rows: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """The post that a reply was written to, or the posts that make the claim that it was written to."""
     row = rows[answer]
     return [row["post"]] if "post" in row else [rows[one]["post"] for one in row["like"]]
+
+
+def _pairs_of_gists(left_out: Collection[str], embedder: Embedder) -> Pairs:
+    """The posts of ``training/data/answered`` with their gists and replies, but those that are left out."""
+    stereotypes = load_stereotypes()
+    rows = [row for row in rows_in(DATA / "answered" / "en.jsonl") if row["stereotype"] in stereotypes]
+    rows = [row for row in rows if row["post"] not in left_out]
+    posts, claims, replies = (
+        vectors_of([unnamed(row[name]) for row in rows], _LANGUAGE, embedder) for name in ("post", "gist", "text")
+    )
+    groups = np.array([stereotypes[row["stereotype"]].target_group.value for row in rows])
+    return Pairs(posts, claims, replies, groups)
 
 
 def _mean(rows: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:

@@ -39,6 +39,7 @@ FOLDER: Final = Path(str(resources.files("core.engine.cards")))
 SAID: Final = FOLDER / "answers.jsonl"
 VECTORS: Final = FOLDER / "answers.safetensors"
 _HELD: Final = ("posts", "replies", "claims", "shares")
+_MATRICES: Final = ("to_replies", "to_claims")
 _LONG: Final = 200
 """The characters that make the unit of a reply's length."""
 PLACE: Final = "{people}"
@@ -123,7 +124,10 @@ class Vectors:
 
     Attributes:
         posts, replies, claims: of the post, the reply and what the post says, each without names, shape (answers, 384).
-            Where several posts make the claim, it is their mean.
+            Where several posts make the claim, it is their mean. Replies and claims are turned
+            (``training.heads.projections``).
+        to_replies, to_claims: what turns a post's vector, so that it lies near replies that fit and near what it says;
+            shape (384, 384).
         shares: the square roots of the router's shares of the post, shape (answers, outputs).
         of_answers, of_prepared: what was fitted of what ``features`` and ``prepared_features`` give, and the offset.
         least: the chance from which a reply to another post is one of the prepared ones.
@@ -134,6 +138,8 @@ class Vectors:
     replies: NDArray[np.float32]
     claims: NDArray[np.float32]
     shares: NDArray[np.float32]
+    to_replies: NDArray[np.float32]
+    to_claims: NDArray[np.float32]
     of_answers: NDArray[np.float32]
     of_prepared: NDArray[np.float32]
     least: float
@@ -152,8 +158,8 @@ class Vectors:
     def features(self, text: str, language: str, router: Router, embedder: Embedder) -> NDArray[np.float32]:
         """What tells whether each answer fits under a post, shape (answers, 8). Blocking.
 
-        They are the cosines of the post with the answered one, of the stereotypes of both, and of the post with the
-        reply and with what the answered post says; whether it is about people whom the post names, or about others
+        They are the cosines of the post with the answered one, of the stereotypes of both, and of the turned post with
+        the reply and with what the answered post says; whether it is about people whom the post names, or about others
         alone; whether the post names nobody; and whether the reply was written to a claim.
 
         Raises:
@@ -166,8 +172,8 @@ class Vectors:
         columns = [
             self.posts @ post,
             self.shares @ shares,
-            self.replies @ post,
-            self.claims @ post,
+            self.replies @ turned(post, self.to_replies),
+            self.claims @ turned(post, self.to_claims),
             np.array(whose),
             np.array([bool(names and one.names and not ours) for one, ours in zip(answers(), whose, strict=True)]),
             np.full(len(whose), not names),
@@ -188,6 +194,12 @@ class Vectors:
             is_told: whether what the post says is told as its gist.
         """
         return float(_chance(prepared_features(text, cosine, is_sure=is_sure, is_told=is_told), self.of_prepared))
+
+
+def turned(vectors: NDArray[np.float32], matrix: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Unit vectors, of shape (384,) or (n, 384), times a matrix, of length 1 again."""
+    products = vectors @ matrix
+    return np.asarray(products / np.linalg.norm(products, axis=-1, keepdims=True))
 
 
 def prepared_features(text: str, cosine: float, *, is_sure: bool, is_told: bool) -> NDArray[np.float32]:
@@ -265,9 +277,8 @@ def shipped_vectors() -> Vectors:
     """The vectors that ship, which are read at the first use."""
     with safe_open(VECTORS, framework="numpy") as file:
         about: dict[str, Any] = json.loads(file.metadata()["about"])
-        held = {
-            name: file.get_tensor(name).astype(np.float32) / 127 for name in ("posts", "replies", "claims", "shares")
-        }
+        held = {name: file.get_tensor(name).astype(np.float32) / 127 for name in _HELD}
+        held |= {name: file.get_tensor(name).astype(np.float32) for name in _MATRICES}
     fitted = {name: np.array(about[name], np.float32) for name in ("of_answers", "of_prepared")}
     limits = tuple(Limit(*limit) for limit in about["limits"])
     return Vectors(**held, **fitted, least=about["least"], limits=limits)
