@@ -360,7 +360,7 @@ def changed(policy: CommunityPolicy, changes: Mapping[str, object]) -> Community
     return replace(new, norm_notice=notices)
 
 
-_ELSEWHERE: Final = re.compile(r"([a-z]+)/(-?[0-9]+(?:/[0-9]+)?)")
+_ELSEWHERE: Final = re.compile(r"([a-z]{1,20})/(-?[0-9]{1,20}(?:/[0-9]{1,20})?)")
 
 
 def elsewhere(review_channel: str) -> tuple[str, str] | None:

@@ -12,7 +12,7 @@ REPOSITORY = Path(__file__).resolve().parents[5]
 
 COMMON = """\
 from datetime import datetime
-from core.models import Posted, PostRef
+from core.models import SentReply, PostRef
 from core.desk.rules.platforms import ChatPlatform
 from core.desk.rules.approval import ApprovedReply, approve, restore
 
@@ -20,12 +20,12 @@ from core.desk.rules.approval import ApprovedReply, approve, restore
 
 SNIPPETS = {
     "posts_an_approval": """\
-async def send(platform: ChatPlatform, ref: PostRef, text: str, shown: str, at: datetime) -> Posted:
+async def send(platform: ChatPlatform, ref: PostRef, text: str, shown: str, at: datetime) -> SentReply:
     reply = approve(approval_id="a", in_reply_to=ref, text=text, shown_sha256=shown, moderator="m", at=at)
     return await platform.post(reply)
 """,
     "posts_a_text": """\
-async def send(platform: ChatPlatform) -> Posted:
+async def send(platform: ChatPlatform) -> SentReply:
     return await platform.post("text")
 """,
     "makes_a_reply_without_the_seal": """\
