@@ -22,7 +22,7 @@ from core.engine.readers.pooling import PoolingWeights, shipped
 from core.engine.review.candidates import POINTING, Candidate, points_at_the_post
 from core.engine.review.explanation import Teller, cautions_of, unsure
 from core.engine.review.judge import LEADING, best_of_each_intent, seeded
-from core.engine.scoring.check import Read, check_reply, read_drafts
+from core.engine.scoring.check import CheckedText, Read, check_reply, read_drafts
 from core.engine.scoring.gates import (
     UNSOURCED,
     GateContext,
@@ -128,10 +128,9 @@ class Assessor:
 
         What is held back is not among them.
         """
-        prepared_words = frozenset(word for text in self.prepared for word in words(text))
-        context = GateContext(self.brief, self.max_characters, self.prepared, self.recent, prepared_words, self.rules)
+        context = self._context()
         faults = await asyncio.to_thread(
-            lambda: [intent_fault(c.text, c.intent) or fault_of(c.text, context, self._reviewed) for c in candidates]
+            lambda: [intent_fault(c.text, c.intent) or fault_of(c.text, context, self._left(c)) for c in candidates]
         )
         passed = [c for c, fault in zip(candidates, faults, strict=True) if self._passes(fault)]
         passed = [c for c in passed if self._passes(await self._drift_fault(c))]
@@ -205,19 +204,16 @@ class Assessor:
         shown = list[Candidate]()
         for candidate in candidates:
             by_rules, opinion = check_reply(candidate.text, context), read_of.get(candidate)
-            if not self._passes(next((fault for fault in by_rules.faults if fault not in self._reviewed), None)):
+            left = self._left(candidate)
+            if not self._passes(next((fault for fault in by_rules.faults if fault not in left), None)):
                 continue
-            unsourced = by_rules.fault or ""
             added = " ".join(own_sentences(candidate.text, context)) if candidate.is_prepared else ""
             is_hate: bool = bool(added) and await asyncio.to_thread(self.readers.drafts.reads_as_hate, added, language)
             if not self._passes(sentence("reads as hateful") if is_hate else None):
                 continue
             stands_in = candidate.is_prepared and self.writer.is_larger
             may_miss = candidate.may_miss or not (candidate.is_prepared or self.is_good_writer)
-            doubts = by_rules.warnings
-            if unsourced:
-                doubts = (*doubts_without_source(candidate.text, context), *doubts)
-            done = replace(candidate, doubts=doubts, unsourced=unsourced, stands_in=stands_in, may_miss=may_miss)
+            done = replace(_told(candidate, by_rules, context), stands_in=stands_in, may_miss=may_miss)
             if opinion is None:
                 shown.append(done)
                 continue
@@ -229,10 +225,18 @@ class Assessor:
                 shown.append(replace(done, doubt=reader_doubt(opinion.signs, opinion.limits) or ""))
         return shown
 
-    @property
-    def _reviewed(self) -> Container[str]:
-        """The faults of drafts that the review decides about."""
-        return UNSOURCED if self.is_reviewed else ()
+    def _left(self, candidate: Candidate) -> Container[str]:
+        """The faults of a draft about which the review decides."""
+        return UNSOURCED if self.is_reviewed and not candidate.is_prepared else ()
+
+    def _context(self) -> GateContext:
+        prepared_words = frozenset(word for text in self.prepared for word in words(text))
+        return GateContext(self.brief, self.max_characters, self.prepared, self.recent, prepared_words, self.rules)
+
+    def with_sources(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+        """Candidates that passed without the evidence of this brief, and what they state without a source now."""
+        context = self._context()
+        return [_told(c, check_reply(c.text, context), context) if c.unsourced else c for c in candidates]
 
     @property
     def is_good_writer(self) -> bool:
@@ -302,6 +306,14 @@ class Assessor:
         if fault:
             self.faults[fault] += 1
         return not fault
+
+
+def _told(candidate: Candidate, by_rules: CheckedText, context: GateContext) -> Candidate:
+    """A candidate that the rules pass, or leave to the review, with what a moderator is warned of."""
+    if not by_rules.fault:
+        return replace(candidate, doubts=by_rules.warnings, unsourced="")
+    doubts = (*doubts_without_source(candidate.text, context), *by_rules.warnings)
+    return replace(candidate, doubts=doubts, unsourced=by_rules.fault)
 
 
 def with_answers_placed(candidates: Sequence[Candidate]) -> list[Candidate]:

@@ -67,13 +67,15 @@ class NameSpan:
 
 def is_place(name: str) -> bool:
     """Whether a name is that of a country, a region, or their union, as the CLDR or ``names.toml`` has it."""
-    return name in _places() or name in _same()
+    return name in _places() or any(name in _same()[place] for place in _lists()["places"])
 
 
 def of_people(name: str, known: AbstractSet[str]) -> bool:
-    """Whether a text with the casefolded words names the people of a place or of a kind, or one of several of them."""
+    """Whether a text with the casefolded words names the people of a place, or one or several of those named."""
     word = name.casefold()
-    return any(
+    if not {f"{word}s", f"{word}es", word.removesuffix("s")}.isdisjoint(known):
+        return True
+    return is_place(name) and any(
         _PEOPLE_ENDING.fullmatch(other[cut:])
         for cut in range(max(_COMMON, len(word) - _OWN_ENDING), len(word) + 1)
         for other in known

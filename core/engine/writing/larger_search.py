@@ -1,7 +1,7 @@
 """The drafts of a larger model: samples of the plain question, one with evidence, reviewed together and put in order.
 
 Where nearly all samples state facts without a source, some more are asked for that state none. They come first of those
-that the review would publish: a fact without a source needs a second person.
+that the review would publish: a figure or name without a source needs a second person.
 
 In a profile that has rounds the best two are written anew with the review's words, and what wins in both orders of the
 judge is kept: the reduced loop of CODEOFCONDUCT (Algorithm 1).
@@ -25,6 +25,7 @@ from core.engine.review.judge import Judge, ranked
 from core.engine.review.reviewer import ModelReview, Opinion, in_words, review
 from core.engine.scoring.factual import is_factual
 from core.engine.scoring.gates import intent_fault, second_doubt
+from core.engine.scoring.grounding import NAME, unsupported
 from core.engine.scoring.receipts import warnings_of
 from core.engine.scoring.repeated import without_repeated
 from core.engine.wording.text import content_stems, numbers, sentences
@@ -87,7 +88,8 @@ class LargerSearch:
             start = await self._candidates(written, plain)
             await self.show(start, plain)
             stating = sum(self._states(draft) for draft in start)
-            if stating and len(start) - stating < min(_BARE, len(written)):
+            is_wanting = stating > 0 and len(start) - stating < min(_BARE, len(written))
+            if is_wanting and not self.writer.model.budget.is_late():
                 bare = self._value_of(await self.writer.replies(_AGAIN, BARE))
                 start += await self._candidates([text for text in bare if text not in written], plain)
                 await self.show(start, plain)
@@ -96,7 +98,7 @@ class LargerSearch:
             answering.cancel()
         assessor = self.assess(replace(self.brief, evidence=(passage,))) if passage else plain
         sourced = self._value_of(await self.writer.sourced(passage)) if passage else ""
-        start += await self._candidates([sourced] if sourced else [], assessor)
+        start = [*assessor.with_sources(start), *await self._candidates([sourced] if sourced else [], assessor)]
         self.report("drafts", f"drafts that pass the gates: {len(start)}")
         prepared = await self._prepared(assessor)
         if not start:
@@ -106,7 +108,7 @@ class LargerSearch:
         if verdict:
             offered, verdict, rounds = await self._mended(offered, verdict, passage, assessor)
         in_order = list(self._ordered(offered, verdict, sourced, passage, assessor))
-        return Search(in_order or prepared[:MAX_DRAFTS], rounds, sentence("reviewed")), assessor
+        return Search(in_order or prepared[1 : MAX_DRAFTS + 1], rounds, sentence("reviewed")), assessor
 
     async def _reviewed(
         self, offered: Sequence[Candidate], passage: Evidence | None
@@ -151,13 +153,15 @@ class LargerSearch:
             advice = {text: opinion.mend for text, opinion in verdict.opinions.items()}
             wanting = [draft for draft in order[:_MENDED] if advice.get(draft.text)]
             texts = [await self.writer.mended(draft.text, advice[draft.text]) for draft in wanting]
-            won = list[Candidate]()
+            won, beaten = list[Candidate](), list[Candidate]()
             for before, text in zip(wanting, texts, strict=True):
-                passed = await self._candidates([text] if text and text not in by_text else [], assessor)
-                won += [mended for mended in passed if await self._is_better(mended, before)]
+                for mended in await self._candidates([text] if text and text not in by_text else [], assessor):
+                    if await self._is_better(mended, before):
+                        won.append(mended)
+                        beaten.append(before)
             if not won:
                 return offered, verdict, done + 1
-            offered = [*won, *offered]
+            offered = [*won, *(draft for draft in offered if draft not in beaten)]
             again = self._value_of(await self._reviewed(offered, passage))
             if again is None:
                 return offered, verdict, done + 1
@@ -196,8 +200,7 @@ class LargerSearch:
             left = _by_review(left, verdict)
         else:
             left.sort(key=lambda draft: (draft.is_prepared, draft.order))
-        with_source = [draft for draft in left if draft.text == sourced and draft.receipts and not draft.doubt]
-        left = _with_evidence(left, with_source)
+        left = _with_evidence(left, sourced)
         last = max((at for at, candidate in enumerate(left) if not candidate.is_prepared), default=-1)
         shown = list[Candidate]()
         for at, candidate in enumerate(left):
@@ -240,7 +243,6 @@ class LargerSearch:
             warnings=warnings,
             doubt=doubt,
             contested="",
-            unsourced="",
             is_vouched=is_vouched,
         )
 
@@ -261,7 +263,9 @@ class LargerSearch:
         for part in parts:
             stated = without_repeated(part, self.brief.post.text, language)
             if part in carried and passage:
-                yield Receipt(part, passage.id, Verdict.SUPPORTED, None)
+                strange = [item for item in unsupported(stated, (passage,), language) if item.kind != NAME]
+                verdict = Verdict.UNSUPPORTED if strange else Verdict.SUPPORTED
+                yield Receipt(part, passage.id, verdict, None)
             elif numbers(stated) or (is_more and is_factual(stated, language)):
                 verdict = Verdict.UNSUPPORTED if opinion else Verdict.UNVERIFIED
                 yield Receipt(part, passage.id if passage else None, verdict, None)
@@ -278,23 +282,32 @@ def _by_review(drafts: Sequence[Candidate], verdict: ModelReview) -> list[Candid
     A prepared reply stays behind what the model wrote and the review puts before it.
     """
     place = {text: at for at, text in enumerate(verdict.order)}
-    unsupported = [place[draft.text] for draft in drafts if draft.is_unsupported]
+    last = len(place)
+    without_source = [place.get(draft.text, last) for draft in drafts if draft.is_vouched and _lacks_source(draft)]
 
     def key(draft: Candidate) -> tuple[bool, bool, int]:
-        opinion, own = verdict.opinions.get(draft.text), place[draft.text]
-        is_behind = draft.is_prepared and min(unsupported, default=own) < own
-        return opinion is not None and not opinion.is_publishable, draft.is_unsupported or is_behind, own
+        own = place.get(draft.text, last)
+        is_behind = draft.is_prepared and min(without_source, default=own) < own
+        return not draft.is_vouched, _lacks_source(draft) or is_behind, own
 
     return sorted(drafts, key=key)
 
 
-def _with_evidence(best: list[Candidate], sourced: Sequence[Candidate]) -> list[Candidate]:
-    """The drafts with the one that carries evidence, where there is one without a doubt, in the second place.
+def _lacks_source(draft: Candidate) -> bool:
+    return draft.is_unsupported or bool(draft.unsourced)
 
-    Blind readers preferred the plain reply where the other one came first (``docs/figures/measured.md``).
+
+def _with_evidence(best: list[Candidate], sourced: str) -> list[Candidate]:
+    """The drafts with the one that carries evidence in the second place, where the review would publish it.
+
+    It leads where the one before it would not be published, or lacks a source itself. Else blind readers preferred the
+    plain reply (``docs/figures/measured.md``).
     """
-    others = [candidate for candidate in best if candidate not in sourced]
-    return [*others[:1], *sourced, *others[1:]]
+    evident = [c for c in best if c.text == sourced and c.receipts and c.is_vouched and not c.doubt]
+    evident = [c for c in evident if not _lacks_source(c)]
+    others = [c for c in best if c not in evident]
+    leading = [c for c in others[:1] if c.is_vouched and not _lacks_source(c)]
+    return [*leading, *evident, *others[len(leading) :]]
 
 
 def _share(part: str, stems: set[str], language: str) -> float:

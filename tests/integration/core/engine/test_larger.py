@@ -322,6 +322,29 @@ async def test_a_fact_without_a_source_is_asked_for_again_without_it_and_shown_i
     assert stating not in {draft.text for draft in unread.drafts}
 
 
+async def test_a_figure_that_its_passage_does_not_hold_is_no_supported_one(
+    lenient: Readers, knowledge: EvidenceSource
+) -> None:
+    """Whatever the review says of it; and such a draft takes no place before one that needs no source."""
+    text = "In 25 countries immigrants paid in 340% of what the state spent on their health and education."
+    review = reviewing({text: {"passage": "yes", "states": "yes"}}, [text])
+    model = larger_model(passage=json.dumps({"claim": "x", "passage": "A"}), sourced=text, review=review)
+    suggestion, _ = await asked(lenient, knowledge, model)
+    assert suggestion.drafts[0].text == FIRST
+    (draft,) = [draft for draft in suggestion.drafts if draft.text == text]
+    assert {receipt.verdict for receipt in draft.receipts} == {Verdict.UNSUPPORTED}
+    assert any("340%" in str(warning) for warning in draft.warnings)
+
+
+async def test_evidence_leads_where_everything_else_lacks_a_source(lenient: Readers, knowledge: EvidenceSource) -> None:
+    """Nothing is put before it that a moderator would have to look up."""
+    uses = {SECOND: {"passage": "yes", "states": "yes"}, COUNTED: {"states": "yes"}}
+    chosen = json.dumps({"claim": "x", "passage": "A"})
+    model = larger_model(plain=COUNTED, passage=chosen, sourced=SECOND, review=reviewing(uses, [COUNTED, SECOND]))
+    suggestion, _ = await asked(lenient, knowledge, model)
+    assert [draft.text for draft in suggestion.drafts if draft.writer][:2] == [SECOND, COUNTED]
+
+
 @pytest.mark.parametrize(("passage", "verdicts"), [("yes", {Verdict.SUPPORTED}), ("none", {Verdict.UNSUPPORTED})])
 async def test_a_draft_that_says_its_passage_and_no_more_states_no_other_fact(
     lenient: Readers, knowledge: EvidenceSource, passage: str, verdicts: set[Verdict]

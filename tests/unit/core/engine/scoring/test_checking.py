@@ -70,6 +70,8 @@ def test_who_read_it_is_said() -> None:
         ("es", "Los colombianos no trabajan.", "Aquí en España trabajan a nuestro lado cada día.", 0),
         ("en", "Migrants do not work.", "People in Germany saw that 64% of those who came have a job.", 1),
         ("en", "Migrants do not work.", "Ask the people in Seoul about it.", 1),
+        ("en", "Migrants do not work.", "We asked the OECD about it.", 1),
+        ("en", "Maria and the state want us gone.", "We met Marie and the people of Stats here.", 2),
     ],
 )
 def test_the_country_of_the_people_attacked_or_of_no_figure_is_not_doubted(
