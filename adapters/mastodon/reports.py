@@ -380,6 +380,10 @@ class ReportFollower:
     async def check(self, community: str, channel: str) -> None:
         """Nothing can be wrong with it."""
 
+    def community_of(self, channel: str) -> str:
+        """None: there are no channels."""
+        return ""
+
     async def follow(self, card: Card) -> None:
         """Assign or resolve the report of a case, as the case stands; a fault is logged, and harms no case."""
         report_id = report_of(card.post.flagged_how)

@@ -36,7 +36,7 @@ from core.desk.rules.dashboard_ports import Place
 from core.desk.rules.policy import CommunityPolicy, changed, to_json
 from core.desk.rules.roles import OnCommunity, may_on_community
 from core.engine.cards.support_words import project_notices
-from core.errors import AntiphonError, BadInput, Conflict, PlatformUnavailable
+from core.errors import AntiphonError, BadInput, Conflict, NotAllowed, PlatformUnavailable
 from core.i18n.catalogs import LANGUAGES, gettext, translated
 from core.i18n.sentences import sentence
 
@@ -129,9 +129,9 @@ async def save(request: web.Request) -> web.Response:
         if check is not None and (channel := _review_channel(said)):
             before = await site.governance.policy(platform, manager.community)
             if channel != before.review_channel:
-                await check(manager.community, channel)
+                await check(manager.community, channel, visitor_of(request).people)
         await site.governance.configure(platform, manager.community, changes, manager.person)
-    except (BadInput, PlatformUnavailable) as err:
+    except (BadInput, NotAllowed, PlatformUnavailable) as err:
         return await _refused(request, platform, manager, err, said)
     except Conflict as err:
         return await _refused(request, platform, manager, err, None)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -40,8 +40,8 @@ Paste = Callable[[str, Person], Awaitable[str]]
 """Makes a case of words that somebody pastes, and gives its id."""
 
 
-CheckChannel = Callable[[str, str], Awaitable[None]]
-"""Is given a community, as its platform names it, and a channel."""
+CheckChannel = Callable[[str, str, Sequence[Person]], Awaitable[None]]
+"""Is given a community, as its platform names it, a channel, and who chooses it, one person for each platform."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +57,7 @@ class Site:
         configured: what holds for every community, as the configuration names it, with its value.
         providers: through which platforms people log in, by the platform's name.
         check_review_channel: for each platform whose cases are reviewed here, looks whether those of a community can be
-            reviewed in a channel of another platform, too, and raises what speaks against it.
+            reviewed in a channel that somebody chose on another platform, too, and raises what speaks against it.
     """
 
     casework: Casework

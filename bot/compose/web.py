@@ -56,7 +56,7 @@ async def dashboard(
         configured=_for_all(settings),
         providers=providers,
         check_review_channel={
-            name: partial(check_channel, running.platforms.surfaces)
+            name: partial(check_channel, running.platforms.surfaces, running.governance)
             for name in running.platforms.max_characters
             if not has_review(name)
         },

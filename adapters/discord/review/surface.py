@@ -210,6 +210,11 @@ class DiscordReviewSurface:
         if lacking := lacking_in(place):
             raise channel_closed(lacking)
 
+    def community_of(self, channel: str) -> str:
+        """The server of a channel or thread; "" where we see no such channel."""
+        place = self._client.get_channel(_id(channel))
+        return str(place.guild.id) if isinstance(place, Place) else ""
+
     async def show(self, card: Card, channel: str, shown: PostRef | None) -> PostRef:
         """Show a card, or edit the one that is there; ``core.desk.rules.platforms.ReviewSurface`` says the rest."""
         if shown is None:

@@ -1,5 +1,6 @@
 """Where cards may be shown: a private group of moderators, a topic in it, or one person's private chat.
 
+Cases of another platform are shown in groups alone: nobody there says whose private chat it is.
 What Telegram says of a chat is remembered for a minute at most. Where it does not say what a chat is, nothing of a case
 is written there.
 """
@@ -19,7 +20,7 @@ from telegram.error import BadRequest, Forbidden
 from adapters.telegram.connection.client import TelegramClient
 from adapters.telegram.connection.error_meanings import FAULTS
 from adapters.telegram.connection.refs import NAME, numbers_of
-from adapters.telegram.review.refusals import chat_gone, chat_open, is_watched_itself, not_a_place, of_card
+from adapters.telegram.review.refusals import chat_gone, chat_of_one, chat_open, is_watched_itself, not_a_place, of_card
 from core.errors import PlatformUnavailable
 from core.models import PostRef
 
@@ -77,12 +78,13 @@ class ReviewPlaces:
         """Refuse a place that others than moderators can read.
 
         Raises:
-            PlatformUnavailable: it is open, gone, or the watched group itself.
+            PlatformUnavailable: it is open, gone, the watched group itself, or a private chat for another platform.
             PlatformBusy: Telegram does not say what it is.
+            StoreUnavailable: nobody can say whether the cases of the group are reviewed elsewhere.
         """
         place = self.require_known_closed(community, channel)
-        if community and not _is_chat(community):
-            policy = await self._client.desk.policies.of(str(place.chat))
+        if is_of_other_platform(community):
+            policy = await self._client.desk.policies.surely_of(str(place.chat))
             if policy.review_channel:  # the group has members, and its own cases are shown elsewhere
                 raise is_watched_itself()
         remembered = self._open.get(place.chat)
@@ -97,6 +99,8 @@ class ReviewPlaces:
         place = place_of(channel)
         if str(place.chat) == community:
             raise is_watched_itself()
+        if is_of_other_platform(community) and place.chat > 0:
+            raise chat_of_one()
         if self._open.get(place.chat, (0.0, False))[1]:
             raise chat_open()
         return place
@@ -114,9 +118,9 @@ class ReviewPlaces:
             raise of_card(err) from err
 
 
-def _is_chat(community: str) -> bool:
-    """Whether a community is a chat; cases of other platforms may be shown in a chat, too."""
-    return community.removeprefix("-").isdecimal()
+def is_of_other_platform(community: str) -> bool:
+    """Whether a community is no chat, so that its cases are those of another platform; "" is none."""
+    return bool(community) and not community.removeprefix("-").isdecimal()
 
 
 def _can_be_read_by_others(chat: ChatFullInfo) -> bool:

@@ -29,6 +29,14 @@ def is_watched_itself() -> PlatformUnavailable:
     return PlatformUnavailable(sentence("Cases are not shown in the group that they come from."), remedy=_CHOOSE)
 
 
+def chat_of_one() -> PlatformUnavailable:
+    """The review chat is somebody's own, and the cases are those of another platform."""
+    return PlatformUnavailable(
+        sentence("Cases of another platform are not shown in a private chat."),
+        remedy=sentence("Choose a private group of the moderators."),
+    )
+
+
 def chat_open() -> PlatformUnavailable:
     """The review chat is open: nothing hateful is shown there, for whatever reason it was opened."""
     return PlatformUnavailable(

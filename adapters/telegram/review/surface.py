@@ -26,7 +26,7 @@ from adapters.telegram.connection.error_meanings import FAULTS, description_of, 
 from adapters.telegram.connection.limiter import PATIENT, PROGRESS
 from adapters.telegram.connection.refs import NAME, numbers_of
 from adapters.telegram.review.layout import card_message
-from adapters.telegram.review.places import ReviewPlaces, place_of, shared_language
+from adapters.telegram.review.places import ReviewPlaces, is_of_other_platform, place_of, shared_language
 from adapters.telegram.review.private_words import NO_PREVIEW
 from adapters.telegram.review.refusals import of_card
 from core.desk.rules.approval import CLOSED
@@ -95,8 +95,15 @@ class TelegramReviewSurface:
 
     async def check(self, community: str, channel: str) -> None:
         """Look whether cards may be shown in a chat; ``core.desk.rules.platforms.ReviewSurface`` says the rest."""
-        place = self.places.require_known_closed(community, channel)
+        if is_of_other_platform(community):
+            place = await self.places.require_closed(community, channel)
+        else:
+            place = self.places.require_known_closed(community, channel)
         self._communities[place.chat].add(community)
+
+    def community_of(self, channel: str) -> str:
+        """The chat itself, also of a topic; Telegram lets us list no chats, so it may be one that we are not in."""
+        return str(place_of(channel).chat)
 
     async def show(self, card: Card, channel: str, shown: PostRef | None) -> PostRef:
         """Show a card, or edit the one that is there; ``core.desk.rules.platforms.ReviewSurface`` says the rest."""

@@ -54,7 +54,7 @@ class DoctorOnPage:
             deciders = {_named(member.person) for member in members if may_on_case(member.roles, OnCase.APPROVE)}
             managers = [member for member in members if may_on_community(member.roles, OnCommunity.CONFIGURE)]
             all_accounts = await accounts.every(session)
-            entering = {_named(who) for account in all_accounts for who in account.people}
+            entering = {_named(who) for account in all_accounts for who in account.people if who.platform == platform}
             return len(managers), len(deciders), len(deciders & entering), await seen(session)
 
         managers, deciders, with_account, standings = await self._database.run("look how far setup is", work)

@@ -326,7 +326,7 @@ class ReviewBoard:
         new = [community for community, board in boards.items() if self._boards.get(community) != board]
         for community in new:
             if community in self._boards and self._boards[community].channel != boards[community].channel:
-                self._rests.end(community)  # another channel is tried at once
+                self._end_rests(community)  # another channel is tried at once
                 self._shut.discard(community)
         self._unlooked.update(new)
         self._again |= await review_cards.standing_cards(session, new)
@@ -365,9 +365,14 @@ class ReviewBoard:
         if is_changed or community in self._shut:
             self._rests.end(community)
         if community in self._shut:
+            self._end_rests(community)
             self._shut.discard(community)
             self._lost.went_unheard(board.name)  # a platform tells of no channel that is closed to us
             await self._database.run("cards may be shown", lambda session: end_trouble(session, community, channel))
+
+    def _end_rests(self, community: str) -> None:
+        """Try a community again, with each of its cards that its platform refused."""
+        self._rests.end(community, *(case_id for case_id, own in self._again.items() if own == community))
 
     async def _bring_up_to_date(self, case_id: str) -> bool:
         """Show one card if it is outdated; ``False`` if the others of its community must wait."""

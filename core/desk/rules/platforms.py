@@ -186,9 +186,15 @@ class ReviewSurface(Protocol):
     async def check(self, community: str, channel: str) -> None:
         """Look whether cards may be shown in a channel, by what is known of it without asking the platform.
 
+        The platform may be asked about a channel for a community of another platform.
+
         Raises:
             PlatformUnavailable: as ``show``.
         """
+        ...
+
+    def community_of(self, channel: str) -> str:
+        """The ``PostRef.community`` that a channel belongs to; "" where we are in no such channel."""
         ...
 
 

@@ -19,7 +19,7 @@ class FakeSurface:
     ``faults`` are raised by the next calls, before anything is shown, those in ``always`` by each call in a community;
     ``loses_answers`` is how many of the next calls fail after the card stands. ``line`` holds every call up until it is
     set, ``lines`` those in a community. ``shut`` are communities in whose channel no card with words may be shown,
-    ``news`` those that changed.
+    ``news`` those that changed. Each channel is a community of its own.
     The card of a closed case that is gone stays gone. ``unheard_in`` are communities in which messages were deleted
     without a word, ``page`` is how many cards a look tells of, and ``look_faults`` are raised by the next looks.
     """
@@ -85,6 +85,9 @@ class FakeSurface:
     async def check(self, community: str, channel: str) -> None:
         if community in self.shut:
             raise self.shut[community]
+
+    def community_of(self, channel: str) -> str:
+        return channel
 
     def _of_case(self, card: Card, channel: str) -> PostRef | None:
         found = (ref for ref, old in self.cards.items() if (old.case_id, ref.channel) == (card.case_id, channel))

@@ -11,8 +11,10 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser as Html
 
 from adapters.web.borderline import BORDERLINE
+from adapters.web.site import CheckChannel
 from bot.serve.hosted_review import check_channel
 from core.desk.communities.decisions import CommunityDesk
+from core.desk.communities.governance import CommunityGovernance
 from core.desk.database.connection import Session
 from core.desk.rules.policy import CommunityPolicy, Judgement
 from core.desk.rules.roles import Operator, Person, Role
@@ -27,6 +29,7 @@ from tests.fakes.ports.word_detector import WordDetector
 from tests.fakes.web.browsing import Browser, Dashboard, Page, dashboard
 
 _WHO = Person("discord", "731", "Mikel")
+_THERE = Person("telegram", "88", "Mikel")
 _PLACE = f"discord/{REVIEWED.community}"
 _PATH = f"/settings/{_PLACE}"
 _WATCHED, _OTHER = "222", "223"
@@ -46,10 +49,10 @@ async def room(desk_file: Path, detector: WordDetector) -> AsyncIterator[Dashboa
         yield made
 
 
-async def manager(room: Dashboard) -> Browser:
-    """The browser of a manager, who logs in now."""
+async def manager(room: Dashboard, *elsewhere: Person) -> Browser:
+    """The browser of a manager, who logs in now, with who they are on other platforms."""
     room.desk.roles[_WHO.user] = Role.MANAGER
-    return await room.logged_in("mikel", _WHO)
+    return await room.logged_in("mikel", _WHO, *elsewhere)
 
 
 @pytest.fixture
@@ -71,6 +74,12 @@ async def history(room: Dashboard) -> list[tuple[str, str]]:
     """Who changed what in the community, without the roles that the platform tells."""
     lines = await CommunityDesk(room.desk.database).history(_PLACE, Operator("test"))
     return [(line.actor, str(line.reason)) for line in lines if line.actor != "platform"]
+
+
+async def manages_there(room: Dashboard, group: str = "-7") -> None:
+    """Let the manager manage a group on Telegram, too."""
+    desk = CommunityDesk(room.desk.database)
+    await desk.grant(await desk.known("telegram", group), _THERE, Role.MANAGER, Operator("test"))
 
 
 async def configure(room: Dashboard, **changes: object) -> None:
@@ -436,10 +445,14 @@ async def test_posting_is_stopped_and_disclosure_needs_a_reason(room: Dashboard,
 async def test_a_review_channel_on_another_platform_is_set_where_cards_can_be_shown(desk_file: Path) -> None:
     """Only where the cases are reviewed on these pages; what speaks against a channel is said, and nothing is kept."""
     surface = FakeSurface("telegram")
-    check = {"discord": partial(check_channel, {"telegram": surface})}
+    check = dict[str, CheckChannel]()
     async with dashboard(desk_file, check_review_channel=check) as room:
+        surfaces = {"telegram": surface}
+        governance = CommunityGovernance(room.desk.database, room.desk.desk.live_roles)
+        check["discord"] = partial(check_channel, surfaces, governance)
         await room.desk.case(REVIEWED)
-        mikel = await manager(room)
+        mikel = await manager(room, _THERE)
+        await manages_there(room)
         for channel, said in (("12", "no review channel"), ("mastodon/12", "is not connected")):
             await mikel.get(_PATH)
             page = await send(mikel, review_channel=channel)
@@ -453,9 +466,30 @@ async def test_a_review_channel_on_another_platform_is_set_where_cards_can_be_sh
         await mikel.get(_PATH)
         assert "Saved." in (await send(mikel, review_channel=" telegram/-7 ")).words
         assert (await policy(room)).review_channel == "telegram/-7"
-        del check["discord"].args[0]["telegram"]
+        del surfaces["telegram"]
         assert "Saved." in (await send(mikel, tone="dry")).words, "the channel is as it was"
         assert "Saved." in (await send(mikel, review_channel="")).words
+        assert (await policy(room)).review_channel == ""
+
+
+@pytest.mark.parametrize("is_known", [False, True])
+async def test_nobody_chooses_a_channel_of_a_server_or_group_that_they_do_not_manage(
+    desk_file: Path, is_known: bool
+) -> None:
+    """Whether the account names somebody on that platform or not; nothing is told of the channel."""
+    surface = FakeSurface("telegram")
+    surface.shut[REVIEWED.community] = PlatformUnavailable("Everybody can see #secret.", remedy="Close #secret.")
+    check = dict[str, CheckChannel]()
+    async with dashboard(desk_file, check_review_channel=check) as room:
+        governance = CommunityGovernance(room.desk.database, room.desk.desk.live_roles)
+        check["discord"] = partial(check_channel, {"telegram": surface}, governance)
+        await room.desk.case(REVIEWED)
+        mikel = await manager(room, *([_THERE] if is_known else []))
+        await manages_there(room, "-8")
+        await mikel.get(_PATH)
+        page = await send(mikel, review_channel="telegram/-7")
+        assert page.status == 403 and "Only somebody who manages that server or group" in page.words
+        assert "antiphon community review" in page.words and "secret" not in page.text
         assert (await policy(room)).review_channel == ""
 
 

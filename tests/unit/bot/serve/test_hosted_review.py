@@ -9,14 +9,17 @@ import pytest
 from bot.serve.hosted_review import HostedReview, check_channel
 from core.desk.rules.approval import CaseState
 from core.desk.rules.platforms import MessageLook, ReviewSurface
-from core.errors import BadInput, CardRefused, PlatformBusy, PlatformUnavailable
+from core.desk.rules.roles import Person, Role
+from core.errors import BadInput, CardRefused, NotAllowed, PlatformBusy, PlatformUnavailable
 from core.models import PostRef
 from tests.fakes.ports.cards import POST, REVIEWED
+from tests.fakes.ports.governance import FakeGovernance
 from tests.fakes.ports.surface import FakeSurface
 
 HOME = "social.example"
 CARD = replace(REVIEWED, community=HOME, post=replace(POST, ref=PostRef("mastodon", HOME, "far.example", "109")))
 CLOSED = replace(CARD, state=CaseState.NO_REPLY)
+MANAGER = Person("discord", "5", "Ana")
 OPEN = PlatformUnavailable("Everybody can see it.", remedy="Choose another one there.")
 
 
@@ -102,6 +105,47 @@ async def test_a_closed_card_on_a_platform_that_is_away_holds_up_no_other(rooms:
     assert moved.channel == "telegram/-7"
 
 
+async def test_a_channel_that_refuses_keeps_back_one_card_alone_and_is_told(rooms: Rooms) -> None:
+    """The case's own platform hears of all; the channel is looked at at once, and each hour until it is mended."""
+    rooms.review.changed()
+    rooms.discord.shut[HOME] = OPEN
+    for number in (1, 2):
+        with pytest.raises(CardRefused, match="Everybody can see it"):
+            await rooms.review.show(CARD, "discord/12", None)
+        assert len(rooms.own.calls) == number
+    rooms.discord.shut.clear()
+    assert rooms.review.changed() == {HOME}
+    with pytest.raises(PlatformUnavailable, match="Everybody can see it"):
+        await rooms.review.check(HOME, "discord/12")
+    rooms.seconds = 3599.0
+    assert rooms.review.changed() == frozenset()
+    rooms.seconds = 3600.0
+    assert rooms.review.changed() == {HOME}
+    await rooms.review.check(HOME, "discord/12")
+    rooms.seconds = 9000.0
+    assert rooms.review.changed() == frozenset()
+
+
+async def test_a_channel_of_which_a_platform_says_nothing_now_is_looked_at_when_it_says_so(rooms: Rooms) -> None:
+    rooms.review.changed()
+    rooms.discord.shut[HOME] = PlatformBusy("Too much.", retry_after_seconds=7)
+    with pytest.raises(PlatformBusy):
+        await rooms.review.check(HOME, "discord/12")
+    assert rooms.review.changed() == frozenset()
+    rooms.seconds = 7.0
+    assert rooms.review.changed() == {HOME}
+
+
+async def test_a_closed_card_in_an_old_channel_that_refuses_is_no_trouble_of_the_channel_of_now(rooms: Rooms) -> None:
+    place = await rooms.review.show(CARD, "discord/12", None)
+    rooms.review.changed()
+    rooms.discord.shut[HOME] = OPEN
+    with pytest.raises(CardRefused):
+        await rooms.review.show(CLOSED, "telegram/-7", place)
+    assert rooms.review.changed() == frozenset()
+    await rooms.review.check(HOME, "telegram/-7")
+
+
 async def test_cards_are_looked_for_at_first_and_once_an_hour(rooms: Rooms) -> None:
     rooms.review.changed()
     assert rooms.review.unheard() == frozenset()
@@ -116,7 +160,10 @@ async def test_cards_are_looked_for_at_first_and_once_an_hour(rooms: Rooms) -> N
 async def test_what_is_wrong_with_a_channel_is_told_with_where_another_is_chosen(rooms: Rooms) -> None:
     """A limit stays a limit: it is waited for."""
     rooms.discord.shut[HOME] = OPEN
-    for call in (rooms.review.show(CARD, "discord/12", None), check_channel(rooms.connected, HOME, "discord/12")):
+    governance = FakeGovernance()
+    governance.grant(MANAGER.user, Role.MANAGER)
+    chosen = check_channel(rooms.connected, governance, HOME, "discord/12", [MANAGER])
+    for call in (rooms.review.show(CARD, "discord/12", None), chosen):
         with pytest.raises(PlatformUnavailable, match="Everybody can see it") as caught:
             await call
         assert "antiphon community review" in caught.value.remedy
@@ -129,6 +176,17 @@ async def test_what_is_wrong_with_a_channel_is_told_with_where_another_is_chosen
 @pytest.mark.parametrize("channel", ["12", "discord", "discord/#mods", "mastodon/12", "discord/12 "])
 async def test_what_names_no_channel_is_refused_when_it_is_set(rooms: Rooms, channel: str) -> None:
     with pytest.raises(BadInput) as caught:
-        await check_channel(rooms.connected, HOME, channel)
+        await check_channel(rooms.connected, FakeGovernance(), HOME, channel, [MANAGER])
     assert caught.value.remedy
-    await check_channel(rooms.connected, HOME, "")
+    await check_channel(rooms.connected, FakeGovernance(), HOME, "", [])
+
+
+async def test_nothing_is_told_of_a_channel_to_somebody_who_does_not_manage_it(rooms: Rooms) -> None:
+    """A moderator there, somebody with an account elsewhere, and nobody at all."""
+    rooms.discord.shut[HOME] = OPEN
+    governance = FakeGovernance()
+    governance.grant(MANAGER.user, Role.MODERATOR)
+    for by in ([MANAGER], [replace(MANAGER, platform="telegram")], []):
+        with pytest.raises(NotAllowed, match="manages that server or group") as caught:
+            await check_channel(rooms.connected, governance, HOME, "discord/12", by)
+        assert "antiphon community review" in caught.value.remedy

@@ -222,9 +222,11 @@ async def test_no_card_stands_in_a_group_whose_own_cases_are_reviewed_elsewhere(
             desk = CommunityDesk(database)
             members = await desk.known("telegram", str(group.room))
             await desk.configure(members, lambda _: {"review_channel": "-100777"}, _OPERATOR)
+        await _reviewed_in(town, "")
+        await _reviewed_in(town, f"telegram/{group.room}")
+        await town.until(partial(_has_trouble, town, "not shown in the group"))
         await _flagged(town)
         await town.until(partial(_is_in, town, CaseState.IN_REVIEW))
-        await town.until(partial(_has_trouble, town, "not shown in the group"))
         assert group.cards() == []
 
 

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from core.desk.rules.approval import CaseState
-from core.errors import PlatformBusy, PlatformUnavailable
+from core.desk.rules.policy import CommunityPolicy
+from core.errors import PlatformBusy, PlatformUnavailable, StoreUnavailable
 from core.models import PostRef
-from tests.fakes.ports.cards import POST_TEXT, samples
+from tests.fakes.ports.cards import POST_TEXT, REVIEWED, samples
 from tests.fakes.telegram.review import TelegramRoom, labels_of
 
 
@@ -193,3 +194,30 @@ async def test_where_a_community_chose_no_language_a_card_speaks_that_of_most_pe
     assert "Espera borradores." in room.card["text"]
     await room.client.surface.show(replace(later, version=10, community_language="it"), str(room.chat), shown)
     assert "In attesa di bozze." in room.card["text"]
+
+
+async def test_a_case_of_another_platform_is_shown_in_a_closed_group_alone(room: TelegramRoom) -> None:
+    """Looked at before anything is shown: no open group, no private chat, and none whose own cases go elsewhere."""
+    opened = room.town.add_group("Open", username="open_house")
+    room.town.start(room.people["moderator"])
+    room.governance.policies[str(room.group)] = CommunityPolicy(review_channel=str(room.chat))
+    refusals = {opened: "Others than moderators", room.people["moderator"]: "private chat", room.group: "not shown in"}
+    card = replace(REVIEWED, community="social.example")
+    for chat, said in refusals.items():
+        with pytest.raises(PlatformUnavailable, match=said):
+            await room.client.surface.check("social.example", str(chat))
+        with pytest.raises(PlatformUnavailable, match=said):
+            await room.client.surface.show(card, str(chat), None)
+    await room.client.surface.check("social.example", str(room.chat))
+
+
+async def test_no_case_of_another_platform_is_shown_while_nobody_can_say_whose_group_it_is(room: TelegramRoom) -> None:
+    """The database does not answer, so the group may be one whose own cases are reviewed elsewhere."""
+    room.governance.is_down = True
+    with pytest.raises(StoreUnavailable):
+        await room.client.surface.check("social.example", str(room.chat))
+    with pytest.raises(StoreUnavailable):
+        await room.client.surface.show(replace(REVIEWED, community="social.example"), str(room.chat), None)
+    assert room.cards == []
+    room.governance.is_down = False
+    await room.client.surface.check("social.example", str(room.chat))

@@ -14,7 +14,7 @@ from pydantic import SecretStr
 from adapters.telegram.connection.client import TelegramClient, TelegramOptions
 from adapters.telegram.connection.updates import UpdatePoll
 from bot.cli.doctor.examination import examine_accounts, examine_platforms
-from bot.serve.hosted_review import check_channel
+from bot.serve.hosted_review import HostedReview
 from bot.settings import DiscordSettings, MastodonSettings, Settings, TelegramSettings
 from core.desk.communities.decisions import CommunityDesk
 from core.desk.database.connection import Database
@@ -159,7 +159,7 @@ async def test_a_community_is_reviewed_on_another_platform(kept: Database, setti
     surface = FakeSurface("discord")
     surface.shut["social.example"] = PlatformUnavailable("Everybody can see it.", remedy="Look there.")
     with pytest.raises(PlatformUnavailable) as shut:
-        await check_channel({"discord": surface}, "social.example", "discord/12")
+        await HostedReview(FakeSurface("mastodon"), {"discord": surface}).check("social.example", "discord/12")
     trouble = (shut.value.message, shut.value.remedy)
     await kept.run("tell", lambda session: review_cards.keep_trouble(session, place, "discord/12", *trouble))
     told("a review channel on another platform in which no card may be shown", await examine_platforms(connected))
