@@ -24,7 +24,7 @@ from core.engine.review.explanation import cautions_of, unsure
 from core.engine.review.judge import Judge, ranked
 from core.engine.review.reviewer import ModelReview, Opinion, in_words, review
 from core.engine.scoring.factual import is_factual
-from core.engine.scoring.gates import intent_fault, second_doubt
+from core.engine.scoring.gates import UNPROVEN, intent_fault, second_doubt
 from core.engine.scoring.grounding import NAME, unsupported
 from core.engine.scoring.receipts import warnings_of
 from core.engine.scoring.repeated import without_repeated
@@ -294,7 +294,9 @@ def _by_review(drafts: Sequence[Candidate], verdict: ModelReview) -> list[Candid
 
 
 def _lacks_source(draft: Candidate) -> bool:
-    return draft.is_unsupported or bool(draft.unsourced)
+    """Whether a draft states what nobody found in the evidence; a credit counts as found where the review finds it."""
+    is_carried = any(receipt.verdict is Verdict.SUPPORTED for receipt in draft.receipts)
+    return draft.is_unsupported or draft.unsourced in UNPROVEN or bool(draft.unsourced and not is_carried)
 
 
 def _with_evidence(best: list[Candidate], sourced: str) -> list[Candidate]:

@@ -336,13 +336,18 @@ async def test_a_figure_that_its_passage_does_not_hold_is_no_supported_one(
     assert any("340%" in str(warning) for warning in draft.warnings)
 
 
-async def test_evidence_leads_where_everything_else_lacks_a_source(lenient: Readers, knowledge: EvidenceSource) -> None:
-    """Nothing is put before it that a moderator would have to look up."""
-    uses = {SECOND: {"passage": "yes", "states": "yes"}, COUNTED: {"states": "yes"}}
+@pytest.mark.parametrize(
+    "sourced", [SECOND, "Studies found that newcomers bring a town more than anybody here believes."]
+)
+async def test_evidence_leads_where_everything_else_lacks_a_source(
+    lenient: Readers, knowledge: EvidenceSource, sourced: str
+) -> None:
+    """Nothing is put before it that a moderator would have to look up; of a credit the review knows more than words."""
+    uses = {sourced: {"passage": "yes", "states": "yes"}, COUNTED: {"states": "yes"}}
     chosen = json.dumps({"claim": "x", "passage": "A"})
-    model = larger_model(plain=COUNTED, passage=chosen, sourced=SECOND, review=reviewing(uses, [COUNTED, SECOND]))
+    model = larger_model(plain=COUNTED, passage=chosen, sourced=sourced, review=reviewing(uses, [COUNTED, sourced]))
     suggestion, _ = await asked(lenient, knowledge, model)
-    assert [draft.text for draft in suggestion.drafts if draft.writer][:2] == [SECOND, COUNTED]
+    assert [draft.text for draft in suggestion.drafts if draft.writer][:2] == [sourced, COUNTED]
 
 
 @pytest.mark.parametrize(("passage", "verdicts"), [("yes", {Verdict.SUPPORTED}), ("none", {Verdict.UNSUPPORTED})])
