@@ -16,16 +16,17 @@ from adapters.common.cards.controls import OWN_TEXT, Act, Control, Target
 from adapters.common.decisions.flows import PRESSED, SUBMITTED
 from adapters.common.decisions.press import NOTE, TEXT, Dialog, Options, Screen
 from adapters.common.words.labels import group_in_words, severity_in_words
-from adapters.common.words.markup import Reader, hidden_in
+from adapters.common.words.markup import hidden_in
 from adapters.web.door import status_of
 from adapters.web.exposure import EXPOSURE, HOURS
-from adapters.web.site import SECRET, SITE, is_fragment, locale_of, page, see_other, visitor_of
-from adapters.web.speech import beyond_state, marked_characters, reader_for
+from adapters.web.places import named_places
+from adapters.web.site import SECRET, SITE, is_fragment, locale_of, page, reader_of, see_other, visitor_of
+from adapters.web.speech import PageReader, beyond_state, marked_characters
 from adapters.web.views import case_view, source_view, word_diff
 from core.desk.rules.approval import CaseState, state_words
 from core.desk.rules.case_cards import Card, DecidedLately, ProposedReply, short_number
 from core.desk.rules.closures import CloseReason, RetractReason
-from core.desk.rules.dashboard_ports import NOTHING_HIDDEN, Hidden, Move, Place, Preferences, QueuedCase
+from core.desk.rules.dashboard_ports import NOTHING_HIDDEN, Hidden, Move, Preferences, QueuedCase
 from core.desk.rules.desk_ports import Casework
 from core.desk.rules.roles import Person
 from core.errors import AntiphonError, BadInput, Conflict
@@ -49,7 +50,7 @@ class PagePress:
     casework: Casework
     target: Target
     by: Person
-    reader: Reader
+    reader: PageReader
     values: tuple[str, ...] = ()
     fields: Mapping[str, str] = field(default_factory=dict)
     is_on_card: bool = True
@@ -121,10 +122,6 @@ _MOST_LATELY: Final = 40
 _WAITS: Final = frozenset({CaseState.IN_REVIEW, CaseState.NEEDS_PERSON, CaseState.UNKNOWN, CaseState.FAILED})
 
 
-def _reader(request: web.Request, *, reveals: bool = False) -> Reader:
-    return reader_for(locale_of(request), request.app[SITE].address_of, reveals=reveals)
-
-
 # The queue
 
 
@@ -142,7 +139,7 @@ class QueueRow:
     group: str
     severity: int
     severity_words: str
-    place: Place
+    where: str
     age: str
     since: str
     holder: str
@@ -151,7 +148,7 @@ class QueueRow:
 
 async def queue(request: web.Request) -> web.Response:
     """What waits, over all communities of the person or in one."""
-    site, visitor, reader = request.app[SITE], visitor_of(request), _reader(request)
+    site, visitor, reader = request.app[SITE], visitor_of(request), reader_of(request)
     platform, _, community = request.query.get("place", "").partition("/")
     number = request.query.get("page", "1")
     wanted = int(number) - 1 if number.isascii() and number.isdigit() and len(number) < 7 else 0
@@ -159,6 +156,7 @@ async def queue(request: web.Request) -> web.Response:
     chosen, shows_all = request.query.get("place", ""), "all" in request.query
     hides = NOTHING_HIDDEN if shows_all else visitor.wants.hides
     found = await site.overview.queue(visitor.people, platform=platform, community=community, page=wanted, hides=hides)
+    await site.names.learn((one.platform, one.community, "") for one in found.places)
     return await page(
         request,
         "queue.html",
@@ -197,7 +195,7 @@ def _turn(state: CaseState, locale: str) -> str:
     return words.get(state) or translated(state_words(state), locale)
 
 
-def _row(case: QueuedCase, reader: Reader) -> QueueRow:
+def _row(case: QueuedCase, reader: PageReader) -> QueueRow:
     locale = reader.locale
     return QueueRow(
         case_id=case.case_id,
@@ -210,7 +208,7 @@ def _row(case: QueuedCase, reader: Reader) -> QueueRow:
         group=group_in_words(case.group, locale) if case.group is not None else "",
         severity=case.severity or 0,
         severity_words=severity_in_words(case.severity, locale) if case.severity else "",
-        place=case.place,
+        where=reader.markup.place(case.place.platform, case.place.community),
         age=reader.markup.from_now(case.opened_at),
         since=case.opened_at.isoformat(),
         holder="" if case.holder is None else reader.markup.inert(case.holder.name, 60),
@@ -250,8 +248,10 @@ async def show_case(
 ) -> web.Response:
     """The page of a case, with what went wrong, and the text that somebody wrote, so that it is not lost."""
     is_revealed = "reveal" in request.query
-    site, reader = request.app[SITE], _reader(request, reveals=is_revealed)
+    site, reader = request.app[SITE], reader_of(request, reveals=is_revealed)
     changes = await site.overview.changes(visitor_of(request).people, None)
+    ref = card.post.ref
+    await site.names.learn([(ref.platform, ref.community, ""), (ref.platform, ref.community, ref.channel)])
     view = case_view(card, reader, is_revealed=is_revealed)
     history = () if card.is_partial else await site.overview.history(card.case_id, person)
     return await page(
@@ -268,7 +268,7 @@ async def show_case(
     )
 
 
-def _move(move: Move, reader: Reader) -> dict[str, str]:
+def _move(move: Move, reader: PageReader) -> dict[str, str]:
     return {
         "state": "" if move.state is None else translated(state_words(move.state), reader.locale),
         "by": reader.markup.inert(move.by, 60) or gettext("Antiphon", reader.locale),
@@ -284,7 +284,7 @@ async def post_words(request: web.Request) -> web.Response:
     card, _ = await seen_case(request)
     if not is_fragment(request):
         raise see_other(f"/case/{card.case_id}?reveal=1#post")
-    view = case_view(card, _reader(request, reveals=True), is_revealed=True)
+    view = case_view(card, reader_of(request, reveals=True), is_revealed=True)
     return await page(request, "post.html", case=view, run=_looked(request, card))
 
 
@@ -316,7 +316,7 @@ async def _write(
     problem: str = "",
     checked: dict[str, Any] | None = None,
 ) -> web.Response:
-    reader = _reader(request)
+    reader = reader_of(request)
     original = next((draft.text for draft in card.drafts if str(draft.rank) == rank), "")
     view = case_view(card, reader)
     return await page(
@@ -345,7 +345,7 @@ async def check(request: web.Request) -> web.Response:
 
 
 async def _checked(request: web.Request, card: Card, person: Person, rank: str, text: str) -> dict[str, Any]:
-    reader = _reader(request)
+    reader = reader_of(request)
     original = next((draft.text for draft in card.drafts if str(draft.rank) == rank), "")
     if not text.strip():
         return {"diff": (), "sentences": [], "warnings": [], "why_two": [], "length": 0}
@@ -405,7 +405,7 @@ async def act(request: web.Request) -> web.Response:
         site.casework,
         target,
         person,
-        _reader(request),
+        reader_of(request),
         tuple(str(value) for value in said.getall("value", [])),
         {TEXT: text, NOTE: note},
     )
@@ -515,7 +515,7 @@ async def _confirm_page(request: web.Request, press: PagePress, card: Card) -> w
 
 async def decided(request: web.Request) -> web.Response:
     """The page of them."""
-    reader = _reader(request)
+    reader = reader_of(request)
     return await page(request, "decided.html", rows=[_lately(one, reader) for one in await decided_lately(request)])
 
 
@@ -523,20 +523,19 @@ async def decided_lately(request: web.Request) -> list[DecidedLately]:
     """The newest decisions in every community of the person, newest first."""
     site, visitor = request.app[SITE], visitor_of(request)
     found: list[DecidedLately] = []
-    queue = await site.overview.queue(visitor.people)
-    for place in queue.places:
+    for place in await named_places(request):
         person = visitor.on(place.platform)
         if person is not None:
             found += await site.governance.lately(place.platform, place.community, person)
     return sorted(found, key=lambda one: one.at, reverse=True)[:_MOST_LATELY]
 
 
-def _lately(one: DecidedLately, reader: Reader) -> dict[str, str]:
+def _lately(one: DecidedLately, reader: PageReader) -> dict[str, str]:
     state = translated(state_words(one.state), reader.locale)
     return {
         "case_id": one.case_id,
         "number": short_number(one.case_id),
-        "place": f"{one.post.platform} · {reader.markup.inert(one.post.community, 60)}",
+        "place": reader.markup.place(one.post.platform, one.post.community),
         "state": state,
         "now": "" if one.now is one.state else translated(state_words(one.now), reader.locale),
         "reason": beyond_state(reader.told(one.reason, 300), state),

@@ -16,8 +16,7 @@ from adapters.common.words.labels import group_in_words, intent_in_words, langua
 from adapters.common.words.markup import Reader
 from adapters.web.door import status_of
 from adapters.web.places import Chosen, chosen_place
-from adapters.web.site import SECRET, SITE, locale_of, page, see_other
-from adapters.web.speech import reader_for
+from adapters.web.site import SECRET, SITE, locale_of, page, reader_of, see_other
 from adapters.web.views import source_view
 from core.desk.rules.dashboard_ports import CommunityCard, PreparedReply
 from core.desk.rules.origins import ReviewOfPrepared
@@ -55,10 +54,6 @@ class Filter:
             and (is_own or not self.is_own)
             and (not said or any(said in text.casefold() for text in texts))
         )
-
-
-def _reader(request: web.Request) -> Reader:
-    return reader_for(locale_of(request), request.app[SITE].address_of)
 
 
 def _filter(request: web.Request) -> Filter:
@@ -134,7 +129,7 @@ def _intents(locale: str) -> list[tuple[str, str]]:
 async def cards(request: web.Request) -> web.Response:
     """The cards from which drafts start: the community's own, then the project's."""
     at, may_change = await _at(request)
-    wanted, reader = _filter(request), _reader(request)
+    wanted, reader = _filter(request), reader_of(request)
     own = await request.app[SITE].library.cards(*_where(at), at.person)
     rows = [
         _own_card(one, reader)
@@ -223,7 +218,7 @@ async def new_card(request: web.Request) -> web.Response:
 async def _card_form(
     request: web.Request, at: Chosen, filled: Mapping[str, str], *, status: int = 200, problem: str = ""
 ) -> web.Response:
-    locale, reader = locale_of(request), _reader(request)
+    locale, reader = locale_of(request), reader_of(request)
     known = [(one.id, one) for one in load_stereotypes().values()]
     return await page(
         request,
@@ -351,7 +346,7 @@ async def review_card(request: web.Request) -> web.Response:
 async def replies(request: web.Request) -> web.Response:
     """The replies that were written in advance: the community's own, then the project's."""
     at, may_change = await _at(request)
-    wanted, reader = _filter(request), _reader(request)
+    wanted, reader = _filter(request), reader_of(request)
     found = await request.app[SITE].library.replies(*_where(at), at.person)
     rows = [
         _reply(one, reader)
@@ -386,7 +381,7 @@ async def new_reply(request: web.Request) -> web.Response:
 async def _reply_form(
     request: web.Request, at: Chosen, filled: Mapping[str, str], *, status: int = 200, problem: str = ""
 ) -> web.Response:
-    locale, reader = locale_of(request), _reader(request)
+    locale, reader = locale_of(request), reader_of(request)
     return await page(
         request,
         "reply_form.html",
@@ -491,7 +486,7 @@ async def delete(request: web.Request) -> web.Response:
 
 async def evidence(request: web.Request) -> web.Response:
     """Passages of the knowledge base that bear on some words, each with its source."""
-    site, reader = request.app[SITE], _reader(request)
+    site, reader = request.app[SITE], reader_of(request)
     at, _ = await _at(request)
     await site.governance.require(*_where(at), at.person, OnCommunity.READ_STATISTICS)
     words, _ = clean(request.query.get("words", "")[:_MOST])
@@ -529,7 +524,7 @@ async def evidence(request: web.Request) -> web.Response:
 async def coverage(request: web.Request) -> web.Response:
     """How many cards and replies there are against each stereotype, by language."""
     at, _ = await _at(request)
-    reader, library = _reader(request), request.app[SITE].library
+    reader, library = reader_of(request), request.app[SITE].library
     own = await library.cards(*_where(at), at.person)
     found = await library.replies(*_where(at), at.person)
     used = [one for one in found if not one.is_hidden and one.intent is not None]

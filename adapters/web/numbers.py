@@ -23,8 +23,7 @@ from adapters.common.words.labels import (
     listed_group_in_words,
 )
 from adapters.web.places import chosen_place
-from adapters.web.site import SITE, locale_of, page
-from adapters.web.speech import reader_for
+from adapters.web.site import SITE, locale_of, page, reader_of
 from core.desk.rules.case_cards import Statistics
 from core.desk.rules.numbers import LEAST, FollowUpCounts, Numbers, Rates, Share, Spent
 from core.i18n.catalogs import gettext, language_of
@@ -74,7 +73,7 @@ class Plot:
 async def numbers(request: web.Request) -> web.Response:
     """What happened in one community in the last days."""
     site, locale = request.app[SITE], locale_of(request)
-    reader, said = reader_for(locale, site.address_of), request.query.get("days", "")
+    reader, said = reader_of(request), request.query.get("days", "")
     days = int(said) if said in {str(one) for one in SPANS} else 28
     at = await chosen_place(request)
     if at.place is None:

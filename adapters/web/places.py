@@ -37,6 +37,14 @@ class Chosen:
         return self.by
 
 
+async def named_places(request: web.Request) -> tuple[Place, ...]:
+    """The communities in which the visitor may read cases, of which the names are asked for."""
+    site = request.app[SITE]
+    places = (await site.overview.queue(visitor_of(request).people)).places
+    await site.names.learn((one.platform, one.community, "") for one in places)
+    return places
+
+
 async def chosen_place(request: web.Request, said: str | None = None) -> Chosen:
     """The community that the address names, or a form.
 
@@ -44,7 +52,7 @@ async def chosen_place(request: web.Request, said: str | None = None) -> Chosen:
         said: what a form names; ``None`` for the address.
     """
     wanted = request.query.get("place", "") if said is None else said
-    places = (await request.app[SITE].overview.queue(visitor_of(request).people)).places
+    places = await named_places(request)
     named = [one for one in places if f"{one.platform}/{one.community}" == wanted]
     if said is not None and not named:
         raise web.HTTPNotFound

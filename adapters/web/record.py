@@ -17,14 +17,13 @@ from typing import Any, Final
 
 from aiohttp import web
 
-from adapters.common.words.markup import Reader
 from adapters.web.door import headers_of
 from adapters.web.places import Chosen, chosen_place
-from adapters.web.site import SECRET, SITE, locale_of, page, see_other, visitor_of
-from adapters.web.speech import beyond_state, reader_for
+from adapters.web.site import SECRET, SITE, locale_of, page, reader_of, see_other, visitor_of
+from adapters.web.speech import PageReader, beyond_state
 from core.desk.rules.approval import state_words
 from core.desk.rules.case_cards import short_number
-from core.desk.rules.dashboard_ports import Kept, Lines, LogLine
+from core.desk.rules.dashboard_ports import Kept, Lines, LogLine, Place
 from core.desk.rules.roles import OnCommunity, may_on_community, role_words
 from core.errors import BadInput
 from core.i18n.catalogs import gettext, translated
@@ -36,13 +35,9 @@ _PIECE: Final = 64 * 1024
 _SHOWN_POSTS: Final = 50
 
 
-def _reader(request: web.Request) -> Reader:
-    return reader_for(locale_of(request), request.app[SITE].address_of)
-
-
 async def record(request: web.Request) -> web.Response:
     """The audit log of a community, and what can be done with its record."""
-    site, at, reader = request.app[SITE], await chosen_place(request), _reader(request)
+    site, at, reader = request.app[SITE], await chosen_place(request), reader_of(request)
     if at.place is None:
         return await page(request, "record.html", at=at, may=frozenset())
     where = at.place.platform, at.place.community
@@ -83,7 +78,7 @@ async def record(request: web.Request) -> web.Response:
     )
 
 
-def _line(line: LogLine, reader: Reader) -> dict[str, str]:
+def _line(line: LogLine, reader: PageReader) -> dict[str, str]:
     state = "" if line.state is None else translated(state_words(line.state), reader.locale)
     return {
         "case_id": line.case_id,
@@ -100,7 +95,7 @@ def _number(case_id: str) -> str:
     return short_number(case_id) if case_id else ""
 
 
-def _who(line: LogLine, reader: Reader) -> str:
+def _who(line: LogLine, reader: PageReader) -> str:
     """Who acted: a name, or what kind of somebody it was; a pseudonym tells nobody anything."""
     if line.by:
         return reader.markup.inert(line.by, 60)
@@ -136,13 +131,12 @@ async def export(request: web.Request) -> web.StreamResponse:
 
 async def own_data(request: web.Request) -> web.Response:
     """What is kept about the visitor; as JSON where it is asked for."""
-    site, visitor, reader = request.app[SITE], visitor_of(request), _reader(request)
+    site, visitor, reader = request.app[SITE], visitor_of(request), reader_of(request)
     found = [await site.record.kept(person) for person in visitor.people]
     if request.query.get("format") == "json":
         return _as_file([asdict(one) for one in found])
-    return await page(
-        request, "kept.html", found=[_kept_view(one, reader, _own_counts(one, reader.locale)) for one in found]
-    )
+    views = [await _kept_view(request, one, _own_counts(one, reader.locale)) for one in found]
+    return await page(request, "kept.html", found=views)
 
 
 def _as_file(found: Any) -> web.Response:
@@ -173,13 +167,20 @@ def _counts(kept: Kept, locale: str) -> list[tuple[str, int]]:
     ]
 
 
-def _kept_view(kept: Kept, reader: Reader, counts: list[tuple[str, int]]) -> dict[str, Any]:
+async def _kept_view(request: web.Request, kept: Kept, counts: list[tuple[str, int]]) -> dict[str, Any]:
+    reader, shown = reader_of(request), kept.posts[:_SHOWN_POSTS]
+    places = [*(one.place for one in kept.roles), *(one.place for one in shown)]
+    await request.app[SITE].names.learn((one.platform, one.community, "") for one in places)
+
+    def where(place: Place) -> str:
+        return reader.markup.place(place.platform, place.community)
+
     return {
         "platform": kept.platform,
         "roles": [
             {
                 "what": translated(role_words(one.role), reader.locale),
-                "where": reader.markup.inert(one.place.community, 60),
+                "where": where(one.place),
                 "name": reader.markup.inert(one.name, 60),
                 "since": reader.markup.date(one.since),
             }
@@ -188,11 +189,11 @@ def _kept_view(kept: Kept, reader: Reader, counts: list[tuple[str, int]]) -> dic
         "posts": [
             {
                 "number": short_number(one.case_id),
-                "where": reader.markup.inert(one.place.community, 60),
+                "where": where(one.place),
                 "at": reader.markup.date(one.at),
                 "has_words": bool(one.text),
             }
-            for one in kept.posts[:_SHOWN_POSTS]
+            for one in shown
         ],
         "more_posts": max(0, len(kept.posts) - _SHOWN_POSTS),
         "counts": counts,
@@ -209,14 +210,14 @@ async def about(request: web.Request) -> web.Response:
         raise _nobody()
     if "download" in said:
         return _as_file([asdict(found)])
-    reader = _reader(request)
+    reader = reader_of(request)
     return await page(
         request,
         "erase.html",
         at=at,
         user=reader.markup.inert(user, _MOST_ID),
         sent=user,
-        kept=_kept_view(found, reader, _counts(found, reader.locale)),
+        kept=await _kept_view(request, found, _counts(found, reader.locale)),
         shown=_shown(request, at, user),
         backup_days=request.app[SITE].record.keeping.backup_days,
     )

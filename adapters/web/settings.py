@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -29,11 +29,12 @@ from adapters.common.words.markup import Reader
 from adapters.web import borderline
 from adapters.web.door import status_of
 from adapters.web.last_week import Fate, LastWeek, last_week
-from adapters.web.site import SECRET, SITE, locale_of, page, person_on, see_other, visitor_of
-from adapters.web.speech import reader_for
+from adapters.web.names import Named
+from adapters.web.places import named_places
+from adapters.web.site import SECRET, SITE, page, person_on, reader_of, see_other, visitor_of
 from core.desk.rules.case_cards import short_number
 from core.desk.rules.dashboard_ports import Place
-from core.desk.rules.policy import CommunityPolicy, changed, to_json
+from core.desk.rules.policy import CommunityPolicy, changed, elsewhere, to_json
 from core.desk.rules.roles import OnCommunity, may_on_community
 from core.engine.cards.support_words import project_notices
 from core.errors import AntiphonError, BadInput, Conflict, NotAllowed, PlatformUnavailable
@@ -65,7 +66,7 @@ async def places(request: web.Request) -> web.Response:
     site, visitor = request.app[SITE], visitor_of(request)
     found: list[Place] = []
     unasked: list[Place] = []
-    for place in (await site.overview.queue(visitor.people)).places:
+    for place in await named_places(request):
         person = visitor.on(place.platform)
         if person is None:
             continue
@@ -83,9 +84,10 @@ async def manager_of(request: web.Request) -> tuple[str, Manager]:
     """The platform, and who manages the community of the address; ``NotAllowed`` for everybody else."""
     platform, community = request.match_info["platform"], request.match_info["community"]
     person = person_on(request, platform)
-    await request.app[SITE].governance.require(platform, community, person, OnCommunity.CONFIGURE)
-    reader = reader_for(locale_of(request), request.app[SITE].address_of)
-    return platform, Manager(community, person, False, reader)
+    site = request.app[SITE]
+    await site.governance.require(platform, community, person, OnCommunity.CONFIGURE)
+    await site.names.learn([(platform, community, "")])
+    return platform, Manager(community, person, False, reader_of(request))
 
 
 async def settings(request: web.Request) -> web.Response:
@@ -197,8 +199,10 @@ async def _show(
         said: the form as it was filled in; ``None`` for the settings as they are.
         new: what these settings would be, where they could be; test posts are held against them.
     """
-    site, reader = request.app[SITE], manager.reader
+    site, reader, place = request.app[SITE], reader_of(request), Place(platform, manager.community)
     policy = await site.governance.policy(platform, manager.community)
+    channels = filter(None, (*policy.watched_channels, policy.review_channel))
+    await site.names.learn(_named(place, channel) for channel in channels)
     standing = await site.governance.status(platform, manager.community, manager.person)
     watched = None
     if site.detector is not None and policy.watched_channels:
@@ -212,13 +216,17 @@ async def _show(
             outcomes = await borderline.outcomes(tested, site.detector, labels, reader.locale)
         except AntiphonError as err:
             problem = problem or _problem(err, reader.locale)
-    sections = list(_sections(policy, reader, is_reviewed_here=is_reviewed_here))
+
+    def called(channel: str) -> str:
+        return reader.markup.named(site.names.of(*_named(place, channel)))
+
+    sections = list(_sections(policy, reader, is_reviewed_here=is_reviewed_here, called=called))
     sections = [_filled(one, said) for one in sections] if said else sections
     return await page(
         request,
         "settings.html",
         status=status,
-        place=Place(platform, manager.community),
+        place=place,
         here=_path(request),
         sections=sections,
         stamp=_stamp(policy) if said is None else str(said.get(_STAMP, "")),
@@ -242,7 +250,16 @@ def _stamp(policy: CommunityPolicy) -> str:
 # What the form shows
 
 
-def _sections(policy: CommunityPolicy, reader: Reader, *, is_reviewed_here: bool) -> Iterator[Section]:
+def _named(place: Place, channel: str) -> Named:
+    """How a channel that the settings of a community name is asked for its name."""
+    at = elsewhere(channel)
+    return (place.platform, place.community, channel) if at is None else (at[0], "", at[1])
+
+
+def _sections(
+    policy: CommunityPolicy, reader: Reader, *, is_reviewed_here: bool, called: Callable[[str], str] = lambda _: ""
+) -> Iterator[Section]:
+    """The sections of the form; ``called`` gives the name of a channel, "" where it is not known."""
     locale, ours = reader.locale, reader.markup.ours
     goals = targets.targets_panel(policy, reader)
     yield Section(
@@ -250,7 +267,7 @@ def _sections(policy: CommunityPolicy, reader: Reader, *, is_reviewed_here: bool
         "",
         (
             *_choices(goals, "groups", "one_in"),
-            *([_watching(policy, reader)] if policy.watched_channels else []),
+            *([_watching(policy, reader, called)] if policy.watched_channels else []),
             *targets.keywords_form(policy, locale).fields,
         ),
     )
@@ -265,7 +282,7 @@ def _sections(policy: CommunityPolicy, reader: Reader, *, is_reviewed_here: bool
         ),
     )
     if is_reviewed_here:
-        yield _reviewing(policy, locale)
+        yield _reviewing(policy, locale, called(policy.review_channel))
     flags = flags_panel.flags_panel(policy, reader)
     yield _section(flags, _choices(flags))
     quiet, zone = calls.hours_form(policy, locale).fields, calls.time_zone_form(policy, locale).fields
@@ -284,13 +301,15 @@ def _sections(policy: CommunityPolicy, reader: Reader, *, is_reviewed_here: bool
     yield Section(gettext("Posts to test the settings with", locale), about, borderline.choices(policy, locale))
 
 
-def _reviewing(policy: CommunityPolicy, locale: str) -> Section:
+def _reviewing(policy: CommunityPolicy, locale: str, called: str) -> Section:
     about = gettext(
         "Cases are decided on these pages. In such a channel people decide, too, who have a role in this community by "
         "their account there.",
         locale,
     )
     hint = gettext("Such as discord/123 or telegram/-100123; empty for these pages alone.", locale)
+    if called:
+        hint = f"{hint} {gettext('Chosen now: {name}.', locale, name=called)}"
     label = gettext("Channel on Discord, or chat on Telegram, by its id", locale)
     field = FormField(_REVIEW, label, policy.review_channel, _CHANNEL, hint)
     return Section(gettext("Where cases are reviewed", locale), about, (field,))
@@ -311,13 +330,12 @@ def _choices(panel: Panel, *fields: str) -> tuple[PanelChoice, ...]:
     return tuple(one for one in choices if not fields or one.field in fields)
 
 
-def _watching(policy: CommunityPolicy, reader: Reader) -> PanelChoice:
+def _watching(policy: CommunityPolicy, reader: Reader, called: Callable[[str], str]) -> PanelChoice:
     """The channels that are watched now; others are chosen where people can be asked who sees them."""
     title = gettext(
-        "Watched channels, by their ids. Take a tick away to stop watching one; others are added on the platform.",
-        reader.locale,
+        "Watched channels. Take a tick away to stop watching one; others are added on the platform.", reader.locale
     )
-    rows = tuple((channel, reader.markup.inert(channel, 100)) for channel in policy.watched_channels)
+    rows = tuple((each, called(each) or reader.markup.inert(each, 100)) for each in policy.watched_channels)
     return PanelChoice("watched_channels", title, rows=rows, chosen=policy.watched_channels, most=len(rows) + 1)
 
 

@@ -18,8 +18,9 @@ from aiohttp import web
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from adapters.common.words.labels import OWN_NAMES
+from adapters.web.names import Names
 from adapters.web.providers import Provider
-from adapters.web.speech import PageMarkup, language_wanted, no_address
+from adapters.web.speech import PageMarkup, PageReader, language_wanted, no_address, reader_for
 from core.desk.rules.dashboard_ports import Doorkeeper, Overview, OwnLibrary, Record, SetupChecks, TokenKeeper, Visitor
 from core.desk.rules.desk_ports import Casework, Governance
 from core.desk.rules.roles import Person
@@ -51,6 +52,7 @@ class Site:
     Attributes:
         origins: the addresses by which it is reached, such as ``http://127.0.0.1:8470``; people are told the first one.
         address_of: where a post can be read on its platform, "" where that is not known.
+        names: what communities and channels are called.
         paste: what becomes of a post that somebody pastes; ``None`` where none can be pasted.
         knowledge: where evidence is looked up; ``None`` where this process has none.
         detector: the filter of watched channels; ``None`` where there is none.
@@ -70,6 +72,7 @@ class Site:
     setup: SetupChecks
     origins: tuple[str, ...]
     address_of: Callable[[PostRef], str] = no_address
+    names: Names = field(default_factory=Names)
     paste: Paste | None = None
     knowledge: EvidenceSource | None = None
     detector: HateDetector | None = None
@@ -151,6 +154,12 @@ def locale_of(request: web.Request) -> str:
     return language_of(chosen) if chosen else language_wanted(request.headers.get("Accept-Language", ""))
 
 
+def reader_of(request: web.Request, *, reveals: bool = False) -> PageReader:
+    """Who reads the answer, in their language; the words of posts are shown where it ``reveals`` them."""
+    site = request.app[SITE]
+    return reader_for(locale_of(request), site.address_of, reveals=reveals, name_of=site.names.of)
+
+
 def is_fragment(request: web.Request) -> bool:
     """Whether a script of the page asks for a part of it."""
     return request.headers.get("HX-Request") == "true"
@@ -174,7 +183,7 @@ async def page(request: web.Request, template: str, *, status: int = 200, **valu
     if visitor is not None and visitor.said and not is_fragment(request):
         said = visitor.said
         await site.doorkeeper.say_next(request[SECRET], "")
-    secret = request.get(SECRET, "")
+    secret, reader = request.get(SECRET, ""), reader_of(request)
     is_asked = visitor is not None and not is_fragment(request) and status < 500  # what failed may fail again
     text = site.templates.get_template(template).render(
         _=partial(_in_language, locale),
@@ -186,6 +195,7 @@ async def page(request: web.Request, template: str, *, status: int = 200, **valu
         csrf_header=json.dumps({CSRF_HEADER: csrf_of(secret)}) if secret else "{}",
         layout="fragment.html" if is_fragment(request) else "page.html",
         path=request.path,
+        named=lambda place: reader.markup.place(place.platform, place.community),
         **values,
     )
     return web.Response(text=text, content_type="text/html", charset="utf-8", status=status)

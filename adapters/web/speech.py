@@ -12,7 +12,7 @@ from typing import Final
 from babel.dates import format_datetime, format_timedelta
 
 from adapters.common.words.excerpts import shortened
-from adapters.common.words.markup import JOINERS, UNSEEN, Reader, hidden_in, visible, web_address
+from adapters.common.words.markup import ELSEWHERE, JOINERS, UNSEEN, Reader, hidden_in, visible, web_address
 from core.i18n.catalogs import LANGUAGES, language_of
 from core.models import PostRef
 
@@ -35,12 +35,18 @@ def no_address(_: PostRef) -> str:
     return ""
 
 
+def no_name(_platform: str, _community: str, _channel: str = "") -> str:
+    """What a community or channel is called, of which nobody told."""
+    return ""
+
+
 @dataclass(frozen=True, slots=True)
 class PageMarkup:
     """``Markup`` of the pages: what it gives is text and never HTML, so that a template escapes it whole.
 
     Args:
         address_of: gives the address where a post of any platform can be read, "" where there is none.
+        name_of: gives the name of a community or channel of any platform (``Names.of``), "" where it is not known.
         now: the time now, aware.
         locale: the language of dates.
         reveals: whether the reader asked to see words that are covered otherwise.
@@ -50,6 +56,7 @@ class PageMarkup:
     now: Callable[[], datetime] = _utc_now
     locale: str = "en"
     reveals: bool = False
+    name_of: Callable[..., str] = no_name
     platform: str = field(default="The dashboard")
 
     def units(self, text: str) -> int:
@@ -98,8 +105,17 @@ class PageMarkup:
         return web_address(self.address_of(ref))
 
     def channel(self, ref: PostRef) -> str:
-        """Its platform and community."""
-        return f"{ref.platform} · {self.inert(ref.community, 60)}"
+        """Its platform and community, and the channel where its name is known."""
+        channel = self.named(self.name_of(ref.platform, ref.community, ref.channel))
+        return " · ".join(part for part in (self.place(ref.platform, ref.community), channel) if part)
+
+    def place(self, platform: str, community: str) -> str:
+        """A community, by its name or, where that is not known, its id."""
+        return f"{platform} · {self.named(self.name_of(platform, community) or community)}"
+
+    def named(self, name: str) -> str:
+        """A name by others, in one line."""
+        return self.inert(" ".join(name.split()), ELSEWHERE)
 
     def from_now(self, moment: datetime) -> str:
         """In so many seconds, minutes, hours or days, or so long ago."""
@@ -133,9 +149,22 @@ def beyond_state(reason: str, state: str) -> str:
     return reason[len(state) :].lstrip(" ,:") if state and reason.casefold().startswith(state.casefold()) else reason
 
 
-def reader_for(locale: str, address_of: Callable[[PostRef], str], *, reveals: bool = False) -> Reader:
+@dataclass(frozen=True, slots=True)
+class PageReader(Reader):
     """The reader of a page."""
-    return Reader(locale, PageMarkup(address_of, locale=locale, reveals=reveals))
+
+    markup: PageMarkup
+
+
+def reader_for(
+    locale: str,
+    address_of: Callable[[PostRef], str],
+    *,
+    reveals: bool = False,
+    name_of: Callable[..., str] = no_name,
+) -> PageReader:
+    """The reader of a page."""
+    return PageReader(locale, PageMarkup(address_of, locale=locale, reveals=reveals, name_of=name_of))
 
 
 def language_wanted(accepted: str) -> str:

@@ -14,7 +14,7 @@ import discord
 
 from adapters.discord import AntiphonClient, DiscordOptions, DiscordPlatform, DiscordRoles, capture, manage, review
 from adapters.discord.connection.client import Installer, listen
-from adapters.discord.connection.refs import NAME
+from adapters.discord.connection.refs import NAME, name_of
 from adapters.discord.speech.markup import MAX_CHARACTERS
 from bot.compose.engine import make_folder
 from bot.serve.platforms import Connection, ServedPlatform, Services
@@ -70,7 +70,8 @@ async def _connected(
         await _until_ready(ready, running)
         roles = DiscordRoles(client, partial(services.governance.policy, NAME))
         notifier = review.DiscordNotifier(client)
-        yield Connection(platform, roles, surface, notifier, partial(_end, running), _invitation(client))
+        end, named = partial(_end, running), partial(name_of, client)
+        yield Connection(platform, roles, surface, notifier, end, _invitation(client), name_of=named)
     finally:
         await captured.close()
         closing.set()

@@ -98,7 +98,9 @@ async def _connected(
         running = asyncio.create_task(first_of(polling.run(), handling.run()))
         stack.push_async_callback(cancelled, [running])
         end = partial(_end, running)
-        yield Connection(parts.platform, parts.roles, parts.surface, parts.notifier, end, _invitation(client))
+        yield Connection(
+            parts.platform, parts.roles, parts.surface, parts.notifier, end, _invitation(client), name_of=client.name_of
+        )
 
 
 async def _end(running: asyncio.Task[None]) -> None:

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 from urllib.parse import quote, urlsplit
 
+from adapters.web.names import Names
 from adapters.web.providers import Provider, discord, mastodon
 from adapters.web.server import application, listening, serving
 from adapters.web.site import Paste, Site
@@ -51,6 +52,7 @@ async def dashboard(
         knowledge=running.knowledge,
         origins=origins,
         address_of=lambda ref: address_of(ref, settings.mastodon.url),
+        names=Names(running.platforms.name_of),
         paste=paste,
         detector=running.detector,
         configured=_for_all(settings),

@@ -123,6 +123,11 @@ class Services:
     inbox: Callable[[str, str], UpdateInbox]
 
 
+async def unnamed(_community: str, _channel: str) -> str:
+    """No name: what has an id there is called by it."""
+    return ""
+
+
 async def never() -> None:
     """Wait for ever: a platform inside this process never loses its connection."""
     await asyncio.Event().wait()
@@ -141,6 +146,8 @@ class Connection:
         everywhere: the channel for ``surface`` of each community that chose none; it only follows the cases there, and
             shows those of communities that chose a channel of another platform on that one's surface. "" where cases
             are reviewed on the platform itself.
+        name_of: what people call a community, or a channel of it (``PostRef``); "" where nobody can say it now. A
+            channel is asked for without its community, too.
     """
 
     platform: ChatPlatform
@@ -150,6 +157,7 @@ class Connection:
     until_lost: Callable[[], Awaitable[None]] = never
     note: str = ""
     everywhere: str = ""
+    name_of: Callable[[str, str], Awaitable[str]] = unnamed
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +217,11 @@ class Platforms(Mapping[str, ChatPlatform]):
         """The longest reply that a platform takes, as it says itself; ``unknown`` while it is not connected."""
         connected = self._connections.get(name)
         return unknown if connected is None else connected.platform.max_characters
+
+    async def name_of(self, name: str, community: str, channel: str) -> str:
+        """What people call a community of a platform, or a channel; "" where that is not known now."""
+        connected = self._connections.get(name)
+        return "" if connected is None else await connected.name_of(community, channel)
 
     def __getitem__(self, name: str) -> ChatPlatform:
         return self._connections[name].platform

@@ -58,6 +58,22 @@ async def place_of(guild: discord.Guild, channel_id: int) -> Place | None:
         return None
 
 
+async def name_of(client: discord.Client, community: str, channel: str) -> str:
+    """What people call a server, or a channel of it, by what Discord told without being asked; "" where it did not.
+
+    A channel that is asked for without its server is named with it.
+    """
+    if not (channel or community).isdecimal():
+        return ""
+    if not channel:
+        guild = client.get_guild(int(community))
+        return "" if guild is None else guild.name
+    place = client.get_channel(int(channel))
+    if not isinstance(place, discord.abc.GuildChannel | discord.Thread):
+        return ""
+    return f"#{place.name}" if community == str(place.guild.id) else f"#{place.name}, {place.guild.name}"
+
+
 def watched_id(place: Place) -> str:
     """The id by which a community watches a channel: a thread is watched with the channel that it hangs on."""
     return str(place.parent_id if isinstance(place, discord.Thread) else place.id)

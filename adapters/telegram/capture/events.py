@@ -107,7 +107,7 @@ class PrivatePosts:
         return await self._as_words(request, groups[0], message, words)
 
     async def _chosen(self, request: DraftWish, chat: str, message: telegram.Message | None) -> None:
-        title = await self._groups.title_of(int(chat)) if chat.removeprefix("-").isdecimal() else None
+        title = await self._client.title_of(int(chat)) if chat.removeprefix("-").isdecimal() else None
         if message is None or title is None:
             raise BadInput(
                 gettext("The message with these words is gone.", request.answer.reader.locale),

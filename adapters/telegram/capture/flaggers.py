@@ -16,7 +16,6 @@ from adapters.telegram.capture.posts import AnyChat, check_capturable, check_gro
 from adapters.telegram.capture.recent_messages import RecentMessages
 from adapters.telegram.capture.sightings import SeenMessage
 from adapters.telegram.connection.client import TelegramClient
-from adapters.telegram.connection.error_meanings import FAULTS
 from adapters.telegram.connection.refs import NAME, channel_of
 from adapters.telegram.speech.private_answers import TelegramAnswer
 from core.desk.rules.policy import CommunityPolicy
@@ -150,18 +149,11 @@ class KnownGroups:
         groups = await asyncio.gather(*(self._if_allowed(chat, person) for chat in chats[:_MOST_ASKED]))
         return [group for group in groups if group is not None]
 
-    async def title_of(self, chat: int) -> str | None:
-        """What a group is called; ``None`` where Antiphon is no longer in it, or Telegram does not answer."""
-        try:
-            return (await self._client.bot.get_chat(chat)).title or ""
-        except FAULTS:
-            return None
-
     async def _if_allowed(self, chat: int, person: Person) -> KnownGroup | None:
         try:
             if not await self._flaggers.may_flag(chat, person):
                 return None
         except PlatformUnavailable:
             return None
-        title = await self.title_of(chat)
+        title = await self._client.title_of(chat)
         return None if title is None else KnownGroup(chat, title)

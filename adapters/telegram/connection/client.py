@@ -285,6 +285,20 @@ class TelegramClient:
         """Our account's id, which the token begins with."""
         return self.options.token.partition(":")[0]
 
+    async def title_of(self, chat: int) -> str | None:
+        """What a group is called; ``None`` where Antiphon is no longer in it, or Telegram does not answer."""
+        try:
+            return (await self.bot.get_chat(chat)).title or ""
+        except FAULTS:
+            return None
+
+    async def name_of(self, community: str, channel: str) -> str:
+        """What people call a group, or the chat of a channel asked for without it; "" for a topic of the group."""
+        chat = channel.partition("/")[0] or community
+        if not chat.removeprefix("-").isdecimal() or (channel and chat == community):
+            return ""
+        return await self.title_of(int(chat)) or ""
+
     def listen(self, kind: str, listener: Listener) -> None:
         """Hear the updates of a kind, such as ``message`` or ``callback_query``, after those that listen already."""
         self._listeners[kind].append(listener)

@@ -23,8 +23,8 @@ from adapters.web.api import shapes
 from adapters.web.api.problems import API, DESCRIPTION, is_api, problem
 from adapters.web.desk import decided_lately, seen_case
 from adapters.web.door import Tries, address_of_asker
-from adapters.web.site import SITE, VISITOR, locale_of, visitor_of
-from adapters.web.speech import reader_for, whole
+from adapters.web.site import SITE, VISITOR, locale_of, reader_of, visitor_of
+from adapters.web.speech import whole
 from adapters.web.views import case_view
 from core.desk.rules.case_cards import Card, Holder, short_number
 from core.desk.rules.closures import close_reasons
@@ -148,7 +148,7 @@ def _place(place: Place) -> shapes.Place:
 
 
 async def _queue(request: web.Request, asked: shapes.InQueue) -> shapes.Queue:
-    reader = _reader(request)
+    reader = reader_of(request)
     found = await request.app[SITE].overview.queue(
         visitor_of(request).people, platform=asked.platform, community=asked.community, page=asked.page - 1
     )
@@ -170,10 +170,6 @@ async def _queue(request: web.Request, asked: shapes.InQueue) -> shapes.Queue:
     return shapes.Queue(cases=cases, page=found.page + 1, pages=found.pages, total=found.total, oldest=found.oldest)
 
 
-def _reader(request: web.Request, *, reveals: bool = False) -> Reader:
-    return reader_for(locale_of(request), request.app[SITE].address_of, reveals=reveals)
-
-
 def _holder(holder: Holder | None) -> shapes.Holder | None:
     return None if holder is None else shapes.Holder(name=holder.name, until=holder.until)
 
@@ -183,7 +179,7 @@ async def _case(request: web.Request, _: None) -> shapes.Case:
 
 
 async def _told(request: web.Request, card: Card, person: Person) -> shapes.Case:
-    reader = _reader(request)
+    reader = reader_of(request)
     history = () if card.is_partial else await request.app[SITE].overview.history(card.case_id, person)
     approved, markup, ref = card.approved, reader.markup, card.post.ref
     stands = not (card.is_original_gone or card.post.is_from_elsewhere)
@@ -258,13 +254,13 @@ def _draft(draft: Draft, reader: Reader) -> shapes.Draft:
 
 async def _post(request: web.Request, _: None) -> shapes.Post:
     card, _person = await seen_case(request)
-    view = case_view(card, _reader(request, reveals=True), is_revealed=True)
+    view = case_view(card, reader_of(request, reveals=True), is_revealed=True)
     said = tuple(shapes.Said(who=who, text=text, is_post=is_post) for who, text, is_post in view.turns)
     return shapes.Post(case=card.case_id, said=said)
 
 
 async def _check(request: web.Request, asked: shapes.Checking) -> shapes.Check:
-    reader = _reader(request)
+    reader = reader_of(request)
     card, person = await seen_case(request)
     found = await request.app[SITE].overview.check(card.case_id, person, asked.text)
     sentences = tuple(
@@ -282,7 +278,7 @@ async def _check(request: web.Request, asked: shapes.Checking) -> shapes.Check:
 
 
 async def _decided(request: web.Request, _: None) -> shapes.Decided:
-    reader = _reader(request)
+    reader = reader_of(request)
     cases = tuple(
         shapes.DecidedCase(
             id=one.case_id,

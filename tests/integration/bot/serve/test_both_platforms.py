@@ -287,6 +287,8 @@ async def test_telegram_is_away_for_ten_minutes(tmp_path: Path, monkeypatch: pyt
 async def test_discord_is_away(tmp_path: Path) -> None:
     """Telegram is served on, on its first connection. Without a connection nobody can flag on Discord."""
     async with _both(tmp_path) as both:
+        name_of, group = both.application.platforms.name_of, str(both.group)
+        assert await name_of("discord", str(GUILD_ID), "") != "" and await name_of("mastodon", "home.example", "") == ""
         await both.flag_on_discord("on Discord, before")
         await both.until_in_review("on Discord, before")
         await both.discord.stop()
@@ -294,6 +296,7 @@ async def test_discord_is_away(tmp_path: Path) -> None:
         both.telegram.town.wait(AWAY_SECONDS)
         both.flag_on_telegram("on Telegram, meanwhile")
         await both.until_in_review("on Discord, before", "on Telegram, meanwhile")
+        assert await name_of("telegram", group, "") == "Brenmoor"
         assert both.stood("telegram") == {PlatformState.CONNECTING, PlatformState.CONNECTED}
 
 

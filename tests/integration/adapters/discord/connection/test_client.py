@@ -10,6 +10,7 @@ import discord
 import pytest
 
 from adapters.discord import DiscordOptions
+from adapters.discord.connection.refs import name_of
 from core.errors import AntiphonError, BadSettings, PlatformUnavailable
 from tests.conformance import reply_to
 from tests.fakes.discord.server import TOKEN, DiscordServer, DiscordState, LoopbackClient, connected
@@ -22,6 +23,18 @@ from tests.fakes.machine.patience import GUARD_SECONDS
 
 def _event(wire: Wire, text: str) -> dict[str, object]:
     return wire.state.write(wire.state.user("mill_pond"), CHANNEL_ID, text) | {"guild_id": str(GUILD_ID)}
+
+
+async def test_servers_and_channels_are_called_by_their_names(wire: Wire) -> None:
+    """A channel without its server is named with it; of what Discord told nothing about, nothing is known."""
+    guild, channel = str(GUILD_ID), str(CHANNEL_ID)
+    place = wire.client.get_channel(CHANNEL_ID)
+    assert isinstance(place, discord.TextChannel) and place.guild.name
+    assert await name_of(wire.client, guild, "") == place.guild.name
+    assert await name_of(wire.client, guild, channel) == f"#{place.name}"
+    assert await name_of(wire.client, "", channel) == f"#{place.name}, {place.guild.name}"
+    for community, unknown in (("404", ""), (guild, "404"), ("", "404"), ("home.example", ""), (guild, "x")):
+        assert await name_of(wire.client, community, unknown) == ""
 
 
 # Lost and taken up again

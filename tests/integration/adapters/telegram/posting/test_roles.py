@@ -44,6 +44,14 @@ async def test_roles_are_asked_of_telegram_each_time(wire: TelegramWire, governa
     assert await roles.roles(str(group), str(people["Warden"])) == frozenset()
 
 
+async def test_a_group_is_called_by_its_title(wire: TelegramWire) -> None:
+    """A topic has no name of its own; a chat is named without its group, too; of one that is not ours, nothing."""
+    group, name_of = str(wire.town.add_group("Mill & River", owner=wire.owner)), wire.client.name_of
+    assert await name_of(group, "") == await name_of("", group) == await name_of("", f"{group}/5") == "Mill & River"
+    assert await name_of(group, group) == await name_of(group, f"{group}/5") == ""
+    assert await name_of("-404", "") == await name_of("nowhere", "") == ""
+
+
 @pytest.mark.parametrize("nobody", [ANONYMOUS_ADMIN, BOT_ID])
 async def test_who_is_nobody_has_no_role(wire: TelegramWire, governance: FakeGovernance, nobody: int) -> None:
     """An anonymous administrator, or a bot, decides nothing, whatever their rights are."""
