@@ -157,13 +157,14 @@ async def _dashboard(place: Path | URL, cases: int, moderators: int) -> AsyncIte
             cookies.append(await database.run("begin a session", begin))
         at = listening("127.0.0.1", 0)
         origin = f"http://127.0.0.1:{at.getsockname()[1]}"
+        keeping = RetentionPeriods(24, 30, 12, 30)
         site = Site(
             casework=build_casework(desk, Outbox(database, {})),
             governance=CommunityGovernance(database, desk.live_roles),
             doorkeeper=doorkeeper,
-            overview=DeskOverview(database, desk.queries),
+            overview=DeskOverview(database, desk.queries, keeping),
             tokens=ApiTokens(database, doorkeeper),
-            record=DeskRecord(database, desk.live_roles, RetentionPeriods(24, 30, 12, 30)),
+            record=DeskRecord(database, desk.live_roles, keeping),
             library=DeskLibrary(database, desk.live_roles, facts_today),
             setup=DoctorOnPage(Settings(), database),
             origins=(origin,),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Final
 
 from aiohttp import web
@@ -144,6 +145,23 @@ class QueueRow:
     since: str
     holder: str
     drafts: int
+    until: Until | None
+
+
+@dataclass(frozen=True, slots=True)
+class Until:
+    """When a case is closed unless somebody decides: for programs, by the clock, and from now."""
+
+    moment: str
+    clock: str
+    when: str
+
+
+def _until(moment: datetime | None, reader: PageReader) -> Until | None:
+    markup = reader.markup
+    if moment is None or moment <= markup.now():  # the schedule closes it within minutes
+        return None
+    return Until(moment.isoformat(), markup.clock(moment), markup.from_now(moment))
 
 
 async def queue(request: web.Request) -> web.Response:
@@ -213,6 +231,7 @@ def _row(case: QueuedCase, reader: PageReader) -> QueueRow:
         since=case.opened_at.isoformat(),
         holder="" if case.holder is None else reader.markup.inert(case.holder.name, 60),
         drafts=case.drafts,
+        until=_until(case.waits_until, reader),
     )
 
 
@@ -254,6 +273,7 @@ async def show_case(
     await site.names.learn([(ref.platform, ref.community, ""), (ref.platform, ref.community, ref.channel)])
     view = case_view(card, reader, is_revealed=is_revealed)
     history = () if card.is_partial else await site.overview.history(card.case_id, person)
+    until = None if card.is_partial else await site.overview.waits_until(card.case_id, person)
     return await page(
         request,
         "case.html",
@@ -262,6 +282,7 @@ async def show_case(
         run=_looked(request, card) if is_revealed else 0,
         case_number=short_number(card.case_id),
         history=[_move(move, reader) for move in history],
+        until=_until(until, reader),
         problem=problem,
         kept=kept,
         number=changes.number,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final
 
-from babel.dates import format_datetime, format_timedelta
+from babel.dates import format_datetime, format_skeleton, format_time, format_timedelta
 
 from adapters.common.words.excerpts import shortened
 from adapters.common.words.markup import ELSEWHERE, JOINERS, UNSEEN, Reader, hidden_in, visible, web_address
@@ -120,6 +120,13 @@ class PageMarkup:
     def from_now(self, moment: datetime) -> str:
         """In so many seconds, minutes, hours or days, or so long ago."""
         return format_timedelta(moment - self.now(), add_direction=True, locale=language_of(self.locale), threshold=1.2)
+
+    def clock(self, moment: datetime) -> str:
+        """The time in UTC, with the day where that is not today's."""
+        utc, locale = moment.astimezone(UTC), language_of(self.locale)
+        said = f"{format_time(utc, 'short', locale=locale)} UTC"
+        is_today = utc.date() == self.now().astimezone(UTC).date()
+        return said if is_today else f"{format_skeleton('MMMd', utc, locale=locale)}, {said}"
 
     def date(self, moment: datetime) -> str:
         """Date and time in UTC."""

@@ -36,7 +36,7 @@ async def dashboard(
     Raises:
         BadSettings: nothing can be listened to at the configured address, or a login is configured by half.
     """
-    wanted, providers = settings.web, providers_of(settings)
+    wanted, providers, keeping = settings.web, providers_of(settings), keeping_of(settings.desk)
     at = listening(wanted.host.strip("[]"), wanted.port)
     accounts = WebAccounts(running.database, running.desk.live_roles)
     origins = origins_of(wanted, int(at.getsockname()[1]))
@@ -44,9 +44,9 @@ async def dashboard(
         casework=running.casework,
         governance=running.governance,
         doorkeeper=accounts,
-        overview=DeskOverview(running.database, running.desk.queries),
+        overview=DeskOverview(running.database, running.desk.queries, keeping),
         tokens=ApiTokens(running.database, accounts),
-        record=DeskRecord(running.database, running.desk.live_roles, keeping_of(settings.desk)),
+        record=DeskRecord(running.database, running.desk.live_roles, keeping),
         library=DeskLibrary(running.database, running.desk.live_roles, facts_today),
         setup=setup,
         knowledge=running.knowledge,

@@ -249,11 +249,13 @@ class DeskOverview:
 
     Args:
         queries: checks texts, as everywhere.
+        keeping: how long this installation keeps things.
     """
 
-    def __init__(self, database: Database, queries: CaseQueries) -> None:
+    def __init__(self, database: Database, queries: CaseQueries, keeping: RetentionPeriods) -> None:
         self._database = database
         self._queries = queries
+        self._keeping = keeping
 
     async def queue(
         self,
@@ -265,7 +267,9 @@ class DeskOverview:
         hides: Hidden = NOTHING_HIDDEN,
     ) -> Queue:
         async def work(session: Session) -> Queue:
-            return await queue.queue(session, people, platform=platform, community=community, page=page, hides=hides)
+            return await queue.queue(
+                session, people, self._keeping, platform=platform, community=community, page=page, hides=hides
+            )
 
         return await self._database.run("list what waits", work)
 
@@ -284,6 +288,14 @@ class DeskOverview:
             return tuple(moves)
 
         return await self._database.run("read the history of a page's case", work)
+
+    async def waits_until(self, case_id: str, by: Person) -> datetime | None:
+        async def work(session: Session) -> datetime | None:
+            case = await store.load(session, case_id)
+            await require_on_case(session, case.community_id, by, OnCase.READ)
+            return await queue.waits_until(session, case, self._keeping)
+
+        return await self._database.run("look how long a case waits", work)
 
     async def check(self, case_id: str, by: Person, text: str) -> TextCheck:
         async def may(session: Session) -> None:

@@ -242,7 +242,11 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class QueuedCase:
-    """A case that is not closed, in one row; ``gist`` is "" where it is not a sentence of the project's cards."""
+    """A case that is not closed, in one row.
+
+    ``gist`` is "" where it is not a sentence of the project's cards. ``waits_until`` is when the schedule closes the
+    case if nobody does anything; ``None`` where it does not.
+    """
 
     case_id: str
     place: Place
@@ -253,6 +257,7 @@ class QueuedCase:
     group: TargetGroup | None
     gist: str
     drafts: int
+    waits_until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,6 +343,10 @@ class Overview(Protocol):
 
     async def history(self, case_id: str, by: Person) -> tuple[Move, ...]:
         """Every move of a case, oldest first, with names; ``NotAllowed`` if they may not read cases there."""
+        ...
+
+    async def waits_until(self, case_id: str, by: Person) -> datetime | None:
+        """As ``QueuedCase.waits_until``; ``NotAllowed`` if they may not read cases there."""
         ...
 
     async def check(self, case_id: str, by: Person, text: str) -> TextCheck:

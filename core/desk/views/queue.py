@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from contextlib import suppress
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, case, func, not_, or_, select
@@ -20,9 +20,23 @@ from core.desk.rules.dashboard_ports import (
     Place,
     Queue,
     QueuedCase,
+    RetentionPeriods,
 )
 from core.desk.rules.roles import OnCase, Person, may_on_case
-from core.desk.schema import AuditRow, CaseRow, CommunityRow, MembershipRow, PreviewRow, SuggestionRow
+from core.desk.schema import (
+    ApprovalRow,
+    AuditRow,
+    CaseRow,
+    CommunityRow,
+    JobRow,
+    JobState,
+    MembershipRow,
+    OutboxRow,
+    OutboxState,
+    PreviewRow,
+    SuggestionRow,
+)
+from core.desk.store.cases import DRAFT, Case
 from core.desk.store.people import known_pseudonym, name_of
 from core.desk.store.suggestion_documents import preview_of
 from core.desk.store.suggestions import latest_suggestion
@@ -66,6 +80,7 @@ def of_newest_suggestion(value: ColumnElement[Any]) -> ColumnElement[Any]:
 async def queue(
     session: Session,
     people: Collection[Person],
+    keeping: RetentionPeriods,
     *,
     platform: str = "",
     community: str = "",
@@ -101,7 +116,7 @@ async def queue(
     )
     ids = list(await session.scalars(listed))
     rows = {row.id: row for row in await session.scalars(select(CaseRow).where(CaseRow.id.in_(ids)))}
-    cases = [await _row(session, rows[id_]) for id_ in ids]
+    cases = [await _row(session, rows[id_], keeping) for id_ in ids]
     names = tuple(Place(row.platform, row.name) for row in places)
     return Queue(tuple(cases), page, pages, total, await _oldest(session, is_wanted), names, hidden)
 
@@ -143,7 +158,7 @@ async def _oldest(session: Session, places: Collection[CommunityRow]) -> datetim
     return await session.scalar(select(func.min(CaseRow.created_at)).where(*is_there))
 
 
-async def _row(session: Session, row: CaseRow) -> QueuedCase:
+async def _row(session: Session, row: CaseRow, keeping: RetentionPeriods) -> QueuedCase:
     reading, drafts = await _said_of(session, row)
     held = row.held_by is not None and row.held_until is not None and row.held_until > session.moment
     holder = None
@@ -160,7 +175,31 @@ async def _row(session: Session, row: CaseRow) -> QueuedCase:
         group=None if reading is None else reading.target_group,
         gist=gist if gist is not None and not slurs_in(gist) else "",
         drafts=drafts,
+        waits_until=await waits_until(session, row, keeping),
     )
+
+
+async def waits_until(session: Session, case: CaseRow | Case, keeping: RetentionPeriods) -> datetime | None:
+    """When the schedule closes a case, unless something happens to it; ``None`` where it does not.
+
+    The rules are those of ``core.desk.upkeep.expiry``.
+    """
+    undecided, until = timedelta(hours=keeping.draft_hours), None
+    if case.state in (CaseState.CAPTURED, CaseState.IN_REVIEW):
+        until = case.updated_at + undecided
+    elif case.state is CaseState.QUEUED:
+        own_work = (JobRow.case_id == case.id, JobRow.kind == DRAFT, JobRow.state == JobState.READY)
+        begun = await session.scalar(select(func.min(JobRow.created_at)).where(*own_work))
+        until = min(case.updated_at, begun or case.updated_at) + undecided
+    elif case.state in (CaseState.NEEDS_PERSON, CaseState.FAILED):
+        until = case.updated_at + timedelta(days=keeping.retention_days)
+    elif case.state is CaseState.APPROVED:
+        until = await session.scalar(
+            select(func.min(ApprovalRow.expires_at))
+            .join(OutboxRow, OutboxRow.approval_id == ApprovalRow.id)
+            .where(ApprovalRow.case_id == case.id, OutboxRow.state == OutboxState.QUEUED)
+        )
+    return until if until is None or case.held_until is None else max(until, case.held_until)
 
 
 async def _said_of(session: Session, row: CaseRow) -> tuple[Reading | None, int]:

@@ -211,13 +211,14 @@ async def dashboard(
         governance = CommunityGovernance(desk.database, desk.desk.live_roles)
         at = listening("127.0.0.1", 0)
         origin = f"http://127.0.0.1:{at.getsockname()[1]}"
+        keeping = RetentionPeriods(24, 30, 12, 30)
         site = Site(
             casework=desk.casework,
             governance=governance,
             doorkeeper=accounts,
-            overview=DeskOverview(desk.database, desk.desk.queries),
+            overview=DeskOverview(desk.database, desk.desk.queries, keeping),
             tokens=tokens,
-            record=DeskRecord(desk.database, desk.desk.live_roles, RetentionPeriods(24, 30, 12, 30)),
+            record=DeskRecord(desk.database, desk.desk.live_roles, keeping),
             library=DeskLibrary(desk.database, desk.desk.live_roles, facts_today),
             setup=DoctorOnPage(settings or Settings(), desk.database),
             origins=(origin,),

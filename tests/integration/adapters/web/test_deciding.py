@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -313,6 +314,21 @@ async def test_the_queue_tells_what_waits_from_what_is_under_way(room: Dashboard
     assert "now: " not in (await ane.get("/decided")).words
     await room.desk.casework.undo(room.desk.case_id, (await room.desk.now()).version, room.desk.ane)
     assert "approved now: in review" in (await ane.get("/decided")).words
+
+
+async def test_pages_say_until_when_a_case_waits(room: Dashboard) -> None:
+    """The queue and the case, as a time element and in words; nothing once it is closed."""
+    room.desk.clock.now = datetime.now(UTC)
+    await room.desk.approve(room.desk.ane)
+    await room.desk.casework.undo(room.desk.case_id, (await room.desk.now()).version, room.desk.ane)
+    ane = await room.logged_in("ane", room.desk.ane)
+    ends = (room.desk.clock() + timedelta(days=1)).isoformat()
+    for path in ("/", f"/case/{room.desk.case_id}"):
+        shown = (await ane.get(path)).dom.css("time.until")
+        assert [one.attributes["datetime"] for one in shown] == [ends]
+        assert "waits until" in shown[0].text() and "UTC (in " in shown[0].text()
+    await ane.press("Close the case", value="silence", note="")
+    assert (await ane.get(f"/case/{room.desk.case_id}")).dom.css("time.until") == []
 
 
 async def test_what_was_decided_is_listed_with_its_history(room: Dashboard, ane: Browser) -> None:

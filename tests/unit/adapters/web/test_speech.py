@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
 from adapters.web.speech import PageMarkup, beyond_state
@@ -26,6 +28,22 @@ def test_an_address_that_is_none_of_the_web_is_none() -> None:
     ref = PostRef("sample", "a", "b", "c")
     assert PageMarkup(lambda _: "javascript:alert(1)").post_url(ref) == ""
     assert PageMarkup(lambda _: "https://example.org/1").post_url(ref) == "https://example.org/1"
+
+
+@pytest.mark.parametrize(
+    ("locale", "today", "tomorrow"),
+    [
+        ("en", "6:40\u202fPM UTC", "Mar 3, 6:40\u202fPM UTC"),
+        ("es", "18:40 UTC", "3 mar, 18:40 UTC"),
+        ("it", "18:40 UTC", "3 mar, 18:40 UTC"),
+        ("eu", "18:40 UTC", "mar. 3(a), 18:40 UTC"),
+    ],
+)
+def test_the_clock_says_the_day_where_it_is_not_todays(locale: str, today: str, tomorrow: str) -> None:
+    """As the language writes both."""
+    now = datetime(2026, 3, 2, 18, 40, tzinfo=UTC)
+    markup = PageMarkup(locale=locale, now=lambda: now - timedelta(hours=2))
+    assert (markup.clock(now), markup.clock(now + timedelta(days=1))) == (today, tomorrow)
 
 
 @pytest.mark.parametrize(

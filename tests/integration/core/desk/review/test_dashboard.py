@@ -14,6 +14,7 @@ from core.desk.communities.native_roles import LiveRoles
 from core.desk.database.connection import Database, Session
 from core.desk.drafting.queue import DraftQueue
 from core.desk.review.dashboard import DeskOverview, DeskRecord
+from core.desk.rules.approval import CaseState
 from core.desk.rules.closures import CloseReason
 from core.desk.rules.dashboard_ports import Hidden, KeptPost, Preferences, RetentionPeriods
 from core.desk.rules.numbers import AFTER_HOURS, Numbers, Rates, Share
@@ -22,11 +23,12 @@ from core.desk.schema import OutcomeRow
 from core.desk.store.cases import Case
 from core.desk.store.erasure import erase_case
 from core.desk.store.suggestion_documents import Preview
+from core.desk.upkeep.expiry import Expiry
 from core.errors import NotAllowed
 from core.models import FlaggedPost, Intent, Kind, TargetGroup
 from tests.fakes.desk.boards import posts_apart
-from tests.fakes.desk.chores import DAY, other
-from tests.fakes.desk.decisions import OWN_TEXT, execute, take
+from tests.fakes.desk.chores import DAY, NOW, other
+from tests.fakes.desk.decisions import OWN_TEXT, approve, execute, take
 from tests.fakes.desk.people import (
     ADMIN,
     AUDITOR,
@@ -41,13 +43,14 @@ from tests.fakes.engine.suggestions import DRAFT_TEXTS, suggestion_for
 from tests.fakes.machine.clock import FakeClock
 
 pytestmark = pytest.mark.both_databases
+_KEEPING = RetentionPeriods(24, 30, 12, 30)
 
 
 async def test_what_waits_is_sorted_by_need_gravity_and_age(
     database: Database, desk: Desk, post: FlaggedPost, clock: FakeClock
 ) -> None:
     """What needs a decision comes before what is drafted, the gravest first, and of two alike the older one."""
-    overview, queue = DeskOverview(database, desk.queries), DraftQueue(database, "worker-1")
+    overview, queue = DeskOverview(database, desk.queries, _KEEPING), DraftQueue(database, "worker-1")
     found = []
     for single, severity in zip(posts_apart(post, 4), (2, 5, 2, None), strict=True):
         case = await desk.intake.flag(single)
@@ -69,11 +72,52 @@ async def test_what_waits_is_sorted_by_need_gravity_and_age(
     assert (await overview.queue((MODERATOR,), platform="elsewhere")).total == 0
 
 
+async def test_it_is_told_until_when_a_case_waits(
+    database: Database, desk: Desk, post: FlaggedPost, clock: FakeClock
+) -> None:
+    """To the second at which the schedule closes it: undrafted, drafted, held, approved, and left to a person."""
+    overview, queue = DeskOverview(database, desk.queries, _KEEPING), DraftQueue(database, "worker-1")
+    expiry, posts = Expiry(database, draft_hours=24, person_days=30), posts_apart(post, 5)
+    undrafted, expected = (await desk.intake.flag(posts[0])).id, clock() + timedelta(days=1)
+    assert await overview.waits_until(undrafted, MODERATOR) == expected
+    with pytest.raises(NotAllowed):
+        await overview.waits_until(undrafted, VOLUNTEER)
+    clock.advance(DAY)
+    await expiry.do(NOW)
+    assert (await desk.queries.case(undrafted)).state is CaseState.EXPIRED
+    assert await overview.waits_until(undrafted, MODERATOR) is None
+
+    drafted = []
+    for single in posts[1:4]:
+        drafted.append((await desk.intake.flag(single)).id)
+        taken = await take(queue)
+        assert await overview.waits_until(taken.case.id, MODERATOR) is None, "it is being drafted"
+        await queue.store(taken, suggestion_for(taken.case.post))
+        clock.advance(60)
+    lost = await desk.intake.flag(posts[4])
+    await queue.give_up(await take(queue), "The engine has no draft to offer.")
+    clock.advance(DAY - 600)
+    await desk.decisions.hold(drafted[1], MODERATOR)
+    await approve(desk, await desk.queries.case(drafted[2]))
+    listed = {one.case_id: one.waits_until for one in (await overview.queue((MODERATOR,))).cases}
+    assert listed == {case_id: await overview.waits_until(case_id, MODERATOR) for case_id in (*drafted, lost.id)}
+    moments = [(until, case_id) for case_id, until in listed.items() if until is not None]
+    assert len(moments) == 4 and len({until for until, _ in moments}) == 4
+    for until, case_id in sorted(moments):
+        state = (await desk.queries.case(case_id)).state
+        clock.advance((until - clock()).total_seconds() - 1)
+        await expiry.do(NOW)
+        assert (await desk.queries.case(case_id)).state is state
+        clock.advance(2)
+        await expiry.do(NOW)
+        assert (await desk.queries.case(case_id)).state is CaseState.EXPIRED
+
+
 async def test_hidden_categories_are_left_out_of_one_queue_and_wait_in_all_others(
     database: Database, desk: Desk, post: FlaggedPost, clock: FakeClock
 ) -> None:
     """They are counted; groups and threats add up, and since when the oldest waits is the same for everybody."""
-    overview, queue = DeskOverview(database, desk.queries), DraftQueue(database, "worker-1")
+    overview, queue = DeskOverview(database, desk.queries, _KEEPING), DraftQueue(database, "worker-1")
     kinds = ((TargetGroup.WOMEN, 2), (TargetGroup.MIGRANTS, 5), (None, 1), (TargetGroup.MIGRANTS, 3))
     found = []
     for single, (group, severity) in zip(posts_apart(post, 4), kinds, strict=True):
@@ -105,7 +149,7 @@ async def test_a_case_is_hidden_as_soon_as_its_group_is_known(
     database: Database, desk: Desk, post: FlaggedPost
 ) -> None:
     """While it is drafted, too; what is said of its new words then counts alone."""
-    overview, queue = DeskOverview(database, desk.queries), DraftQueue(database, "worker-1")
+    overview, queue = DeskOverview(database, desk.queries, _KEEPING), DraftQueue(database, "worker-1")
     case = await desk.intake.flag(post)
     women = Hidden(frozenset({TargetGroup.WOMEN}))
     assert (await overview.queue((MODERATOR,), hides=women)).hidden == 0
@@ -143,7 +187,7 @@ async def test_changes_are_numbered_and_told_to_those_who_may_read(
     database: Database, desk: Desk, post: FlaggedPost
 ) -> None:
     """From any number on, each case once; a stranger hears the number alone."""
-    overview = DeskOverview(database, desk.queries)
+    overview = DeskOverview(database, desk.queries, _KEEPING)
     first, second = [await desk.intake.flag(single) for single in posts_apart(post, 2)]
     start = await overview.changes((MODERATOR,), None)
     assert start.cases == ()
@@ -157,7 +201,7 @@ async def test_changes_are_numbered_and_told_to_those_who_may_read(
 
 async def test_a_history_names_people_to_those_who_may_read(database: Database, desk: Desk, post: FlaggedPost) -> None:
     """With the note; nobody else reads it."""
-    overview = DeskOverview(database, desk.queries)
+    overview = DeskOverview(database, desk.queries, _KEEPING)
     case = await desk.intake.flag(post)
     await desk.decisions.close(case.id, case.version, MODERATOR, CloseReason.MISTAKE, "sorted out by hand")
     moves = await overview.history(case.id, AUDITOR)
@@ -174,7 +218,7 @@ async def test_kept_posts_are_those_of_seven_days_with_the_group_of_the_newest_s
     database: Database, desk: Desk, post: FlaggedPost, clock: FakeClock
 ) -> None:
     """Newest first, closed ones too; neither erased words, nor another community's, nor a post of no message here."""
-    overview, queue = DeskOverview(database, desk.queries), DraftQueue(database, "worker-1")
+    overview, queue = DeskOverview(database, desk.queries, _KEEPING), DraftQueue(database, "worker-1")
     old, read, found, erased, pasted, abroad = posts_apart(post, 6)
     await desk.intake.flag(old)
     clock.advance(7 * DAY)
