@@ -537,7 +537,8 @@ async def _confirm_page(request: web.Request, press: PagePress, card: Card) -> w
 async def decided(request: web.Request) -> web.Response:
     """The page of them."""
     reader = reader_of(request)
-    return await page(request, "decided.html", rows=[_lately(one, reader) for one in await decided_lately(request)])
+    hides, found = visitor_of(request).wants.hides, await decided_lately(request)
+    return await page(request, "decided.html", rows=[_lately(one, hides, reader) for one in found])
 
 
 async def decided_lately(request: web.Request) -> list[DecidedLately]:
@@ -551,12 +552,14 @@ async def decided_lately(request: web.Request) -> list[DecidedLately]:
     return sorted(found, key=lambda one: one.at, reverse=True)[:_MOST_LATELY]
 
 
-def _lately(one: DecidedLately, reader: PageReader) -> dict[str, str]:
+def _lately(one: DecidedLately, hides: Hidden, reader: PageReader) -> dict[str, Any]:
     state = translated(state_words(one.state), reader.locale)
     return {
         "case_id": one.case_id,
         "number": short_number(one.case_id),
         "place": reader.markup.place(one.post.platform, one.post.community),
+        "gist": reader.told(one.gist, 300) if one.gist else "",
+        "is_hidden": hides.has(one.group, one.severity),
         "state": state,
         "now": "" if one.now is one.state else translated(state_words(one.now), reader.locale),
         "reason": beyond_state(reader.told(one.reason, 300), state),

@@ -292,7 +292,8 @@ class RefusedReply:
 class DecidedLately:
     """One decision: what became of which case, why, by whom (a name that the community knows), and when.
 
-    ``now`` is the state of the case since.
+    ``now`` is the state of the case since. ``gist`` is a sentence of the project's cards that says what the post said,
+    "" where there is none; ``group`` and ``severity`` are ``None`` where they are not known.
     """
 
     case_id: str
@@ -302,6 +303,9 @@ class DecidedLately:
     reason: str
     by: str
     at: datetime
+    gist: str = ""
+    group: TargetGroup | None = None
+    severity: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -159,12 +159,11 @@ async def _oldest(session: Session, places: Collection[CommunityRow]) -> datetim
 
 
 async def _row(session: Session, row: CaseRow, keeping: RetentionPeriods) -> QueuedCase:
-    reading, drafts = await _said_of(session, row)
+    reading, drafts = await said_of(session, row.id)
     held = row.held_by is not None and row.held_until is not None and row.held_until > session.moment
     holder = None
     if held and row.held_by is not None and row.held_until is not None:
         holder = Holder(await name_of(session, row.community_id, row.held_by), row.held_until)
-    gist = reading.implied_meaning if reading is not None and reading.stereotypes else None
     return QueuedCase(
         case_id=row.id,
         place=Place(row.platform, row.community),
@@ -173,7 +172,7 @@ async def _row(session: Session, row: CaseRow, keeping: RetentionPeriods) -> Que
         holder=holder,
         severity=None if reading is None else reading.severity,
         group=None if reading is None else reading.target_group,
-        gist=gist if gist is not None and not slurs_in(gist) else "",
+        gist=gist_of(reading),
         drafts=drafts,
         waits_until=await waits_until(session, row, keeping),
     )
@@ -202,12 +201,18 @@ async def waits_until(session: Session, case: CaseRow | Case, keeping: Retention
     return until if until is None or case.held_until is None else max(until, case.held_until)
 
 
-async def _said_of(session: Session, row: CaseRow) -> tuple[Reading | None, int]:
-    """What is known of a post, and how many drafts there are."""
+def gist_of(reading: Reading | None) -> str:
+    """What a post says, where that is a sentence of the project's cards without a slur; otherwise ""."""
+    gist = reading.implied_meaning if reading is not None and reading.stereotypes else None
+    return gist if gist is not None and not slurs_in(gist) else ""
+
+
+async def said_of(session: Session, case_id: str) -> tuple[Reading | None, int]:
+    """What is known of a case's post, and how many drafts there are."""
     with suppress(StoreUnavailable):  # of another version: its case is listed nevertheless
-        if (stored := await latest_suggestion(session, row.id)) is not None:
+        if (stored := await latest_suggestion(session, case_id)) is not None:
             return stored.suggestion.reading, len(stored.suggestion.drafts)
-        if (preview := await preview_of(session, row.id)) is not None:
+        if (preview := await preview_of(session, case_id)) is not None:
             return preview.reading, int(preview.draft is not None)
     return None, 0
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, func, or_, select
@@ -15,8 +16,9 @@ from core.desk.rules.dashboard_ports import Kept, Lines, LogLine, LogPage, OwnPo
 from core.desk.schema import AuditRow, CaseRow, CommunityRow, FirstApprovalRow, MembershipRow, NoteRow
 from core.desk.store.communities import EVERYWHERE
 from core.desk.store.people import known_name, name_of, names_of
+from core.desk.views.queue import gist_of, said_of
 from core.i18n.sentences import Sentence, sentence
-from core.models import PostRef
+from core.models import PostRef, Reading
 
 PAGE: Final = 50
 EXPORTED: Final = ("pseudonymised", "with names and places")
@@ -142,7 +144,15 @@ async def lately(session: Session, community_id: str) -> tuple[DecidedLately, ..
     for first, case in (await session.execute(firsts)).all():
         name = await name_of(session, community_id, first.moderator)
         decisions.append(DecidedLately(case.id, _ref(case), CaseState.IN_REVIEW, case.state, _FIRST, name, first.at))
-    return tuple(sorted(decisions, key=lambda decision: decision.at, reverse=True)[:MOST])
+    newest = sorted(decisions, key=lambda decision: decision.at, reverse=True)[:MOST]
+    readings = {case_id: (await said_of(session, case_id))[0] for case_id in {one.case_id for one in newest}}
+    return tuple(_with_reading(one, readings[one.case_id]) for one in newest)
+
+
+def _with_reading(decision: DecidedLately, reading: Reading | None) -> DecidedLately:
+    if reading is None:
+        return decision
+    return replace(decision, gist=gist_of(reading), group=reading.target_group, severity=reading.severity)
 
 
 def _ref(case: CaseRow) -> PostRef:

@@ -67,6 +67,18 @@ async def test_nobody_else_sees_or_feels_it(room: Dashboard, ane: Browser) -> No
     assert (await program.get("/api/cases")).said["total"] == 1
 
 
+async def test_what_a_hidden_post_said_is_not_told_of_a_decision_either(room: Dashboard, ane: Browser) -> None:
+    """The decision stands there; another moderator reads the gist beside it."""
+    await ane.get(f"/case/{room.desk.case_id}")
+    await ane.press("Close the case", value="silence", note="")
+    assert (await ane.get("/decided")).said(".case-row .gist") == REVIEWED.gist
+    await _prefer(ane, ("hide", _MIGRANTS))
+    assert (await ane.get("/decided")).said(".case-row .gist") == "What it said is hidden by your choice."
+    assert str(REVIEWED.gist) not in ane.page.text and "left without a reply" in ane.page.words
+    jon = await room.logged_in("jon", room.desk.jon)
+    assert (await jon.get("/decided")).said(".case-row .gist") == REVIEWED.gist
+
+
 async def test_threats_are_a_category_of_their_own(room: Dashboard, ane: Browser) -> None:
     """Whatever group they are against."""
     ref = replace(POST.ref, message="900")

@@ -29,6 +29,7 @@ from core.models import FlaggedPost, PostRef, Priority
 from tests.fakes.desk.chores import DAY, NOW
 from tests.fakes.desk.decisions import BOLD, approve, drafted, one_row, take
 from tests.fakes.desk.people import COMMUNITY, COMMUNITY_ID, FLAGGER, MANAGER, MODERATOR, OTHER_MODERATOR, PLATFORM
+from tests.fakes.engine.suggestions import suggestion_for
 from tests.fakes.machine.clock import FakeClock
 
 RAID = "They take our houses and our jobs, and nobody in this town dares to say it aloud any more."
@@ -214,6 +215,25 @@ async def test_an_edit_that_nobody_may_read_asks_a_person(
             lambda session, now=revision: note_original(session, case.post.ref, "", now),  # type: ignore[misc]
         )
         assert (await desk.queries.case(case.id)).state is state
+
+
+@pytest.mark.both_databases
+async def test_a_decision_stands_beside_what_the_post_said(
+    desk: Desk, intake: Intake, queue: DraftQueue, post: FlaggedPost, database: Database
+) -> None:
+    """Where that is a sentence of our cards without a slur; once its words are erased, nothing."""
+    governance = CommunityGovernance(database, LiveRoles(database, {}))
+    for number, (gist, kinds) in enumerate([("They are lazy.", ("migrants/jobs",)), ("A model's words.", ())]):
+        await intake.flag(replace(post, ref=replace(post.ref, message=f"7{number}"), text=f"{number} {post.text}"))
+        taken = await take(queue)
+        made = suggestion_for(taken.case.post)
+        reading = replace(made.reading, implied_meaning=gist, stereotypes=kinds)
+        case = await queue.store(taken, replace(made, reading=reading))
+        await desk.decisions.close(case.id, case.version, MODERATOR, CloseReason.PREACHY)
+        (found,) = [one for one in await governance.lately(PLATFORM, COMMUNITY, MODERATOR) if one.case_id == case.id]
+        assert (found.gist, found.group) == (gist if kinds else "", made.reading.target_group)
+    await Erasure(database).erase(PLATFORM, post.author)
+    assert {one.gist for one in await governance.lately(PLATFORM, COMMUNITY, MODERATOR)} == {""}
 
 
 @pytest.mark.both_databases
