@@ -65,6 +65,7 @@ from core.engine.wording.text import clean, content_stems, has_letters, names, n
 from core.engine.wording.word_index import tokens
 from core.engine.writing.writer import bare_reply
 from core.errors import AntiphonError
+from core.i18n.catalogs import LANGUAGES
 from core.models import MessageWords, Part, PartKind, TargetGroup
 from kb.documents import Page
 from kb.parsing.clean_text import clean_line, cleaned
@@ -88,7 +89,9 @@ SEEN: Final = 0.003
 """Seconds of the processor below which nothing is compared."""
 TRIES: Final = 5
 AFFORDED: Final = 0.1
-"""Seconds of the processor that one try on a large text may take: a shorter one does where reading takes long."""
+"""Seconds of the processor that a text may take whose fourfold is read as well."""
+ENOUGH: Final = 0.03
+"""Seconds of the processor that reading a large text should take: a shorter one does where reading takes long."""
 WORST: Final = 1
 """So many of the pieces that took longest make the large texts."""
 MOST_PIECES: Final = 30
@@ -115,10 +118,6 @@ KEYWORDS: Final = ("gypsy", "go home", "moros")
 
 def weighed(language: str, text: str) -> object:
     return [weight_of(each, text) for each in figures(text, language)]
-
-
-def smeared(language: str, text: str) -> object:
-    return [(one.said.search(text), one.near.search(text)) for one in smears(language).values()]
 
 
 def limited(read: Callable[[str, int], object]) -> Read:
@@ -184,7 +183,6 @@ FUNCTIONS: Final[Mapping[str, Read]] = {
     "readable": readable,
     "hard_to_read": lambda text: hard_to_read(text, "en"),
     "raised_in": raised_in,
-    **{f"smears {language}": partial(smeared, language) for language in ("en", "es", "it", "eu")},
     "is_coded": is_coded,
     "groups_named": groups_named,
     "undisguised": undisguised,
@@ -206,7 +204,7 @@ FUNCTIONS: Final[Mapping[str, Read]] = {
     "first_sentences": lambda text: first_sentences(text, 2),
     "tokens": tokens,
     "groups_in": groups_in,
-    **{f"figures {language}": partial(weighed, language) for language in ("en", "es", "it", "eu")},
+    **{f"figures {language}": partial(weighed, language) for language in LANGUAGES},
     **{
         f"{type(markup).__name__}.{name}": read
         for markup in (DiscordMarkup(), TelegramMarkup(), PageMarkup())
@@ -231,6 +229,8 @@ def test_patterns_grow_with_the_text() -> None:
     """Each compiled pattern of the application, in texts of the pieces that it looks for."""
     for read in FUNCTIONS.values():
         unrefused(read)("Muslims are 1 of 10, she said: “no”.")  # what is compiled at its first use
+    for language in LANGUAGES:
+        smears(language)
     patterns = dict(found_patterns())
     steep = list[str]()
     for pattern, place in patterns.items():
@@ -299,7 +299,7 @@ def steep_on(read: Read, pieces: Sequence[tuple[str, str]]) -> Iterator[str]:
         else:
             longest.append((now / SMALL[-1], piece))
     for each, piece in sorted(longest, reverse=True)[:WORST]:
-        size = max(SMALL[-1], min(LARGE, int(AFFORDED / max(each, 1e-9))))
+        size = max(SMALL[-1], min(LARGE, int(ENOUGH / max(each, 1e-9))))
         if (times := growth(read, piece, size)) > MOST:
             yield f"{times:.0f} times at {size} of {piece!r}"
 

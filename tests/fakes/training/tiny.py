@@ -1,4 +1,4 @@
-"""A tiny Qwen2 with random weights, and a tokenizer of whole words: the right architecture, trained in a second."""
+"""Tiny models with random weights, a Qwen2 with its tokenizer of whole words and a BERT: trained in a second."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from typing import Any
 import gguf
 import torch
 from tokenizers import Tokenizer, models, pre_tokenizers
-from transformers import PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM
+from transformers import BertConfig, BertModel, PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM
+
+from core.engine.backends import minilm
 
 _TEMPLATE = (
     "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}<|im_end|>\n{% endfor %}"
@@ -55,6 +57,18 @@ def tiny_model(tokenizer: Any, *, layers: int = 2, width: int = 32, seed: int = 
         pad_token_id=tokenizer.pad_token_id,
     )
     return Qwen2ForCausalLM(config)
+
+
+def tiny_encoder() -> BertModel:
+    """An encoder for the words of the small readers: two layers of 24 dimensions, with random weights."""
+    shape = BertConfig(
+        vocab_size=minilm.count_of_words(),
+        hidden_size=24,
+        intermediate_size=48,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+    )
+    return BertModel(shape, add_pooling_layer=False)
 
 
 def tiny_weights(file: Path, model: Any, architecture: str = "qwen2") -> Path:
