@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import FrozenInstanceError, replace
 from datetime import UTC, datetime
+from itertools import product
 
 import pytest
 from hypothesis import assume, given, settings
@@ -144,16 +145,15 @@ def test_the_key_belongs_to_the_approval() -> None:
     assert {len(key) for key in keys} == {25}
 
 
-@pytest.mark.parametrize("old", CaseState)
-@pytest.mark.parametrize("new", CaseState)
-def test_only_declared_moves_are_allowed(old: CaseState, new: CaseState) -> None:
+def test_only_declared_moves_are_allowed() -> None:
     """A move outside the graph is refused, and the refusal says where the case can go (invariant I11)."""
-    if new in TRANSITIONS[old]:
-        check_transition(old, new)
-        return
-    with pytest.raises(NotAllowed) as caught:
-        check_transition(old, new)
-    assert caught.value.remedy
+    for old, new in product(CaseState, CaseState):
+        if new in TRANSITIONS[old]:
+            check_transition(old, new)
+            continue
+        with pytest.raises(NotAllowed) as caught:
+            check_transition(old, new)
+        assert caught.value.remedy, (old, new)
 
 
 def test_the_graph_has_every_state() -> None:
