@@ -172,18 +172,16 @@ async def test_a_case_that_somebody_holds_is_theirs(room: Dashboard, ane: Browse
     assert (await room.desk.now()).holder is None
 
 
-@pytest.mark.parametrize("reason", list(CloseReason))
-async def test_a_case_is_closed_for_each_reason_and_the_closing_is_undone(
-    room: Dashboard, ane: Browser, reason: CloseReason
-) -> None:
+async def test_a_case_is_closed_for_each_reason_and_the_closing_is_undone(room: Dashboard, ane: Browser) -> None:
     """With a note or without; “something else” needs one."""
-    await ane.get(f"/case/{room.desk.case_id}")
     note = "it was sorted out in the village hall"
-    page = await ane.press("Close the case", value=reason.name.lower(), note=note)
-    assert page.status == 200, page.words
-    assert room.desk.casework.decided == [("close", room.desk.ane.user, (reason, note))]
-    await ane.press("Undo")
-    assert (await room.desk.now()).state is CaseState.IN_REVIEW
+    for reason in CloseReason:
+        await ane.get(f"/case/{room.desk.case_id}")
+        page = await ane.press("Close the case", value=reason.name.lower(), note=note)
+        assert page.status == 200, page.words
+        assert room.desk.casework.decided[-1] == ("close", room.desk.ane.user, (reason, note))
+        await ane.press("Undo")
+        assert (await room.desk.now()).state is CaseState.IN_REVIEW
 
 
 async def test_what_was_not_chosen_is_asked_for(room: Dashboard, ane: Browser) -> None:
