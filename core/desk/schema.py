@@ -257,7 +257,7 @@ class AccountRow(Base):
     name: Mapped[str] = mapped_column(primary_key=True)
     password: Mapped[str]
     language: Mapped[str] = mapped_column(default="")
-    has_keys: Mapped[bool] = mapped_column(default=True)
+    has_keys: Mapped[bool] = mapped_column(default=False)
     is_quiet: Mapped[bool] = mapped_column(default=False)
     hides: Mapped[str] = mapped_column(default="")
     created_at: Mapped[datetime]

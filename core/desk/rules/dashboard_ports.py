@@ -131,7 +131,7 @@ class Preferences:
     """
 
     language: str = ""
-    has_keys: bool = True
+    has_keys: bool = False
     is_quiet: bool = False
     hides: Hidden = NOTHING_HIDDEN
 

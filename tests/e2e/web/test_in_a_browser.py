@@ -72,9 +72,23 @@ async def room(desk_file: Path, browser: Browser, request: pytest.FixtureRequest
         yield room
 
 
+async def _switch_keys(room: Room) -> None:
+    """On, or off again, as somebody does on the page about themselves."""
+    await room.tab.go("/")
+    if await room.tab.page.locator("p#keys a").count():
+        await room.tab.page.click("p#keys a")
+    else:
+        await room.tab.go("/me")
+    await room.tab.page.click("input[name=keys]")
+    await room.tab.page.click("main form button.first")
+    await room.tab.page.wait_for_selector(".done")
+    await room.tab.go("/")
+
+
 async def test_a_case_is_decided_by_keys_alone(room: Room) -> None:
     """From the queue to an approved reply, without a mouse."""
     page = room.tab.page
+    await _switch_keys(room)
     for key in ("j", "o"):
         await page.keyboard.press(key)
     await page.wait_for_selector("#case")
@@ -94,9 +108,22 @@ async def test_a_case_is_decided_by_keys_alone(room: Room) -> None:
     assert room.tab.said == []
 
 
-async def test_keys_can_be_switched_off_and_leave_what_is_typed_alone(room: Room) -> None:
-    """A letter in a field is a letter; once they are off, none acts anywhere."""
+async def test_keys_act_while_they_are_on_and_leave_what_is_typed_alone(room: Room) -> None:
+    """A letter in a field is a letter; before they are switched on, and once they are off, none acts anywhere."""
     page = room.tab.page
+
+    async def nothing_acts() -> None:
+        await page.keyboard.press("j")
+        assert await page.locator("[data-case]:focus").count() == 0
+        await room.tab.go(f"/case/{room.web.desk.case_id}")
+        for key in ("h", "a", "?"):
+            await page.keyboard.press(key)
+        assert await page.locator("#help").count() == 0
+        assert (await room.web.desk.now()).holder is None
+
+    await nothing_acts()
+    await _switch_keys(room)
+    assert await page.locator("p#keys").count() == 0
     await room.tab.go(f"/case/{room.web.desk.case_id}/edit/0")
     await page.focus("#text")
     await page.keyboard.type("a quick question: have you asked them yourself?")
@@ -105,16 +132,8 @@ async def test_keys_can_be_switched_off_and_leave_what_is_typed_alone(room: Room
     await room.tab.go("/")
     await page.keyboard.press("?")
     assert await page.locator("#help").is_visible()
-    await room.tab.go("/me")
-    await page.uncheck("input[name=keys]")
-    await page.click("main form button.first")
-    await page.wait_for_selector(".done")
-    await room.tab.go(f"/case/{room.web.desk.case_id}")
-    await page.keyboard.press("h")
-    await page.keyboard.press("a")
-    await page.keyboard.press("?")
-    assert await page.locator("#help").count() == 0
-    assert (await room.web.desk.now()).holder is None
+    await _switch_keys(room)
+    await nothing_acts()
 
 
 @on_a_phone
@@ -170,6 +189,7 @@ async def test_a_quiet_page_asks_for_nothing_by_itself(room: Room) -> None:
     async with tab.page.expect_request(lambda asked: "/events" in asked.url):
         await tab.go("/")
     await tab.go("/me")
+    await tab.page.check("[name=keys]")
     await tab.page.check("[name=quiet]")
     await tab.page.click("main form button.first")
     await tab.page.wait_for_selector("[data-quiet]")

@@ -19,6 +19,7 @@ from core.desk.rules.numbers import LEAST
 from core.desk.rules.roles import Operator, Person, Role
 from core.engine.ports import EvidenceQuery, Found
 from core.models import Evidence, Source
+from tests.fakes.desk.decisions import execute
 from tests.fakes.ports.cards import POST, REVIEWED, samples
 from tests.fakes.ports.word_detector import WordDetector
 from tests.fakes.web.browsing import Dashboard, dashboard
@@ -171,6 +172,7 @@ async def _furnish(web: Dashboard) -> dict[str, str]:
         await _another(web, number, is_approved=number != 0)
     desk.roles |= {ADMIN.user: Role.ADMIN, _WRITER.user: Role.MANAGER}
     await web.account(ACCOUNT, ADMIN)
+    await execute(desk.database, "UPDATE accounts SET has_keys = TRUE")
     await web.app[SITE].library.propose_card("discord", POST.ref.community, _WRITER, _CARD)
     for number in range(20):
         web.app[EXPOSURE].look(ACCOUNT, f"{number}")
