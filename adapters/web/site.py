@@ -18,9 +18,10 @@ from aiohttp import web
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from adapters.common.words.labels import OWN_NAMES
+from adapters.common.words.markup import no_address
 from adapters.web.names import Names
 from adapters.web.providers import Provider
-from adapters.web.speech import PageMarkup, PageReader, language_wanted, no_address, reader_for
+from adapters.web.speech import PageMarkup, PageReader, language_wanted, reader_for
 from core.desk.rules.dashboard_ports import Doorkeeper, Overview, OwnLibrary, Record, SetupChecks, TokenKeeper, Visitor
 from core.desk.rules.desk_ports import Casework, Governance
 from core.desk.rules.roles import Person

@@ -12,7 +12,7 @@ from typing import Final
 from babel.dates import format_datetime, format_skeleton, format_time, format_timedelta
 
 from adapters.common.words.excerpts import shortened
-from adapters.common.words.markup import ELSEWHERE, JOINERS, UNSEEN, Reader, hidden_in, visible, web_address
+from adapters.common.words.markup import ELSEWHERE, JOINERS, UNSEEN, Reader, hidden_in, no_address, visible, web_address
 from core.i18n.catalogs import LANGUAGES, language_of
 from core.models import PostRef
 
@@ -28,11 +28,6 @@ def _utc_now() -> datetime:
 def whole(text: str) -> str:
     """A text by others as somebody sees it, without the characters that nobody does."""
     return "\n".join(visible(line) for line in text.split("\n"))
-
-
-def no_address(_: PostRef) -> str:
-    """Where a post can be read, of which nobody told."""
-    return ""
 
 
 def no_name(_platform: str, _community: str, _channel: str = "") -> str:

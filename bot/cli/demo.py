@@ -15,9 +15,10 @@ from rich.rule import Rule
 from rich.text import Text
 
 from adapters.common.cards.states import headline
+from adapters.common.words.markup import no_address
 from adapters.sample.community import SampleCommunity
 from adapters.sample.posts import SAMPLE_FLAGS
-from adapters.web.speech import no_address, reader_for
+from adapters.web.speech import reader_for
 from bot.cli.render import DraftsAsTheyCome, show_suggestion, show_thread
 from bot.compose.application import Application, admit, open_application
 from bot.compose.engine import OnPreparing, open_engine

@@ -23,6 +23,7 @@ from bot.compose.chores import all_chores
 from bot.compose.desk import Desk, build_casework, build_desk
 from bot.compose.engine import OnPreparing, make_folder, open_engine
 from bot.compose.operations import counted, model_answers
+from bot.compose.platforms import address_of
 from bot.compose.voices import voice_of
 from bot.serve.platforms import OnStanding, Platforms, ServedPlatform, Services, Standings, unwatched
 from bot.serve.process import DeskProcess
@@ -245,7 +246,8 @@ async def open_application(
         drafting = DraftingRequest(database, engine, profile, voice_for)
         casework, governance = build_casework(desk, outbox), CommunityGovernance(database, desk.live_roles)
         detector = PostDetector(engine.readers.posts, settings.community.language)
-        services = Services(casework, governance, detector, partial(StoredInbox, database, owner=name))
+        inbox, of_post = partial(StoredInbox, database, owner=name), partial(address_of, settings.mastodon.url)
+        services = Services(casework, governance, detector, inbox, of_post)
         standings = Standings(database, platforms.max_characters, name, on_standing)
         waiting = patience or Patience(Backoff(name, _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS))
         yield Application(

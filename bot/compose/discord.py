@@ -59,7 +59,8 @@ async def _connected(
     guild = int(wanted.command_server) if wanted.command_server else None
     options = DiscordOptions(reads_messages=wanted.reads_messages, command_guild=guild)
     client = make_client(options, [partial(_tell_commands, memory)], services.casework, services.governance)
-    platform, surface = DiscordPlatform(client), review.DiscordReviewSurface(client)
+    surface = review.DiscordReviewSurface(client, elsewhere=services.address_of)
+    platform = DiscordPlatform(client)
     captured = capture.install(client, detector=services.detector)
     manage.install(client, card_view=review.card_layout, left_out=lambda: captured.left_out, detector=services.detector)
     review.install(client, surface)

@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
+from urllib.parse import quote, urlsplit
 
 from bot.serve.platforms import ServedPlatform
 from bot.settings import DiscordSettings, MastodonSettings, Settings, TelegramSettings
 from core.errors import BadSettings
 from core.i18n.sentences import Sentence, sentence
+from core.models import PostRef
 
 Builder = Callable[[Settings], Sequence[ServedPlatform]]
 """Gives what to serve of one kind of platform: nothing where it is not configured. Connects nothing.
@@ -134,6 +136,26 @@ def quotes_posts(platform: str) -> bool:
 def has_review(platform: str) -> bool:
     """Whether the cases of the platform of this ``PostRef.platform`` are reviewed in its own channels."""
     return all(kind.has_review for kind in KINDS if kind.name.casefold() == platform)
+
+
+def address_of(instance: str, ref: PostRef) -> str:
+    """Where a post can be read on its platform; "" where it has no address.
+
+    Args:
+        instance: the home instance of the account on Mastodon, as configured.
+    """
+    if ref.platform == "mastodon":
+        is_home = bool(instance) and urlsplit(instance).netloc == ref.community and ref.message.isalnum()
+        return f"{instance.rstrip('/')}/statuses/{quote(ref.message)}" if is_home else ""
+    if ref.platform == "discord":
+        from adapters.discord.speech.markup import reader_of as discord  # as of Discord
+
+        return discord("en").markup.post_url(ref)
+    if ref.platform == "telegram":
+        from adapters.telegram.speech.markup import TelegramMarkup  # as of Discord
+
+        return TelegramMarkup().post_url(ref)
+    return ""
 
 
 def configured_platforms(settings: Settings) -> list[ServedPlatform]:

@@ -51,7 +51,7 @@ async def all_parts(client: TelegramClient, services: Services) -> AsyncIterator
     """
     moves = manage.GroupMoves(client)
     moves.listen()
-    surface = review.TelegramReviewSurface(client)
+    surface = review.TelegramReviewSurface(client, elsewhere=services.address_of)
     review.install(client, surface)
     captured = capture.install(client, detector=services.detector)
     manage.install(client, detector=services.detector, left_out=lambda: captured.left_out)

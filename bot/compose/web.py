@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 
 from adapters.web.names import Names
 from adapters.web.providers import Provider, discord, mastodon
 from adapters.web.server import application, listening, serving
 from adapters.web.site import Paste, Site
 from bot.compose.application import Application
-from bot.compose.platforms import has_review
+from bot.compose.platforms import address_of, has_review
 from bot.serve.hosted_review import check_channel
 from bot.settings import DeskSettings, Settings, WebSettings
 from core.desk.communities.accounts import ApiTokens, WebAccounts
 from core.desk.review.dashboard import DeskLibrary, DeskOverview, DeskRecord
 from core.desk.rules.dashboard_ports import RetentionPeriods, SetupChecks
 from core.errors import BadSettings
-from core.models import PostRef
 from kb.starter.facts import facts_today
 
 
@@ -51,7 +50,7 @@ async def dashboard(
         setup=setup,
         knowledge=running.knowledge,
         origins=origins,
-        address_of=lambda ref: address_of(ref, settings.mastodon.url),
+        address_of=partial(address_of, settings.mastodon.url),
         names=Names(running.platforms.name_of),
         paste=paste,
         detector=running.detector,
@@ -123,19 +122,3 @@ def _check_login(platform: str, needed: Mapping[str, str], secret: str) -> None:
 def keeping_of(desk: DeskSettings) -> RetentionPeriods:
     """How long things are kept by these settings."""
     return RetentionPeriods(desk.draft_hours, desk.retention_days, desk.statistics_months, desk.backup_days)
-
-
-def address_of(ref: PostRef, instance: str) -> str:
-    """Where a post can be read on its platform; "" where it has no address."""
-    if ref.platform == "mastodon":
-        is_home = bool(instance) and urlsplit(instance).netloc == ref.community and ref.message.isalnum()
-        return f"{instance.rstrip('/')}/statuses/{quote(ref.message)}" if is_home else ""
-    if ref.platform == "discord":
-        from adapters.discord.speech.markup import reader_of as discord  # discord.py takes half a second to load
-
-        return discord("en").markup.post_url(ref)
-    if ref.platform == "telegram":
-        from adapters.telegram.speech.markup import TelegramMarkup  # as of Discord
-
-        return TelegramMarkup().post_url(ref)
-    return ""

@@ -26,6 +26,7 @@ from core.desk.views.platforms import Standing
 from core.engine.ports import HateDetector
 from core.errors import BadSettings, Conflict, PlatformUnavailable, StoreUnavailable
 from core.i18n.sentences import sentence
+from core.models import PostRef
 
 _LOG = logging.getLogger(__name__)
 OnStanding = Callable[[Standing], object]
@@ -115,12 +116,14 @@ class Services:
     Attributes:
         inbox: what keeps the updates of an account, given as ``PostRef.platform`` and the account's id there, until
             they are dealt with.
+        address_of: where a post of any platform can be read; "" where that is not known.
     """
 
     casework: Casework
     governance: Governance
     detector: HateDetector
     inbox: Callable[[str, str], UpdateInbox]
+    address_of: Callable[[PostRef], str]
 
 
 async def unnamed(_community: str, _channel: str) -> str:

@@ -27,6 +27,11 @@ ELSEWHERE: Final = 60
 """How much of a community's name on another platform is shown."""
 
 
+def no_address(_: PostRef) -> str:
+    """Where a post can be read, of which nobody told."""
+    return ""
+
+
 class Markup(Protocol):
     """The markup of one platform. A text by others goes through ``inert``, ``covered``, ``framed`` or ``exact``."""
 
@@ -76,7 +81,7 @@ class Markup(Protocol):
         ...
 
     def post_url(self, ref: PostRef) -> str:
-        """The address where a message of this platform can be read; "" if it is not known."""
+        """The address where a message of this platform, or one shown here of another, can be read; "" if unknown."""
         ...
 
     def channel(self, ref: PostRef) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final, Protocol, Self
 from weakref import WeakKeyDictionary
 
@@ -18,8 +18,10 @@ from adapters.common.cards.contents import sections
 from adapters.common.cards.controls import Act, Control, Target, Weight
 from adapters.common.decisions.press import Options, Screen, TextFile
 from adapters.common.words.excerpts import shortened
+from adapters.common.words.markup import no_address
 from adapters.discord.speech.markup import reader_of
 from core.desk.rules.case_cards import Card
+from core.models import PostRef
 
 TEMPLATE: Final = (
     r"antiphon:(?P<act>[a-z_]{1,16}):(?P<case>[0-9a-f]{32}):(?P<version>[0-9]{1,10})(?::(?P<extra>[0-9a-z]{1,16}))?"
@@ -132,11 +134,13 @@ MAX_TEXT: Final = 4000
 _SPARE: Final = 60
 
 
-def card_layout(card: Card, locale: str, *, covers_all: bool = False) -> ui.LayoutView:
+def card_layout(
+    card: Card, locale: str, *, covers_all: bool = False, elsewhere: Callable[[PostRef], str] = no_address
+) -> ui.LayoutView:
     """The whole card in a language; with ``covers_all`` without the post's words and the drafts."""
     parts: list[ui.Item[Any]] = []
     is_apart = True
-    for section in sections(card, reader_of(locale), MAX_TEXT - _SPARE, covers_all=covers_all):
+    for section in sections(card, reader_of(locale, elsewhere), MAX_TEXT - _SPARE, covers_all=covers_all):
         if section.text:
             parts += [*([] if is_apart else [ui.Separator()]), ui.TextDisplay(section.text)]
         parts += rows(section.controls, card.case_id, card.version)

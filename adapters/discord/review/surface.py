@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Final
 
 import discord
 
 from adapters.common.cards.shown import ShownCards
+from adapters.common.words.markup import no_address
 from adapters.discord.connection.client import AntiphonClient, listen
 from adapters.discord.connection.error_meanings import FAULTS, UNKNOWN_MESSAGE
 from adapters.discord.connection.refs import NAME, Place, place_of, seen_by_all
@@ -148,10 +149,13 @@ class DiscordReviewSurface:
     """A ``core.desk.rules.platforms.ReviewSurface`` over a connected client.
 
     A card has many readers: it speaks the language that the community chose, or else the one that its server has set.
+
+    Args:
+        elsewhere: gives the addresses of other platforms' posts.
     """
 
-    def __init__(self, client: AntiphonClient) -> None:
-        self._client = client
+    def __init__(self, client: AntiphonClient, *, elsewhere: Callable[[PostRef], str] = no_address) -> None:
+        self._client, self._elsewhere = client, elsewhere
         self._shown = ShownCards()
         self._changed: set[str] = set()
         self._unheard: set[str] = set()
@@ -305,7 +309,7 @@ class DiscordReviewSurface:
     async def _send(self, card: Card, channel: int, gone: PostRef | None) -> int:
         with self._client.requests.alone():
             message = await self._client.get_partial_messageable(channel).send(
-                view=card_layout(card, self._language_of(card, channel), covers_all=True),
+                view=card_layout(card, self._language_of(card, channel), covers_all=True, elsewhere=self._elsewhere),
                 nonce=nonce_of(card.case_id, str(channel), gone.message if gone is not None else ""),
                 allowed_mentions=_NOBODY,
             )
@@ -322,7 +326,8 @@ class DiscordReviewSurface:
             try:
                 with self._client.requests.alone():
                     language = self._language_of(card, _id(place.channel))
-                    await message.edit(view=card_layout(card, language), allowed_mentions=_NOBODY)
+                    view = card_layout(card, language, elsewhere=self._elsewhere)
+                    await message.edit(view=view, allowed_mentions=_NOBODY)
             except discord.NotFound as err:
                 if err.code != UNKNOWN_MESSAGE:
                     raise

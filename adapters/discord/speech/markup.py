@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 from urllib.parse import quote
@@ -16,7 +17,7 @@ from urllib.parse import quote
 import discord
 from discord.utils import format_dt
 
-from adapters.common.words.markup import ELSEWHERE, Reader, hidden_in, visible_lines, web_address
+from adapters.common.words.markup import ELSEWHERE, Reader, hidden_in, no_address, visible_lines, web_address
 from adapters.discord.connection.refs import NAME
 from core.engine.wording.text import clean
 from core.errors import TextRefused
@@ -86,9 +87,10 @@ def check_bytes(text: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class DiscordMarkup:
-    """Implements ``adapters.common.words.markup.Markup``."""
+    """Implements ``adapters.common.words.markup.Markup``; ``elsewhere`` gives addresses of other platforms' posts."""
 
     platform: str = "Discord"
+    elsewhere: Callable[[PostRef], str] = no_address
 
     def units(self, text: str) -> int:
         """How long a text is in UTF-16 code units, which is never less than its characters."""
@@ -148,9 +150,11 @@ class DiscordMarkup:
         return f"<{url}>"
 
     def post_url(self, ref: PostRef) -> str:
-        """Where a message of Discord can be read; "" where the reference is not one of Discord's."""
+        """Where a message of Discord can be read, or that of another platform."""
+        if ref.platform != NAME:
+            return self.elsewhere(ref)
         parts = (ref.community, ref.channel, ref.message)
-        if ref.platform != NAME or not all(part.isascii() and part.isdigit() for part in parts):
+        if not all(part.isascii() and part.isdigit() for part in parts):
             return ""
         return f"https://discord.com/channels/{ref.community}/{ref.channel}/{ref.message}"
 
@@ -172,6 +176,6 @@ class DiscordMarkup:
 MARKUP: Final = DiscordMarkup()
 
 
-def reader_of(locale: str) -> Reader:
+def reader_of(locale: str, elsewhere: Callable[[PostRef], str] = no_address) -> Reader:
     """A reader on Discord who reads a language."""
-    return Reader(locale, MARKUP)
+    return Reader(locale, replace(MARKUP, elsewhere=elsewhere))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -18,8 +18,10 @@ from adapters.common.cards.contents import sections
 from adapters.common.cards.controls import Act, Control, Target, Weight
 from adapters.common.decisions.press import Options, Screen, TextFile
 from adapters.common.words.excerpts import shortened
+from adapters.common.words.markup import no_address
 from adapters.telegram.speech.markup import MAX_CHARACTERS, reader_of
 from core.desk.rules.case_cards import Card
+from core.models import PostRef
 
 _LETTERS: Final[Mapping[Act, str]] = {
     Act.HOLD: "h",
@@ -162,9 +164,11 @@ class Written:
     files: tuple[TextFile, ...] = ()
 
 
-def card_message(card: Card, locale: str, *, covers_all: bool = False) -> Written:
+def card_message(
+    card: Card, locale: str, *, covers_all: bool = False, elsewhere: Callable[[PostRef], str] = no_address
+) -> Written:
     """The whole card in a language; with ``covers_all`` without the post's words and the drafts."""
-    parts = sections(card, reader_of(locale), MAX_CHARACTERS - _SPARE, covers_all=covers_all)
+    parts = sections(card, reader_of(locale, elsewhere), MAX_CHARACTERS - _SPARE, covers_all=covers_all)
     controls = [control for part in parts for control in part.controls]
     text = _BETWEEN.join(part.text for part in parts if part.text)
     return Written(text, keyboard(controls, card.case_id, card.version))

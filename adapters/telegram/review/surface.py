@@ -21,6 +21,7 @@ from telegram.constants import ParseMode
 from telegram.error import BadRequest
 
 from adapters.common.cards.shown import ShownCards
+from adapters.common.words.markup import no_address
 from adapters.telegram.connection.client import TelegramClient, UpdateEvent
 from adapters.telegram.connection.error_meanings import FAULTS, description_of, is_message_gone, is_unchanged
 from adapters.telegram.connection.limiter import PATIENT, PROGRESS
@@ -49,10 +50,18 @@ class TelegramReviewSurface:
     A card has many readers: it speaks the language that the community chose, or else that of most people heard there.
 
     Args:
+        elsewhere: gives the addresses of other platforms' posts.
         seconds_now: seconds that only grow.
     """
 
-    def __init__(self, client: TelegramClient, *, seconds_now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        client: TelegramClient,
+        *,
+        elsewhere: Callable[[PostRef], str] = no_address,
+        seconds_now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._elsewhere = elsewhere
         self.places = ReviewPlaces(client, seconds_now=seconds_now)
         self._client = client
         self._seconds_now = seconds_now
@@ -156,7 +165,8 @@ class TelegramReviewSurface:
             self._communities[place.chat].add(card.community)
 
     async def _send(self, card: Card, channel: str, *, is_progress: bool) -> PostRef:
-        written, place = card_message(card, self._language_of(card, channel), covers_all=True), place_of(channel)
+        language, place = self._language_of(card, channel), place_of(channel)
+        written = card_message(card, language, covers_all=True, elsewhere=self._elsewhere)
         try:
             sent = await self._client.bot.send_message(
                 place.chat,
@@ -184,7 +194,8 @@ class TelegramReviewSurface:
         async with shown.lock:
             if card.version < shown.version:
                 return True
-            written, numbers = card_message(card, self._language_of(card, place.channel)), numbers_of(place)
+            language, numbers = self._language_of(card, place.channel), numbers_of(place)
+            written = card_message(card, language, elsewhere=self._elsewhere)
             is_progress = card.is_progress and shown.is_progress
             try:
                 await self._client.bot.edit_message_text(

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import html
 import re
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final
 from urllib.parse import quote
 
 from adapters.common.words.labels import language_for
-from adapters.common.words.markup import ELSEWHERE, Reader, hidden_in, visible_lines, web_address
+from adapters.common.words.markup import ELSEWHERE, Reader, hidden_in, no_address, visible_lines, web_address
 from adapters.telegram.connection.refs import NAME
 from core.engine.wording.text import clean
 from core.errors import TextRefused
@@ -71,9 +72,10 @@ def check_text(text: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class TelegramMarkup:
-    """Implements ``adapters.common.words.markup.Markup``."""
+    """Implements ``adapters.common.words.markup.Markup``; ``elsewhere`` gives addresses of other platforms' posts."""
 
     platform: str = "Telegram"
+    elsewhere: Callable[[PostRef], str] = no_address
 
     def units(self, text: str) -> int:
         """How long a text is in UTF-16 code units once its tags are read, which is what Telegram limits."""
@@ -136,11 +138,12 @@ class TelegramMarkup:
         return _escaped(url)
 
     def post_url(self, ref: PostRef) -> str:
-        """Where a member can read a message of a supergroup; "" elsewhere, where Telegram has no addresses."""
+        """Where a member can read a message of a supergroup, or that of another platform; other groups have none."""
+        if ref.platform != NAME:
+            return self.elsewhere(ref)
         chat, _, topic = ref.channel.partition("/")
         numbers = [chat.removeprefix(_SUPERGROUP), *([topic] if topic else []), ref.message]
-        is_ours = ref.platform == NAME and chat.startswith(_SUPERGROUP)
-        if not is_ours or not all(part.isascii() and part.isdecimal() for part in numbers):
+        if not chat.startswith(_SUPERGROUP) or not all(part.isascii() and part.isdecimal() for part in numbers):
             return ""
         return f"https://t.me/c/{'/'.join(numbers)}"
 
@@ -160,9 +163,9 @@ class TelegramMarkup:
 MARKUP: Final = TelegramMarkup()
 
 
-def reader_of(locale: str) -> Reader:
+def reader_of(locale: str, elsewhere: Callable[[PostRef], str] = no_address) -> Reader:
     """A reader on Telegram who reads a language."""
-    return Reader(locale, MARKUP)
+    return Reader(locale, replace(MARKUP, elsewhere=elsewhere))
 
 
 def _moment(moment: datetime, form: str) -> str:

@@ -8,7 +8,8 @@ import pytest
 from pydantic import ValidationError
 
 from adapters.web.server import listening
-from bot.compose.web import address_of, origins_of, providers_of
+from bot.compose.platforms import address_of
+from bot.compose.web import origins_of, providers_of
 from bot.settings import Settings, WebSettings
 from core.errors import BadSettings
 from core.models import PostRef
@@ -50,12 +51,12 @@ def test_a_port_that_is_taken_is_told() -> None:
 
 def test_posts_are_found_on_their_platforms() -> None:
     """By the platform's own address; of what is not its own, nothing."""
-    assert address_of(PostRef("discord", "1", "2", "3"), "") == "https://discord.com/channels/1/2/3"
-    assert address_of(PostRef("telegram", "-1001", "-1001", "3"), "").startswith("https://t.me/c/1/")
+    assert address_of("", PostRef("discord", "1", "2", "3")) == "https://discord.com/channels/1/2/3"
+    assert address_of("", PostRef("telegram", "-1001", "-1001", "3")).startswith("https://t.me/c/1/")
     instance = "https://home.example/"
-    assert address_of(PostRef("mastodon", "home.example", "x", "77"), instance) == "https://home.example/statuses/77"
-    assert address_of(PostRef("mastodon", "other.example", "x", "77"), instance) == ""
-    assert address_of(PostRef("sample", "a", "b", "c"), instance) == ""
+    assert address_of(instance, PostRef("mastodon", "home.example", "x", "77")) == "https://home.example/statuses/77"
+    assert address_of(instance, PostRef("mastodon", "other.example", "x", "77")) == ""
+    assert address_of(instance, PostRef("sample", "a", "b", "c")) == ""
 
 
 _LOGIN: Final[dict[str, dict[str, Any]]] = {

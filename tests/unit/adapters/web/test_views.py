@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from adapters.common.words.markup import no_address
 from adapters.web import site
 from adapters.web.site import STATIC, templates
-from adapters.web.speech import language_wanted, marked_characters, no_address, reader_for
+from adapters.web.speech import language_wanted, marked_characters, reader_for
 from adapters.web.views import case_view, marked, word_diff
 from core.i18n.catalogs import LANGUAGES
 from tests.fakes.ports.cards import samples

@@ -272,6 +272,26 @@ async def test_a_card_speaks_the_language_of_its_community(room: ReviewRoom, car
     assert "inglese" in room.card_text()
 
 
+async def test_a_card_of_another_platform_leads_to_its_post_and_reply(room: ReviewRoom, card: Card) -> None:
+    """Where each has an address; also once the card itself was pressed. A post that is gone has no link."""
+    ref = PostRef("mastodon", "social.example", "far.example", "109")
+    guest = replace(card, community=ref.community, post=replace(card.post, ref=ref))
+    surface, channel = DiscordReviewSurface(room.client, elsewhere=_address), str(room.channel.id)
+    place = await surface.show(guest, channel, None)
+    assert "[Go to the post](https://social.example/statuses/109)" in room.card_text()
+    await surface.update(replace(guest, version=guest.version + 1, reply=replace(ref, message="110")), place)
+    for label, number in (("post", 109), ("reply", 110)):
+        assert f"[Go to the {label}](https://social.example/statuses/{number})" in room.card_text()
+    await surface.show(replace(guest, version=guest.version + 2, is_original_gone=True), channel, place)
+    assert "social.example/statuses" not in room.card_text()
+    await DiscordReviewSurface(room.client).show(guest, channel, place)
+    assert "Go to the post" not in room.card_text()
+
+
+def _address(ref: PostRef) -> str:
+    return f"https://{ref.community}/statuses/{ref.message}"
+
+
 async def test_a_card_of_another_platform_stands_only_where_few_can_read_it(room: ReviewRoom, card: Card) -> None:
     """It speaks the language of the channel's server; a channel that nobody knows is none."""
     surface, guest = DiscordReviewSurface(room.client), replace(card, community="social.example")

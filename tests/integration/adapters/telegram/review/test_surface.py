@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from adapters.telegram.review.surface import TelegramReviewSurface
 from core.desk.rules.approval import CaseState
 from core.desk.rules.policy import CommunityPolicy
 from core.errors import PlatformBusy, PlatformUnavailable, StoreUnavailable
@@ -209,6 +210,20 @@ async def test_a_case_of_another_platform_is_shown_in_a_closed_group_alone(room:
         with pytest.raises(PlatformUnavailable, match=said):
             await room.client.surface.show(card, str(chat), None)
     await room.client.surface.check("social.example", str(room.chat))
+
+
+async def test_a_card_of_another_platform_leads_to_its_post(room: TelegramRoom) -> None:
+    """Where it has an address; also after it was decided about on the card itself."""
+    ref = PostRef("mastodon", "social.example", "far.example", "109")
+    card = replace(REVIEWED, community=ref.community, post=replace(REVIEWED.post, ref=ref))
+    url = f"https://{ref.community}/statuses/{ref.message}"
+    surface = TelegramReviewSurface(room.client, elsewhere={ref: url}.__getitem__)
+    place = await surface.show(card, str(room.chat), None)
+    assert url in str(room.card)
+    await surface.update(replace(card, version=card.version + 1), place)
+    assert url in str(room.card)
+    await TelegramReviewSurface(room.client).show(card, str(room.chat), place)
+    assert url not in str(room.card)
 
 
 async def test_no_case_of_another_platform_is_shown_while_nobody_can_say_whose_group_it_is(room: TelegramRoom) -> None:
