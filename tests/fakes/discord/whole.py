@@ -148,7 +148,6 @@ async def served(
     *,
     clock: Callable[[], datetime] | None = None,
     undo_seconds: float = 0.5,
-    max_queued: int = 200,
 ) -> AsyncIterator[NewServer]:
     """``antiphon serve`` with nothing but a token, in an installation that never ran before.
 
@@ -161,7 +160,6 @@ async def served(
         secret_file=str(folder / "secret"),
         backup_folder=str(folder / "backups"),
         undo_seconds=undo_seconds,
-        max_queued=max_queued,
     )
     settings = Settings(desk=desk, discord=DiscordSettings(token=SecretStr("not-a-token")))
     stop, connected = asyncio.Event(), asyncio.get_running_loop().create_future()

@@ -12,11 +12,12 @@ from simcord.enums import OverwriteType
 
 from core.engine.pipeline import Engine
 from tests.fakes.discord.case_cards import said_in
-from tests.fakes.discord.every_state import Hands, HeldModel, OneCard
+from tests.fakes.discord.hands import Hands, OneCard
 from tests.fakes.discord.whole import NewServer, served
 from tests.fakes.engine.brief import passage
 from tests.fakes.engine.evidence import FakeEvidence
 from tests.fakes.engine.readers import readers_saying
+from tests.fakes.engine.suggesting import hate_finding
 from tests.fakes.machine.clock import FakeClock
 
 POST = "They should all go back where they came from, every one of them."
@@ -24,7 +25,9 @@ POST = "They should all go back where they came from, every one of them."
 
 def engine() -> Engine:
     """An engine whose model answers at once."""
-    return Engine(HeldModel(), FakeEvidence([passage()]), readers_saying(hate=0.99))
+    return Engine(
+        hate_finding(draft="Everybody here was a newcomer once."), FakeEvidence([passage()]), readers_saying(hate=0.99)
+    )
 
 
 async def switch_posting_on(town: NewServer) -> None:

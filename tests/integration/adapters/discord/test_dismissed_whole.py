@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from core.engine.pipeline import Engine
-from tests.fakes.discord.every_state import Hands, HeldModel, OneCard
+from tests.fakes.discord.hands import Hands, OneCard
 from tests.fakes.discord.messages import buttons_of, read_as_discord_shows, texts_of
 from tests.fakes.discord.private import said_in
 from tests.fakes.discord.whole import NewServer, served
 from tests.fakes.engine.brief import passage
 from tests.fakes.engine.evidence import FakeEvidence
 from tests.fakes.engine.readers import readers_saying
+from tests.fakes.engine.suggesting import hate_finding
 
 POST = "They should all go back where they came from, every one of them."
 NEW_WORDS = "They should all come back to the party, every one of them."
@@ -24,7 +25,7 @@ def _text(components: list[dict[str, Any]]) -> str:
 
 async def test_a_dismissed_post_gets_no_second_card_until_it_is_edited(tmp_path: Path) -> None:
     """Who flags it again reads that the case is closed; the list has what was decided, undone decisions too."""
-    model = HeldModel()
+    model = hate_finding(draft="Everybody here was a newcomer once.")
     engine = Engine(model, FakeEvidence([passage()]), readers_saying(hate=0.99))
     async with served(engine, tmp_path, undo_seconds=600) as town:
         await town.set_up()

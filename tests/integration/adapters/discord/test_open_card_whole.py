@@ -4,28 +4,34 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from adapters.sample.posts import SAMPLE_THREAD
 from core.engine.pipeline import Engine
-from tests.fakes.discord.every_state import POSTS, Hands, HeldModel, OneCard
+from tests.fakes.discord.hands import Hands, OneCard
 from tests.fakes.discord.messages import buttons_of, read_as_discord_shows, texts_of
 from tests.fakes.discord.private import answers_of, said_in
 from tests.fakes.discord.whole import NewServer, served
 from tests.fakes.engine.brief import HARBOUR, passage
 from tests.fakes.engine.evidence import FakeEvidence
 from tests.fakes.engine.readers import readers_saying
+from tests.fakes.engine.suggesting import hate_finding
 
+WELFARE = next(post.text for post in SAMPLE_THREAD if post.id == "103")
+THEFT = "Every time something is stolen here, it was one of the migrants."
 SLUR = "Migrants are parasites, they are nothing but rats and rubbish."
 
 
 async def test_what_a_card_folds_is_shown_in_private_and_a_slur_is_covered(tmp_path: Path) -> None:
     """The other drafts and the sources open by a press; the next card counts the author's earlier cases."""
-    engine = Engine(HeldModel(), FakeEvidence([passage()]), readers_saying(hate=0.99))
+    engine = Engine(
+        hate_finding(draft="Everybody here was a newcomer once."), FakeEvidence([passage()]), readers_saying(hate=0.99)
+    )
     async with served(engine, tmp_path, undo_seconds=0.5) as town:
         await town.set_up()
         hands = Hands(town)
-        first = await _flag(town, hands, POSTS[0])
+        first = await _flag(town, hands, WELFARE)
         await _unfolded(first)
         await first.press("moderator", "Not hateful")
-        second = await _flag(town, hands, POSTS[5])
+        second = await _flag(town, hands, THEFT)
         shown = await second.press("moderator", "Approve draft 1…")
         await hands.press("moderator", shown.response, "Yes")
         await second.shows("nothing was posted")

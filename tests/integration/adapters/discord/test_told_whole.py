@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from core.engine.pipeline import Engine
-from tests.fakes.discord.every_state import UNDO_SECONDS, Hands, HeldModel, OneCard
+from tests.fakes.discord.hands import Hands, OneCard
 from tests.fakes.discord.private import direct_messages, said_in
 from tests.fakes.discord.whole import NewServer, served
 from tests.fakes.engine.brief import passage
 from tests.fakes.engine.evidence import FakeEvidence
 from tests.fakes.engine.readers import readers_saying
+from tests.fakes.engine.suggesting import hate_finding
 from tests.fakes.machine.clock import FakeClock
 
 DELETED = "They should all go back where they came from, every one of them."
@@ -53,9 +54,11 @@ class Told:
 
 async def test_who_approved_and_who_flagged_are_told_in_private_and_once(tmp_path: Path) -> None:
     """A reply that was not sent, and one that was posted; who decided, and who has no part in it, hears nothing."""
-    engine = Engine(HeldModel(), FakeEvidence([passage()]), readers_saying(hate=0.99))
+    engine = Engine(
+        hate_finding(draft="Everybody here was a newcomer once."), FakeEvidence([passage()]), readers_saying(hate=0.99)
+    )
     clock = FakeClock(datetime(2026, 1, 1, tzinfo=UTC))
-    async with served(engine, tmp_path, clock=clock, undo_seconds=UNDO_SECONDS) as town:
+    async with served(engine, tmp_path, clock=clock, undo_seconds=15) as town:
         await town.set_up()
         run = Told(town, clock)
         await run.allow()
@@ -65,7 +68,7 @@ async def test_who_approved_and_who_flagged_are_told_in_private_and_once(tmp_pat
         await gone.shows("Needs a person")
         answered = await run.flag(ANSWERED, "volunteer", "helper")
         await run.approve(answered)
-        clock.advance(UNDO_SECONDS + 1)
+        clock.advance(16)
         await answered.shows("The reply is posted.")
         await town.until(lambda: all(direct_messages(town, who) for who in ("moderator", "volunteer", "helper")))
         await _flagged_again(run)

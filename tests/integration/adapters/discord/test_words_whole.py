@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from core.engine.pipeline import Engine
-from tests.fakes.discord.every_state import POSTS, Hands, OneCard
+from tests.fakes.discord.hands import Hands, OneCard
 from tests.fakes.discord.messages import buttons_of, read_as_discord_shows, texts_of
 from tests.fakes.discord.whole import served
 from tests.fakes.engine.brief import passage
@@ -14,6 +14,10 @@ from tests.fakes.engine.readers import readers_saying
 from tests.fakes.engine.suggesting import hate_finding
 
 HATE = "They should all go back where they came from, every one of them."
+LATER = (
+    "Every time something is stolen here, it was one of the migrants.",
+    "Migrants bring nothing but trouble to our schools.",
+)
 
 
 async def test_a_forward_and_its_origin_are_on_the_card_and_drafts_answer_it(tmp_path: Path) -> None:
@@ -31,8 +35,8 @@ async def test_a_forward_and_its_origin_are_on_the_card_and_drafts_answer_it(tmp
         assert "Forwarded from author." in shown and "By author" in shown and HATE[:30] in shown
         assert "Approve draft 1…" in buttons_of(card.components())
         await card.press("moderator", "Not hateful")
-        for number, who in ((1, "author"), (2, "member")):
-            post = await town.people[who].send(town.square, POSTS[number + 4])
+        for number, who, words in ((1, "author", LATER[0]), (2, "member", LATER[1])):
+            post = await town.people[who].send(town.square, words)
             await hands.menu("volunteer", "Flag for moderators", post)
             later = OneCard(town, hands, number)
             await later.shows("Waits for your decision.")
