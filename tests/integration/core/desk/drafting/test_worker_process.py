@@ -157,6 +157,7 @@ async def test_a_worker_that_slept_through_its_lease_writes_nothing(
     assert await texts(desk, case.id) == ["drafted by other"]
 
 
+@ONE_DATABASE
 async def test_a_post_that_kills_its_worker_three_times_comes_to_a_person(
     workers: Workers, live: Database, post: FlaggedPost
 ) -> None:
