@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from importlib import resources
 from typing import Final
@@ -9,11 +10,12 @@ from typing import Final
 from playwright.async_api import Page
 
 _TAGS: Final = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
-_RUN: Final = """([tags, hasColours]) => axe.run(document, {
-  runOnly: {type: "tag", values: tags}, resultTypes: ["violations"], rules: {
-    "target-size": {enabled: true}, "color-contrast": {enabled: hasColours},
-    "link-in-text-block": {enabled: hasColours},
-  },
+_NAMES: Final = (
+    *("aria-command-name", "aria-dialog-name", "button-name", "document-title", "empty-heading", "image-alt", "label"),
+    *("input-button-name", "landmark-unique", "link-name", "select-name", "summary-name", "table-duplicate-name"),
+)
+_RUN: Final = """only => axe.run(document, {
+  runOnly: only, resultTypes: ["violations"], rules: {"target-size": {enabled: true}},
 }).then(found => found.violations.flatMap(rule => rule.nodes.map(node => `${rule.id}: ${node.html.slice(0, 200)}`)))"""
 _FOCUS: Final = """() => {
   const light = colour => {
@@ -49,18 +51,18 @@ def _axe() -> str:
 
 async def faults(page: Page) -> list[str]:
     """What breaks a rule of axe-core on the page now: of WCAG 2.2 A and AA with target size, and of good practice."""
-    return await _asked(page, has_colours=True)
+    return await _broken(page, "tag", _TAGS)
 
 
-async def faults_but_of_colour(page: Page) -> list[str]:
-    """Those that other words can make. Colours do not depend on words, and cost most of the time."""
-    return await _asked(page, has_colours=False)
+async def faults_of_names(page: Page) -> list[str]:
+    """Those that other words can make: something has no name, or the name of something else."""
+    return await _broken(page, "rule", _NAMES)
 
 
-async def _asked(page: Page, *, has_colours: bool) -> list[str]:
+async def _broken(page: Page, kind: str, values: Sequence[str]) -> list[str]:
     if not await page.evaluate("'axe' in window"):
         await page.evaluate(_axe())
-    found: list[str] = await page.evaluate(_RUN, [_TAGS, has_colours])
+    found: list[str] = await page.evaluate(_RUN, {"type": kind, "values": list(values)})
     return found
 
 
