@@ -19,7 +19,9 @@ from typing import Any, Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from core.engine.cards.answers import NAMES_OF_GROUPS, Answer
 from core.engine.readers.outputs import DRAFT_OUTPUTS, INTENTS, POST_OUTPUTS, DraftFault
+from core.engine.wording.target_groups import Name, named
 from core.errors import BadInput
 from core.models import Intent, TargetGroup
 
@@ -152,6 +154,12 @@ def ordinary(which: str, folder: Path = DATA / "ordinary") -> Iterable[str]:
         for line in file.read_text(encoding="utf-8").splitlines():
             if line.strip() and not line.startswith("#"):
                 yield line
+
+
+def called(answer: Answer, post: str) -> tuple[str, str]:
+    """A reply and what it answers, with the name of the people of an English post, or of its group, in its place."""
+    names = named(post) or named(NAMES_OF_GROUPS.get(answer.group, "")) or [Name("these people", frozenset())]
+    return answer.called(answer.of(names) or names[0])
 
 
 def spread(rows: Sequence[T], most: int, kind: Callable[[T], tuple[str, ...]]) -> list[T]:

@@ -1,10 +1,11 @@
-"""Makes the vectors of the replies that were written to posts, and fits how likely one would be published.
+"""Makes the vectors of the replies that are offered under posts, and fits how likely one would be published.
 
     python -m training.heads.answers
 
-Reads ``training/data/answers``: the posts that the replies of ``core/engine/cards/answers.jsonl`` were written to, and
-what a reader said of some under other posts. How posts are turned is learnt from these and ``training/data/answered``,
-without the posts of the votes. The vectors depend on the router's weights: make them anew with these.
+Reads ``training/data/answers``: the posts that the replies of ``core/engine/cards/answers.jsonl`` answer, and what
+readers said of some under other posts. How posts are turned is learnt from these and ``training/data/answered``,
+without the posts of the verdicts. The vectors depend on the router's weights, and what is fitted on the network of
+``training.heads.fit``, too: make them anew with these.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import json
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from enum import StrEnum
+from itertools import groupby
 from typing import Any, Final
 
 import numpy as np
@@ -20,7 +22,16 @@ from numpy.typing import NDArray
 from safetensors.numpy import save
 
 from core.engine.backends.embeddings import SentenceEmbedder
-from core.engine.cards.answers import PLACE, VECTORS, Limit, answers, prepared_features, shipped_vectors, turned
+from core.engine.cards.answers import (
+    PLACE,
+    VECTORS,
+    Limit,
+    answers,
+    fits_of,
+    prepared_features,
+    shipped_vectors,
+    turned,
+)
 from core.engine.cards.bank import load_stereotypes, prepared_id
 from core.engine.cards.closeness import vectors_of
 from core.engine.cards.router import Router, shipped_router
@@ -28,21 +39,25 @@ from core.engine.ports import Embedder
 from core.engine.wording.accusations import brought_in
 from core.engine.wording.target_groups import THOSE, unnamed
 from training.corpus import DATA, rows_in
+from training.heads.fit import FOLDER, Judged, Verdict, judged
 from training.heads.projections import Pairs, learnt
 
 _LANGUAGE: Final = "en"
 _RIDGE: Final = 1.0
 _STEPS: Final = 30
-_LEAST: Final = 0.25
-"""The chance from which a reply to another post is one of the prepared ones."""
+_LEAST: Final = 0.15
+"""The chance from which a reply is one of the drafts."""
 _LEVELS: Final = tuple(level / 100 for level in range(95, 0, -5))
 """The shares of publishable first drafts that a limit is fitted for, the highest first."""
 _DIGITS: Final = 10_000
-_FOLDER: Final = DATA / "answers"
+_WIDTH: Final = 128
+"""The width of the vectors that are kept: with 64 the area by ``features`` falls from .737 to .728."""
+_SHARES: Final = 8
+"""How many of the router's shares are kept of a post."""
 
 
 class Kind(StrEnum):
-    """What a reply was written for: another post, or a stereotype or a group."""
+    """What a reply is offered as: since it answers what the post says, or as prepared for a stereotype."""
 
     ANSWER = "answers"
     PREPARED = "prepared"
@@ -55,70 +70,90 @@ def main() -> None:
     """Write the vectors and what was fitted, and print what the likeliest replies are worth."""
     router, embedder = shipped_router(), SentenceEmbedder()
     packed = _packed(router, embedder)
-    nothing = {"of_answers": [], "of_prepared": [], "least": 1, "limits": []}
+    nothing = {"of_nearest": [], "of_answers": [], "of_prepared": [], "least": 1, "limits": []}
     VECTORS.write_bytes(save(packed, metadata={"about": json.dumps(nothing)}))
-    vectors = shipped_vectors()
-    places = {one.text: at for at, one in enumerate(answers())}
-    shown: dict[str, list[tuple[Kind, NDArray[np.float32], bool]]] = {}
-    votes: dict[str, list[dict[str, Any]]] = {}
-    for row in rows_in(_FOLDER / "votes.jsonl"):
-        if not brought_in(row["text"], row["post"], _LANGUAGE):  # such a reply is never offered
-            votes.setdefault(row["post"], []).append(row)
-    for post, rows in votes.items():
-        of_answers = vectors.features(post, _LANGUAGE, router, embedder)
-        post_vector, *replies = vectors_of([post, *(row["text"] for row in rows)], _LANGUAGE, embedder)
-        for row, reply in zip(rows, replies, strict=True):
-            told = {name: row[name] for name in ("is_sure", "is_told") if name in row}
-            kind = Kind.PREPARED if told else Kind.ANSWER
-            features = (
-                prepared_features(row["text"], float(reply @ post_vector), **told)
-                if told
-                else of_answers[places[row["text"]]]
-            )
-            shown.setdefault(post, []).append((kind, features, row["publishable"]))
-    alone = [vote for some in shown.values() for kind, _, vote in some if kind is Kind.PREPARED]
+    near, told, shown = list[NDArray[np.float32]](), list[bool](), list[list[Vote]]()
+    for post, some in groupby(judged(), key=lambda row: row.post):
+        features, rows = shipped_vectors().features(post, _LANGUAGE, router, embedder), list(some)
+        found = [row for row in rows if row.at is not None]
+        near += [features[row.at] for row in found if row.at is not None]
+        told += [row.verdict is Verdict.YES for row in found]
+        if rows[0].is_dev:  # of the others the network has learnt
+            shown.append(list(_votes(rows, features, embedder)))
+    about: dict[str, Any] = {"of_nearest": fitted(np.stack(near), np.array(told)).round(4).tolist()}
+    alone = [vote for some in shown for kind, _, vote in some if kind is Kind.PREPARED]
     print(f"{len(alone)} prepared replies alone: {np.mean(alone):.3f}")  # noqa: T201
-    first = _first(list(shown.values()))
+    first = _first(shown)
     print(*_table(first), sep="\n")  # noqa: T201
     limits = limits_of(first)
     print(*(in_words(limit) for limit in limits), sep="\n")  # noqa: T201
-    everything = [one for some in shown.values() for one in some]
-    about: dict[str, Any] = {f"of_{kind}": [round(float(one), 4) for one in _of(kind, everything)] for kind in Kind}
+    everything = [one for some in shown for one in some]
+    about |= {f"of_{kind}": _of(kind, everything).round(4).tolist() for kind in Kind}
     about |= {"least": _LEAST, "limits": [list(limit) for limit in limits]}
     VECTORS.write_bytes(save(packed, metadata={"about": json.dumps(about)}))
 
 
+def _votes(rows: Sequence[Judged], features: NDArray[np.float32], embedder: Embedder) -> Iterator[Vote]:
+    """What tells of each reply under one post whether it fits, and whether a reader would publish it.
+
+    Of a reply that no name of the post goes with nothing is learnt, since it is not offered.
+    """
+    fits = fits_of(rows[0].post, [(row.text, row.says) for row in rows])
+    post, *replies = vectors_of([rows[0].post, *(row.text for row in rows)], _LANGUAGE, embedder)
+    for row, fit, reply in zip(rows, fits, replies, strict=True):
+        if brought_in(row.text, row.post, _LANGUAGE):
+            continue
+        is_right = row.verdict is Verdict.YES
+        if row.at is not None:
+            yield Kind.ANSWER, np.array([fit, *features[row.at]], np.float32), is_right
+        else:
+            of_card = prepared_features(row.text, float(fit), float(reply @ post))
+            yield Kind.PREPARED, of_card, is_right
+
+
 def _packed(router: Router, embedder: Embedder) -> dict[str, NDArray[Any]]:
-    """The vectors of all replies and the two matrices, as they are kept: in eight and in sixteen bits."""
-    answered_posts = {row["id"]: row for row in rows_in(_FOLDER / "posts.jsonl")}
-    answered = [_posts_of(prepared_id(_LANGUAGE, one.text), answered_posts) for one in answers()]
+    """The vectors of all replies and the matrices, as they are kept: in eight and in sixteen bits."""
+    answered_posts = {row["id"]: row for row in rows_in(FOLDER / "posts.jsonl")}
+    answered = [_posts_of(answered_posts[prepared_id(_LANGUAGE, one.text)], answered_posts) for one in answers()]
     every = list(dict.fromkeys(post for posts in answered for post in posts))
     vectors_by = dict(zip(every, vectors_of([unnamed(post) for post in every], _LANGUAGE, embedder), strict=True))
     shares_by = {post: np.sqrt(router.shares(post, _LANGUAGE)) for post in every}
     posts = np.array([_mean([vectors_by[post] for post in posts]) for posts in answered])
     replies = vectors_of([unnamed(one.text.replace(PLACE, THOSE)) for one in answers()], _LANGUAGE, embedder)
     claims = vectors_of([one.claim for one in answers()], _LANGUAGE, embedder)
-    judged = {row["post"] for row in rows_in(_FOLDER / "votes.jsonl")}
-    is_learnt = np.array([judged.isdisjoint(posts) for posts in answered])
+    verdicts = {row["post"] for row in rows_in(FOLDER / "judged.jsonl")}
+    is_learnt = np.array([verdicts.isdisjoint(posts) for posts in answered])
     groups = np.array([one.group.value for one in answers()])
     own = Pairs(posts[is_learnt], claims[is_learnt], replies[is_learnt], groups[is_learnt])
-    pairs = own.beside(_pairs_of_gists(judged, embedder))
+    pairs = own.beside(_pairs_of_gists(verdicts, embedder))
     to_replies, of_replies = learnt(pairs, pairs.replies)
     to_claims, of_claims = learnt(pairs, pairs.claims)
-    held = {
-        "posts": posts,
-        "replies": turned(replies, of_replies),
-        "claims": turned(claims, of_claims),
-        "shares": np.array([_mean([shares_by[post] for post in posts]) for posts in answered]),
-    }
-    packed: dict[str, NDArray[Any]] = {name: np.round(rows * 127).astype(np.int8) for name, rows in held.items()}
-    return packed | {"to_replies": to_replies.astype(np.float16), "to_claims": to_claims.astype(np.float16)}
+    held, matrices = dict[str, NDArray[Any]](), dict[str, NDArray[Any]]()
+    for name, rows, matrix in (
+        ("posts", posts, np.eye(posts.shape[1], dtype=np.float32)),
+        ("replies", turned(replies, of_replies), to_replies),
+        ("claims", turned(claims, of_claims), to_claims),
+    ):
+        shorter = shortening(rows)
+        held[name] = np.round(turned(rows, shorter) * 127).astype(np.int8)
+        matrices[f"to_{name}"] = (matrix @ shorter).astype(np.float16)
+    shares = np.array([_mean([shares_by[post] for post in posts]) for posts in answered])
+    stereotypes = np.argsort(-shares, axis=1)[:, :_SHARES].astype(np.uint16)
+    largest = np.take_along_axis(shares, stereotypes.astype(np.intp), axis=1)
+    return {**held, **matrices, "shares": np.round(largest * 127).astype(np.int8), "stereotypes": stereotypes}
 
 
-def _posts_of(answer: str, rows: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """The post that a reply was written to, or the posts that make the claim that it was written to."""
-    row = rows[answer]
-    return [row["post"]] if "post" in row else [rows[one]["post"] for one in row["like"]]
+def shortening(rows: NDArray[np.float32], width: int = _WIDTH) -> NDArray[np.float32]:
+    """The matrix that keeps the directions in which vectors differ most, shape (columns, width)."""
+    _, _, directions = np.linalg.svd(rows, full_matrices=False)
+    return np.asarray(directions[:width].T)
+
+
+def _posts_of(row: Mapping[str, Any], rows: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """The posts that a reply answers: one, those that make its claim, or those that put its stereotype forward."""
+    if "stereotype" in row:
+        return list(load_stereotypes()[row["stereotype"]].wordings[_LANGUAGE])
+    return [row["post"]] if "post" in row else row.get("posts") or [rows[one]["post"] for one in row["like"]]
 
 
 def _pairs_of_gists(left_out: Collection[str], embedder: Embedder) -> Pairs:

@@ -15,7 +15,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from core.engine.cards.bank import LANGUAGES, cards_on, load_cards
+from core.engine.cards.answers import answers
+from core.engine.cards.bank import LANGUAGES, cards_on, prepared_id
 from core.engine.llm.prompts import load_prompt, quoted, wishes
 from core.engine.ports import Message
 from core.engine.request import Voice
@@ -23,7 +24,7 @@ from core.engine.wording.language import name_of
 from core.engine.writing.writer import plain_question, sourced_question
 from core.models import Action, Evidence, Intent
 from kb.starter.facts import STARTER_FACTS, load_facts
-from training.corpus import DATA, GROUP_LETTERS, DraftRow, PostRow, drafts, posts, rows_of
+from training.corpus import DATA, GROUP_LETTERS, DraftRow, PostRow, called, drafts, posts, rows_in, rows_of
 from training.writer.sequences import Example
 
 _WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
@@ -67,7 +68,7 @@ def groups(split: str, data: Path = DATA) -> list[Group]:
     """All groups of a split, ``train`` or ``dev``. Cards, facts and explanations are learnt only."""
     gathered = [*replies(split, data)]
     if split == "train":
-        gathered += [*answered(data), *faceted(), *prepared(data), *sourced(data), *explained(data)]
+        gathered += [*answered(data), *offered(data), *prepared(data), *sourced(data), *explained(data)]
     return gathered
 
 
@@ -100,7 +101,7 @@ def prepared(data: Path = DATA, seed: int = 0) -> Iterator[Group]:
     """Prepared replies of the cards, and their claims, under each post whose stereotype is known.
 
     So the writer learns what answers a stereotype in whatever words it comes. Half of the replies are learnt without,
-    half with the claim that they make; those that fit under any post of the stereotype make none of the claims.
+    half with the claim that they make.
     """
     chance = random.Random(seed)  # nosec B311 # noqa: S311 - repeatable, no secret
     for post, language, stereotype in with_stereotype(data):
@@ -108,8 +109,7 @@ def prepared(data: Path = DATA, seed: int = 0) -> Iterator[Group]:
         if cards:
             card = chance.choice(cards)
             claim = chance.choice(("", card.claim))
-            broad = () if claim else tuple(card.broad for card in cards)
-            texts = [(i, text) for kind in (card.replies, *broad) for i, those in kind.items() for text in those]
+            texts = [(intent, text) for intent, those in card.replies.items() for text in those]
             sample = chance.sample(texts, min(REPLIES_A_POST, len(texts)))
             yield tuple(_reply(post, intent, text, language, "cards", claim=claim) for intent, text in sample)
             yield (_claims(post, [card.claim for card in cards], language),)
@@ -131,12 +131,16 @@ def answered(data: Path = DATA) -> Iterator[Group]:
         yield (_reply(row["post"], Intent(row["intent"]), row["text"], row["language"], "answered"),)
 
 
-def faceted() -> Iterator[Group]:
-    """The replies to each facet of a stereotype, under each post that shows it."""
-    for card in load_cards("en"):
-        for facet in card.facets:
-            for post in facet.posts:
-                yield tuple(_reply(post, intent, text, "en", "facets") for intent, text in facet.texts)
+def offered(data: Path = DATA) -> Iterator[Group]:
+    """The replies that are offered under posts, each under those that it was written to and that may be learnt."""
+    kept = {row.text for row in posts(data / "posts") if row.split != "train"}
+    replies = {prepared_id("en", one.text): one for one in answers()}
+    for row in rows_in(data / "answers" / "posts.jsonl"):
+        one = replies[row["id"]]
+        answered_posts = [row["post"]] if "post" in row else row.get("posts", ())
+        for post in answered_posts:
+            if post not in kept:
+                yield (_reply(post, one.intent, called(one, post)[0], "en", "answers"),)
 
 
 def sourced(data: Path = DATA) -> Iterator[Group]:

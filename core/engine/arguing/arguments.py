@@ -16,7 +16,6 @@ from core.engine.arguing.evidence import ANY_SOURCES, Sources, find_evidence, su
 from core.engine.cards import basque
 from core.engine.cards.answers import with_answers
 from core.engine.cards.bank import UNCHANGED, ArgumentCard, Changes, cards_on, changed, general_cards
-from core.engine.cards.facets import with_facets
 from core.engine.cards.names import NAMED, with_names
 from core.engine.cards.own import OwnCard, with_own_cards
 from core.engine.cards.router import Router
@@ -78,15 +77,14 @@ class ArgumentStage:
     async def cards(self, reading: Reading) -> list[ArgumentCard]:
         """What answers the post: the cards on its stereotypes, and last those for any post about the group.
 
-        The card whose argument a person chose comes first. Of a stereotype's facets a card has that of the post. No
-        prepared reply brings in a smear that the post does not make.
+        The card whose argument a person chose comes first. No prepared reply brings in a smear that the post does not
+        make.
         """
         language, group = reading.language or "en", reading.target_group or TargetGroup.OTHER
         on_stereotypes = [card for name in reading.stereotypes for card in cards_on(name, language)]
         cards = changed([*on_stereotypes, *general_cards(group, language)], language, self.prepared)
         cards = with_own_cards(cards, self.own, reading.stereotypes, language)
         post = self.post.text
-        cards = await asyncio.to_thread(with_facets, cards, post, language, self.readers.embedder)
         cards = without_smears(cards, post, language)
         if language in NAMED:
             cards = with_names(cards, post, group)
@@ -98,7 +96,7 @@ class ArgumentStage:
         return sorted(cards, key=lambda card: self.claim not in {card.claim, card.argument})
 
     def guesses(self, reading: Reading) -> list[ArgumentCard]:
-        """The cards on what the post may put forward, for drafts alone: no claim, fact or facet comes from a guess."""
+        """The cards on what the post may put forward, for drafts alone: no claim or fact comes from a guess."""
         language = reading.language or "en"
         on_guesses = [card for name in reading.guesses for card in cards_on(name, language)]
         cards = without_smears(changed(on_guesses, language, self.prepared), self.post.text, language)

@@ -1,20 +1,22 @@
 """Replies to what a post says, offered under a post that says the same.
 
-The likeness of two posts tells how likely a reader would publish the reply of one under the other; from a chance on it
-is offered. Some were each written to one post; others to a claim, with a place for the name
-of the people, and with kinds of people of whom they are true. Both fit better than a reply to any post of a stereotype;
-where nothing is near there is none. English alone; ``core.engine.cards.basque`` has those in
-Basque. ``training.heads.answers`` makes the vectors and fits chance and limits.
+A bank of replies: some were each written to one post; others to a claim, with a place for the name of the people, and
+with kinds of people of whom they are true; others to what posts say that put a stereotype forward. Those whose posts
+and claims are nearest are read with the post by a small network, which tells how likely a reader would publish each
+under it; from a chance on they are offered, and where nothing fits there is none. English alone;
+``core.engine.cards.basque`` has those in Basque. ``training.heads.answers`` makes the vectors and fits chance and
+limits, ``training.heads.fit`` trains the network.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib import resources
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -22,12 +24,14 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors import safe_open
 
+from core.engine.backends.encoders import SmallEncoder
 from core.engine.backends.minilm import NAME
-from core.engine.cards.bank import ArgumentCard, Changes, Facet, prepared_id
+from core.engine.cards.bank import ArgumentCard, Changes, FittingReply, Stereotype, prepared_id
 from core.engine.cards.closeness import vectors_of
 from core.engine.cards.router import Router
-from core.engine.ports import Embedder
+from core.engine.ports import Embedder, TextClassifier
 from core.engine.wording.accusations import brought_in
+from core.engine.wording.encoder_text import readable
 from core.engine.wording.target_groups import THOSE, Name, named, unnamed
 from core.models import Intent, TargetGroup
 
@@ -35,11 +39,14 @@ ANSWERED: Final = frozenset({"en"})
 """The languages in which there are such replies."""
 MOST: Final = 2
 """How many are offered under one post."""
+READ: Final = 24
+"""How many of the nearest are read with the post."""
 FOLDER: Final = Path(str(resources.files("core.engine.cards")))
 SAID: Final = FOLDER / "answers.jsonl"
 VECTORS: Final = FOLDER / "answers.safetensors"
+FIT: Final = FOLDER / "fit.safetensors"
 _HELD: Final = ("posts", "replies", "claims", "shares")
-_MATRICES: Final = ("to_replies", "to_claims")
+_MATRICES: Final = ("to_posts", "to_replies", "to_claims")
 _LONG: Final = 200
 """The characters that make the unit of a reply's length."""
 PLACE: Final = "{people}"
@@ -120,17 +127,19 @@ class Limit(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Vectors:
-    """What is known of the answered posts, one row for each, as ``SAID`` has them.
+    """What is known of the replies, one row for each, as ``SAID`` has them.
 
     Attributes:
-        posts, replies, claims: of the post, the reply and what the post says, each without names, shape (answers, 384).
-            Where several posts make the claim, it is their mean. Replies and claims are turned
-            (``training.heads.projections``).
-        to_replies, to_claims: what turns a post's vector, so that it lies near replies that fit and near what it says;
-            shape (384, 384).
-        shares: the square roots of the router's shares of the post, shape (answers, outputs).
-        of_answers, of_prepared: what was fitted of what ``features`` and ``prepared_features`` give, and the offset.
-        least: the chance from which a reply to another post is one of the prepared ones.
+        posts, replies, claims: of the answered post, the reply and what the post says, each without names, turned
+            (``training.heads.projections``) and shortened, shape (answers, width). Where several posts make the claim,
+            it is their mean.
+        to_posts, to_replies, to_claims: what turns a post's vector, so that it lies near posts that say the same, near
+            replies that fit and near what it says; shape (384, width).
+        shares, stereotypes: the square roots of the router's largest shares of the post, and which outputs of it they
+            are, both of shape (answers, few).
+        of_nearest, of_answers, of_prepared: what was fitted of what ``features`` gives, of these with the network's
+            logit before them, and of what ``prepared_features`` gives, each with the offset.
+        least: the chance from which a reply is one of the drafts.
         limits: from which chance on any is offered, by the share of publishable ones, the highest share first.
     """
 
@@ -138,8 +147,11 @@ class Vectors:
     replies: NDArray[np.float32]
     claims: NDArray[np.float32]
     shares: NDArray[np.float32]
+    stereotypes: NDArray[np.uint16]
+    to_posts: NDArray[np.float32]
     to_replies: NDArray[np.float32]
     to_claims: NDArray[np.float32]
+    of_nearest: NDArray[np.float32]
     of_answers: NDArray[np.float32]
     of_prepared: NDArray[np.float32]
     least: float
@@ -156,11 +168,11 @@ class Vectors:
         return None if publishable <= last else (enough or self.limits[:1])[-1]
 
     def features(self, text: str, language: str, router: Router, embedder: Embedder) -> NDArray[np.float32]:
-        """What tells whether each answer fits under a post, shape (answers, 8). Blocking.
+        """What tells which replies are near, shape (answers, 8). Blocking.
 
-        They are the cosines of the post with the answered one, of the stereotypes of both, and of the turned post with
-        the reply and with what the answered post says; whether it is about people whom the post names, or about others
-        alone; whether the post names nobody; and whether the reply was written to a claim.
+        They are the cosines of the turned post with the answered one, with the reply and with what the answered post
+        says, and of the stereotypes of both posts; whether the reply is about people whom the post names, or about
+        others alone; whether the post names nobody; and whether the reply has a place for a name.
 
         Raises:
             IndexUnavailable: the embedding model or the router cannot be loaded.
@@ -170,8 +182,8 @@ class Vectors:
         names = named(text)
         whose = [one.of(names) is not None for one in answers()]
         columns = [
-            self.posts @ post,
-            self.shares @ shares,
+            self.posts @ turned(post, self.to_posts),
+            (self.shares * shares[self.stereotypes]).sum(axis=1),
             self.replies @ turned(post, self.to_replies),
             self.claims @ turned(post, self.to_claims),
             np.array(whose),
@@ -181,19 +193,48 @@ class Vectors:
         ]
         return np.stack(columns, axis=1).astype(np.float32)
 
-    def chances(self, features: NDArray[np.float32]) -> NDArray[np.float32]:
-        """How likely a reader would publish each answer, shape (answers,)."""
-        return _chance(features, self.of_answers)
+    def nearest(self, features: NDArray[np.float32]) -> NDArray[np.intp]:
+        """All replies, the one first that stands nearest to the post by ``features``."""
+        return np.argsort(-_chance(features, self.of_nearest), kind="stable")
 
-    def chance_of_prepared(self, text: str, cosine: float, *, is_sure: bool, is_told: bool) -> float:
+    def chances(self, fits: NDArray[np.float32], features: NDArray[np.float32]) -> NDArray[np.float32]:
+        """How likely a reader would publish replies, shape (n,), by ``fits_of`` and their ``features``."""
+        return _chance(np.column_stack([fits, features]), self.of_answers)
+
+    def chance_of_prepared(self, text: str, fit: float, cosine: float) -> float:
         """How likely a reader would publish a reply that was prepared for a stereotype or a group.
 
         Args:
+            fit: what ``fits_of`` says of it.
             cosine: of the reply and the post.
-            is_sure: whether the reply answers a stereotype that the post surely puts forward.
-            is_told: whether what the post says is told as its gist.
         """
-        return float(_chance(prepared_features(text, cosine, is_sure=is_sure, is_told=is_told), self.of_prepared))
+        return float(_chance(prepared_features(text, fit, cosine), self.of_prepared))
+
+
+def fits_of(
+    post: str, replies: Sequence[tuple[str, str]], network: TextClassifier | None = None
+) -> NDArray[np.float32]:
+    """How well replies fit under an English post, shape (n,), as logits. Blocking.
+
+    Args:
+        replies: each with what it answers.
+        network: which is asked instead of the one that ships.
+
+    Raises:
+        IndexUnavailable: the network cannot be loaded.
+    """
+    pairs = [as_read(post, text, says) for text, says in replies]
+    return (network or shipped_fit()).logits(pairs)[:, 0]
+
+
+def says(stereotype: Stereotype) -> str:
+    """What a reply that was prepared for a stereotype answers."""
+    return f"says that {stereotype.gist.get('en', '')}"
+
+
+def as_read(post: str, text: str, says: str) -> tuple[str, str]:
+    """A post and a reply as the network reads them: the reply behind what it answers."""
+    return readable(post, "en"), f"{says}. {text}"
 
 
 def turned(vectors: NDArray[np.float32], matrix: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -202,9 +243,9 @@ def turned(vectors: NDArray[np.float32], matrix: NDArray[np.float32]) -> NDArray
     return np.asarray(products / np.linalg.norm(products, axis=-1, keepdims=True))
 
 
-def prepared_features(text: str, cosine: float, *, is_sure: bool, is_told: bool) -> NDArray[np.float32]:
-    """What tells whether a prepared reply fits under a post, shape (4,); the arguments of ``chance_of_prepared``."""
-    return np.array([cosine, is_sure, is_told, len(text) / _LONG], np.float32)
+def prepared_features(text: str, fit: float, cosine: float) -> NDArray[np.float32]:
+    """What tells whether a prepared reply fits under a post, shape (3,); the arguments of ``chance_of_prepared``."""
+    return np.array([fit, cosine, len(text) / _LONG], np.float32)
 
 
 def _chance(features: NDArray[np.float32], fitted: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -219,33 +260,43 @@ def is_known(language: str | None, embedder: Embedder) -> bool:
 def with_answers(
     cards: Sequence[ArgumentCard], text: str, language: str, router: Router, embedder: Embedder, changes: Changes
 ) -> list[ArgumentCard]:
-    """The cards, the first with the replies to posts that say what this one does, each as a facet. Blocking.
+    """The cards, the first with the replies to what this post says, the likeliest first. Blocking.
 
     Neither what a community took out is among them nor what brings in a smear that the post does not make.
 
     Raises:
-        IndexUnavailable: the embedding model or the router cannot be loaded.
+        IndexUnavailable: the embedding model, the router or the network cannot be loaded.
     """
     if not cards or not is_known(language, embedder):
         return list(cards)
     vectors = shipped_vectors()
-    chances = vectors.chances(vectors.features(text, language, router, embedder))
+    features = vectors.features(text, language, router, embedder)
     names = named(text) or _likely_names(router.groups(text, language))
-    facets, originals = list[Facet](), dict[str, str]()
-    for at in np.argsort(-chances, kind="stable"):
-        one, chance = answers()[at], float(chances[at])
-        if chance < vectors.least or len(facets) == MOST:
+    near = list(islice(_sayable(vectors.nearest(features), text, names, language, changes), READ))
+    fits = fits_of(text, [called for _, called in near])
+    chances = vectors.chances(fits, features[[at for at, _ in near]])
+    found, originals = list[FittingReply](), dict[str, str]()
+    for place in np.argsort(-chances, kind="stable"):
+        (at, (said, says)), chance = near[place], float(chances[place])
+        if chance < vectors.least or len(found) == MOST:
             break
+        originals[said] = answers()[at].text
+        found.append(FittingReply(said, says, answers()[at].intent, chance))
+    first = replace(cards[0], answers=tuple(found), originals={**cards[0].originals, **originals})
+    return [first, *cards[1:]]
+
+
+def _sayable(
+    places: Iterable[np.intp], text: str, names: Sequence[Name], language: str, changes: Changes
+) -> Iterator[tuple[int, tuple[str, str]]]:
+    """The replies that may be said to these people, each at its place with its words and what it answers."""
+    for at in map(int, places):
+        one = answers()[at]
         name = one.of(names)
         if (one.kinds and not name) or prepared_id(language, one.text) in changes.hidden:
             continue
-        if brought_in(one.text, text, language):
-            continue
-        said, says = one.called(name)
-        originals[said] = one.text
-        facets.append(Facet(says, (), {one.intent: (said,)}, near=1 + chance, is_answer=True))
-    first = replace(cards[0], facets=(*facets, *cards[0].facets), originals={**cards[0].originals, **originals})
-    return [first, *cards[1:]]
+        if not brought_in(one.text, text, language):
+            yield at, one.called(name)
 
 
 def _likely_names(groups: Mapping[TargetGroup, float]) -> list[Name]:
@@ -279,6 +330,13 @@ def shipped_vectors() -> Vectors:
         about: dict[str, Any] = json.loads(file.metadata()["about"])
         held = {name: file.get_tensor(name).astype(np.float32) / 127 for name in _HELD}
         held |= {name: file.get_tensor(name).astype(np.float32) for name in _MATRICES}
-    fitted = {name: np.array(about[name], np.float32) for name in ("of_answers", "of_prepared")}
+        stereotypes = file.get_tensor("stereotypes")
+    fitted = {name: np.array(about[name], np.float32) for name in ("of_nearest", "of_answers", "of_prepared")}
     limits = tuple(Limit(*limit) for limit in about["limits"])
-    return Vectors(**held, **fitted, least=about["least"], limits=limits)
+    return Vectors(**held, **fitted, stereotypes=stereotypes, least=about["least"], limits=limits)
+
+
+@cache
+def shipped_fit() -> TextClassifier:
+    """The network that ships, which is read at the first use."""
+    return SmallEncoder(FIT)

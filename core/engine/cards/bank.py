@@ -79,28 +79,20 @@ class Stereotype:
 
 
 @dataclass(frozen=True, slots=True)
-class Facet:
-    """One of the things that posts say or hint which put a stereotype forward, and replies to just that.
+class FittingReply:
+    """A reply that was found for one post, since it answers what that post says.
 
     Attributes:
-        says: what such posts say, in a sentence.
-        posts: two that do.
-        near: how near the post is that is answered, in [-1, 1]; 0 before that was looked at
-        (``core.engine.cards.facets``). is_answer: the reply was written to one such post alone, and ``near`` is 1 and
-        the chance that it would be
-            published (``core.engine.cards.answers``).
+        says: what it answers ("says that ...", "wants ...").
+        chance: how likely a reader would publish it under the post, in [0, 1]; ``None`` where that is not told.
+        near: how near what it answers is to the post, in [0, 1]; the nearest stand first where no chance is told.
     """
 
+    text: str
     says: str
-    posts: tuple[str, ...]
-    replies: Mapping[Intent, tuple[str, ...]]
+    intent: Intent
+    chance: float | None = None
     near: float = 0.0
-    is_answer: bool = False
-
-    @property
-    def texts(self) -> list[tuple[Intent, str]]:
-        """Every reply with its intent."""
-        return [(intent, text) for intent, texts in self.replies.items() for text in texts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +108,8 @@ class ArgumentCard:
         caution: what a moderator should know before they use it.
         replies: prepared replies of the project, which may take up what not every post says that puts the stereotype
             forward.
-        broad: those that fit under any such post; they stand on the first card of each stereotype.
-        facets: what such posts say in particular, with replies, likewise on the first card
-        (``core.engine.cards.facets``). own: replies that the community added, which come before all others.
+        answers: replies to what this post says, on the first card for it (``core.engine.cards.answers``).
+        own: replies that the community added, which come before all others.
         reviews: who read the card; nobody, where there are none.
         is_translated: whether the claim is in the card's language.
         originals: the prepared texts of replies that call people by a name of the post's (``core.engine.cards.names``).
@@ -133,8 +124,7 @@ class ArgumentCard:
     caution: str | None
     replies: Mapping[Intent, tuple[str, ...]]
     reviews: tuple[CardReview, ...] = ()
-    broad: Mapping[Intent, tuple[str, ...]] = field(default_factory=lambda: _NO_REPLIES)
-    facets: tuple[Facet, ...] = ()
+    answers: tuple[FittingReply, ...] = ()
     own: Mapping[Intent, tuple[str, ...]] = field(default_factory=lambda: _NO_REPLIES)
     is_translated: bool = True
     originals: Mapping[str, str] = field(default_factory=dict)
@@ -153,7 +143,8 @@ class ArgumentCard:
         """Every prepared text of the card, with its intent: the claim, which has none, and the replies."""
         if self.claim and self.is_translated:
             yield None, self.claim
-        for replies in (self.own, *(facet.replies for facet in self.facets), self.broad, self.replies):
+        yield from ((answer.intent, answer.text) for answer in self.answers)
+        for replies in (self.own, self.replies):
             yield from ((intent, text) for intent, texts in replies.items() for text in texts)
 
 
@@ -224,11 +215,6 @@ def _with_changes(card: ArgumentCard, language: str, changes: Changes, *, is_fir
         card,
         claim="".join(kept([card.claim])),
         replies={intent: kept(texts) for intent, texts in card.replies.items()},
-        broad={intent: kept(texts) for intent, texts in card.broad.items()},
-        facets=tuple(
-            replace(facet, replies={intent: kept(texts) for intent, texts in facet.replies.items()})
-            for facet in card.facets
-        ),
         own=own if is_first else _NO_REPLIES,
     )
 
@@ -248,11 +234,7 @@ def load_cards(language: str) -> tuple[ArgumentCard, ...]:
     if language not in LANGUAGES:
         return ()
     stereotypes = load_stereotypes()
-    return tuple(
-        replace(_card(card, stereotypes[row["id"]], language), facets=() if number else _facets(row, language))
-        for row in _rows()
-        for number, card in enumerate(row["cards"])
-    )
+    return tuple(_card(card, stereotypes[row["id"]], language) for row in _rows() for card in row["cards"])
 
 
 @cache
@@ -274,7 +256,7 @@ def _stereotype(row: Mapping[str, Any]) -> Stereotype:
 
 
 def _card(row: Mapping[str, Any], stereotype: Stereotype, language: str) -> ArgumentCard:
-    replies, broad = (row.get(kind, {}).get(language, {}) for kind in ("replies", "broad"))
+    replies = row["replies"].get(language, {})
     return ArgumentCard(
         id=row["id"],
         stereotype=stereotype,
@@ -285,19 +267,7 @@ def _card(row: Mapping[str, Any], stereotype: Stereotype, language: str) -> Argu
         no_fact=row["no_fact"],
         caution=row["caution"],
         replies={intent: tuple(replies.get(intent, ())) for intent in Intent},
-        broad={Intent(intent): tuple(texts) for intent, texts in broad.items()},
         reviews=tuple(CardReview(**review) for review in row["reviews"]),
-    )
-
-
-def _facets(row: Mapping[str, Any], language: str) -> tuple[Facet, ...]:
-    return tuple(
-        Facet(
-            facet["says"],
-            tuple(facet["posts"]),
-            {Intent(intent): tuple(texts) for intent, texts in facet["replies"].items()},
-        )
-        for facet in row.get("facets", {}).get(language, ())
     )
 
 

@@ -17,7 +17,7 @@ from importlib import resources
 from typing import Any, Final
 
 from core.engine.cards.answers import MOST, Answer
-from core.engine.cards.bank import ArgumentCard, Changes, Facet, load_stereotypes, prepared_id
+from core.engine.cards.bank import ArgumentCard, Changes, FittingReply, load_stereotypes, prepared_id
 from core.engine.cards.router import Router
 from core.engine.wording.accusations import brought_in
 from core.engine.wording.target_groups import Name, named
@@ -48,7 +48,7 @@ class Claim:
 
 
 def with_answers(cards: Sequence[ArgumentCard], text: str, router: Router, changes: Changes) -> list[ArgumentCard]:
-    """The cards, the first with replies to the claim that the post makes, the best first, each as a facet. Blocking.
+    """The cards, the first with replies to the claim that the post makes, the best first. Blocking.
 
     There are two to one claim where nothing else is said. Neither what a community took out is among them nor what
     brings in a smear that the post does not make.
@@ -69,16 +69,16 @@ def with_answers(cards: Sequence[ArgumentCard], text: str, router: Router, chang
     )
     if not cards or not likely:
         return list(cards)
-    facets, originals = list[Facet](), dict[str, str]()
+    found, originals = list[FittingReply](), dict[str, str]()
     for answer, share, name in _in_turns(likely, text):
         reply, says = answer.called(name)
-        if reply in originals or prepared_id(LANGUAGE, answer.text) in changes.hidden or len(facets) == MOST:
+        if reply in originals or prepared_id(LANGUAGE, answer.text) in changes.hidden or len(found) == MOST:
             continue
         if brought_in(answer.text, text, LANGUAGE):
             continue
         originals[reply] = answer.text
-        facets.append(Facet(says, (), {answer.intent: (reply,)}, near=1 + share - len(facets) / 100, is_answer=True))
-    first = replace(cards[0], facets=(*facets, *cards[0].facets), originals={**cards[0].originals, **originals})
+        found.append(FittingReply(reply, says, answer.intent, near=share - len(found) / 100))
+    first = replace(cards[0], answers=tuple(found), originals={**cards[0].originals, **originals})
     return [first, *cards[1:]]
 
 

@@ -74,8 +74,6 @@ def _with_name(card: ArgumentCard, places: Sequence[str], name: Name, group: Tar
     changed = replace(
         card,
         replies=texts(card.replies),
-        broad=texts(card.broad),
-        facets=tuple(replace(facet, replies=texts(facet.replies)) for facet in card.facets),
     )
     return replace(changed, originals=originals) if originals else card
 

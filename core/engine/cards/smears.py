@@ -26,8 +26,6 @@ def without_smears(cards: Sequence[ArgumentCard], post: str, language: str) -> l
         replace(
             card,
             replies=kept(card.replies),
-            broad=kept(card.broad),
-            facets=tuple(replace(facet, replies=kept(facet.replies)) for facet in card.facets),
         )
         for card in cards
     ]

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from core.engine.cards.answers import is_known, shipped_vectors
+from core.engine.cards.answers import fits_of, is_known, says, shipped_vectors
 from core.engine.cards.bank import ArgumentCard, prepared_sentences
 from core.engine.cards.own import in_need_of_source
 from core.engine.llm.budget import MeteredModel
@@ -43,6 +43,10 @@ from core.i18n.sentences import sentence
 from core.models import Brief, Intent
 
 _LEAST_LIKENESS = 0.5
+_HOPELESS = 0.1
+"""The chance under which a prepared reply is not even shown to who asks: of 31 that stood first three readers would
+publish none, and two were harmful (docs/figures/measured.md).
+"""
 _LEADS = 1.0
 """What a reply that leads has in ``suits`` beside ``near``: more merit than any other draft can have."""
 _STEP = 0.1
@@ -141,14 +145,17 @@ class Assessor:
         self.notes += failed.values()
         self._failed |= failed.keys()
         is_read = self.readers.drafts.knows(self.brief.language)
-        near, rewarded = await self._near([c.text for c in passed]), list[Candidate]()
+        near, fits = await self._near([c.text for c in passed]), await asyncio.to_thread(self._fits, passed)
+        rewarded = list[Candidate]()
         for candidate, scores, cosine in zip(passed, scored, near, strict=True):
             fault = None if candidate.is_prepared else score_fault(scores, is_read=is_read)
             about = scores.faithfulness_post
             suits = None
             if candidate.is_prepared and about is not None and cosine is not None:
                 suits = cosine + about - POINTING * points_at_the_post(candidate.text)
-            done = replace(candidate, scores=scores, suits=suits, chance=self._chance(candidate, cosine))
+            done = replace(
+                candidate, scores=scores, suits=suits, chance=self._chance(candidate, fits.get(candidate.text), cosine)
+            )
             if fault and self.is_reviewed and any(isinstance(scorer, NonToxicityScorer) for scorer in self.scorers):
                 rewarded.append(replace(done, contested=done.contested or fault))
             elif self._passes(fault):
@@ -156,10 +163,11 @@ class Assessor:
         return self._likely_enough(with_answers_placed(rewarded))
 
     def _likely_enough(self, candidates: Sequence[Candidate]) -> list[Candidate]:
-        """Those that are likely enough to fit, as far as that can be told; or all, where somebody asked for them."""
+        """Those that are likely enough to fit, as far as that can be told; for who asks, all but the hopeless ones."""
         marked = [replace(c, is_unsure=c.chance is not None and c.chance < self.least) for c in candidates]
         if not self.holds_back:
-            return marked
+            least, beside = min(self.least, _HOPELESS), sentence("is about another group or subject")
+            return [c for c in marked if c.chance is None or c.chance >= least or self._passes(beside)]
         self.held |= {c.text: c.chance for c in marked if c.is_unsure and c.chance is not None}
         return [c for c in marked if not c.is_unsure]
 
@@ -168,20 +176,28 @@ class Assessor:
         """Whether prepared replies were held back."""
         return bool(self.held)
 
-    def _chance(self, candidate: Candidate, cosine: float | None) -> float | None:
-        """How likely a reader would publish a prepared reply; nothing where that cannot be told.
+    def _fits(self, candidates: Sequence[Candidate]) -> dict[str, float]:
+        """How well those prepared replies fit by the network that were not found by it, where that can be told.
 
-        What a community wrote was not among the replies that this was learnt from, nor was any in another language.
+        What a community wrote was not among the replies that it learnt from, nor was any in another language.
         """
-        can_tell = is_known(self.brief.language, self.readers.embedder)
-        if can_tell and candidate.facet and candidate.facet.is_answer:
-            return candidate.facet.near - 1
-        card = candidate.card
-        if not can_tell or cosine is None or card is None or card.is_from_community(candidate.text):
+        if not is_known(self.brief.language, self.readers.embedder):
+            return {}
+        prepared = {
+            c.text: says(c.card.stereotype)
+            for c in candidates
+            if c.is_prepared and not c.answer and c.card and not c.card.is_from_community(c.text)
+        }
+        fits = fits_of(self.brief.post.text, list(prepared.items()))
+        return dict(zip(prepared, fits.tolist(), strict=True))
+
+    def _chance(self, candidate: Candidate, fit: float | None, cosine: float | None) -> float | None:
+        """How likely a reader would publish a prepared reply; nothing where that cannot be told."""
+        if candidate.answer:
+            return candidate.answer.chance
+        if fit is None or cosine is None:
             return None
-        is_sure = not card.stereotype.is_general and card not in self.guesses
-        is_told = self.brief.reading.implied_meaning is not None
-        return shipped_vectors().chance_of_prepared(candidate.text, cosine, is_sure=is_sure, is_told=is_told)
+        return shipped_vectors().chance_of_prepared(candidate.text, fit, cosine)
 
     async def _near(self, texts: Sequence[str]) -> list[float | None]:
         """The cosine of each text with the post; nothing in a language that the embedder does not know."""
@@ -323,7 +339,7 @@ def with_answers_placed(candidates: Sequence[Candidate]) -> list[Candidate]:
     is told of them, as in another language than English, they lead, by how near the post is.
     """
     if any(c.is_answer and c.chance is None for c in candidates):
-        return [replace(c, suits=_LEADS + c.facet.near) if c.facet and c.is_answer else c for c in candidates]
+        return [replace(c, suits=_LEADS + c.answer.near) if c.answer else c for c in candidates]
     prepared = [c for c in candidates if c.suits is not None and not c.is_answer]
     leading = [c for c in prepared if c.intent in LEADING] or prepared
     best = max(leading, key=lambda c: (not c.may_miss, c.suits or 0.0), default=None)

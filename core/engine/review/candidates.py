@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Final
 
-from core.engine.cards.bank import ArgumentCard, Facet
+from core.engine.cards.bank import ArgumentCard, FittingReply
 from core.engine.readers.networks import DraftSigns
 from core.engine.scoring.missing_scores import MissingScore
 from core.models import Intent, ReadBy, Receipt, Scores, Verdict
@@ -33,8 +33,8 @@ class Candidate:
 
     ``is_prepared``: it was put together from prepared sentences of a ``card`` and evidence; the model may have
     summarised a long passage. It ``may_miss`` what the post says where it answers a guess, is of an intent whose
-    prepared replies seldom fit, or was written by the model that ships, which was not trained for it. ``facet``: the
-    part of its stereotype that it was written for, or the post; ``None`` where it was written for any post. ``suits``:
+    prepared replies seldom fit, or was written by the model that ships, which was not trained for it. ``answer``:
+    what it was found by, where it answers what this post says; ``None`` where it was written for any post. ``suits``:
     of a prepared one how close it is to the post and how surely about it, less ``POINTING`` where it speaks of the
     post, in [-1.1, 2]; one that was written to another post stands right before or behind the best of them.
     ``chance``: how likely a reader would publish a prepared one under this post, where that can be told
@@ -67,22 +67,22 @@ class Candidate:
     stands_in: bool = False
     may_miss: bool = False
     suits: float | None = None
-    facet: Facet | None = field(default=None, compare=False)
+    answer: FittingReply | None = field(default=None, compare=False)
     no_quality: MissingScore | None = None
     chance: float | None = None
     is_unsure: bool = False
 
     @property
     def is_answer(self) -> bool:
-        """Whether it was written to another post that says the same (``core.engine.cards.answers``)."""
-        return self.facet is not None and self.facet.is_answer
+        """Whether it was found since it answers what this post says (``core.engine.cards.answers``)."""
+        return self.answer is not None
 
     def answers_as(self, other: Candidate) -> bool:
-        """Whether both are prepared for the same: the same facet, or the same stereotype with the same intent."""
+        """Whether both are prepared for the same: to answer the same, or the same stereotype with the same intent."""
         if self.card is None or other.card is None:
             return False
-        if self.facet or other.facet:
-            return self.facet is not None and other.facet is not None and self.facet.says == other.facet.says
+        if self.answer or other.answer:
+            return self.answer is not None and other.answer is not None and self.answer.says == other.answer.says
         return self.card.stereotype.id == other.card.stereotype.id and self.intent is other.intent
 
     @property

@@ -89,13 +89,12 @@ class Teller:
         answers, scores = self._answers(candidate), candidate.scores
         if not candidate.is_prepared:
             yield sentence("Written by {writer} for this post.", writer=self.writer.model or "?")
-        elif candidate.facet and candidate.facet.is_answer:
-            yield sentence("It was written for a post that {what}.", what=candidate.facet.says)
+        elif candidate.answer:
+            yield sentence("It was written for a post that {what}.", what=candidate.answer.says)
         elif answers and candidate.card in self.guesses:
             yield sentence("It was prepared for posts that say: {what}. That this one does is a guess.", what=answers)
         elif answers:
-            what = candidate.facet.says.removesuffix(".") if candidate.facet else answers
-            yield sentence("It was prepared for posts that say: {what}.", what=what)
+            yield sentence("It was prepared for posts that say: {what}.", what=answers)
         else:
             yield sentence("It was prepared for any post about this group: say something about this one.")
         if candidate.chance is not None:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from core.engine.arguing.evidence import far_from
-from core.engine.cards.bank import ArgumentCard, Facet
+from core.engine.cards.bank import ArgumentCard
 from core.engine.llm.budget import MeteredModel
 from core.engine.llm.prompts import load_prompt, quoted
 from core.engine.outcomes import StageOutcome
@@ -46,37 +46,28 @@ def compose(
 ) -> list[Candidate]:
     """Drafts from prepared replies and evidence, without any model.
 
-    A reply stands as it was written. For each intent all that fit under any post of the stereotype are offered, and
-    two others of each card. For the informative intent a card's argument with the fact that it rests on comes instead,
-    where there is one; a card for any post about the group takes the first passage that bears on the post. First come
-    the replies to the facet that the post is about. The community's own replies for an intent leave no room for others.
+    A reply stands as it was written. First come those that answer what the post says; then two of each card for each
+    intent. For the informative intent a card's argument with the fact that it rests on comes instead, where there is
+    one; a card for any post about the group takes the first passage that bears on the post. The community's own replies
+    for an intent leave no room for others.
     """
     drafts: dict[str, Candidate] = {}
-    for intent, card, facet, text in _on_facets(cards, intents):
-        draft = Candidate(text, intent, is_prepared=True, card=card, facet=facet)
-        drafts.setdefault(text, draft)
-    answered = {card.stereotype.id for card in cards if any(card.broad.values())}
+    own = {intent for card in cards for intent, texts in card.own.items() if texts}
+    for card in cards:
+        for answer in card.answers:
+            if answer.intent in intents and answer.intent not in own:
+                draft = Candidate(answer.text, answer.intent, is_prepared=True, card=card, answer=answer)
+                drafts.setdefault(answer.text, draft)
+    is_answered = bool(drafts)
     for intent in intents:
         for card in _first_choice(cards, intent, brief):
             for text in _texts(card, intent, brief, chance):
                 if len(sentences(text)) <= MAX_SENTENCES:
-                    is_rare = card.stereotype.id in answered and intent not in LEADING
+                    is_rare = is_answered and intent not in LEADING
                     may_miss = is_rare and text in card.replies[intent]
                     draft = Candidate(text, intent, is_prepared=True, card=card, may_miss=may_miss)
                     drafts.setdefault(text, draft)
     return list(drafts.values())
-
-
-def _on_facets(
-    cards: Sequence[ArgumentCard], intents: Sequence[Intent]
-) -> Iterator[tuple[Intent, ArgumentCard, Facet, str]]:
-    """The replies to the facets that the post is about, with their cards, the nearest facet first."""
-    own = {intent for card in cards for intent, texts in card.own.items() if texts}
-    facets = [(card, facet) for card in cards for facet in card.facets if facet.near]
-    for card, facet in sorted(facets, key=lambda pair: -pair[1].near):
-        for intent in intents:
-            if intent not in own:
-                yield from ((intent, card, facet, text) for text in facet.replies.get(intent, ()))
 
 
 def _first_choice(cards: Sequence[ArgumentCard], intent: Intent, brief: Brief) -> Sequence[ArgumentCard]:
@@ -101,11 +92,10 @@ def _fact_reply(card: ArgumentCard, brief: Brief) -> str:
 
 
 def _openings(card: ArgumentCard, intent: Intent, chance: random.Random) -> list[str]:
-    """Two replies of a card, the community's own first; where it has none, all that fit under any post as well."""
+    """Two replies of a card, the community's own first."""
     own, others = card.own.get(intent, ()), card.replies[intent]
     mine = chance.sample(own, min(_OPENINGS, len(own)))
-    broad = () if mine else card.broad.get(intent, ())
-    return [*mine, *broad, *chance.sample(others, min(_OPENINGS - len(mine), len(others)))]
+    return [*mine, *chance.sample(others, min(_OPENINGS - len(mine), len(others)))]
 
 
 def _fact_for(card: ArgumentCard, brief: Brief) -> str:
@@ -179,7 +169,7 @@ async def write(
 def _first_replies(cards: Sequence[ArgumentCard], intent: Intent) -> list[str]:
     """A prepared reply of each of the first cards."""
     cards_told = (card for card in cards if not card.stereotype.is_general)
-    replies = ([*card.own.get(intent, ()), *card.broad.get(intent, ()), *card.replies[intent]] for card in cards_told)
+    replies = ([*card.own.get(intent, ()), *card.replies[intent]] for card in cards_told)
     return [texts[0] for texts in replies if texts][:_EXAMPLES]
 
 

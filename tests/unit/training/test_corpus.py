@@ -10,12 +10,10 @@ import numpy as np
 import pytest
 
 from bench.texts.cases import FUNCTIONS, MEASURED, read_cases
-from core.engine.cards.bank import cards_on, load_stereotypes, prepared_id
 from core.engine.readers.outputs import DRAFT_OUTPUTS, POST_OUTPUTS, DraftFault
 from core.errors import BadInput
 from core.models import TargetGroup
 from training.corpus import (
-    DATA,
     DRAFT_WRITERS_OF_TESTS,
     POST_WRITERS_OF_TESTS,
     agreed,
@@ -27,7 +25,6 @@ from training.corpus import (
     outside,
     post_values,
     posts,
-    rows_of,
     spread,
 )
 from training.heads.router import labelled
@@ -35,20 +32,6 @@ from training.heads.router import labelled
 
 def _said(label: str) -> dict[str, float]:
     return dict(zip(POST_OUTPUTS, map(float, post_values(label)), strict=True))
-
-
-def test_what_fits_under_a_post_is_a_prepared_reply_to_its_stereotype() -> None:
-    """A reply whose words change is another one, of which nobody has said anything."""
-    rows = list(rows_of(DATA / "fitting"))
-    ids = {id_: {prepared_id("en", t) for c in cards_on(id_, "en") for _, t in c.texts} for id_ in load_stereotypes()}
-    assert all(set(row["fits"]) | set(row["others"]) <= ids[row["stereotype"]] for row in rows)
-    assert not any(set(row["fits"]) & set(row["others"]) for row in rows)
-    assert {row["reader"] for row in rows} == {"group", "a", "b", "c", "d", "e"}
-    apart = [(row["stereotype"], row["post"]) for row in rows if row["reader"] not in "de"]
-    assert len(set(apart)) == len(apart), "what one reader read, the others did not"
-    both = {reader: {row["post"] for row in rows if row["reader"] == reader} for reader in "de"}
-    assert both["d"] == both["e"]
-    assert not both["d"] & {post for _, post in apart}
 
 
 def test_a_label_of_a_post_says_all_its_outputs() -> None:

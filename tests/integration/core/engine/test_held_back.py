@@ -82,7 +82,7 @@ async def test_who_asks_sees_them_each_with_a_warning(
 async def test_a_lower_setting_offers_more(readers: Readers, knowledge: EvidenceSource) -> None:
     """At 0 all that is there, without a warning."""
     shown = []
-    for sure in (SURE, 0.6, 0.0):
+    for sure in (SURE, 0.4, 0.0):
         suggestion, _ = await suggest(readers, knowledge, FakeModel(), WELFARE, sure=sure, profile=FAST)
         assert not [draft for draft in replies(suggestion) if any(WARNED in warning for warning in draft.warnings)]
         shown.append(len(replies(suggestion)))

@@ -13,6 +13,7 @@ import torch
 from core.engine.backends.embeddings import SentenceEmbedder
 from core.engine.backends.encoders import SmallEncoder
 from core.engine.backends.minilm import FOLDER, SHIPPED, TOKENIZER, Form, packaged_folder
+from core.engine.cards.answers import FIT
 from core.engine.cards.router import ABROAD, WEIGHTS
 from core.engine.readers.probe import PROBE
 from training.corpus import DATA
@@ -67,8 +68,9 @@ def test_the_weights_are_those_of_the_package() -> None:
         (READERS / "drafts.safetensors", pairs()),
         (WEIGHTS, posts()),
         (ABROAD, posts()),
+        (FIT, pairs()),
     ],
-    ids=["posts", "abroad", "drafts", "router", "router-abroad"],
+    ids=["posts", "abroad", "drafts", "router", "router-abroad", "fit"],
 )
 def test_shipped_weights_say_what_torch_says(file: Path, texts: list[tuple[str, ...]]) -> None:
     """In four languages, for single texts and pairs: the figures of the readers' cards hold for both."""

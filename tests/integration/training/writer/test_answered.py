@@ -1,18 +1,19 @@
-"""Replies that were written for one post or one facet: of posts that may be learnt, plain, and asked for as in use."""
+"""Replies that were written for one post or are offered under it: of posts that may be learnt, asked for as in use."""
 
 from __future__ import annotations
 
 from collections import Counter
 
-from core.engine.cards.bank import load_cards, load_stereotypes
-from core.engine.llm.prompts import wishes
+from core.engine.cards.answers import PLACE
+from core.engine.cards.bank import load_stereotypes
+from core.engine.llm.prompts import quoted, wishes
 from core.engine.request import Voice
 from core.engine.writing.writer import Writer
 from core.models import Intent
 from tests.fakes.engine.brief import metered, post_of
 from tests.fakes.engine.model import FakeModel
-from training.corpus import DATA, posts, rows_of
-from training.writer.examples import answered, faceted, reply_prompt
+from training.corpus import DATA, posts, rows_in, rows_of
+from training.writer.examples import answered, offered, reply_prompt
 
 ROWS = list(rows_of(DATA / "answered"))
 
@@ -46,16 +47,15 @@ async def test_the_prompt_is_the_engine_s() -> None:
     assert tuple(messages) == reply_prompt(ROWS[0]["post"], intent, "en")
 
 
-def test_replies_to_a_facet_are_learnt_under_its_posts() -> None:
-    """Of no post that is kept to measure on."""
+def test_replies_of_the_bank_are_learnt_under_the_posts_that_they_answer() -> None:
+    """Of no post that is kept to measure on, each with the name of the people in its place."""
     kept = {row.text for row in posts() if row.split != "train"}
-    facets = {post: facet for card in load_cards("en") for facet in card.facets for post in facet.posts}
-    assert not kept & facets.keys()
-    groups = list(faceted())
-    assert len(groups) == len(facets) > 3500
-    for group, (post, facet) in zip(groups, facets.items(), strict=True):
-        assert {one.source for one in group} == {"facets"}
-        answers = [(intent, text) for intent, texts in facet.replies.items() for text in texts]
-        assert [one.answer for one in group] == [text for _, text in answers]
-        intent, _ = answers[0]
-        assert group[0].prompt == reply_prompt(post, intent, "en")
+    of_posts = [row for row in rows_in(DATA / "answers" / "posts.jsonl") if "post" in row or "posts" in row]
+    told = [post for row in of_posts for post in ([row["post"]] if "post" in row else row["posts"])]
+    told = [post for post in told if post not in kept]
+    groups = list(offered())
+    assert len(groups) == len(told) > 10_000
+    for (one,), post in zip(groups, told, strict=True):
+        assert one.source == "answers"
+        assert quoted(post) in one.prompt[-1].content
+        assert PLACE not in one.answer

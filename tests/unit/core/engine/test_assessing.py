@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.engine.cards.bank import ArgumentCard, Facet, prepared_id
+from core.engine.cards.bank import ArgumentCard, FittingReply, prepared_id
 from core.engine.llm.profiles import QUICK
 from core.engine.readers.networks import Readers
 from core.engine.readers.pooling import PoolingWeights
@@ -155,13 +155,13 @@ def test_a_draft_says_what_it_answers(
     assert draft.writer == (None if is_prepared else SMALL.model)
 
 
-def test_a_draft_says_for_which_facet_it_was_prepared() -> None:
+def test_a_draft_says_what_it_was_written_to_answer() -> None:
     """A moderator sees what it takes up; what it answers is still the stereotype."""
-    facet = Facet("Newcomers fill the waiting room.", (), {}, near=0.5)
-    candidate = replace(_candidate(PARENT, is_prepared=True), card=CARD, facet=facet)
+    answer = FittingReply(PARENT, "says that newcomers fill the waiting room", Intent.DENOUNCING, 0.5)
+    candidate = replace(_candidate(PARENT, is_prepared=True), card=CARD, answer=answer)
     draft = replace(_assessor(), cards=(CARD,)).teller.draft(1, candidate)
     assert draft.answers == "migrants live on welfare"
-    assert draft.reasons[0] == "It was prepared for posts that say: Newcomers fill the waiting room."
+    assert draft.reasons[0] == "It was written for a post that says that newcomers fill the waiting room."
 
 
 async def test_that_a_draft_is_hard_to_read_is_told_and_moves_nothing() -> None:

@@ -1,4 +1,4 @@
-"""Replies that were written to posts: what ships holds together, and a post gets those to posts that say the same."""
+"""Replies to what posts say: what ships holds together, and a post gets those that answer what it says."""
 
 from __future__ import annotations
 
@@ -7,12 +7,31 @@ from dataclasses import replace
 import numpy as np
 
 from core.engine.backends.embeddings import SentenceEmbedder
-from core.engine.cards.answers import ANSWERED, MOST, PLACE, Answer, answers, shipped_vectors, with_answers
-from core.engine.cards.bank import UNCHANGED, ArgumentCard, Changes, Facet, general_cards, prepared_id
+from core.engine.cards.answers import (
+    ANSWERED,
+    MOST,
+    PLACE,
+    Answer,
+    answers,
+    fits_of,
+    shipped_vectors,
+    with_answers,
+)
+from core.engine.cards.bank import (
+    UNCHANGED,
+    ArgumentCard,
+    Changes,
+    FittingReply,
+    general_cards,
+    load_cards,
+    load_stereotypes,
+    prepared_id,
+)
 from core.engine.cards.router import shipped_router
 from core.engine.review.assessment import with_answers_placed
 from core.engine.review.candidates import Candidate
 from core.engine.scoring.gates import MAX_SENTENCES
+from core.engine.wording.slurs import slurs_in
 from core.engine.wording.target_groups import THOSE, named
 from core.engine.wording.text import sentences
 from core.models import Intent, TargetGroup
@@ -23,43 +42,75 @@ POST = "Nigerians are scammers, every last one."
 CARDS = general_cards(TargetGroup.MIGRANTS, "en")
 
 
-def offered(text: str, language: str = "en", changes: Changes = UNCHANGED) -> list[Facet]:
+def offered(text: str, language: str = "en", changes: Changes = UNCHANGED) -> list[FittingReply]:
     """What is offered under a post, the likeliest first."""
     first, *others = with_answers(CARDS, text, language, shipped_router(), SentenceEmbedder(), changes)
     assert others == list(CARDS[1:])
-    return [facet for facet in first.facets if facet.is_answer]
+    return list(first.answers)
 
 
 def test_what_ships_holds_together() -> None:
-    """Each reply once, in two whole sentences without figure or question, with its vectors and the post it answers."""
+    """Each reply once, in two whole sentences without figure or question, with its vectors and what it answers."""
     rows, vectors = answers(), shipped_vectors()
-    assert len(rows) == len({row.text for row in rows}) == len(vectors.posts) == len(vectors.shares) > 1_500
-    assert not [row.text for row in rows if len(sentences(row.text)) > MAX_SENTENCES or not row.text.endswith(".")]
-    assert not [row.text for row in rows if any(sign in row.text for sign in '0123456789?"')]
+    assert len(rows) == len({row.text for row in rows}) == len(vectors.posts) == len(vectors.shares) > 10_000
+    whole = [row.text.replace(PLACE, "Poles") for row in rows]
+    assert not [text for text in whole if len(sentences(text)) > MAX_SENTENCES or not text.endswith(".")]
+    assert not [text for text in whole if any(sign in text for sign in '0123456789?"')]
     assert [bool(row.kinds) and not row.who for row in rows] == [PLACE in row.text for row in rows]
-    assert not [row.says for row in rows if not row.says.startswith(("says that ", "wants "))]
+    assert not [row.says for row in rows if PLACE in row.says and not row.kinds]
+    assert not [row.says for row in rows if not any(word.endswith("s") for word in row.says.split()[:2])], "a post that"
     posts = {row["id"]: row for row in rows_in(DATA / "answers" / "posts.jsonl")}
     assert posts.keys() == {prepared_id("en", row.text) for row in rows}
     assert all("post" in posts[one] for row in posts.values() for one in row.get("like", ()))
+    assert {row["stereotype"] for row in posts.values() if "stereotype" in row} <= load_stereotypes().keys()
+    assert not [post for row in posts.values() for post in row.get("posts", ()) if slurs_in(post)]
+
+
+def test_what_readers_said_is_of_replies_to_other_posts() -> None:
+    """Nor does one reply stand under a post with two verdicts."""
+    judged = list(rows_in(DATA / "answers" / "judged.jsonl"))
+    written_to = {(row["id"], row.get("post")) for row in rows_in(DATA / "answers" / "posts.jsonl")}
+    assert len({row["post"] for row in judged}) == len(judged) > 1_000
+    known = {prepared_id("en", row.text) for row in answers()}
+    known |= {prepared_id("en", text) for card in load_cards("en") for _, text in card.texts}
+    for row in judged:
+        told = [one for verdict in ("yes", "near", "no", "harm") for one in row.get(verdict, ())]
+        assert len(set(told)) == len(told)
+        assert known.issuperset(told)
+        assert written_to.isdisjoint((one, row["post"]) for one in told)
 
 
 def test_the_vectors_are_of_the_router_that_ships() -> None:
     """Other weights of the router read the stereotypes of a post differently: the vectors are made anew with them."""
     posts = {row["id"]: row["post"] for row in rows_in(DATA / "answers" / "posts.jsonl") if "post" in row}
     router, vectors = shipped_router(), shipped_vectors()
-    for at in range(0, len([one for one in answers() if not one.kinds]), 400):
-        shares = np.sqrt(router.shares(posts[prepared_id("en", answers()[at].text)], "en"))
-        assert float(shares @ vectors.shares[at]) > 0.98
+    for at, one in list(enumerate(answers()))[::800]:
+        if post := posts.get(prepared_id("en", one.text)):
+            shares = np.sqrt(router.shares(post, "en"))
+            largest = float(shares[vectors.stereotypes[at]] @ vectors.shares[at])
+            assert largest > 0.95 * float(np.square(vectors.shares[at]).sum())
+            assert np.abs(shares[vectors.stereotypes[at]] - vectors.shares[at]).max() < 0.05
 
 
-def test_a_post_gets_the_replies_to_posts_that_say_the_same() -> None:
+def test_a_post_gets_the_replies_that_answer_it() -> None:
     """Of the same people, the likeliest first, each with its chance; under talk about bread there are none."""
     found = offered(POST)
     assert 1 <= len(found) <= MOST
-    assert "Nigerian" in found[0].texts[0][1]
-    assert [facet.near for facet in found] == sorted((facet.near for facet in found), reverse=True)
-    assert all(1 <= facet.near <= 2 for facet in found)
+    assert "Nigerian" in found[0].text
+    chances = [one.chance or 0.0 for one in found]
+    assert chances == sorted(chances, reverse=True)
+    assert all(0 < chance < 1 for chance in chances)
     assert offered("The bread was cheaper when I was young.") == []
+
+
+def test_the_network_knows_a_reply_to_another_claim() -> None:
+    """The same words fit where the post says what they answer, and not elsewhere."""
+    women = ("Women pass the same driving test as men and drive buses safely.", "says that women drive badly")
+    food = ("Muslims who ask for a meal without pork force nothing on anyone.", "says that Muslims force their food")
+    driving = fits_of("women cant drive, keep them off the road", [women, food])
+    eating = fits_of("halal in the canteen now, muslims make everyone eat their food", [women, food])
+    assert driving[0] > driving[1]
+    assert eating[1] > eating[0]
 
 
 def test_a_reply_to_a_claim_speaks_of_the_people_whom_the_post_names() -> None:
@@ -74,16 +125,17 @@ def test_a_reply_to_a_claim_speaks_of_the_people_whom_the_post_names() -> None:
     assert claim.claim == f"says that {THOSE} idle"
     post = "Lithuanians are lazy, the whole lot of them."
     first, *_ = with_answers(CARDS, post, "en", shipped_router(), SentenceEmbedder(), UNCHANGED)
-    said = [text for facet in first.facets if facet.is_answer for _, text in facet.texts]
-    assert said and all("Lithuanian people" in text for text in said)
+    said = [one.text for one in first.answers if "Lithuanian people" in one.text]
+    assert said
     assert {first.originals[text] for text in said} <= {one.text for one in answers() if one.kinds}
 
 
 def test_what_a_community_took_out_is_not_offered() -> None:
     """Another one takes its place, or none."""
-    first = offered(POST)[0].texts[0][1]
-    left = offered(POST, changes=Changes(hidden=frozenset({prepared_id("en", first)})))
-    assert first not in [text for facet in left for _, text in facet.texts]
+    first, *_ = with_answers(CARDS, POST, "en", shipped_router(), SentenceEmbedder(), UNCHANGED)
+    text = first.originals[first.answers[0].text]
+    left = offered(POST, changes=Changes(hidden=frozenset({prepared_id("en", text)})))
+    assert first.answers[0].text not in [one.text for one in left]
 
 
 def test_without_the_model_or_the_language_of_the_vectors_nothing_changes() -> None:
@@ -95,12 +147,12 @@ def test_without_the_model_or_the_language_of_the_vectors_nothing_changes() -> N
     assert with_answers([], POST, "en", shipped_router(), SentenceEmbedder(), UNCHANGED) == []
 
 
-def test_a_reply_to_another_post_leads_where_a_reader_would_likelier_publish_it() -> None:
+def test_a_reply_that_answers_the_post_leads_where_a_reader_would_likelier_publish_it() -> None:
     """Else it stands right behind the prepared reply that suits the post best, and before the others."""
     best = Candidate("Best.", Intent.DENOUNCING, is_prepared=True, suits=0.9, chance=0.4)
     other = Candidate("Other.", Intent.INFORMATIVE, is_prepared=True, suits=0.5, chance=0.6)
-    answer = Facet("says that", (), {}, near=1.7, is_answer=True)
-    likely = Candidate("Likely.", Intent.DENOUNCING, is_prepared=True, facet=answer, chance=0.7)
+    answer = FittingReply("Likely.", "says that", Intent.DENOUNCING, 0.7)
+    likely = Candidate("Likely.", Intent.DENOUNCING, is_prepared=True, answer=answer, chance=0.7)
     unlikely = replace(likely, text="Unlikely.", chance=0.3)
     placed = with_answers_placed([other, unlikely, best, likely])
     order = [one.text for one in sorted(placed, key=lambda one: one.order)]

@@ -32,7 +32,6 @@ from core.engine.scoring.grounding import NAME, unsupported
 from core.engine.wording.giveaways import checkable_in
 from core.engine.wording.language import NAMES, detect
 from core.engine.wording.reading_level import hard_to_read
-from core.engine.wording.slurs import slurs_in
 from core.engine.wording.text import clean, sentences
 from core.models import Intent, TargetGroup
 from tests.fakes.engine.brief import brief_of
@@ -147,44 +146,6 @@ def test_a_stereotype_with_replies_has_every_intent(language: str) -> None:
     for card in load_cards(language):
         assert set(card.replies) == set(Intent), card.id
         assert card.claim or not any(card.replies.values()), card.id
-
-
-def test_each_stereotype_has_english_replies_that_fit_under_any_post_of_it() -> None:
-    """What leads must not depend on what else a post says; they stand on the first card alone, so once."""
-    for id_ in load_stereotypes():
-        first, *others = cards_on(id_, "en")
-        assert first.broad.get(Intent.DENOUNCING) or first.broad.get(Intent.INFORMATIVE), id_
-        assert not any(card.broad for card in others), id_
-        assert {text for texts in first.broad.values() for text in texts} <= {text for _, text in first.texts}, id_
-
-
-def test_each_stereotype_has_facets_with_replies_to_just_these() -> None:
-    """Of several intents, on the first card alone; no two facets say the same, and each has a post that shows it."""
-    for one in stereotypes():
-        first, *others = cards_on(one.id, "en")
-        assert 4 <= len(first.facets) <= 6, one.id
-        assert not any(card.facets for card in others), one.id
-        assert len({facet.says for facet in first.facets}) == len(first.facets), one.id
-        for facet in first.facets:
-            assert facet.posts, facet.says
-            assert sum(map(len, facet.replies.values())) == 2, facet.says
-    assert not any(card.facets for language in LANGUAGES[1:] for card in load_cards(language))
-
-
-def test_no_post_of_a_facet_is_one_of_another() -> None:
-    """Nor a slur stands in one: moderators may read them."""
-    told = [post for card in load_cards("en") for facet in card.facets for post in facet.posts]
-    assert len(set(told)) == len(told)
-    assert [post for post in told if slurs_in(post)] == []
-
-
-def test_a_community_takes_out_a_reply_that_fits_under_any_post() -> None:
-    """Like every other prepared text, by its id."""
-    first = cards_on("migrants/jobs", "en")[0]
-    text = first.broad[Intent.DENOUNCING][0]
-    (kept, *_) = changed([first], "en", Changes(hidden=frozenset({prepared_id("en", text)})))
-    assert kept.broad[Intent.DENOUNCING] == first.broad[Intent.DENOUNCING][1:]
-    assert text not in {said for _, said in kept.texts}
 
 
 def test_an_english_card_lacks_one_intent_at_most() -> None:

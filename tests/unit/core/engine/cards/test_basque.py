@@ -8,7 +8,15 @@ from collections.abc import Iterator
 import pytest
 
 from core.engine.cards.answers import MOST, PLACE, Answer
-from core.engine.cards.bank import UNCHANGED, ArgumentCard, Changes, Facet, general_cards, load_stereotypes, prepared_id
+from core.engine.cards.bank import (
+    UNCHANGED,
+    ArgumentCard,
+    Changes,
+    FittingReply,
+    general_cards,
+    load_stereotypes,
+    prepared_id,
+)
 from core.engine.cards.basque import claims, replies, with_answers
 from core.engine.cards.router import shipped_router
 from core.engine.review.assessment import with_answers_placed
@@ -24,12 +32,12 @@ BREAD = "Ogia merkeagoa zen."
 LONGEST = 400
 
 
-def offered(text: str, changes: Changes = UNCHANGED) -> tuple[ArgumentCard, list[Facet]]:
+def offered(text: str, changes: Changes = UNCHANGED) -> tuple[ArgumentCard, list[FittingReply]]:
     """The first card, and what is offered under a post, the best first."""
     cards = general_cards(TargetGroup.OTHER, "eu")
     first, *others = with_answers(cards, text, shipped_router(), changes)
     assert others == list(cards[1:])
-    return first, [facet for facet in first.facets if facet.is_answer]
+    return first, list(first.answers)
 
 
 def every_reply() -> Iterator[Answer]:
@@ -83,14 +91,14 @@ def test_a_post_gets_the_replies_to_its_claim() -> None:
     """In the people's name; what a community took out makes place, and under talk about bread there is none."""
     card, found = offered(THIEVES)
     assert 1 <= len(found) <= MOST
-    texts = [text for facet in found for _, text in facet.texts]
+    texts = [one.text for one in found]
     written = {answer.text for answer in replies()["thieves"]}
     assert card.originals[texts[0]] in written
     assert "ijito" in found[0].says
-    assert [facet.near for facet in found] == sorted((facet.near for facet in found), reverse=True)
-    assert all(1 <= facet.near <= 2 for facet in found)
+    assert [one.near for one in found] == sorted((one.near for one in found), reverse=True)
+    assert all(0 <= one.near <= 1 and one.chance is None for one in found)
     hidden = Changes(hidden=frozenset(prepared_id("eu", text) for text in written))
-    left = [card.originals.get(text) for facet in offered(THIEVES, hidden)[1] for _, text in facet.texts]
+    left = [card.originals.get(one.text) for one in offered(THIEVES, hidden)[1]]
     assert written.isdisjoint(left)
     assert offered(BREAD)[1] == []
 
@@ -106,7 +114,11 @@ def test_a_demand_is_answered_with_its_claim() -> None:
 def test_where_no_chance_is_told_replies_to_the_claim_lead() -> None:
     """Nothing says how a prepared reply suits a post there, and those to a stereotype fit under fewer posts."""
     prepared = Candidate("Prepared.", Intent.DENOUNCING, is_prepared=True)
-    near = Candidate("Near.", Intent.DENOUNCING, True, facet=Facet("dice que", (), {}, near=1.9, is_answer=True))
-    nearer = Candidate("Nearer.", Intent.DENOUNCING, True, facet=Facet("dice", (), {}, near=1.95, is_answer=True))
+    near = Candidate(
+        "Near.", Intent.DENOUNCING, True, answer=FittingReply("Near.", "dice", Intent.DENOUNCING, near=0.9)
+    )
+    nearer = Candidate(
+        "Nearer.", Intent.DENOUNCING, True, answer=FittingReply("Nearer.", "dice", Intent.DENOUNCING, near=0.95)
+    )
     placed = sorted(with_answers_placed([prepared, near, nearer]), key=lambda one: one.order)
     assert [one.text for one in placed] == ["Nearer.", "Near.", "Prepared."]

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from core.engine.cards.bank import ArgumentCard, Facet, Stereotype, load_cards, prepared_id, prepared_in
+from core.engine.cards.bank import ArgumentCard, Stereotype, load_cards, prepared_id, prepared_in
 from core.engine.cards.names import with_names
 from core.engine.wording.target_groups import named
 from core.models import Intent, TargetGroup
@@ -36,21 +36,17 @@ def test_people_get_a_respectful_name(text: str, names: list[str]) -> None:
 
 
 def card_with(text: str, group: TargetGroup) -> ArgumentCard:
-    """A card with one reply, which stands at three places."""
+    """A card with one reply."""
     one = Stereotype("a/b", group, {"en": "they are loud"}, {}, (), is_violent=False)
     replies: dict[Intent, tuple[str, ...]] = dict.fromkeys(Intent, ())
     replies[Intent.POSITIVE] = (text,)
-    facet = Facet("They are loud.", ("a post",), replies)
-    return ArgumentCard(
-        "a/b-1", one, "Claim.", "Claim.", None, "needs none", None, replies, broad=replies, facets=(facet,)
-    )
+    return ArgumentCard("a/b-1", one, "Claim.", "Claim.", None, "needs none", None, replies)
 
 
 def said(text: str, post: str, group: TargetGroup) -> str:
-    """The reply under a post; the same at all three places."""
+    """The reply under a post."""
     (card,) = with_names([card_with(text, group)], post, group)
-    texts = {card.replies[Intent.POSITIVE], card.broad[Intent.POSITIVE], card.facets[0].replies[Intent.POSITIVE]}
-    ((found,),) = texts
+    (found,) = card.replies[Intent.POSITIVE]
     return found
 
 

@@ -9,7 +9,7 @@ from itertools import permutations
 
 import pytest
 
-from core.engine.cards.bank import Facet, general_cards
+from core.engine.cards.bank import FittingReply, general_cards
 from core.engine.llm.profiles import QUICK, Profile
 from core.engine.llm.prompts import load_prompt
 from core.engine.ports import Message
@@ -507,12 +507,12 @@ def test_a_fact_beside_the_point_does_not_lead_for_its_intent() -> None:
 
 
 def test_the_second_does_not_say_the_same_in_other_words() -> None:
-    """It has another facet, intent or stereotype than the first, unless only what is doubted more has one."""
+    """It answers something else, or has another intent or stereotype, unless only what is doubted more has one."""
     card, *_ = general_cards(TargetGroup.MIGRANTS, "en")
 
     def prepared(text: str, total: float, intent: Intent = Intent.DENOUNCING, says: str = "") -> Candidate:
-        facet = Facet(says, (), {}) if says else None
-        return replace(_candidate(text, total, intent), is_prepared=True, card=card, facet=facet)
+        answer = FittingReply(text, says, intent) if says else None
+        return replace(_candidate(text, total, intent), is_prepared=True, card=card, answer=answer)
 
     same = [prepared("first", 9.0), prepared("again", 8.0)]
     assert _texts(ranked([*same, prepared("reason", 7.0, Intent.INFORMATIVE)])) == ["first", "reason", "again"]

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from core.engine.arguing.evidence import NEAR
-from core.engine.cards.bank import ArgumentCard
+from core.engine.cards.bank import ArgumentCard, FittingReply
 from core.engine.llm.profiles import QUICK
 from core.engine.review.candidates import Candidate
 from core.engine.writing.first_drafts import compose, tidy, weakest, write
@@ -92,21 +92,24 @@ def test_two_replies_of_each_card_are_taken() -> None:
     assert [draft.card for draft in drafts] == [rich, rich, OTHER]
 
 
-def test_replies_that_fit_under_any_post_are_all_offered_and_what_seldom_fits_is_marked() -> None:
+def test_replies_to_what_the_post_says_come_first_and_what_seldom_fits_is_marked() -> None:
     """Feeling with somebody, praise and questions were written for one scene: under another they look foolish."""
-    broad = {Intent.DENOUNCING: ("They may live here.", "Nobody is a guest at home.", "Leave them in peace.")}
-    card = replace(CARD, broad=broad)
+    found = [
+        FittingReply(text, "says so", Intent.DENOUNCING, 0.7) for text in ("They may live here.", "Leave them be.")
+    ]
+    card = replace(CARD, answers=tuple(found))
     drafts = compose(brief_of(), [card], [Intent.DENOUNCING, Intent.EMPATHETIC], random.Random(1))
+    assert [draft.answer for draft in drafts[:3]] == [*found, None]
     told = {draft.text: draft.may_miss for draft in drafts}
     assert told == {
-        **dict.fromkeys(broad[Intent.DENOUNCING] + REPLIES[Intent.DENOUNCING], False),
+        **dict.fromkeys([one.text for one in found], False),
+        **dict.fromkeys(REPLIES[Intent.DENOUNCING], False),
         **dict.fromkeys(REPLIES[Intent.EMPATHETIC], True),
     }
     own = replace(card, own={Intent.DENOUNCING: ("Come and meet us.",)})
     drafts = compose(brief_of(), [own], [Intent.DENOUNCING], random.Random(1))
     assert [draft.text for draft in drafts] == ["Come and meet us.", *REPLIES[Intent.DENOUNCING]]
-    assert not drafts[0].may_miss
-    assert not compose(brief_of(passage()), [CARD], [Intent.INFORMATIVE], random.Random(1))[0].may_miss
+    assert not compose(brief_of(), [card], [Intent.QUESTIONING], random.Random(1))[0].answer
 
 
 def test_a_communitys_own_replies_come_before_the_projects() -> None:

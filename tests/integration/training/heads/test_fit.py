@@ -1,0 +1,41 @@
+"""The network that tells whether a reply fits: what it learns from, and that it can be trained and read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from core.engine.backends.encoders import SmallEncoder
+from core.engine.cards.answers import FIT, PLACE, answers, fits_of
+from training.corpus import called
+from training.heads.epochs import Values
+from training.heads.fit import Verdict, judged, trained
+
+
+def test_verdicts_are_on_replies_as_they_would_be_shown() -> None:
+    """With the people's name in its place; each post is on one side alone, and both sides have every verdict."""
+    rows = list(judged())
+    assert len(rows) > 25_000
+    assert not [row.text for row in rows if PLACE in row.text + row.says]
+    sides = [{row.post for row in rows if row.is_dev is is_dev} for is_dev in (False, True)]
+    assert sides[0].isdisjoint(sides[1])
+    for is_dev in (False, True):
+        assert {row.verdict for row in rows if row.is_dev is is_dev} == set(Verdict)
+
+
+def test_a_reply_without_a_name_in_the_post_speaks_of_its_group() -> None:
+    """What is true of several peoples is said of those whom the post names, else of the group it was written for."""
+    one = next(one for one in answers() if "faith" in one.kinds and one.group == "Muslims" and not one.who)
+    assert "Sikhs" in called(one, "sikhs again, I knew it")[0]
+    assert "Muslims" in called(one, "them again, I knew it")[0]
+
+
+def test_a_trained_network_is_written_and_read(tmp_path: Path) -> None:
+    """It begins with the reader of drafts; what the network says is told for each reply."""
+    tuned = trained(tmp_path, Values(epochs=1, learning_rate=1e-3, faster=4.0), most=32)
+    assert tuned.before == 0.5, "fresh outputs tell nothing apart"
+    assert 0 <= tuned.after <= 1
+    network, replies = SmallEncoder(tmp_path / FIT.name), [("Women drive well.", "says that women drive badly")] * 2
+    assert network.about["rows"] == 32
+    fits = fits_of("women cant drive", replies, network)
+    assert fits.shape == (2,)
+    assert fits[0] == fits[1]
