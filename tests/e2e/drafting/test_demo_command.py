@@ -7,6 +7,7 @@ import re
 import pytest
 
 from adapters.sample.posts import SAMPLE_FLAGS
+from core.engine.request import SURE
 from tests.e2e.conftest import SOON, Antiphon, Result, bot_replies
 
 
@@ -21,8 +22,8 @@ def test_demo_without_its_model(drafter: Antiphon):
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Result:
-    """The demo with the embedded model, once."""
-    return Antiphon(tmp_path_factory.mktemp("demo"), SOON)("demo")
+    """The demo with the embedded model, once, as sure as it has to be by default: so one post has no draft."""
+    return Antiphon(tmp_path_factory.mktemp("demo"), SOON).having(ANTIPHON__COMMUNITY__SURE=str(SURE))("demo")
 
 
 @pytest.mark.slow
