@@ -164,6 +164,27 @@ def test_a_draft_says_what_it_was_written_to_answer() -> None:
     assert draft.reasons[0] == "It was written for a post that says that newcomers fill the waiting room."
 
 
+async def test_a_hopeless_reply_is_shown_to_nobody_unless_the_community_holds_nothing_back() -> None:
+    """Who asks for all sees what is unsure, with a mark, and not what fits under another post alone."""
+    unsure, hopeless, told = (
+        replace(
+            _candidate(text, is_prepared=True),
+            card=CARD,
+            answer=FittingReply(text, "says so", Intent.POSITIVE, chance),
+        )
+        for text, chance in ((PARENT, 0.3), (ALIKE, 0.05), (ASTRAY, 0.7))
+    )
+    asked = replace(_assessor(), least=0.5)
+    found = await asked.passing([unsure, hopeless, told])
+    assert {one.text: one.is_unsure for one in found} == {PARENT: True, ASTRAY: False}
+    assert sum(asked.faults.values()) == 1
+    assert not asked.is_held_back, "the model that ships may still write"
+    assert len(await replace(_assessor(), least=0.0).passing([unsure, hopeless, told])) == 3
+    held = replace(_assessor(), least=0.5, holds_back=True)
+    assert [one.text for one in await held.passing([unsure, hopeless, told])] == [ASTRAY]
+    assert held.held == {PARENT: 0.3, ALIKE: 0.05}
+
+
 async def test_that_a_draft_is_hard_to_read_is_told_and_moves_nothing() -> None:
     """A good writer's long word costs a glance of the moderator, no place in the list."""
     hard = "Our neighbours demonstrate extraordinary hospitality and continuous determination."
