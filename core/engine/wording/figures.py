@@ -24,6 +24,8 @@ from core.engine.wording.text import UNREADABLE
 
 _FEW: Final = 12
 _LIFETIME: Final = 100
+_TWO_THOUSANDS: Final = 100
+"""What the decade that is called two thousand adds to the century, where the others add twenty to ninety."""
 _MONEY: Final = frozenset({"eur", "usd", "gbp", "points"})
 _TIME: Final = frozenset({"year", "month", "week", "day", "hour", "minute"})
 _COMPARED: Final = re.compile(
@@ -171,7 +173,9 @@ def lexicon_of(language: str | None) -> Lexicon:
     )
     grammar, months = rows["grammar"], _months(code)
     number = r"\d{1,15}(?:[.,]\d{1,15}){0,6}|" + "|".join(sorted(rows["words"], key=len, reverse=True))
-    blanks = {"n": f"(?:{number})", "month": "(?:" + "|".join(sorted(months, key=len, reverse=True)) + ")"}
+    tens = "|".join(word for word, value in rows["words"].items() if value in range(20, 100, 10))
+    month = "|".join(sorted(months, key=len, reverse=True))
+    blanks = {"n": f"(?:{number})", "tens": tens, "month": f"(?:{month})"}
 
     def compiled(expressions: list[str]) -> tuple[re.Pattern[str], ...]:
         return tuple(re.compile(expression.format(**blanks), re.IGNORECASE) for expression in expressions)
@@ -444,9 +448,9 @@ def _phrases(text: str, lexicon: Lexicon) -> Iterator[Figure]:
                 yield Figure(FigureKind.QUANTITY, *match.span(), frozenset({Fraction(least)}), below=below)
     for decades in lexicon.decades:
         for match in decades.finditer(text):
-            yield Figure(
-                FigureKind.YEAR, *match.span(), frozenset({Fraction(1900 + int(match.group("tens")))}), "decade"
-            )
+            tens = match.group("tens").casefold()
+            year = 1900 + (int(tens) if tens.isdigit() else lexicon.words.get(tens, _TWO_THOUSANDS))
+            yield Figure(FigureKind.YEAR, *match.span(), frozenset({Fraction(year)}), "decade")
     for centuries in lexicon.centuries:
         for match in centuries.finditer(text):
             yield Figure(FigureKind.ORDINAL, *match.span(), frozenset({_roman(match.group("roman"))}), "century")
