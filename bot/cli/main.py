@@ -73,14 +73,6 @@ LATER: Final = (
         "mastodon",
     ),
     Later(
-        "prepared",
-        _COMMUNITIES,
-        "Prepared replies: the project's, written in advance, and a community's own.",
-        "bot.cli.prepared",
-        "prepared",
-    ),
-    Later("cards", _COMMUNITIES, "Argument cards: the project's, and a community's own.", "bot.cli.cards", "cards"),
-    Later(
         "kb",
         _KNOWLEDGE,
         "The knowledge base: the facts that ship, and documents of your own.",

@@ -6,17 +6,16 @@ stream for each card; none of them ends an approval. ``core.desk.rules.own_cards
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from itertools import chain
 
-from core.desk.communities.decisions import By, one_community, who_decides
+from core.desk.communities.decisions import one_community
 from core.desk.database.connection import Database, Session
 from core.desk.rules.dashboard_ports import PreparedReply
 from core.desk.rules.input_checks import check_text
 from core.desk.rules.origins import ReviewOfPrepared
 from core.desk.rules.own_cards import WrittenCard
-from core.desk.rules.roles import OnCommunity, Person, may_on_community
+from core.desk.rules.roles import OnCommunity, Person
 from core.desk.schema import Change, PreparedReplyRow
 from core.desk.store import communities, own_cards, people, prepared
 from core.desk.store.cases import touch
@@ -47,7 +46,7 @@ class PreparedReplies:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def listed(self, community_id: str, by: By) -> list[PreparedReply]:
+    async def listed(self, community_id: str, by: Person) -> list[PreparedReply]:
         """All prepared replies of a community: its own first, then the project's, including those it took out."""
 
         async def work(session: Session) -> list[PreparedReply]:
@@ -57,7 +56,7 @@ class PreparedReplies:
 
         return await self._database.run("list prepared replies", work)
 
-    async def add(self, community_id: str, reply: OwnReply, by: By, note: str = "") -> str:
+    async def add(self, community_id: str, reply: OwnReply, by: Person, note: str = "") -> str:
         """Add a reply of the community's own, which ``checked_reply`` made; returns its id. It is not reviewed yet."""
         check_text(note)
         id_ = prepared_id(reply.language, reply.text)
@@ -78,7 +77,7 @@ class PreparedReplies:
             if any(other.id == id_ for other in (*_own(rows), *_of_project(rows))):
                 raise BadInput(
                     sentence("This reply is there already, as {reply}.", reply=id_),
-                    remedy=sentence("If it was taken out, take it in again: antiphon prepared remove --undo."),
+                    remedy=sentence("If it was taken out, take it in again."),
                 )
             await prepared.add(session, community.id, reply)
             await _record(session, community, actor, f"prepared reply {id_} added", note)
@@ -86,27 +85,22 @@ class PreparedReplies:
 
         return await self._database.run("add a prepared reply", work)
 
-    async def review(self, community_id: str, id_: str, reviewer: Person, by: By, note: str = "") -> ReviewOfPrepared:
-        """Record that a person with a role in the community has read a reply and vouches for it.
-
-        Args:
-            reviewer: the person, with the name that they give; "" for the one that the community knows.
-        """
-        check_text(note)
-        check_text(reviewer.name)
+    async def review(self, community_id: str, id_: str, by: Person) -> ReviewOfPrepared:
+        """Record that somebody who may manage the community has read a reply and vouches for it, by name."""
+        check_text(by.name)
 
         async def work(session: Session) -> ReviewOfPrepared:
-            community, actor = await _allowed(session, community_id, by, OnCommunity.CONFIGURE, lock=True)
+            community, person = await _allowed(session, community_id, by, OnCommunity.CONFIGURE, lock=True)
             await _prepared_reply(session, community, id_)
-            person, name = await _reviewer(session, community, reviewer)
+            name = await _name_of(session, community, by, person)
             await prepared.keep_review(session, community.id, id_, person, name)
             await touch(session, *await cases_with_prepared(session, community.id, id_))
-            await _record(session, community, actor, f"prepared reply {id_} reviewed by {person}", note)
+            await _record(session, community, person, f"prepared reply {id_} reviewed by {person}", "")
             return ReviewOfPrepared(name, session.moment)
 
         return await self._database.run("review a prepared reply", work)
 
-    async def remove(self, community_id: str, id_: str, by: By, note: str = "", *, is_undone: bool = False) -> None:
+    async def remove(self, community_id: str, id_: str, by: Person, note: str = "", *, is_undone: bool = False) -> None:
         """Delete a reply of the community's own, or take one of the project's out of its drafts.
 
         Args:
@@ -131,10 +125,11 @@ class PreparedReplies:
 
 
 async def _allowed(
-    session: Session, community_id: str, by: By, action: OnCommunity, *, lock: bool = False
+    session: Session, community_id: str, by: Person, action: OnCommunity, *, lock: bool = False
 ) -> tuple[Community, str]:
+    """The community, and the person's pseudonym; ``NotAllowed`` if they may not do this."""
     community = await one_community(session, community_id, lock=lock)
-    return community, await who_decides(session, community.id, by, action)
+    return community, await people.require_on_community(session, community.id, by, action)
 
 
 async def _record(session: Session, community: Community, actor: str, reason: str, note: str) -> None:
@@ -148,30 +143,19 @@ async def _prepared_reply(session: Session, community: Community, id_: str) -> P
             return reply
     raise BadInput(
         sentence("{community} has no prepared reply {reply}.", community=community.id, reply=id_),
-        remedy=sentence("Take an id that `antiphon prepared list` shows."),
+        remedy=sentence("Choose one of the list."),
     )
-
-
-async def _reviewer(session: Session, community: Community, reviewer: Person) -> tuple[str, str]:
-    """The pseudonym and the name of a reply's reviewer."""
-    person = await people.known_pseudonym(session, reviewer.platform, reviewer.user)
-    if person is None or not await people.roles_of(session, community.id, person):
-        raise BadInput(
-            f"{reviewer.name or reviewer.user} has no role in {community.id}, so they cannot stand for a reply there.",
-            remedy="Name somebody who has one, or grant it first: antiphon community role grant.",
-        )
-    return person, await name_of_signer(session, community, reviewer, person)
 
 
 def _nothing_to_do(id_: str, *, is_undone: bool) -> BadInput:
     if is_undone:
         return BadInput(
             sentence("The prepared reply {reply} was not taken out.", reply=id_),
-            remedy=sentence("Leave --undo out to remove it."),
+            remedy=sentence("Look at it again."),
         )
     return BadInput(
         sentence("The prepared reply {reply} was taken out before.", reply=id_),
-        remedy=sentence("Take it in again with --undo."),
+        remedy=sentence("Look at it again."),
     )
 
 
@@ -209,58 +193,38 @@ def _ours(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class CardProposal:
-    """What became of a card that was proposed; one that is not new either ``is_changed`` or is as it was."""
-
-    card: WrittenCard
-    is_new: bool
-    is_changed: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Signer:
-    """Who decides, for the audit log, and who stands for it, by pseudonym and name."""
-
-    actor: str
-    by: str
-    name: str
-
-
 class OwnCards:
     """The decisions about a community's own cards, over one database.
 
     Every method raises ``NotAllowed`` if the person may not do it, and ``BadInput`` for an unknown community or card.
-    ``note`` is what the person typed as their reason. Only the operator decides in another person's name (``signer``),
-    who must be allowed to do it themselves.
+    ``note`` is what the person typed as their reason.
     """
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def listed(self, community_id: str, by: By) -> list[StoredCard]:
+    async def listed(self, community_id: str, by: Person) -> list[StoredCard]:
         """The community's own cards, by their ids."""
 
         async def work(session: Session) -> list[StoredCard]:
-            community = await one_community(session, community_id)
-            await who_decides(session, community.id, by, OnCommunity.READ_STATISTICS)
+            community, _ = await _allowed(session, community_id, by, OnCommunity.READ_STATISTICS)
             return await own_cards.all_cards(session, community.id)
 
         return await self._database.run("list own cards", work)
 
-    async def propose(
-        self, community_id: str, cards: Sequence[WrittenCard], by: By, note: str = "", *, signer: Person | None = None
-    ) -> list[CardProposal]:
-        """Keep cards that ``checked_cards`` made, all or none. Nobody has reviewed a new card, or one that changed."""
+    async def propose(self, community_id: str, card: WrittenCard, by: Person, note: str = "") -> bool:
+        """Keep a card that ``checked_card`` made; false if it is there as it is. Nobody has reviewed it then."""
         check_text(note)
 
-        async def work(session: Session) -> list[CardProposal]:
-            community, who = await _signed(session, community_id, by, signer)
+        async def work(session: Session) -> bool:
+            community, who = await _allowed(session, community_id, by, OnCommunity.CONFIGURE, lock=True)
+            name = await _name_of(session, community, by, who)
             rules = policy_of(community).text_rules
-            for text in (text for card in cards for text in (card.argument, *chain(*card.replies.values()))):
+            for text in (card.argument, *chain(*card.replies.values())):
                 check_rules(text, rules)
             stored_cards = {stored.card.id: stored for stored in await own_cards.all_cards(session, community.id)}
-            if len({*stored_cards, *(card.id for card in cards)}) > MAX_CARDS:
+            before = stored_cards.get(card.id)
+            if before is None and len(stored_cards) >= MAX_CARDS:
                 raise BadInput(
                     sentence(
                         "{community} may have {most} cards of its own, and has {count}.",
@@ -270,66 +234,54 @@ class OwnCards:
                     ),
                     remedy=sentence("Remove some that are not needed any more."),
                 )
-            outcomes = []
-            for card in cards:
-                before = stored_cards.get(card.id)
-                outcomes.append(CardProposal(card, before is None, before is None or before.card.digest != card.digest))
-                if outcomes[-1].is_changed:
-                    await own_cards.keep(session, community.id, card, who.by, who.name)
-                    await _touch(session, community, before)
-                    what = "proposed" if before is None else "changed"
-                    await _record(session, community, who.actor, _line(card, f"{what} by {who.by}"), note)
-            return outcomes
+            if before is not None and before.card.digest == card.digest:
+                return False
+            await own_cards.keep(session, community.id, card, who, name)
+            await _touch(session, community, before)
+            what = "proposed" if before is None else "changed"
+            await _record(session, community, who, _line(card, f"{what} by {who}"), note)
+            return True
 
-        return await self._database.run("propose own cards", work)
+        return await self._database.run("propose an own card", work)
 
-    async def review(
-        self,
-        community_id: str,
-        id_: str,
-        verdict: CardVerdict,
-        by: By,
-        note: str = "",
-        *,
-        signer: Person | None = None,
-        digest: str = "",
-    ) -> StoredCard:
+    async def review(self, community_id: str, id_: str, verdict: CardVerdict, by: Person, digest: str) -> StoredCard:
         """Record that somebody else than its proposer accepts a card, which is used from then on, or declines it.
 
         Args:
-            digest: the version that they read; "" for whichever is there.
+            digest: the version that they read.
         """
-        check_text(note)
 
         async def work(session: Session) -> StoredCard:
-            community, who = await _signed(session, community_id, by, signer)
+            community, who = await _allowed(session, community_id, by, OnCommunity.CONFIGURE, lock=True)
+            name = await _name_of(session, community, by, who)
             card = await _own_card(session, community, id_)
-            _check_second(card, who)
-            if digest and digest != card.card.digest:
+            if card.proposer is not None and card.proposer.by == who:
+                raise BadInput(
+                    sentence("{name} proposed the card {card}, so they cannot review it.", name=Name(name), card=id_),
+                    remedy=sentence("Let another manager review it."),
+                )
+            if digest != card.card.digest:
                 raise BadInput(
                     sentence("The card {card} is no longer the version {version}.", card=id_, version=digest),
-                    remedy=sentence(
-                        "Read it again: antiphon cards show {community} {card}.", community=community.id, card=id_
-                    ),
+                    remedy=sentence("Look at it again."),
                 )
-            await own_cards.keep_review(session, community.id, id_, verdict, who.by, who.name)
+            await own_cards.keep_review(session, community.id, id_, verdict, who, name)
             await _touch(session, community, card)
-            await _record(session, community, who.actor, _line(card.card, f"{verdict} by {who.by}"), note)
+            await _record(session, community, who, _line(card.card, f"{verdict} by {who}"), "")
             return await _own_card(session, community, id_)
 
         return await self._database.run("review an own card", work)
 
-    async def remove(self, community_id: str, id_: str, by: By, note: str = "") -> None:
+    async def remove(self, community_id: str, id_: str, by: Person, note: str = "") -> None:
         """Delete a card, so that no new draft starts from it."""
         check_text(note)
 
         async def work(session: Session) -> None:
-            community = await one_community(session, community_id, lock=True)
-            actor = await who_decides(session, community.id, by, OnCommunity.CONFIGURE)
+            community, who = await _allowed(session, community_id, by, OnCommunity.CONFIGURE, lock=True)
             card = await _own_card(session, community, id_)
             await own_cards.remove(session, community.id, id_)
             await _touch(session, community, card)
-            await _record(session, community, actor, _line(card.card, "removed"), note)
+            await _record(session, community, who, _line(card.card, "removed"), note)
 
         await self._database.run("remove an own card", work)
 
@@ -339,43 +291,13 @@ def _line(card: WrittenCard, event: str) -> str:
     return f"card {card.id} ({card.digest}) {event}"
 
 
-async def _signed(session: Session, community_id: str, by: By, signer: Person | None) -> tuple[Community, _Signer]:
-    """The community, and who stands for a decision: the person who makes it, or whom the operator names."""
-    community = await one_community(session, community_id, lock=True)
-    actor = await who_decides(session, community.id, by, OnCommunity.CONFIGURE)
-    if isinstance(by, Person):
-        if signer is not None:
-            raise BadInput("Only the person who decides signs a card.", remedy="Let the other person do it.")
-        return community, _Signer(actor, actor, await name_of_signer(session, community, by, actor))
-    if signer is None:
-        return community, _Signer(actor, actor, by.user)
-    who = await people.known_pseudonym(session, signer.platform, signer.user)
-    roles = frozenset() if who is None else await people.roles_of(session, community.id, who)
-    if who is None or not may_on_community(roles, OnCommunity.CONFIGURE):
-        raise BadInput(
-            f"{signer.name or signer.user} may not manage {community.id}, so they cannot stand for a card there.",
-            remedy="Name a manager, or make them one first: antiphon community role grant.",
-        )
-    return community, _Signer(actor, who, await name_of_signer(session, community, signer, who))
-
-
-def _check_second(stored: StoredCard, who: _Signer) -> None:
-    if stored.proposer is not None and stored.proposer.by == who.by:
-        raise BadInput(
-            sentence(
-                "{name} proposed the card {card}, so they cannot review it.", name=Name(who.name), card=stored.card.id
-            ),
-            remedy=sentence("Let another manager review it; name them with --by."),
-        )
-
-
 async def _own_card(session: Session, community: Community, id_: str) -> StoredCard:
     for stored in await own_cards.all_cards(session, community.id):
         if stored.card.id == id_:
             return stored
     raise BadInput(
         sentence("{community} has no card {card} of its own.", community=community.id, card=id_),
-        remedy=sentence("Take an id that `antiphon cards list` shows."),
+        remedy=sentence("Choose one of the list."),
     )
 
 
@@ -385,14 +307,17 @@ async def _touch(session: Session, community: Community, card: StoredCard | None
         await touch(session, *await cases_with_prepared(session, community.id, *card.texts))
 
 
-async def name_of_signer(session: Session, community: Community, person: Person, pseudonym: str) -> str:
+async def _name_of(session: Session, community: Community, person: Person, pseudonym: str) -> str:
     """The name that somebody gives; otherwise the one that the community knows."""
     name = " ".join(person.name.split())
     if not name:
         member = await people.member(session, community.id, community.platform, pseudonym)
         name = member.name if member else ""
     if not name:
-        raise BadInput("A review needs the name of the person who stands for it.", remedy="Give it with --name.")
+        raise BadInput(
+            "A review needs the name of the person who stands for it.",
+            remedy="Whoever runs Antiphon can name them: antiphon community role grant --name.",
+        )
     if len(name) > MAX_NAME:
         raise BadInput(f"The name has {len(name)} characters; {MAX_NAME} at most are taken.", remedy="Shorten it.")
     return name

@@ -78,7 +78,7 @@ class DeskLibrary:
         return await self._replies.add(await self._id(platform, community, by), reply, by, note)
 
     async def review_reply(self, platform: str, community: str, by: Person, id_: str) -> None:
-        await self._replies.review(await self._id(platform, community, by), id_, by, by)
+        await self._replies.review(await self._id(platform, community, by), id_, by)
 
     async def remove_reply(
         self, platform: str, community: str, by: Person, id_: str, note: str = "", *, is_undone: bool = False
@@ -92,13 +92,12 @@ class DeskLibrary:
         self, platform: str, community: str, by: Person, row: Mapping[str, Any], note: str = ""
     ) -> bool:
         community_id = await self._id(platform, community, by)
-        (outcome,) = await self._cards.propose(community_id, [checked_card(row, self._facts())], by, note)
-        return outcome.is_changed
+        return await self._cards.propose(community_id, checked_card(row, self._facts()), by, note)
 
     async def review_card(
         self, platform: str, community: str, by: Person, id_: str, verdict: CardVerdict, digest: str
     ) -> None:
-        await self._cards.review(await self._id(platform, community, by), id_, verdict, by, digest=digest)
+        await self._cards.review(await self._id(platform, community, by), id_, verdict, by, digest)
 
     async def remove_card(self, platform: str, community: str, by: Person, id_: str, note: str = "") -> None:
         await self._cards.remove(await self._id(platform, community, by), id_, by, note)

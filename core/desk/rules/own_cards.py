@@ -1,4 +1,4 @@
-"""What a community may write as an argument card of its own, in a file and in the database.
+"""What a community may write as an argument card or a prepared reply of its own.
 
 What a card says to people passes the checks of prepared replies (``core.desk.rules.own_cards``). Each refusal has a
 remedy.
@@ -240,30 +240,16 @@ def restored(document: Mapping[str, Any]) -> WrittenCard:
     return _formed(WrittenCard.model_validate, document, "The card")
 
 
-def checked_cards(document: Mapping[str, Any], facts: Collection[str]) -> tuple[WrittenCard, ...]:
-    """The cards of a file: a list ``cards``, each checked.
+def checked_card(row: Mapping[str, Any], facts: Collection[str]) -> WrittenCard:
+    """A card with single spaces.
 
     Args:
         facts: the ids of the facts that a card may rest on.
 
     Raises:
-        BadInput: one of them may not be added; the error says which, why and what to do. None is taken then.
+        BadInput: it may not be added; the error says why and what to do.
     """
-    rows = document.get("cards")
-    if set(document) != {"cards"} or not isinstance(rows, list) or not rows:
-        raise BadInput("The file has no list of cards.", remedy="Begin each card with [[cards]].")
-    cards = tuple(checked_card(row, facts, number) for number, row in enumerate(rows, start=1))
-    ids = [card.id for card in cards]
-    twice = next((id_ for id_ in ids if ids.count(id_) > 1), None)
-    if twice:
-        raise BadInput(f"The file has two cards {twice}.", remedy="Give each an id of its own.")
-    return cards
-
-
-def checked_card(row: object, facts: Collection[str], number: int = 1) -> WrittenCard:
-    """One card with single spaces; ``BadInput`` as ``checked_cards``."""
-    id_ = row.get("id") if isinstance(row, Mapping) else None
-    name = f"Card {id_}" if isinstance(id_, str) and id_ else f"Card {number}"
+    name = f"Card {row['id']}" if row.get("id") else "The card"
     card = _formed(WrittenCard.model_validate, row, name)
     try:
         return _checked(card, facts)
@@ -287,7 +273,7 @@ def _checked(card: WrittenCard, facts: Collection[str]) -> WrittenCard:
     if card.stereotype is not None and card.stereotype not in load_stereotypes():
         raise BadInput(
             f"There is no stereotype {card.stereotype}.",
-            remedy="Take an id that `antiphon cards list` shows, or describe one as own_stereotype.",
+            remedy="Choose one of the list, or describe one of your own.",
         )
     if card.fact is not None and card.fact not in facts:
         raise BadInput(

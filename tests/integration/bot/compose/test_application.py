@@ -189,7 +189,7 @@ async def test_a_communitys_own_prepared_reply_is_drafted_and_called_so(
         replies, here = PreparedReplies(application.database), f"{PLATFORM}/{COMMUNITY}"
         for text in OWN:
             id_ = await replies.add(here, checked_reply(text, "en", TargetGroup.MIGRANTS, Intent.DENOUNCING), MODERATOR)
-            await replies.review(here, id_, replace(MODERATOR, name="Ane"), MODERATOR)
+            await replies.review(here, id_, replace(MODERATOR, name="Ane"))
         case = await _drafted(application, post)
         stored = await application.desk.queries.suggestion(case.id)
         assert stored is not None

@@ -82,10 +82,10 @@ async def test_a_card_that_nobody_reviewed_is_in_no_draft(
 ) -> None:
     """From the database to the drafts: proposed, then accepted, then changed."""
     engine, cards = Engine(helpful(draft=GOOD), knowledge, readers), OwnCards(database)
-    await cards.propose(COMMUNITY_ID, [card_of()], MANAGER)
+    await cards.propose(COMMUNITY_ID, card_of(), MANAGER)
     waiting = await _drafted(database, engine, case)
     assert not any(draft.text == REPLY for draft in waiting.drafts)
-    await cards.review(COMMUNITY_ID, "water", CardVerdict.ACCEPTED, ADMIN)
+    await cards.review(COMMUNITY_ID, "water", CardVerdict.ACCEPTED, ADMIN, card_of().digest)
     assert any(draft.text == REPLY for draft in (await _drafted(database, engine, case)).drafts)
-    await cards.propose(COMMUNITY_ID, [card_of(caution="Wait.")], MANAGER)
+    await cards.propose(COMMUNITY_ID, card_of(caution="Wait."), MANAGER)
     assert not any(draft.text == REPLY for draft in (await _drafted(database, engine, case)).drafts)

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import tomllib
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from core.desk.rules.own_cards import WrittenCard, checked_card, checked_cards, restored
+from core.desk.rules.own_cards import WrittenCard, checked_card, restored
 from core.engine.cards.bank import load_stereotypes
 from core.errors import BadInput
 from core.models import Intent, TargetGroup
 
-EXAMPLE = Path(__file__).parents[5] / "docs" / "samples" / "own-cards.toml"
 FACTS = frozenset({"migrants-001"})
 CARD: dict[str, Any] = {
     "id": "jobs-here",
@@ -39,13 +36,6 @@ def checked(**changes: object) -> WrittenCard:
 def of_own(**changes: object) -> WrittenCard:
     """The card, which answers a stereotype of the community's own."""
     return checked(stereotype=None, own_stereotype=OWN | changes)
-
-
-def test_the_example_in_the_docs_is_right() -> None:
-    """A person who copies it begins with cards that are taken."""
-    cards = checked_cards(tomllib.loads(EXAMPLE.read_text(encoding="utf-8")), FACTS)
-    assert [card.id for card in cards] == ["jobs-at-the-mill", "water-from-the-hill"]
-    assert [card.answered.is_own for card in cards] == [False, True]
 
 
 def test_a_card_is_kept_as_drafts_use_it() -> None:
@@ -84,7 +74,7 @@ def test_a_card_on_a_stereotype_that_is_gone_is_still_shown() -> None:
     [
         ({"id": "Jobs here"}, "Card Jobs here: id is not allowed", "small letters"),
         ({"language": "fr"}, "does not write 'fr'", "en, es, it, eu"),
-        ({"stereotype": "migrants/no-such"}, "no stereotype migrants/no-such", "cards list"),
+        ({"stereotype": "migrants/no-such"}, "no stereotype migrants/no-such", "one of the list"),
         ({"stereotype": None}, "form is not allowed", "describe one as own_stereotype"),
         ({"own_stereotype": OWN}, "form is not allowed", "name either a stereotype"),
         ({"fact": "migrants-001"}, "form is not allowed", "name either a fact"),
@@ -141,19 +131,3 @@ def test_a_named_fact_lets_a_card_state_something() -> None:
     """It is the fact that a reader can check then."""
     said = checked(fact="migrants-001", no_fact=None, argument="Nine in ten of our neighbours work.")
     assert said.fact == "migrants-001"
-
-
-@pytest.mark.parametrize("document", [{}, {"cards": []}, {"cards": [CARD], "more": 1}, {"cards": "jobs"}])
-def test_a_file_holds_cards_and_nothing_else(document: dict[str, object]) -> None:
-    """A misspelt heading would otherwise lose them without a word."""
-    with pytest.raises(BadInput, match="no list of cards") as refused:
-        checked_cards(document, FACTS)
-    assert "[[cards]]" in refused.value.remedy
-
-
-def test_each_card_of_a_file_has_an_id_of_its_own() -> None:
-    """The second would take the place of the first."""
-    with pytest.raises(BadInput, match="two cards jobs-here"):
-        checked_cards({"cards": [CARD, CARD]}, FACTS)
-    with pytest.raises(BadInput, match="Card 2: its form is not allowed"):
-        checked_cards({"cards": [CARD, "x"]}, FACTS)
