@@ -26,10 +26,3 @@ async def done(server: TelegramServer, method: str, **params: Any) -> Any:
     body = await asked(server, method, **params)
     assert body["ok"], body
     return body["result"]
-
-
-async def refusal(server: TelegramServer, method: str, **params: Any) -> str:
-    """The words in which a request is refused."""
-    body = await asked(server, method, **params)
-    assert not body["ok"], body
-    return str(body["description"])
