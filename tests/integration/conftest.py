@@ -37,12 +37,14 @@ from tests.fakes.desk.decisions import drafted
 from tests.fakes.desk.people import PLATFORM, SECRET
 from tests.fakes.desk.workers import ToldEngine, worker_of
 from tests.fakes.engine.readers import readers_saying
+from tests.fakes.engine.remembered import share_readings
 from tests.fakes.machine.clock import FakeClock
 from tests.fakes.machine.compiled import share_compiled_statements
 from tests.fakes.machine.postgres import make_templates, new_database, postgresql_server
 from tests.fakes.ports.surface import FakeSurface
 
 share_compiled_statements()
+share_readings()
 
 _ON_BOTH: Final = ("core/desk", "core/desk/invariants", "core/desk/store", "torture")
 """The folders whose tests run on SQLite and on PostgreSQL: what a transaction, a lock or a lease does is theirs.
