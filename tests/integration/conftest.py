@@ -38,6 +38,7 @@ from tests.fakes.desk.people import PLATFORM, SECRET
 from tests.fakes.desk.workers import ToldEngine, worker_of
 from tests.fakes.engine.readers import readers_saying
 from tests.fakes.engine.remembered import share_readings
+from tests.fakes.engine.weights import served_weights
 from tests.fakes.machine.clock import FakeClock
 from tests.fakes.machine.compiled import share_compiled_statements
 from tests.fakes.machine.postgres import make_templates, new_database, postgresql_server
@@ -110,6 +111,12 @@ def weights() -> Path:
     """The packaged language model; joined in the user's cache if no run did so before."""
     wanted = WeightsWanted(path=None, hub_repo="", hub_file="", sha256=PACKAGED.sha256)
     return find_weights(wanted, platformdirs.user_cache_path("antiphon"))
+
+
+@pytest.fixture(scope="session")
+def small_weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A language model that says nothing of sense, for what holds whatever a model says."""
+    return served_weights(tmp_path_factory.mktemp("weights") / "small.gguf")
 
 
 # New for each test

@@ -20,8 +20,12 @@ from core.errors import IndexUnavailable, ModelUnavailable, NoLanguageModel
 
 
 @pytest.fixture
-def settings(weights: Path, tmp_path: Path) -> Settings:
-    """The embedded model, small."""
+def settings(small_weights: Path, tmp_path: Path) -> Settings:
+    """Other weights than those that ship."""
+    return _over(small_weights, tmp_path)
+
+
+def _over(weights: Path, tmp_path: Path) -> Settings:
     file = tmp_path / "config.toml"
     file.write_text(
         f"[llm]\nmodel_path = '{weights}'\ncontext_tokens = 2048\nparallel = 2\nthreads = 1\n"
@@ -36,8 +40,9 @@ def unprepared(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embedded, "warm", lambda *of, **told: None)
 
 
-async def test_the_engine_reads_with_it_where_the_model_that_ships_runs(settings: Settings) -> None:
-    async with open_engine(settings) as opened:
+@pytest.mark.usefixtures("unprepared")
+async def test_the_engine_reads_with_it_where_the_model_that_ships_runs(weights: Path, tmp_path: Path) -> None:
+    async with open_engine(_over(weights, tmp_path)) as opened:
         assert opened.probe is not None
         assert await opened.probe.read("They never work.", "en", 60) is None  # nothing is loaded yet
         await opened.ready()
