@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 MODEL_NAME: Final = "embedded"
 BATCH_TOKENS: Final = 2048
 MICRO_BATCH_TOKENS: Final = 512
-_LISTENING_SECONDS: Final = 60.0
+_STARTING_SECONDS: Final = 60.0
 READING_TOKENS: Final = 256
 """The context of a server that only reads, and what it computes at once."""
 # Holds every server until it is closed: a server that is garbage-collected while it runs hangs its process.
@@ -82,7 +82,7 @@ class EmbeddedServer:
         self._server: Any = _start(params, weights)
         _RUNNING.add(self)
         try:
-            _wait_until_listening(self._server.listening_address)
+            _wait_until_running(self._server.listening_address, self.api_key)
         except ModelUnavailable:
             self.close()
             raise
@@ -185,12 +185,15 @@ def _start(params: Any, weights: Path) -> Any:
         ) from err
 
 
-def _wait_until_listening(address: str) -> None:
-    """Ask it once. A server that is stopped before its listener runs is not stopped, and hangs its process for ever."""
+def _wait_until_running(address: str, key: str) -> None:
+    """Ask it once what its loop answers, not its listener alone.
+
+    A server that is stopped before both run is not stopped, and hangs its process for ever.
+    """
     place = urlsplit(address)
-    connection = HTTPConnection(place.hostname or "", place.port, timeout=_LISTENING_SECONDS)
+    connection = HTTPConnection(place.hostname or "", place.port, timeout=_STARTING_SECONDS)
     try:
-        connection.request("GET", "/health")
+        connection.request("GET", "/lora-adapters", headers={"Authorization": f"Bearer {key}"})
         connection.getresponse().read()
     except (OSError, HTTPException) as err:
         raise ModelUnavailable(
