@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 import typer
 from rich.table import Column, Table
@@ -16,26 +16,20 @@ from rich.text import Text
 
 from bot.cli.command import ConfigOption, JsonOption, counted, out, print_document
 from bot.cli.community_options import Place, Reason, do, operator, switch
-from bot.cli.lazy import OneText
 from bot.cli.output import run
 from bot.compose.application import open_database
-from bot.compose.platforms import configured_platforms, has_review, quotes_posts
+from bot.compose.platforms import configured_platforms, has_review
 from bot.settings import Settings
 from core.desk.communities.decisions import CommunityDesk, CommunityView
 from core.desk.communities.export import lessons, replacing
-from core.desk.rules.notices import CallKind
-from core.desk.rules.policy import CommunityPolicy, check_elsewhere
+from core.desk.rules.policy import check_elsewhere
 from core.desk.rules.roles import Person, Role
 from core.desk.schema import PlatformState
-from core.desk.store.communities import EVERYWHERE, policy_of
+from core.desk.store.communities import EVERYWHERE
 from core.desk.views.platforms import SeenPlatform, seen
-from core.engine.cards.bank import LANGUAGES
-from core.engine.cards.support_words import project_notices
 from core.errors import BadInput
 
-community = typer.Typer(
-    help="Communities: roles, posting, disclosure, the notice on the rules, the kill switch.", no_args_is_help=True
-)
+community = typer.Typer(help="Communities: roles, posting, the review channel, the kill switch.", no_args_is_help=True)
 role = typer.Typer(help="Roles in a community.", no_args_is_help=True)
 community.add_typer(role, name="role")
 
@@ -51,8 +45,6 @@ Wanted = Annotated[
         metavar="ROLE", help="volunteer, moderator, manager, auditor or admin; docs/desk.md says what each may do."
     ),
 ]
-
-_NONE: Final = "-"
 
 
 @community.command(name="list")
@@ -145,52 +137,6 @@ def posting(
 
 
 @community.command()
-def disclosure(
-    place: Place,
-    is_on: Annotated[bool | None, typer.Option("--on/--off", help="Say it, or stop saying it.")] = None,
-    reason: Reason = "",
-    config: ConfigOption = None,
-) -> None:
-    """Say under each reply that Antiphon drafted it, or stop saying it, which needs --reason; or show what is set."""
-
-    async def work(desk: CommunityDesk) -> None:
-        if is_on is not None:
-            await desk.set_disclosure(place, is_on, operator(), reason)
-        _tell(await desk.view(place, operator()))
-
-    do(config, work)
-
-
-@community.command(cls=OneText)
-def notice(
-    place: Place,
-    text: Annotated[
-        str,
-        typer.Argument(
-            metavar="NOTICE", help="One or two sentences, in quotation marks; leave it out to see what is set."
-        ),
-    ] = "",
-    language: Annotated[
-        str, typer.Option("--language", metavar="CODE", help="Its language: en, es, it or eu; all, if not given.")
-    ] = "",
-    is_off: Annotated[bool, typer.Option("--off", help="Draft no notice.")] = False,
-    is_default: Annotated[bool, typer.Option("--default", help="Use the project's wording again.")] = False,
-    reason: Reason = "",
-    config: ConfigOption = None,
-) -> None:
-    """Word the notice on the rules, which is drafted beside replies and first where no reply is good."""
-
-    async def work(desk: CommunityDesk) -> None:
-        policy = policy_of((await desk.view(place, operator())).community)
-        if wanted := _notices(text, language, is_off, is_default):
-            policy = await desk.set_notices(place, wanted, operator(), reason)
-        for code in LANGUAGES:
-            out().print(Text(_notice(code, policy.norm_notice.get(code))), soft_wrap=True)
-
-    do(config, work)
-
-
-@community.command()
 def review(
     place: Place,
     channel: Annotated[
@@ -234,126 +180,6 @@ def _reviewing(settings: Settings, standings: Sequence[SeenPlatform]) -> set[str
 
 
 @community.command()
-def calls(
-    place: Place,
-    threat: Annotated[
-        str | None, typer.Option(metavar="ID", help="Role called to a threat, by its id; - for none.")
-    ] = None,
-    second: Annotated[
-        str | None, typer.Option(metavar="ID", help="Role called when a second person is needed.")
-    ] = None,
-    waiting: Annotated[str | None, typer.Option(metavar="ID", help="Role called when a case waits too long.")] = None,
-    waiting_minutes: Annotated[int | None, typer.Option(metavar="NUMBER", help="How long is too long.")] = None,
-    quiet: Annotated[
-        str | None, typer.Option(metavar="HOURS", help="When nobody is called, such as 22:00-07:00; - for never.")
-    ] = None,
-    time_zone: Annotated[
-        str | None, typer.Option(metavar="ZONE", help="Where these hours are, such as Europe/Madrid.")
-    ] = None,
-    threats_always: Annotated[
-        bool | None, typer.Option("--threats-always/--threats-wait", help="Call to a threat in quiet hours, too.")
-    ] = None,
-    config: ConfigOption = None,
-) -> None:
-    """Say which role is called in the review channel to which cases, once for each case. Without options, show it."""
-    options = {CallKind.THREAT: threat, CallKind.SECOND: second, CallKind.WAITING: waiting}
-
-    def choose(policy: CommunityPolicy) -> dict[str, object]:
-        roles = {**policy.calls, **{kind: role for kind, role in options.items() if role is not None}}
-        chosen = {
-            "calls": {kind: role for kind, role in roles.items() if role != _NONE},
-            "waiting_minutes": waiting_minutes,
-            "quiet_hours": "" if quiet == _NONE else quiet,
-            "time_zone": time_zone,
-            "threats_in_quiet_hours": threats_always,
-        }
-        return {name: value for name, value in chosen.items() if value is not None}
-
-    async def work(desk: CommunityDesk) -> None:
-        out().print(Text(_calls(place, await desk.configure(place, choose, operator()))), soft_wrap=True)
-
-    do(config, work)
-
-
-@community.command()
-def flags(
-    place: Place,
-    members: Annotated[
-        bool | None, typer.Option("--members/--no-members", help="People without a role may flag, too.")
-    ] = None,
-    needed: Annotated[int | None, typer.Option(metavar="NUMBER", help="How many of them must flag a post.")] = None,
-    tell: Annotated[
-        bool | None, typer.Option("--tell/--no-tell", help="Tell who flagged, once and privately, what became of it.")
-    ] = None,
-    config: ConfigOption = None,
-) -> None:
-    """Say who may flag posts, and whether they hear what became of it. Without options, show it."""
-
-    def choose(_: CommunityPolicy) -> dict[str, object]:
-        chosen = {"members_flag": members, "flaggers_needed": needed, "tells_flaggers": tell}
-        return {name: value for name, value in chosen.items() if value is not None}
-
-    async def work(desk: CommunityDesk) -> None:
-        policy = await desk.configure(place, choose, operator())
-        telling = switch(policy.tells_flaggers)
-        text = (
-            f"flags by members {switch(policy.members_flag)}, {policy.flaggers_needed} needed; telling them {telling}"
-        )
-        out().print(Text(f"{place}: {text}."), soft_wrap=True)
-
-    do(config, work)
-
-
-@community.command()
-def quotes(
-    place: Place,
-    is_on: Annotated[bool | None, typer.Option("--on/--off", help="Show some neutral words of it, or none.")] = None,
-    config: ConfigOption = None,
-) -> None:
-    """Show neutral words of the post above a reply, so that an edited post gets none; or show what is set."""
-
-    async def work(desk: CommunityDesk) -> None:
-        platform = (await desk.view(place, operator())).community.platform
-        if is_on and not quotes_posts(platform):
-            raise BadInput(
-                f"{platform} refuses no reply for words of the post.", remedy="It works on Telegram; leave it off here."
-            )
-        chosen = {} if is_on is None else {"quotes": is_on}
-        policy = await desk.configure(place, lambda _: chosen, operator())
-        out().print(Text(f"{place}: quotes {switch(policy.quotes)}."), soft_wrap=True)
-
-    do(config, work)
-
-
-@community.command()
-def forbid(
-    place: Place,
-    words: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="WORD", help="A word, or words in quotation marks; leave it out to see what is set."),
-    ] = None,
-    is_off: Annotated[bool, typer.Option("--off", help="Allow these words again.")] = False,
-    config: ConfigOption = None,
-) -> None:
-    """Name words that nothing posted in this community's name may hold, however they are written."""
-    named = tuple(" ".join(word.split()) for word in words or ())
-
-    def choose(policy: CommunityPolicy) -> dict[str, object]:
-        if is_off and (strange := [word for word in named if word not in policy.forbidden]):
-            raise BadInput(
-                f"“{strange[0]}” is not forbidden there.", remedy=f"See the list: antiphon community forbid {place}"
-            )
-        left = [word for word in policy.forbidden if word not in named]
-        return {"forbidden": left if is_off else list(dict.fromkeys((*policy.forbidden, *named)))} if named else {}
-
-    async def work(desk: CommunityDesk) -> None:
-        policy = await desk.configure(place, choose, operator())
-        out().print(Text(f"{place}: forbidden words: {', '.join(policy.forbidden) or 'none'}."), soft_wrap=True)
-
-    do(config, work)
-
-
-@community.command()
 def learning(
     place: Place,
     is_on: Annotated[bool | None, typer.Option("--on/--off", help="Whether its managers allow it.")] = None,
@@ -388,24 +214,6 @@ def write_lessons(
     run(config, work)
 
 
-def _notices(text: str, language: str, is_off: bool, is_default: bool) -> dict[str, str | None]:
-    """What is to be set, by language; nothing where somebody only looks."""
-    if bool(text.strip()) + is_off + is_default > 1:
-        raise BadInput("It is not clear what to set.", remedy="Give a text, or --off, or --default.")
-    if text.strip():
-        if not language:
-            raise BadInput("A notice is in one language.", remedy="Name it with --language.")
-        return {language: text}
-    codes = (language,) if language else LANGUAGES
-    return dict.fromkeys(codes, "" if is_off else None) if is_off or is_default else {}
-
-
-def _notice(code: str, own: str | None) -> str:
-    if own is None:
-        return f"{code}  Antiphon's: {project_notices()[code]}"
-    return f"{code}  own: {own}" if own else f"{code}  none"
-
-
 @community.command()
 def pause(place: Scope = "", everywhere: Everywhere = False, reason: Reason = "", config: ConfigOption = None) -> None:
     """Stop all posting in a community, or everywhere, at once."""
@@ -428,14 +236,6 @@ def resume(place: Scope = "", everywhere: Everywhere = False, reason: Reason = "
         out().print(Text(f"Posting is allowed again {_where(scope)}." if is_new else "It was not stopped."))
 
     do(config, work)
-
-
-def _calls(place: str, policy: CommunityPolicy) -> str:
-    called = ", ".join(f"{kind}: role {role}" for kind, role in policy.calls.items()) or "nobody"
-    quiet = f"{policy.quiet_hours} {policy.time_zone}" if policy.quiet_hours else "none"
-    through = ", threats excepted" if policy.quiet_hours and policy.threats_in_quiet_hours else ""
-    waits = counted(policy.waiting_minutes, "minute")
-    return f"{place}: called {called}; waiting is {waits}; quiet hours {quiet}{through}."
 
 
 def _scope(place: str, everywhere: bool) -> str:

@@ -61,7 +61,7 @@ LATER: Final = (
     Later(
         "community",
         _COMMUNITIES,
-        "Communities: roles, posting, disclosure, the notice on the rules, the kill switch.",
+        "Communities: roles, posting, the review channel, the kill switch.",
         "bot.cli.communities",
         "community",
     ),

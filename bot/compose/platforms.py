@@ -95,15 +95,13 @@ def _mastodon(settings: Settings) -> Sequence[ServedPlatform]:
 class PlatformKind:
     """A kind of platform.
 
-    ``how`` tells the person who runs Antiphon how to configure it. ``quotes``: it shows words of the post above a
-    reply, and refuses the reply where the post no longer has them (``CommunityPolicy.quotes``). ``has_review``: cases
-    are reviewed in its own channels; those of any other on the dashboard, or in a channel of one that has.
+    ``how`` tells the person who runs Antiphon how to configure it. ``has_review``: cases are reviewed in its own
+    channels; those of any other on the dashboard, or in a channel of one that has.
     """
 
     name: str
     build: Builder
     how: str
-    quotes: bool = False
     has_review: bool = True
 
 
@@ -117,7 +115,6 @@ KINDS: Final = (
         "Telegram",
         _telegram,
         "set ANTIPHON__TELEGRAM__TOKEN in the environment; docs/platforms/telegram.md says where to get one",
-        quotes=True,
     ),
     PlatformKind(
         "Mastodon",
@@ -126,11 +123,6 @@ KINDS: Final = (
         has_review=False,
     ),
 )
-
-
-def quotes_posts(platform: str) -> bool:
-    """Whether the platform of this ``PostRef.platform`` has use for ``CommunityPolicy.quotes``."""
-    return any(kind.quotes for kind in KINDS if kind.name.casefold() == platform)
 
 
 def has_review(platform: str) -> bool:

@@ -177,24 +177,6 @@ class CommunityDesk:
 
         return await self._database.run("set disclosure", work)
 
-    async def set_notices(
-        self, community_id: str, notices: Mapping[str, str | None], by: By, note: str = ""
-    ) -> CommunityPolicy:
-        """Set the notice on the rules in some languages; writes nothing if nothing changes.
-
-        Args:
-            notices: the words by language; "" for no notice, ``None`` for the project's wording again.
-
-        Raises:
-            BadInput: a notice may not be posted, or Antiphon does not write the language.
-        """
-
-        def choose(policy: CommunityPolicy) -> dict[str, object]:
-            texts = {**policy.norm_notice, **notices}
-            return {"norm_notice": {language: text for language, text in texts.items() if text is not None}}
-
-        return await self.configure(community_id, choose, by, note)
-
     async def configure(
         self, community_id: str, choose: Callable[[CommunityPolicy], Mapping[str, object]], by: By, note: str = ""
     ) -> CommunityPolicy:
