@@ -8,7 +8,7 @@ import pytest
 from core.desk.rules.policy import CommunityPolicy
 from core.desk.rules.roles import Role
 from tests.fakes.discord.messages import texts_of
-from tests.fakes.discord.panels import choose, opened, press, select_of, words_of
+from tests.fakes.discord.panels import choose, opened, press, words_of
 from tests.fakes.discord.town import FakeApplication, Town
 
 # Channels and roles
@@ -143,55 +143,7 @@ async def test_everyone_cannot_be_made_moderators(application: FakeApplication) 
         assert application.governance.policies == {}
 
 
-async def test_a_role_gives_one_of_ours_only_and_can_be_taken_back(application: FakeApplication) -> None:
-    """Chosen for another, it leaves the first; the select shows what holds now."""
-    async with application.run(application.client()) as env:
-        town = Town(env, application)
-        other = town.guild.create_role("Helpers")
-        result = await opened(town, town.manager, "setup")
-        await choose(town.manager, result, "moderators", [town.staff, other])
-        panel = await choose(town.manager, result, "volunteers", [other])
-        assert application.governance.policies[town.community].roles == {
-            str(town.staff.id): Role.MODERATOR,
-            str(other.id): Role.VOLUNTEER,
-        }
-        [shown] = select_of(panel, "moderators")["default_values"]
-        assert int(shown["id"]) == town.staff.id
-        await choose(town.manager, result, "volunteers", [])
-        assert application.governance.policies[town.community].roles == {str(town.staff.id): Role.MODERATOR}
-
-
 # Mode, disclosure and reaction
-
-
-async def test_leaving_shadow_mode_takes_two_presses_and_going_back_one(application: FakeApplication) -> None:
-    """The first press only asks."""
-    async with application.run(application.client()) as env:
-        town = Town(env, application)
-        result = await opened(town, town.manager, "setup")
-        await press(town.manager, result, "posting_on")
-        assert application.governance.done == [] and "posted here" in words_of(result.response)
-        await press(town.manager, result, "again")
-        assert application.governance.done == [] and "Shadow mode" in words_of(result.response)
-        await press(town.manager, result, "posting_on")
-        await press(town.manager, result, "posting_on_confirmed")
-        assert application.governance.done == [("posting", True, "")]
-        assert "Approved replies are posted from now on." in words_of(result.response)
-        await press(town.manager, result, "posting_off")
-        assert application.governance.done[-1] == ("posting", False, "")
-
-
-async def test_to_stop_disclosing_needs_a_reason(application: FakeApplication) -> None:
-    """Typed into a form; to disclose again does not."""
-    async with application.run(application.client()) as env:
-        town = Town(env, application)
-        result = await opened(town, town.manager, "setup")
-        shown = await press(town.manager, result, "ask_disclosure_off")
-        assert shown.modal is not None and application.governance.done == []
-        await town.manager.submit_modal(shown, {"note": "our profile says it"})
-        assert application.governance.done == [("disclosure", False, "our profile says it")]
-        await press(town.manager, result, "disclosure_on")
-        assert application.governance.done[-1] == ("disclosure", True, "")
 
 
 @pytest.mark.parametrize(
@@ -235,36 +187,6 @@ async def test_a_panel_works_after_a_restart(application: FakeApplication) -> No
         await choose(town.manager, result, "review_channel", [town.review])
         policy = application.governance.policies[town.community]
         assert (policy.reaction, policy.review_channel) == ("🚩", str(town.review.id))
-
-
-async def test_who_lost_the_role_changes_nothing_in_an_open_panel(application: FakeApplication) -> None:
-    """Rights are asked anew at each choice, press and form."""
-    async with application.run(application.client()) as env:
-        town = Town(env, application)
-        result = await opened(town, town.manager, "setup")
-        shown = await press(town.manager, result, "ask_reaction")
-        asking = await opened(town, town.manager, "setup")
-        await press(town.manager, asking, "posting_on")
-        application.governance.grant(town.manager.id, Role.VOLUNTEER)
-        await town.manager.submit_modal(shown, {"reaction": "🚩"})
-        await choose(town.manager, result, "review_channel", [town.review])
-        await press(town.manager, asking, "posting_on_confirmed")
-        refused = await press(town.manager, result, "ask_reaction")
-        assert refused.modal is None
-        assert application.governance.policies == {} and application.governance.done == []
-
-
-async def test_a_database_that_is_away_is_said_in_the_answer(application: FakeApplication) -> None:
-    """And leaves the panel as it was."""
-    async with application.run(application.client()) as env:
-        town = Town(env, application)
-        result = await opened(town, town.manager, "setup")
-        application.governance.is_down = True
-        pressed = await press(town.manager, result, "posting_on")
-        [said] = pressed.followups
-        assert "The database does not answer." in said.content and said.ephemeral
-        asked = await opened(town, town.manager, "status")
-        assert "Try again in a minute." in asked.response.content
 
 
 async def test_a_panel_of_somebody_elses_is_left_to_them(application: FakeApplication) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from core.desk.rules.policy import CommunityPolicy
 from core.models import Intent, TargetGroup
 from tests.fakes.discord.panels import choose, opened, parts_of_form, press, words_of
@@ -67,26 +65,3 @@ async def test_tone_publishers_and_year_are_typed(application: FakeApplication) 
         shown = await press(town.manager, result, "ask_voice", "targets")
         await town.manager.submit_modal(shown, {"tone": "", "publishers": "", "evidence_since": ""})
         assert application.governance.policies[town.community] == CommunityPolicy()
-
-
-@pytest.mark.parametrize("year", ["18", "two", "3020", "-201"])
-async def test_a_year_that_is_none_is_refused(application: FakeApplication, year: str) -> None:
-    """With the years that are."""
-    async with application.run(application.client()) as env:
-        town = Town(env, application)
-        result = await opened(town, town.manager, "targets")
-        shown = await press(town.manager, result, "ask_voice", "targets")
-        await town.manager.submit_modal(shown, {"tone": "", "publishers": "", "evidence_since": year})
-        assert "No evidence can be from the year" in words_of(result.response)
-        assert application.governance.policies == {}
-
-
-async def test_what_the_policy_itself_refuses_is_said_in_the_panel(application: FakeApplication) -> None:
-    """Too long a keyword, for one."""
-    async with application.run(application.client()) as env:
-        town = Town(env, application)
-        result = await opened(town, town.manager, "targets")
-        shown = await press(town.manager, result, "ask_keywords", "targets")
-        await town.manager.submit_modal(shown, {"keywords_0": "x" * 61})
-        assert "A word of the list is empty or too long." in words_of(result.response)
-        assert application.governance.policies == {}

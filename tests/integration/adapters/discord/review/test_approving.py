@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from core.desk.rules.approval import CaseState
-from core.desk.rules.closures import CloseReason
 from tests.fakes.discord.messages import buttons_of, texts_of
 from tests.fakes.discord.review import ReviewRoom, said_in
 from tests.fakes.ports.cards import DRAFTS, EVIDENCE, REVIEWED, samples
@@ -45,14 +44,6 @@ async def test_a_case_without_a_draft_is_answered_from_the_points_on_its_card(ro
     assert room.casework.decided == [("approve", str(room.people["moderator"].id), whole)]
 
 
-async def test_a_case_without_a_draft_is_left_without_a_reply_in_one_tap(room: ReviewRoom) -> None:
-    """Silence is offered beside writing, and can be undone."""
-    await room.show(samples()["Needs a person, no draft"])
-    done = await room.click("moderator", "Leave it without a reply")
-    assert [how for _, _, how in room.casework.decided] == [(CloseReason.SILENCE, "")]
-    assert "Closed: silence is better here." in said_in(done)
-
-
 async def test_a_folded_draft_is_approved_and_its_answer_offers_nothing_that_ends(room: ReviewRoom) -> None:
     """The answer stays when the reply is sent, so what can be done stands on the card alone."""
     await room.show()
@@ -66,51 +57,7 @@ async def test_a_folded_draft_is_approved_and_its_answer_offers_nothing_that_end
     assert (await room.desk.now()).state is CaseState.IN_REVIEW
 
 
-async def test_an_approval_can_be_taken_back_on_the_card(room: ReviewRoom) -> None:
-    """A person who sees the card of an approved reply can stop it."""
-    await room.show(samples()["Approved"])
-    undone = await room.click("second", "Undo")
-    assert (await room.desk.now()).state is CaseState.IN_REVIEW
-    assert "Taken back" in said_in(undone)
-    assert "Waits for your decision." in room.card_text()
-
-
-async def test_of_two_confirmations_the_later_one_approves_nothing(room: ReviewRoom) -> None:
-    """Who opened the same draft twice is told that the case has moved on."""
-    await room.show()
-    shown = await room.click("moderator", "Approve draft 1…")
-    twin = await room.click("moderator", "Approve draft 1…")
-    await room.press("moderator", shown.response, "Yes, post this reply")
-    again = await room.press("moderator", twin.response, "Yes, post this reply")
-    assert [what for what, _, _ in room.casework.decided] == ["approve"]
-    assert "The case changed after you were shown this text: it is approved now." in said_in(again)
-
-
-async def test_in_shadow_mode_the_confirmation_says_that_nothing_is_posted(room: ReviewRoom) -> None:
-    """Nobody may believe that a reply went out."""
-    await room.show(is_shadow=True)
-    shown = await room.click("moderator", "Approve draft 1…")
-    assert "nothing will be posted" in said_in(shown)
-    await room.press("moderator", shown.response, "Yes, approve without posting")
-    assert (await room.desk.now()).state is CaseState.APPROVED
-    assert "In shadow mode nothing is sent" in said_in(shown)
-    assert "It is sent" not in said_in(shown)
-
-
 # Two persons
-
-
-async def test_two_persons_approve_the_same_text(room: ReviewRoom) -> None:
-    """The first is told that a second is needed and why; nothing is approved before."""
-    await room.show(why_two=("The post attacks one person.",))
-    shown = await room.click("moderator", "Approve draft 1…")
-    assert "Two persons must approve" in said_in(shown)
-    await room.press("moderator", shown.response, "Yes, and ask a second person")
-    assert "A second person must approve the same text." in said_in(shown)
-    assert room.casework.decided == []
-    other = await room.click("second", "Approve draft 1…")
-    await room.press("second", other.response, "Yes, post this reply")
-    assert [what for what, _, _ in room.casework.decided] == ["approve"]
 
 
 async def test_the_second_person_reads_an_edited_text_and_approves_the_same(room: ReviewRoom) -> None:
@@ -130,17 +77,6 @@ async def test_the_second_person_reads_an_edited_text_and_approves_the_same(room
     ((what, user, text),) = room.casework.decided
     assert (what, user) == ("approve", str(room.people["second"].id))
     assert str(text).startswith(own)
-
-
-async def test_a_text_that_waits_no_more_is_not_approved_by_its_old_button(room: ReviewRoom) -> None:
-    """Another text that came into its place is never taken for it."""
-    await room.show(why_two=("So.",), first_approvals=("Ane",), first_texts=("One text.",))
-    room.desk.clock.advance(25 * 3600)
-    await room.desk.approve(room.desk.jon, "Another text.")
-    refused = await room.click("second", "Approve text 1…")
-    assert "Nobody's approval of this text waits any more." in said_in(refused)
-    assert room.casework.decided == []
-    assert "Another text." in room.card_text()
 
 
 # A text of one's own
@@ -168,27 +104,6 @@ async def test_a_modal_that_was_open_during_a_restart_is_still_answered(room: Re
     await room.restart()
     await room.press("moderator", shown.response, "Yes, post this reply")
     assert [what for what, _, _ in room.casework.decided] == ["approve"]
-
-
-async def test_a_text_that_cannot_be_used_is_given_back(room: ReviewRoom) -> None:
-    """Too long with its last line, or refused for another reason: nothing that was typed is lost."""
-    await room.show()
-    for text in ("w" * 2000, "```\n" + "b" * 1996):
-        opened = await room.click("moderator", "Edit draft 1…")
-        refused = await room.people["moderator"].submit_modal(opened, {"text": text})
-        assert "Shorten it by 61 characters." in said_in(refused)
-        files = [file.filename for file in refused.response.attachments]
-        assert files == ["reply.txt"] if "```" in text else text in said_in(refused)
-
-
-async def test_a_case_can_be_answered_in_ones_own_words(room: ReviewRoom) -> None:
-    """“More…” opens an empty reply."""
-    await room.show()
-    menu = await room.click("moderator", "More…")
-    opened = await room.press("moderator", menu.response, "Write a reply of your own…")
-    assert opened.modal["components"][0]["component"].get("value") is None
-    shown = await room.people["moderator"].submit_modal(opened, {"text": "We all live here."})
-    assert "We all live here." in said_in(shown)
 
 
 async def test_a_text_that_no_message_can_show_exactly_comes_as_a_file(room: ReviewRoom) -> None:

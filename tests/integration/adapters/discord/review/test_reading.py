@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from tests.fakes.discord.messages import select_of
 from tests.fakes.discord.review import ReviewRoom, said_in
 from tests.fakes.ports.cards import DRAFTS, REVIEWED
 
@@ -34,21 +33,6 @@ async def test_a_long_post_comes_as_a_covered_file(room: ReviewRoom) -> None:
     assert "word" not in said_in(post)
 
 
-@pytest.mark.parametrize("who", ["auditor", "volunteer", "stranger"])
-async def test_who_may_not_decide_is_told_whom_to_ask(room: ReviewRoom, who: str) -> None:
-    """Discord shows the buttons to everybody in the channel; the desk asks for the role at each decision."""
-    await room.show()
-    for button in ("Approve draft 1…", "Hold", "Not hateful"):
-        refused = await room.click(who, button)
-        assert "Ask one of them, or ask a manager for the role moderator." in said_in(refused)
-    asked = await room.click(who, "Close…")
-    if who == "auditor":  # who may read the case, and so what it could be closed for
-        custom_id = select_of(asked.response.components)["custom_id"]
-        for reason in ("PREACHY", "MISTAKE"):
-            await room.people[who].select(asked.response, [reason], custom_id=custom_id)
-    assert room.casework.decided == []
-
-
 @pytest.mark.parametrize("who", ["volunteer", "stranger"])
 async def test_who_may_not_read_a_case_learns_nothing_of_it(room: ReviewRoom, who: str) -> None:
     """Neither the menu nor the modal with the draft opens."""
@@ -58,18 +42,3 @@ async def test_who_may_not_read_a_case_learns_nothing_of_it(room: ReviewRoom, wh
         assert refused.modal is None
         assert "can read cases here." in said_in(refused)
         assert refused.ephemeral
-
-
-@pytest.mark.parametrize("is_outdated", [False, True])
-@pytest.mark.parametrize("button", ["Edit draft 1…", "More…", "Approve draft 1…", "Hold"])
-async def test_what_a_mere_flagger_sees_never_covers_the_card_of_the_reviewers(
-    room: ReviewRoom, button: str, is_outdated: bool
-) -> None:
-    """Who flagged a post may read less of its case than reviewers, whose card must stay as it is."""
-    flagger = str(room.people["volunteer"].id)
-    await room.show(post=replace(REVIEWED.post, flagged_by=flagger))
-    if is_outdated:
-        await room.desk.moved()
-    before = room.message_components()
-    await room.click("volunteer", button)
-    assert room.message_components() == before

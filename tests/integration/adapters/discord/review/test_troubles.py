@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import logging
-from pathlib import Path
-
 import pytest
 
 from adapters.common.decisions import flows
 from adapters.common.desk import HURRY_SECONDS
-from core.errors import StoreUnavailable
 from tests.fakes.discord.messages import buttons_of
-from tests.fakes.discord.review import ReviewRoom, review_room, said_in
-from tests.fakes.ports.cards import POST_TEXT, samples
+from tests.fakes.discord.review import ReviewRoom, said_in
+from tests.fakes.ports.cards import samples
 
 _DECISIONS = ("Approve draft 1…", "Hold", "Regenerate…", "Not hateful", "Close…", "Edit draft 1…", "More…")
 
@@ -54,20 +50,6 @@ async def test_editing_on_an_outdated_card_shows_the_case_as_it_is(room: ReviewR
     assert opened.modal is not None
 
 
-@pytest.mark.parametrize("button", ["Approve draft 1…", "Undo"])
-async def test_a_press_on_an_outdated_card_says_so_and_brings_it_up_to_date(room: ReviewRoom, button: str) -> None:
-    """Nobody decides about what they did not see."""
-    await room.show(samples()["Approved" if button == "Undo" else "In review"])
-    await room.desk.moved(gist="Another reading of the post.")
-    refused = await room.click("moderator", button)
-    assert "The card now shows the case as it is." in said_in(refused)
-    assert "Another reading of the post." in room.card_text()
-    assert room.casework.decided == []
-    shown = await room.click("moderator", "Approve draft 1…")
-    await room.press("moderator", shown.response, "Yes, post this reply")
-    assert [what for what, _, _ in room.casework.decided] == ["approve"]
-
-
 async def test_an_outdated_confirmation_is_followed_by_the_case_as_it_is(room: ReviewRoom) -> None:
     """A private answer cannot be brought up to date by the card, so the current one comes beside it, ready to use."""
     await room.show()
@@ -93,31 +75,6 @@ async def test_more_is_of_the_case_as_it_is_now(room: ReviewRoom) -> None:
 
 
 # Trouble of the desk or of Discord
-
-
-async def test_what_goes_wrong_at_the_desk_is_said_with_its_remedy(room: ReviewRoom) -> None:
-    """A database that is away is no reason to leave somebody waiting."""
-    await room.show()
-    room.casework.trouble = StoreUnavailable("The database is away.", remedy="Try again in a minute.")
-    refused = await room.click("moderator", "Approve draft 1…")
-    assert "The database is away." in said_in(refused)
-    assert "Try again in a minute." in said_in(refused)
-
-
-async def test_a_fault_of_ours_is_answered_and_logged_by_its_kind(
-    desk_file: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    """The person is told, and the log says what and where, without a word of the post."""
-    async with review_room(desk_file) as room:
-        await room.show()
-        room.casework.trouble = ZeroDivisionError(POST_TEXT)
-        answered = await room.click("moderator", "Approve draft 1…")
-        assert "Antiphon could not finish this." in said_in(answered)
-    (record,) = [record for record in caplog.records if record.levelno >= logging.ERROR]
-    assert record.getMessage().startswith("approve of a case failed: ZeroDivisionError at ")
-    assert "review_desk.py:" in record.getMessage()
-    assert POST_TEXT not in caplog.text
-    assert record.exc_info is None
 
 
 async def test_a_decision_stands_though_its_card_cannot_be_changed(room: ReviewRoom) -> None:

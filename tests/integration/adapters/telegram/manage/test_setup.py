@@ -129,19 +129,6 @@ async def test_several_values_are_ticked_one_by_one(town: PanelTown) -> None:
     assert labels_of(town.seen(town.owner))[:2] == [f"✓ {first}", f"✓ {second}"]
 
 
-async def test_a_quote_above_replies_is_switched_on_and_off(town: PanelTown) -> None:
-    """Off at first; the page says what it does, and what is set."""
-    await town.command(town.owner, "setup")
-    assert "Telegram refuses the reply if the post was edited" in town.text(town.owner)
-    assert "→ no quote" in town.text(town.owner)
-    await town.press(town.owner, "Quote above a reply…")
-    await town.press(town.owner, "some neutral words")
-    assert _policy(town).quotes
-    assert labels_of(town.seen(town.owner))[:2] == ["no quote", "✓ some neutral words"]
-    await town.press(town.owner, "no quote")
-    assert not _policy(town).quotes
-
-
 async def test_words_are_typed_as_an_answer_also_after_a_restart(town: PanelTown) -> None:
     """The question says itself what it asks for; the fields that were not asked for stay."""
     town.governance.policies[str(town.group)] = CommunityPolicy(publishers=("FRA",))
@@ -156,18 +143,6 @@ async def test_words_are_typed_as_an_answer_also_after_a_restart(town: PanelTown
     assert "Saved." in town.text(town.owner)
 
 
-async def test_forbidden_words_are_typed_one_on_a_line(town: PanelTown) -> None:
-    """Beside the keywords, which they leave as they are; the panel counts them and shows none."""
-    town.governance.policies[str(town.group)] = CommunityPolicy(keywords=("vermin",))
-    await town.command(town.owner, "targets")
-    await town.press(town.owner, "Forbidden words…")
-    await town.answer(town.owner, "scrubwort\n\n scrubwort \nother words")
-    assert (_policy(town).forbidden, _policy(town).keywords) == (("scrubwort", "other words"), ("vermin",))
-    await town.command(town.owner, "targets")
-    assert "Forbidden words: 2" in town.text(town.owner)
-    assert "scrubwort" not in town.text(town.owner)
-
-
 async def test_a_hyphen_empties_a_field(town: PanelTown) -> None:
     """Telegram sends no empty messages."""
     town.governance.policies[str(town.group)] = CommunityPolicy(reaction="👎")
@@ -176,16 +151,6 @@ async def test_a_hyphen_empties_a_field(town: PanelTown) -> None:
     assert "👎" in town.text(town.owner)
     await town.answer(town.owner, "-")
     assert _policy(town).reaction == ""
-
-
-@pytest.mark.parametrize(("button", "typed"), [("Flag reaction…", "no emoji"), ("Flag reaction…", "x" * 200)])
-async def test_what_cannot_be_set_is_refused_with_a_reason(town: PanelTown, button: str, typed: str) -> None:
-    """Nothing is changed, and the person reads why."""
-    await town.command(town.owner, "setup")
-    await town.press(town.owner, button)
-    await town.answer(town.owner, typed)
-    assert _policy(town) == CommunityPolicy()
-    assert "Telegram offers" in town.text(town.owner) or "too long" in town.text(town.owner)
 
 
 async def test_an_answer_to_anything_else_is_nothing(town: PanelTown) -> None:
@@ -197,15 +162,6 @@ async def test_an_answer_to_anything_else_is_nothing(town: PanelTown) -> None:
     await town.wire.hear()
     assert len(town.town.of_bot(town.owner)) == shown
     assert town.governance.done == []
-
-
-async def test_leaving_shadow_mode_takes_two_presses(town: PanelTown) -> None:
-    """As everywhere."""
-    await town.command(town.owner, "setup")
-    await town.press(town.owner, "Leave shadow mode…")
-    assert town.governance.done == []
-    await town.press(town.owner, labels_of(town.seen(town.owner))[0])
-    assert ("posting", True, "") in town.governance.done
 
 
 async def test_a_right_that_was_taken_away_ends_at_once(town: PanelTown) -> None:

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from core.desk.rules.approval import CaseState
 from tests.fakes.ports.cards import DRAFTS, samples
 from tests.fakes.telegram.review import TelegramRoom, labels_of
 
@@ -29,30 +28,6 @@ async def test_approving_takes_two_actions_and_shows_the_exact_text(room: Telegr
     assert len(room.cards) == 1
 
 
-async def test_an_approval_can_be_taken_back_on_the_card(room: TelegramRoom) -> None:
-    """By its person, and by whoever sees the card."""
-    await room.show(samples()["Approved"])
-    said = await room.press("second", room.card, "Undo")
-    assert "Taken back" in said
-    assert (await room.desk.now()).state is CaseState.IN_REVIEW
-    assert "Waits for your decision." in room.card["text"]
-
-
-async def test_two_persons_approve_the_same_text(room: TelegramRoom) -> None:
-    """The first is told that a second is needed and why; nothing is approved before."""
-    await room.show(why_two=("The post attacks one person.",))
-    await room.press("moderator", room.card, "Approve draft 1…")
-    (shown,) = room.told("moderator")
-    assert "Two persons must approve" in shown["text"]
-    await room.press("moderator", shown, "Yes, and ask a second person")
-    assert "A second person must approve the same text." in shown["text"]
-    assert room.casework.decided == []
-    await room.press("second", room.card, "Approve draft 1…")
-    (other,) = room.told("second")
-    await room.press("second", other, "Yes, post this reply")
-    assert [what for what, _, _ in room.casework.decided] == ["approve"]
-
-
 async def test_buttons_work_after_a_restart(room: TelegramRoom) -> None:
     """All that a button knows is in its data."""
     await room.show()
@@ -60,29 +35,6 @@ async def test_buttons_work_after_a_restart(room: TelegramRoom) -> None:
     await room.restart()
     await room.press("moderator", room.told("moderator")[0], "Yes, post this reply")
     assert [what for what, _, _ in room.casework.decided] == ["approve"]
-
-
-async def test_an_outdated_card_says_so_and_shows_the_case_as_it_is(room: TelegramRoom) -> None:
-    """Nothing is decided on what somebody did not see."""
-    await room.show()
-    await room.desk.moved(gist="It says something else.")
-    said = await room.press("moderator", room.card, "Not hateful")
-    told = [one["text"] for one in room.told("moderator")]
-    assert "The case has changed since you saw it" in "\n".join([said, *told])
-    assert "The card now shows the case as it is." in "\n".join([said, *told])
-    assert "It says something else." in room.card["text"]
-    assert room.casework.decided == []
-
-
-async def test_closing_in_one_tap_shows_who_decided_to_moderators(room: TelegramRoom) -> None:
-    """With an undo beside it."""
-    await room.show()
-    await room.press("moderator", room.card, "Not hateful")
-    assert (await room.desk.now()).state is not CaseState.IN_REVIEW
-    (told,) = room.told("moderator")
-    assert "Closed" in told["text"]
-    await room.press("moderator", told, "Undo")
-    assert (await room.desk.now()).state is CaseState.IN_REVIEW
 
 
 async def test_a_choice_is_a_row_of_buttons_for_each_answer(room: TelegramRoom) -> None:

@@ -109,16 +109,6 @@ async def test_a_text_that_no_block_can_show_comes_as_a_file(room: TelegramRoom)
     assert "It is in the file" in shown["text"]
 
 
-async def test_a_case_can_be_answered_in_ones_own_words(room: TelegramRoom) -> None:
-    """“More…” asks for a reply that begins with no draft."""
-    await room.show()
-    await room.press("moderator", room.card, "More…")
-    await room.press("moderator", room.told("moderator")[-1], "Write a reply of your own…")
-    assert DRAFTS[0].text not in room.cards[-1]["text"]
-    await room.write("moderator", "We all live here.", room.cards[-1])
-    assert "We all live here." in room.cards[-1]["text"]
-
-
 async def test_a_case_without_a_draft_is_answered_from_the_points_on_its_card(room: TelegramRoom) -> None:
     """The button stands on the card itself; the text is approved in two actions."""
     await room.show(samples()["Needs a person, no draft"])
