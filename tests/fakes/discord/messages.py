@@ -88,3 +88,10 @@ def _phone_lines(component: dict[str, Any]) -> Iterator[str]:
         yield from textwrap.wrap(labels, _ON_A_PHONE)
     else:
         yield from phone_lines(component.get("components") or [])
+
+
+def said_in(result: Any) -> str:
+    """Everything that somebody was answered, as a reader has it: the first answer and those after it."""
+    answers = [*([result.response] if result.response is not None else []), *result.followups]
+    parts = [part for answer in answers for part in (answer.content or "", *texts_of(answer.components))]
+    return read_as_discord_shows("\n".join(parts))

@@ -103,7 +103,6 @@ def in_public(server: TelegramServer) -> list[Asked]:
         asked
         for asked in server.requests
         if asked.method.startswith(_WRITES)
-        and asked.method != "sendChatAction"
         and str(asked.params.get("chat_id", "-")).startswith("-")
         and "ephemeral_message_parameters" not in asked.params
         and "Ephemeral" not in asked.method

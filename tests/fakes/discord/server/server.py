@@ -104,12 +104,6 @@ class DiscordServer:
         for connection in list(self._connections):
             connection.close()
 
-    async def start_again(self) -> None:
-        """Take connections again, at the same address."""
-        assert self._site is not None and self._runner is not None
-        self._site = web.TCPSite(self._runner, "127.0.0.1", self._port, reuse_address=True)
-        await self._site.start()
-
     def be_busy(self, seconds: float) -> None:
         """Refuse every change for a while, and say how long."""
         self._busy_until = self.state.clock() + timedelta(seconds=seconds)

@@ -55,19 +55,6 @@ def get_chat_administrators(state: TelegramState, asked: JSON) -> list[JSON]:
     return [each for each in members if not each["user"]["is_bot"] or each["user"]["id"] == BOT_ID]
 
 
-def get_chat_member_count(state: TelegramState, asked: JSON) -> int:
-    """How many are in a chat."""
-    members = _entered(state, asked["chat_id"]).members.values()
-    return sum(each["status"] not in ("left", "kicked") for each in members)
-
-
-def leave_chat(state: TelegramState, asked: JSON) -> bool:
-    """Leave a group."""
-    chat = _entered(state, asked["chat_id"])
-    chat.members[BOT_ID] = {"status": "left", "user": state.users[BOT_ID]}
-    return True
-
-
 def _entered(state: TelegramState, number: int | str) -> KnownChat:
     chat = state.chat(number)
     status = chat.status(BOT_ID)
@@ -98,12 +85,6 @@ def set_my_commands(state: TelegramState, asked: JSON) -> bool:
 def get_my_commands(state: TelegramState, asked: JSON) -> list[JSON]:
     """The list of commands of exactly this scope and language."""
     return state.commands.get(_scope(asked), [])
-
-
-def delete_my_commands(state: TelegramState, asked: JSON) -> bool:
-    """Forget a list of commands."""
-    state.commands.pop(_scope(asked), None)
-    return True
 
 
 def answer_callback_query(state: TelegramState, asked: JSON) -> bool:
@@ -138,41 +119,14 @@ def _reactions(state: TelegramState, asked: JSON) -> dict[int, list[JSON]]:
     return state.reactions.setdefault((chat.id, asked["message_id"]), {})
 
 
-def pin_message(state: TelegramState, asked: JSON) -> bool:
-    """Pin or unpin, which nothing here shows."""
-    chat = _entered(state, asked["chat_id"])
-    if chat.is_group and not chat.may(BOT_ID, "can_pin_messages"):
-        raise refused(400, "not enough rights to manage pinned messages in the chat")
-    return True
-
-
-def chat_action(state: TelegramState, asked: JSON) -> bool:
-    """Show that the bot is busy."""
-    _entered(state, asked["chat_id"])
-    return True
-
-
-def describe(_state: TelegramState, _asked: JSON) -> bool:
-    """Take a description of the bot."""
-    return True
-
-
 ASKING: Final[dict[str, Callable[[TelegramState, JSON], Any]]] = {
     "getMe": get_me,
     "getChat": get_chat,
     "getChatMember": get_chat_member,
     "getChatAdministrators": get_chat_administrators,
-    "getChatMemberCount": get_chat_member_count,
-    "leaveChat": leave_chat,
     "setMyCommands": set_my_commands,
     "getMyCommands": get_my_commands,
-    "deleteMyCommands": delete_my_commands,
     "answerCallbackQuery": answer_callback_query,
     "setMessageReaction": set_message_reaction,
     "deleteMessageReaction": delete_message_reaction,
-    "pinChatMessage": pin_message,
-    "unpinChatMessage": pin_message,
-    "sendChatAction": chat_action,
-    "setMyDescription": describe,
-    "setMyShortDescription": describe,
 }

@@ -16,7 +16,6 @@ from tests.fakes.telegram.server.texts import MAX_CAPTION, cut, parsed, units
 _MINUTE: Final = 60
 _OLDEST_TO_DELETE: Final = 48 * 3600
 _QUOTED_WITH: Final = ("bold", "italic", "underline", "strikethrough", "spoiler", "custom_emoji")
-_CONTENT: Final = ("text", "entities", "caption", "caption_entities", "document")
 
 
 def send_message(state: TelegramState, asked: JSON) -> JSON:
@@ -215,38 +214,6 @@ def _may_delete(state: TelegramState, chat: KnownChat, message: JSON) -> bool:
     return (is_own or chat.kind == "private") and state.age(message) < _OLDEST_TO_DELETE
 
 
-def delete_messages(state: TelegramState, asked: JSON) -> bool:
-    """Take those of several messages away that can be."""
-    chat = state.chat(asked["chat_id"])
-    for number in asked["message_ids"]:
-        message = chat.messages.get(number)
-        if message is not None and _may_delete(state, chat, message):
-            del chat.messages[number]
-    return True
-
-
-def forward_message(state: TelegramState, asked: JSON) -> JSON:
-    """Forward a message, with its author's name."""
-    message = _source(state, asked)
-    origin = {"type": "user", "date": message["date"], "sender_user": message["from"]}
-    kept: JSON = {key: message[key] for key in _CONTENT if key in message}
-    return _send(state, open_chat(state, asked["chat_id"]), asked, kept | {"forward_origin": origin})
-
-
-def copy_message(state: TelegramState, asked: JSON) -> JSON:
-    """Send what a message says once more, without its author's name."""
-    message = _source(state, asked)
-    kept: JSON = {key: message[key] for key in _CONTENT if key in message}
-    return {"message_id": _send(state, open_chat(state, asked["chat_id"]), asked, kept)["message_id"]}
-
-
-def _source(state: TelegramState, asked: JSON) -> JSON:
-    message = state.chat(asked["from_chat_id"]).messages.get(asked["message_id"])
-    if message is None:
-        raise refused(400, "message to forward not found")
-    return message
-
-
 Method = Callable[[TelegramState, JSON], Any]
 SENDING: Final[dict[str, Method]] = {
     "sendMessage": send_message,
@@ -254,7 +221,4 @@ SENDING: Final[dict[str, Method]] = {
     "editMessageText": edit_message_text,
     "editMessageReplyMarkup": edit_message_reply_markup,
     "deleteMessage": delete_message,
-    "deleteMessages": delete_messages,
-    "forwardMessage": forward_message,
-    "copyMessage": copy_message,
 }

@@ -11,8 +11,8 @@ from simcord.backend.models import Overwrite
 from simcord.enums import OverwriteType
 
 from core.engine.pipeline import Engine
-from tests.fakes.discord.case_cards import said_in
 from tests.fakes.discord.hands import Hands, OneCard
+from tests.fakes.discord.messages import said_in
 from tests.fakes.discord.whole import NewServer, served
 from tests.fakes.engine.brief import passage
 from tests.fakes.engine.evidence import FakeEvidence

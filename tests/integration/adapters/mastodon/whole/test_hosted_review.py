@@ -24,8 +24,7 @@ from core.desk.rules.roles import Operator, Person, Role
 from core.desk.schema import AuditRow, BoardTroubleRow, CaseRow, ReviewCardRow
 from core.engine.pipeline import Engine
 from core.i18n.sentences import from_json
-from tests.fakes.discord.case_cards import said_in
-from tests.fakes.discord.messages import buttons_of, read_as_discord_shows
+from tests.fakes.discord.messages import buttons_of, read_as_discord_shows, said_in
 from tests.fakes.discord.whole import NewServer, SimulatedClient, new_server
 from tests.fakes.engine.brief import passage
 from tests.fakes.engine.evidence import FakeEvidence
