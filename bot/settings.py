@@ -253,7 +253,6 @@ class DiscordSettings(Section):
 
     token: SecretStr = SecretStr("")
     reads_messages: bool = False
-    command_server: Annotated[str, Field(pattern=r"^([0-9]{15,20})?$")] = ""
 
 
 class TelegramSettings(Section):

@@ -56,9 +56,9 @@ async def _connected(
     logging.getLogger("discord").setLevel(logging.WARNING)
     make_folder(folder, "desk.database")
     memory = manage.CommandFile(folder / "discord-commands.json")
-    guild = int(wanted.command_server) if wanted.command_server else None
-    options = DiscordOptions(reads_messages=wanted.reads_messages, command_guild=guild)
-    client = make_client(options, [partial(_tell_commands, memory)], services.casework, services.governance)
+    client = make_client(
+        DiscordOptions(wanted.reads_messages), [partial(_tell_commands, memory)], services.casework, services.governance
+    )
     surface = review.DiscordReviewSurface(client, elsewhere=services.address_of)
     platform = DiscordPlatform(client)
     captured = capture.install(client, detector=services.detector)

@@ -75,11 +75,9 @@ class DiscordOptions:
 
     Attributes:
         reads_messages: ask for the message-content intent, which reactions and watched channels need.
-        command_guild: register the commands in this one server only, where they appear at once; ``None`` for all.
     """
 
     reads_messages: bool = False
-    command_guild: int | None = None
 
 
 class AntiphonTree(app_commands.CommandTree["AntiphonClient"]):

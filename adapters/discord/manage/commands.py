@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import timedelta
 from io import BytesIO
 from pathlib import Path
@@ -40,7 +40,6 @@ from core.errors import BadInput, PlatformUnavailable, StoreUnavailable
 from core.i18n.catalogs import gettext
 
 _LOG = logging.getLogger(__name__)
-_EVERYWHERE: Final = "everywhere"
 PREFIX: Final = "antiphon:manage:"
 _WATCHED: Final = [discord.ChannelType.text, discord.ChannelType.news, discord.ChannelType.forum]
 _TITLE, _LABEL, _DESCRIPTION = 45, 45, 100
@@ -68,14 +67,6 @@ class CommandFile:
     def set(self, key: str, value: str) -> None:
         """Keep a text; ``StoreUnavailable`` if the file cannot be written."""
         self._write(self._read() | {key: value})
-
-    def known(self) -> Collection[str]:
-        """The keys of all texts that are kept."""
-        return self._read().keys()
-
-    def forget(self, key: str) -> None:
-        """Delete a text; ``StoreUnavailable`` if the file cannot be written."""
-        self._write({each: value for each, value in self._read().items() if each != key})
 
     def _write(self, kept: dict[str, str]) -> None:
         draft = self._path.with_suffix(".tmp")
@@ -106,9 +97,7 @@ def payload_hash(payload: Iterable[dict[str, Any]]) -> str:
 async def sync_commands(client: AntiphonClient, memory: CommandFile) -> bool:
     """Tell Discord of the tree's commands if they are not as they were told last; call it after the login.
 
-    In one server alone where ``DiscordOptions.command_guild`` names it. What is told is kept only once Discord took
-    it, so a failed attempt is made again at the next start. Then the commands are taken away where they were told
-    before and are not wanted any more.
+    What is told is kept only once Discord took it, so a failed attempt is made again at the next start.
 
     Returns:
         Whether any were told.
@@ -116,62 +105,28 @@ async def sync_commands(client: AntiphonClient, memory: CommandFile) -> bool:
     Raises:
         PlatformUnavailable: Discord refused the commands, or cannot be reached.
     """
-    guild = None if client.options.command_guild is None else discord.Object(client.options.command_guild)
     if not isinstance(client.tree.translator, CommandTranslator):
         await client.tree.set_translator(CommandTranslator())
-    if guild is not None:
-        client.tree.copy_global_to(guild=guild)
-    wanted = payload_hash(await _payload(client.tree, guild))
-    key = f"{client.application_id}:{_EVERYWHERE if guild is None else guild.id}"
-    is_new = memory.get(key) != wanted
-    if is_new:
-        await _tell(client, guild)
-        memory.set(key, wanted)
-        _LOG.info("Discord was told of the commands.")
-    await _take_away(client, memory, key)
-    return is_new
+    wanted = payload_hash(await _payload(client.tree))
+    key = f"{client.application_id}:everywhere"
+    if memory.get(key) == wanted:
+        return False
+    await _tell(client)
+    memory.set(key, wanted)
+    _LOG.info("Discord was told of the commands.")
+    return True
 
 
-async def _take_away(client: AntiphonClient, memory: CommandFile, wanted: str) -> None:
-    """Remove our commands from every scope except the wanted one; those of another bot account are left alone."""
-    owner = f"{client.application_id}:"
-    for key in sorted(key for key in memory.known() if key.startswith(owner) and key != wanted):
-        await _clear(client, key.removeprefix(owner))
-        memory.forget(key)
-        _LOG.info("Discord was told that the commands are not registered where they were before.")
-
-
-async def _clear(client: AntiphonClient, scope: str) -> None:
-    application = client.application_id
-    if application is None:  # nobody is logged in
-        return
-    try:
-        if scope == _EVERYWHERE:
-            await client.http.bulk_upsert_global_commands(application, [])
-        else:
-            await client.http.bulk_upsert_guild_commands(application, int(scope), [])
-    except (discord.Forbidden, discord.NotFound):
-        _LOG.info("The bot is not in the server any more where its commands were registered.")
-    except (discord.HTTPException, aiohttp.ClientError, OSError) as err:
-        raise PlatformUnavailable(
-            f"Discord did not take the commands away from where they were before ({type(err).__name__}).",
-            remedy="Start Antiphon again later; until then people may see each command twice.",
-        ) from err
-
-
-async def _payload(
-    tree: app_commands.CommandTree[AntiphonClient], guild: discord.Object | None
-) -> list[dict[str, Any]]:
-    translator = tree.translator
-    commands = tree.get_commands(guild=guild)
+async def _payload(tree: app_commands.CommandTree[AntiphonClient]) -> list[dict[str, Any]]:
+    translator, commands = tree.translator, tree.get_commands()
     if translator is None:
         return [command.to_dict(tree) for command in commands]
     return [await command.get_translated_payload(tree, translator) for command in commands]
 
 
-async def _tell(client: AntiphonClient, guild: discord.Object | None) -> None:
+async def _tell(client: AntiphonClient) -> None:
     try:
-        await client.tree.sync(guild=guild)
+        await client.tree.sync()
     except discord.Forbidden as err:
         raise PlatformUnavailable(
             "Discord does not let this bot add commands.",

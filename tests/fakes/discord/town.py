@@ -56,9 +56,9 @@ class FakeApplication:
         weakref.finalize(self, shutil.rmtree, folder)
         self.memory = CommandFile(Path(folder) / "discord-commands.json")
 
-    def client(self, *, reads_messages: bool = False, command_guild: int | None = None) -> TownClient:
+    def client(self, *, reads_messages: bool = False) -> TownClient:
         """A new client, as after a start of the process."""
-        return TownClient(self, DiscordOptions(reads_messages, command_guild))
+        return TownClient(self, DiscordOptions(reads_messages))
 
     def run(self, client: TownClient) -> Any:
         """SimCord around a client."""

@@ -33,7 +33,7 @@ def test_a_token_is_enough_for_discord() -> None:
     assert (discord.name, discord.max_characters, discord.has_roles) == ("discord", 2000, True)
 
 
-@pytest.mark.parametrize("half", [{"reads_messages": "true"}, {"command_server": "1" * 18}, {"token": "  "}])
+@pytest.mark.parametrize("half", [{"reads_messages": "true"}, {"token": "  "}])
 def test_discord_by_half_is_refused(half: dict[str, str]) -> None:
     """A person who set the rest meant to serve it; the remedy names what is missing, and the way back."""
     with pytest.raises(BadSettings, match="configured by half") as caught:

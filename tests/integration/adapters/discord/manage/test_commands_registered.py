@@ -1,4 +1,4 @@
-"""Telling Discord of our commands, in SimCord: only when they changed, where they are wanted, and in its languages."""
+"""Telling Discord of our commands, in SimCord: only when they changed, and in its languages."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from adapters.discord.connection.client import DiscordOptions
 from adapters.discord.manage.commands import payload_hash, sync_commands
 from core.errors import PlatformUnavailable
-from tests.fakes.discord.town import FakeApplication, Town, TownClient
+from tests.fakes.discord.town import FakeApplication, Town
 
 
 def upserts(env: Any) -> list[str]:
@@ -24,7 +23,7 @@ async def test_discord_is_told_of_the_commands_once_and_again_when_they_change(a
         assert len(upserts(env)) == 1
         await env.restart_bot(application.client())
         assert len(upserts(env)) == 1
-        key = next(iter(application.memory.known()))
+        key = f"{client.application_id}:everywhere"
         application.memory.set(key, payload_hash([]))
         await env.restart_bot(application.client())
         assert len(upserts(env)) == 2 and application.memory.get(key) != payload_hash([])
@@ -34,62 +33,14 @@ async def test_a_refused_command_is_told_again_at_the_next_start(application: Fa
     """What Discord did not take is not remembered as told; the remedy names the invitation's scope."""
     client = application.client()
     async with application.run(client) as env:
-        for key in tuple(application.memory.known()):
-            application.memory.forget(key)
+        key = f"{client.application_id}:everywhere"
+        application.memory.set(key, "")
         env.inject_error("PUT", "/applications/*/commands", status=403, code=50001)
         with pytest.raises(PlatformUnavailable) as refused:
             await sync_commands(client, application.memory)
-        assert "applications.commands" in refused.value.remedy and not application.memory.known()
+        assert "applications.commands" in refused.value.remedy and not application.memory.get(key)
         assert await sync_commands(client, application.memory)
         assert not await sync_commands(client, application.memory)
-
-
-async def test_commands_can_be_registered_in_one_server_alone(application: FakeApplication) -> None:
-    """There they appear at once; kept apart from what all servers were told."""
-    probe = FakeApplication()
-    async with probe.run(probe.client()) as env:
-        guild = env.create_guild()
-        client = TownClient(application, DiscordOptions(command_guild=guild.id))
-        await env.restart_bot(client)
-        assert list(application.memory.known()) == [f"{client.application_id}:{guild.id}"]
-        assert f"/guilds/{guild.id}/commands" in upserts(env)[-1]
-
-
-async def test_commands_are_taken_away_where_they_are_not_wanted_any_more(application: FakeApplication) -> None:
-    """Once, and only where they were told: else people would see each of them twice."""
-    probe = FakeApplication()
-    async with probe.run(probe.client()) as env:
-        guild, other = env.create_guild(), env.create_guild()
-        await env.restart_bot(application.client())
-        everywhere = upserts(env)[-1]
-        for place in (guild, other, None):
-            before = len(upserts(env))
-            for _ in range(2):
-                await env.restart_bot(application.client(command_guild=None if place is None else place.id))
-            assert len(upserts(env)) == before + 2, "one scope was told, one was cleared, and nothing the second time"
-            assert len(application.memory.known()) == 1
-        assert f"/guilds/{other.id}/commands" in upserts(env)[-1] and upserts(env)[-2] == everywhere
-        member = guild.add_member(env.create_user("somebody"))
-        seen = env.backend.visible_commands(user_id=member.id, channel_id=guild.create_text_channel("square").id)
-        names = [command["name"] for command in seen]
-        assert len(names) == len(set(names)) > 0
-
-
-async def test_a_server_that_the_bot_was_thrown_out_of_keeps_no_commands_to_take_away(
-    application: FakeApplication,
-) -> None:
-    """It is forgotten; what Discord refuses for another reason is tried again at the next start."""
-    client = application.client()
-    async with application.run(client) as env:
-        application.memory.set(f"{client.application_id}:1234", "told")
-        application.memory.set("99:everywhere", "told by another account")
-        env.inject_error("PUT", "/applications/*/guilds/*/commands", status=400, code=50035)
-        with pytest.raises(PlatformUnavailable, match="take the commands away"):
-            await sync_commands(client, application.memory)
-        assert f"{client.application_id}:1234" in application.memory.known()
-        env.inject_error("PUT", "/applications/*/guilds/*/commands", status=403, code=50001)
-        assert not await sync_commands(client, application.memory)
-        assert set(application.memory.known()) == {f"{client.application_id}:everywhere", "99:everywhere"}
 
 
 def test_the_hash_of_commands_tells_changes_and_not_their_order() -> None:

@@ -10,18 +10,15 @@ from adapters.discord.manage import CommandFile
 from core.errors import StoreUnavailable
 
 
-def test_what_is_kept_is_there_for_the_next_process_until_it_is_forgotten(tmp_path: Path) -> None:
+def test_what_is_kept_is_there_for_the_next_process(tmp_path: Path) -> None:
     """By its key, beside the others."""
     file = tmp_path / "discord-commands.json"
     memory = CommandFile(file)
-    assert (memory.get("1:everywhere"), list(memory.known())) == (None, [])
+    assert memory.get("1:everywhere") is None
     memory.set("1:everywhere", "a")
-    memory.set("1:77", "b")
+    memory.set("2:everywhere", "b")
     again = CommandFile(file)
-    assert (again.get("1:everywhere"), sorted(again.known())) == ("a", ["1:77", "1:everywhere"])
-    again.forget("1:everywhere")
-    again.forget("never told")
-    assert (memory.get("1:everywhere"), memory.get("1:77")) == (None, "b")
+    assert (again.get("1:everywhere"), again.get("2:everywhere")) == ("a", "b")
 
 
 @pytest.mark.parametrize("broken", ["", "[1]", "{", '{"1:77": 5}'])
@@ -29,7 +26,7 @@ def test_a_broken_file_is_as_an_empty_one(tmp_path: Path, broken: str) -> None:
     """It costs one more telling."""
     file = tmp_path / "discord-commands.json"
     file.write_text(broken)
-    assert list(CommandFile(file).known()) == []
+    assert CommandFile(file).get("1:77") is None
 
 
 def test_a_folder_that_is_not_there_is_said(tmp_path: Path) -> None:
