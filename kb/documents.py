@@ -62,7 +62,7 @@ def citation(document: ListedDocument, page: int | None = None, label: str = "")
         label: the number that the page bears in print, where the file says so.
     """
     url = document.page if document.page.startswith(("http://", "https://")) else ""
-    file = "" if url else document.id.partition(":")[2].partition("#")[0].rpartition("/")[2]
+    file = "" if url else document.id.partition(":")[2].rpartition("/")[2]
     place = f"p. {page}" if page else ""
     if page and label and label != str(page):
         place = f"p. {label} (page {page} of the file)"

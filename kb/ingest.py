@@ -235,10 +235,8 @@ def _described(listed: ListedDocument, says: Says) -> ListedDocument:
 
 
 def _name(document: str) -> str:
-    """A title out of a document's id: the name of its file, and of a line its number or key."""
-    path, _, line = document.partition(":")[2].partition("#")
-    words = PurePosixPath(path).stem.replace("_", " ").replace("-", " ").strip() or document
-    return f"{words}, line {line}" if line else words
+    """A title out of a document's id: the name of its file."""
+    return PurePosixPath(document.partition(":")[2]).stem.replace("_", " ").replace("-", " ").strip() or document
 
 
 def _walk_name(source: str, wanted: Selection) -> str:

@@ -113,7 +113,7 @@ def build(
 
 
 def add(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A PDF, HTML, DOCX, Markdown, TXT or JSONL file.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A PDF, HTML, DOCX, Markdown or TXT file.")],
     title: Annotated[
         str | None, typer.Option("--title", metavar="TITLE", help="What it is called; else the file is asked.")
     ] = None,
@@ -206,7 +206,7 @@ def _tell_left_out(names: list[str]) -> None:
     if names:
         more = f" and {len(names) - _SHOWN_LEFT_OUT:,} more" if len(names) > _SHOWN_LEFT_OUT else ""
         shown = f"{', '.join(names[:_SHOWN_LEFT_OUT])}{more}"
-        err().print(Text(f"Left out, not a PDF, HTML, DOCX, Markdown, TXT or JSONL file: {shown}."), soft_wrap=True)
+        err().print(Text(f"Left out, not a PDF, HTML, DOCX, Markdown or TXT file: {shown}."), soft_wrap=True)
 
 
 def _tell_accepted(built: Built, paragraphs: int) -> None:
@@ -337,7 +337,7 @@ def show(
 
 
 def _parts(opened: OpenLibrary, shown: str) -> tuple[str, str]:
-    """A document, and the number of a passage of it; the id of a line's document has a "#" of its own."""
+    """A document, and the number of a passage of it; the name of a file may hold a "#", too."""
     named, mark, number = shown.rpartition("#")
     return (named, number) if mark and not opened.library.has(shown) else (shown, "")
 

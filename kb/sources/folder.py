@@ -1,9 +1,9 @@
 """A folder of files as a source, for documents that an organisation or a community has itself.
 
-A file ``x.pdf`` may have a sidecar ``x.pdf.toml``, in which people describe it; each line of a ``.jsonl`` file is a
-document with the same fields and its ``text``. A document with a defect is listed too, and refused with the defect when
-it is fetched, so that a person is told. Title and publisher that nobody wrote down are left empty: then the file itself
-is asked (``kb.ingest``). Files that a person adds by themselves are copied into the library's own folder.
+A file ``x.pdf`` may have a sidecar ``x.pdf.toml``, in which people describe it. A document with a defect is listed
+too, and refused with the defect when it is fetched, so that a person is told. Title and publisher that nobody wrote
+down are left empty: then the file itself is asked (``kb.ingest``). Files that a person adds by themselves are copied
+into the library's own folder.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, BinaryIO, Final
+from typing import Annotated, Final
 from urllib.parse import quote, unquote
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
@@ -52,11 +52,9 @@ MEDIA_TYPES: Final = {
     ".md": "text/markdown",
 }
 """The media type of a file by the end of its name."""
-LINES: Final = ".jsonl"
-KINDS: Final = "PDF, HTML, DOCX, Markdown, TXT or JSONL"
+KINDS: Final = "PDF, HTML, DOCX, Markdown or TXT"
 """What a folder takes, for people."""
 _PAGE_SIZE: Final = 200
-_PIECE_BYTES: Final = 2**16
 _MAX_SIDECAR_BYTES: Final = 2**16
 
 
@@ -109,12 +107,10 @@ def keep_file(library: Path, file: Path, about: Metadata) -> Path:
 
 
 def forget_file(folder: Path, url: str) -> None:
-    """Remove a file of the own folder and what was said about it. A line is removed with its file only."""
-    name, _, line = url.partition("#")
-    if not line:
-        place = folder / unquote(name, errors="surrogateescape")
-        for path in (place, place.with_name(f"{place.name}.toml")):
-            path.unlink(missing_ok=True)
+    """Remove a file of the own folder and what was said about it."""
+    place = folder / _path_in(url)
+    for path in (place, place.with_name(f"{place.name}.toml")):
+        path.unlink(missing_ok=True)
 
 
 def _description(about: Metadata) -> str:
@@ -158,7 +154,7 @@ def _write(path: Path, text: str) -> None:
 
 
 class Sidecar(BaseModel):
-    """What a sidecar or a line says about a document; everything may be left out."""
+    """What a sidecar says about a document; everything may be left out."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -175,65 +171,30 @@ class Sidecar(BaseModel):
     target_groups: list[Annotated[TargetGroup, Field(strict=False)]] = []
 
 
-class ListedLine(Sidecar):
-    """A document of a ``.jsonl`` file. Without an ``id`` its line number names it; of equal ids the first counts."""
-
-    text: _Text
-    id: _Text | None = None
-
-
 def defects(err: ValidationError) -> str:
     """What is wrong, field by field."""
-    return "; ".join(dict.fromkeys(_defect(error["type"], error["loc"], error["msg"]) for error in err.errors()))
+    return "; ".join(dict.fromkeys(_defect(error["type"], error["loc"]) for error in err.errors()))
 
 
-def _defect(kind: str, place: tuple[int | str, ...], message: str) -> str:
-    field = str(place[0]) if place else "the line"
+def _defect(kind: str, place: tuple[int | str, ...]) -> str:
+    field = str(place[0]) if place else "the file"
     if kind == "extra_forbidden":
         fields = list(Sidecar.model_fields)
         near = get_close_matches(field, fields, n=1)
         hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(fields)}"
         return f"{field} is not a field; {hint}"
-    if kind == "missing":
-        return f"{field} is missing"
-    if field in ("the line", ""):
-        return f"the line: {message[:1].lower()}{message[1:]}"
     return f"{field} must be {_EXPECTED.get(field, 'some text in quotes')}"
 
 
-@dataclass(frozen=True, slots=True)
-class _FolderPlace:
-    """The place of a document: a file below the folder, and for a line its offset in bytes and its number from 1."""
-
-    path: str
-    offset: int = 0
-    line: int = 0
-
-    def __str__(self) -> str:
-        path = quote(self.path, errors="surrogateescape")
-        return f"{path}#{self.offset}:{self.line}" if self.line else path
-
-    @classmethod
-    def of(cls, text: str) -> _FolderPlace:
-        path, _, line = text.partition("#")
-        offset, _, number = line.partition(":")
-        return cls(unquote(path, errors="surrogateescape"), int(offset or 0), int(number or 0))
-
-    def named(self, key: str) -> str:
-        """The file's name in a form that is safe in any text, with the key of a line."""
-        path = self.path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-        return f"{path}#{key}" if self.line else path
-
-
 class Folder:
-    """The PDF, HTML, DOCX, Markdown, TXT and JSONL files below a folder, without hidden ones and links to elsewhere.
+    """The PDF, HTML, DOCX, Markdown and TXT files below a folder, without hidden ones and links to elsewhere.
 
     Args:
         name: with what its documents' ids begin: the name of the source, with "/" and one of its own where there are
             several folders.
         publisher: of documents that name none.
         only: the name of the one file that is taken; ``""`` takes all.
-        max_bytes: the largest size of a file or a line.
+        max_bytes: the largest size of a file.
 
     Raises:
         BadInput: it is not a folder that can be read.
@@ -288,43 +249,23 @@ class Folder:
         """
         wanted = wanted_of(listing)
         try:
-            return await asyncio.to_thread(self._page, wanted, None if cursor is None else _FolderPlace.of(cursor))
+            return await asyncio.to_thread(self._page, wanted, None if cursor is None else _path_in(cursor))
         except OSError as err:
             raise SourceUnavailable(f"{self._folder} cannot be read: {err.strerror}.") from err
 
     async def fetch(self, document: ListedDocument) -> FetchedFile:
-        """The file, or the line's text.
+        """The file.
 
         Raises:
-            SourceUnavailable: the folder has changed since it was listed.
             DocumentRefused: the file is missing or too large, or its description has a defect.
         """
         return await asyncio.to_thread(self._fetch, document)
 
-    def _page(self, wanted: Selection, after: _FolderPlace | None) -> ListingPage:
-        documents: list[ListedDocument] = []
-        last = None
-        for number, place in enumerate(self._places(after)):
-            if number == self._page_size:
-                return ListingPage(tuple(documents), str(last))
-            document = self._listed(place)
-            if is_wanted(document, wanted):
-                documents.append(document)
-            last = place
-        return ListingPage(tuple(documents), None)
-
-    def _places(self, after: _FolderPlace | None) -> Iterator[_FolderPlace]:
-        """The places of documents, in a fixed order, after one of them."""
-        for path in sorted(self._paths()):
-            if after is not None and path < after.path:
-                continue
-            if not path.lower().endswith(LINES):
-                if after is None or path != after.path:
-                    yield _FolderPlace(path)
-            elif after is None or path != after.path:
-                yield from self._lines(_FolderPlace(path, 0, 1), skips=False)
-            else:
-                yield from self._lines(after, skips=True)
+    def _page(self, wanted: Selection, after: str | None) -> ListingPage:
+        paths = [path for path in sorted(self._paths()) if after is None or path > after]
+        page = paths[: self._page_size]
+        documents = tuple(document for path in page if is_wanted(document := self._listed(path), wanted))
+        return ListingPage(documents, _address_of(page[-1]) if len(paths) > len(page) else None)
 
     def _paths(self) -> Iterator[str]:
         for path in self._files():
@@ -348,27 +289,17 @@ class Folder:
         real = path.resolve()
         return real if real.is_relative_to(self._folder) and real.is_file() else None
 
-    def _lines(self, start: _FolderPlace, *, skips: bool) -> Iterator[_FolderPlace]:
-        """The lines of a file from one on, or after it; blank ones are left out."""
-        with (self._folder / start.path).open("rb") as file:
-            file.seek(start.offset)
-            offset, number = start.offset, start.line
-            for length, is_blank in _lengths(file):
-                if not is_blank and not (skips and number == start.line):
-                    yield _FolderPlace(start.path, offset, number)
-                offset, number = offset + length, number + 1
-
-    def _listed(self, place: _FolderPlace) -> ListedDocument:
+    def _listed(self, path: str) -> ListedDocument:
         """A document with the description beside it; without the description if that has a defect."""
         try:
-            described, key = self._described(place)
+            described = self._described(path)
         except DocumentRefused:
-            described, key = Sidecar(), str(place.line)
-        document = f"{self._name}:{place.named(key)}"
+            described = Sidecar()
+        document = f"{self._name}:{path.encode('utf-8', 'surrogateescape').decode('utf-8', 'replace')}"
         return ListedDocument(
             id=document,
             source=self._name.partition("/")[0],
-            url=str(place),
+            url=_address_of(path),
             page=described.url or document,
             title=described.title or "",
             publisher=described.publisher or self._publisher,
@@ -382,65 +313,49 @@ class Folder:
             expires=described.expires,
         )
 
-    def _described(self, place: _FolderPlace) -> tuple[Sidecar, str]:
-        """The description of a document, and the key of a line within its file.
+    def _described(self, path: str) -> Sidecar:
+        """The description of a document.
 
         Raises:
             DocumentRefused: the description cannot be read, or a field is wrong.
         """
-        if place.line:
-            line = self._line(place)
-            return line, line.id or str(place.line)
-        name = f"{place.path}.toml"
+        name = f"{path}.toml"
         if not os.path.lexists(self._folder / name):
-            return Sidecar(), ""
+            return Sidecar()
         sidecar = self._inside(self._folder / name)
         if sidecar is None:
             raise DocumentRefused(f"{name} is not a file of this folder.")
         try:
-            return Sidecar.model_validate(tomllib.loads(_read(sidecar, _MAX_SIDECAR_BYTES).decode())), ""
+            return Sidecar.model_validate(tomllib.loads(_read(sidecar, _MAX_SIDECAR_BYTES).decode()))
         except ValidationError as err:
             raise DocumentRefused(f"{name}: {defects(err)}.", remedy="Correct the file beside it.") from err
         except (UnicodeDecodeError, tomllib.TOMLDecodeError) as err:
             raise DocumentRefused(f"{name} is not TOML: {err}.", remedy="Correct the file beside it.") from err
 
-    def _line(self, place: _FolderPlace) -> ListedLine:
-        path = self._inside(self._folder / place.path)
-        if path is None:
-            raise DocumentRefused(f"{place.path} is missing.")
-        where = f"{place.path}, line {place.line}"
-        with path.open("rb") as file:
-            file.seek(place.offset)
-            raw = file.readline(self._max_bytes + 1)
-        if len(raw) > self._max_bytes:
-            raise DocumentRefused(f"{where} is longer than {self._max_bytes:,} bytes.")
-        try:
-            return ListedLine.model_validate_json(raw)
-        except ValidationError as err:
-            raise DocumentRefused(f"{where}: {defects(err)}.", remedy="Correct that line.") from err
-
     def _fetch(self, document: ListedDocument) -> FetchedFile:
-        place = _FolderPlace.of(document.url)
+        path = _path_in(document.url)
         try:
-            if place.line:
-                line = self._line(place)
-                if document.id != f"{self._name}:{place.named(line.id or str(place.line))}":
-                    raise SourceUnavailable(
-                        f"{place.path} has changed since it was listed.", remedy="Build again when nobody writes to it."
-                    )
-                return FetchedFile(line.text.encode(), "text/plain", self._now(), charset="utf-8")
-            self._described(place)
-            path = self._inside(self._folder / place.path)
-            if path is None:
-                raise DocumentRefused(f"{place.path} is missing.")
-            return FetchedFile(_read(path, self._max_bytes), MEDIA_TYPES[path.suffix.lower()], self._now())
+            self._described(path)
+            file = self._inside(self._folder / path)
+            if file is None:
+                raise DocumentRefused(f"{path} is missing.")
+            return FetchedFile(_read(file, self._max_bytes), MEDIA_TYPES[file.suffix.lower()], self._now())
         except OSError as err:
-            raise DocumentRefused(f"{place.path} cannot be read: {err.strerror}.") from err
+            raise DocumentRefused(f"{path} cannot be read: {err.strerror}.") from err
+
+
+def _address_of(path: str) -> str:
+    """The address of a file below the folder, whatever bytes its name has."""
+    return quote(path, errors="surrogateescape")
+
+
+def _path_in(address: str) -> str:
+    return unquote(address, errors="surrogateescape")
 
 
 def is_readable(path: Path) -> bool:
     """Whether a file is of a kind that is taken, by the end of its name."""
-    return path.suffix.lower() in MEDIA_TYPES or path.suffix.lower() == LINES
+    return path.suffix.lower() in MEDIA_TYPES
 
 
 def _read(path: Path, max_bytes: int) -> bytes:
@@ -450,15 +365,6 @@ def _read(path: Path, max_bytes: int) -> bytes:
     if len(data) > max_bytes:
         raise DocumentRefused(f"{path.name} is larger than {max_bytes:,} bytes.")
     return data
-
-
-def _lengths(file: BinaryIO) -> Iterator[tuple[int, bool]]:
-    """The length of each line in bytes, and whether it is blank; long lines are read in pieces."""
-    while piece := file.readline(_PIECE_BYTES):
-        length, is_blank = len(piece), not piece.strip()
-        while not piece.endswith(b"\n") and (piece := file.readline(_PIECE_BYTES)):
-            length, is_blank = length + len(piece), is_blank and not piece.strip()
-        yield length, is_blank
 
 
 def _raise(err: OSError) -> None:

@@ -132,14 +132,14 @@ def test_a_file_that_cannot_be_added_is_refused_with_the_reason(here: InThisProc
     photo.write_bytes(b"\xff\xd8\xff")
     refused = here("kb", "add", str(photo))
     assert (refused.code, refused.out) == (1, "")
-    assert "photo.jpg is not a PDF, HTML, DOCX, Markdown, TXT or JSONL file." in refused.err
+    assert "photo.jpg is not a PDF, HTML, DOCX, Markdown or TXT file." in refused.err
 
 
-def test_a_line_of_a_file_is_shown_and_so_is_a_passage_of_it(tmp_path: Path):
-    """Its id has a "#" of its own, before the passage's."""
+def test_a_file_is_shown_and_so_is_a_passage_of_it(tmp_path: Path):
+    """Its name has a "#" of its own, before the passage's."""
     folder = tmp_path / "papers"
     folder.mkdir()
-    (folder / "notes.jsonl").write_text(json.dumps({"id": "fund", "text": PENSIONS}), encoding="utf-8")
+    (folder / "notes #2.txt").write_text(PENSIONS, encoding="utf-8")
 
     def shown(*words: str) -> str:
         result = CliRunner().invoke(app, ["kb", *words], env={"XDG_DATA_HOME": str(tmp_path), "COLUMNS": "1000"})
@@ -147,9 +147,9 @@ def test_a_line_of_a_file_is_shown_and_so_is_a_passage_of_it(tmp_path: Path):
         return result.stdout
 
     shown("build", "--source", "folder", "--folder", str(folder))
-    shown("accept", "folder:notes.jsonl#fund")
-    assert PENSIONS in shown("show", "folder:notes.jsonl#fund")
-    assert PENSIONS in shown("show", "folder:notes.jsonl#fund#1")
+    shown("accept", "folder:notes #2.txt")
+    assert PENSIONS in shown("show", "folder:notes #2.txt")
+    assert PENSIONS in shown("show", "folder:notes #2.txt#1")
     assert "Searches find 1 paragraph less." in shown("remove", "1")
 
 

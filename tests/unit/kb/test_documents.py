@@ -17,8 +17,8 @@ def test_a_file_is_cited_as_a_file_of_the_community() -> None:
     """Protects readers from an address that opens nothing."""
     file = listed(1, id="folder/town:a/homes.pdf", page="folder/town:a/homes.pdf", publisher="", year=None)
     assert citation(file, 3) == Source("a file of this community", "Report 1", None, "p. 3, homes.pdf", "")
-    line = listed(1, id="folder:homes.jsonl#3", page="folder:homes.jsonl#3", publisher="Town hall")
-    assert citation(line) == Source("Town hall", "Report 1", 2020, "homes.jsonl, a file of this community", "")
+    named = listed(1, id="folder:homes.txt", page="folder:homes.txt", publisher="Town hall")
+    assert citation(named) == Source("Town hall", "Report 1", 2020, "homes.txt, a file of this community", "")
 
 
 def test_a_page_is_cited_by_its_printed_number_and_its_place_in_the_file() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import tomllib
 from datetime import UTC, date, datetime
@@ -11,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from core.errors import BadInput, DocumentRefused, SourceUnavailable
+from core.errors import BadInput, DocumentRefused
 from core.models import TargetGroup
 from kb.documents import ListedDocument, Selection
 from kb.sources.folder import Folder, Metadata, forget_file, keep_file, own_folder
@@ -65,7 +64,7 @@ def test_a_file_with_the_same_address_takes_the_place_of_the_one_before(tmp_path
 
 
 def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DocumentRefused, match=r"photo\.jpg is not a PDF, HTML, DOCX, Markdown, TXT or JSONL file"):
+    with pytest.raises(DocumentRefused, match=r"photo\.jpg is not a PDF, HTML, DOCX, Markdown or TXT file"):
         keep_file(tmp_path / "kb", write_own(tmp_path / "photo.jpg", "x"), Metadata())
     assert not own_folder(tmp_path / "kb").exists()
 
@@ -89,12 +88,6 @@ def write(path: Path, text: str = "A neutral text.") -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     return path
-
-
-def write_lines(path: Path, *lines: dict[str, Any] | str) -> Path:
-    """A file with a document on each line."""
-    texts = [line if isinstance(line, str) else json.dumps(line) for line in lines]
-    return write(path, "\n".join(texts) + "\n")
 
 
 async def test_files_of_all_kinds_are_listed_below_the_folder_in_the_order_of_their_names(tmp_path: Path) -> None:
@@ -157,74 +150,26 @@ async def test_all_that_a_sidecar_says_arrives(tmp_path: Path) -> None:
     )
 
 
-async def test_each_line_is_a_document_with_the_same_fields(tmp_path: Path) -> None:
-    line = {
-        "id": "one", "text": "A neutral text. Ümlaut.", "title": "One", "publisher": "Town hall", "year": 2020,
-        "url": "https://example.org/1", "language": "en", "jurisdiction": "IE", "licence": "CC0", "type": "fact",
-        "expires": "2027-12-31", "target_groups": ["women"],
-    }  # fmt: skip
-    write_lines(tmp_path / "facts.jsonl", line, "", {"text": "Another neutral text."})
-    source = folder(tmp_path)
-    first, second = await walk(source, ALL)
-    assert (first.id, first.title, first.page) == ("folder:facts.jsonl#one", "One", "https://example.org/1")
-    assert (first.expires, first.jurisdiction, first.licence) == (date(2027, 12, 31), "IE", "CC0")
-    assert first.target_groups == {TargetGroup.WOMEN}
-    assert (second.id, second.title, second.publisher) == ("folder:facts.jsonl#3", "", "Town library")
-    fetched = await source.fetch(first)
-    assert (fetched.data.decode(), fetched.media_type, fetched.charset) == (line["text"], "text/plain", "utf-8")
-    assert (await source.fetch(second)).data == b"Another neutral text."
-
-
 @pytest.mark.parametrize("page_size", [1, 2, 3, 100])
 async def test_every_document_is_listed_once_whatever_the_size_of_a_page(tmp_path: Path, page_size: int) -> None:
-    write(tmp_path / "a.txt")
-    write_lines(tmp_path / "b.jsonl", *({"text": f"Text {number}"} for number in range(5)))
-    write(tmp_path / "b.txt")
-    write_lines(tmp_path / "c.jsonl", {"text": "Text"})
+    names = ["a.txt", "b.txt", "b/a.txt", "b/c.txt", "c.txt"]
+    for name in names:
+        write(tmp_path / name)
     found = await walk(folder(tmp_path, page_size=page_size), ALL)
-    assert [each.id.removeprefix("folder:") for each in found] == [
-        "a.txt", "b.jsonl#1", "b.jsonl#2", "b.jsonl#3", "b.jsonl#4", "b.jsonl#5", "b.txt", "c.jsonl#1",
-    ]  # fmt: skip
+    assert [each.id.removeprefix("folder:") for each in found] == names
 
 
 async def test_only_wanted_groups_and_years_are_listed_but_what_says_neither_is(tmp_path: Path) -> None:
-    write_lines(
-        tmp_path / "a.jsonl",
-        {"text": "x", "id": "wanted", "target_groups": ["women"], "year": 2015},
-        {"text": "x", "id": "other group", "target_groups": ["Jews"], "year": 2015},
-        {"text": "x", "id": "too old", "target_groups": ["women"], "year": 2014},
-        {"text": "x", "id": "silent"},
-    )
+    for name, sidecar in (
+        ("wanted.txt", 'target_groups = ["women"]\nyear = 2015'),
+        ("other.txt", 'target_groups = ["Jews"]\nyear = 2015'),
+        ("old.txt", 'target_groups = ["women"]\nyear = 2014'),
+        ("silent.txt", ""),
+    ):
+        write(tmp_path / name)
+        write(tmp_path / f"{name}.toml", sidecar)
     found = await walk(folder(tmp_path), Selection(frozenset({TargetGroup.WOMEN}), since=2015))
-    assert [each.id for each in found] == ["folder:a.jsonl#wanted", "folder:a.jsonl#silent"]
-
-
-@pytest.mark.parametrize(
-    ("line", "defect"),
-    [
-        ('{"text": "x"', "line 2.*JSON"),
-        ('{"title": "x"}', "line 2: text"),
-        ('{"text": "  "}', "line 2: text"),
-        ('{"text": "x", "year": "2020"}', "line 2: year"),
-        ('{"text": "x", "colour": "red"}', "line 2: colour"),
-        ('{"text": "x", "target_groups": ["everybody"]}', r"line 2: target_groups must be a list of: women"),
-        ('{"text": "x", "url": "javascript:x"}', "line 2: url"),
-        ('{"text": "x", "language": "english"}', "line 2: language"),
-        ('{"text": "x", "expires": "soon"}', "line 2: expires"),
-        ('["text"]', "line 2"),
-        ("\ufffe", "line 2"),
-    ],
-)
-async def test_a_line_with_a_defect_is_refused_with_its_number_and_the_others_are_not(
-    tmp_path: Path, line: str, defect: str
-) -> None:
-    write_lines(tmp_path / "a.jsonl", {"text": "before"}, line, {"text": "after"})
-    source = folder(tmp_path)
-    before, defective, after = await walk(source, ALL)
-    assert defective.id == "folder:a.jsonl#2"
-    with pytest.raises(DocumentRefused, match=rf"a\.jsonl, {defect}"):
-        await source.fetch(defective)
-    assert [(await source.fetch(each)).data for each in (before, after)] == [b"before", b"after"]
+    assert [each.id for each in found] == ["folder:silent.txt", "folder:wanted.txt"]
 
 
 @pytest.mark.parametrize(
@@ -314,13 +259,10 @@ async def test_pipes_and_other_things_that_are_no_files_are_left_out(tmp_path: P
 
 async def test_what_is_too_large_is_refused(tmp_path: Path) -> None:
     write(tmp_path / "a.txt", "x" * 101)
-    write_lines(tmp_path / "b.jsonl", {"text": "x" * 101}, {"text": "y"})
     source = folder(tmp_path, max_bytes=100)
-    large, long_line, small = await walk(source, ALL)
-    for each in (large, long_line):
-        with pytest.raises(DocumentRefused, match=r"larger than|longer than"):
-            await source.fetch(each)
-    assert (await source.fetch(small)).data == b"y"
+    (large,) = await walk(source, ALL)
+    with pytest.raises(DocumentRefused, match="larger than"):
+        await source.fetch(large)
 
 
 async def test_a_file_that_is_gone_is_refused(tmp_path: Path) -> None:
@@ -332,22 +274,12 @@ async def test_a_file_that_is_gone_is_refused(tmp_path: Path) -> None:
         await source.fetch(found)
 
 
-async def test_a_line_that_has_moved_since_it_was_listed_is_not_taken_for_another(tmp_path: Path) -> None:
-    path = write_lines(tmp_path / "a.jsonl", {"id": "one", "text": "x"})
-    source = folder(tmp_path)
-    (found,) = await walk(source, ALL)
-    write_lines(path, {"id": "two", "text": "y"})
-    with pytest.raises(SourceUnavailable, match="has changed"):
-        await source.fetch(found)
-
-
 async def test_names_with_marks_of_addresses_are_found_again(tmp_path: Path) -> None:
     for name in ("50 % of #us?.txt", "é.txt"):
         write(tmp_path / name, name)
-    write_lines(tmp_path / "a#b.jsonl", {"text": "x"})
     source = folder(tmp_path)
     found = await walk(source, ALL)
-    assert {(await source.fetch(each)).data.decode() for each in found} == {"50 % of #us?.txt", "é.txt", "x"}
+    assert {(await source.fetch(each)).data.decode() for each in found} == {"50 % of #us?.txt", "é.txt"}
 
 
 async def test_a_name_that_is_no_text_is_found_again(tmp_path: Path) -> None:
