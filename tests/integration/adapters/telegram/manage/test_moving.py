@@ -105,7 +105,7 @@ async def test_a_refused_call_tells_of_it_too(town: PanelTown, moves: GroupMoves
     for is_down in (True, False, False):
         town.governance.is_down = is_down
         with pytest.raises(Exception, match="migrated"):
-            await town.wire.client.bot.send_chat_action(town.group, "typing")
+            await town.wire.client.bot.delete_message(town.group, 1)
         await asyncio.gather(*moves._tasks)
     assert _moves(town.governance) == [("moved", "telegram", str(town.group), str(new))]
 
