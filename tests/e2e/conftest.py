@@ -36,7 +36,7 @@ CALLER = Path(__file__).with_name("start") / "caller.py"
 ROOT = Path(__file__).parents[2]
 GUARD_SECONDS = 480  # only bounds a hang
 SOON = {
-    "ANTIPHON__PROFILES__QUICK__DEADLINE_SECONDS": "10",
+    "ANTIPHON__PROFILES__QUICK__DEADLINE_SECONDS": "3",
     "ANTIPHON__PROFILES__QUICK__ROUNDS": "1",
     "ANTIPHON__PROFILES__QUICK__MAX_MODEL_CALLS": "2",
     "ANTIPHON__PROFILES__QUICK__CLAIMS": "2",
