@@ -43,8 +43,11 @@ test-vllm: $(STAMP) ## the tests with a real vLLM, on the CPU, in an environment
 	$(BIN)/python -m tools.vllm.model
 	$(BIN)/pytest tests/vllm -p no:cacheprovider -o timeout=3600 -o faulthandler_timeout=3700
 
-torture: $(STAMP) ## break the desk for an hour: histories, crashes, kills, bad lines (tests/torture/__main__.py says how long)
-	@$(BIN)/python -m tests.torture
+# How many times as long as in make test.
+SCALE ?= 30
+torture: $(STAMP) ## break the desk for an hour: histories, crashes, kills, bad lines as often as SCALE says
+	ANTIPHON_TEST_SCALE=$(SCALE) $(BIN)/pytest -n auto -p no:cacheprovider -o timeout=0 -o faulthandler_timeout=0 \
+		tests/integration/torture tests/integration/adapters/*/posting/test_outbox.py tests/integration/adapters/*/posting/test_drafts.py tests/integration/core/desk/sending/test_faults.py
 
 check: $(STAMP) ## style, types, layers, and known faults in our code and in what it runs on
 	$(BIN)/ruff check

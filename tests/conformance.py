@@ -7,7 +7,6 @@ calls for a while, and to let time pass.
 
 from __future__ import annotations
 
-import os
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable
@@ -24,6 +23,7 @@ from core.desk.rules.platforms import ChatPlatform
 from core.engine.wording.final_text import check_sendable
 from core.errors import AmbiguousSend, BadInput, PlatformBusy, PlatformUnavailable
 from core.models import Evidence, FlaggedPost, PostRef, Source
+from tests.fakes.machine.patience import SEED
 
 EXACT_TEXTS = {
     "mention": "@everyone and @here, please read this twice.",
@@ -33,8 +33,6 @@ EXACT_TEXTS = {
     "lines": "first line\n\n  second line",
 }
 
-SEED: Final = int(os.environ.get("ANTIPHON_TEST_SEED", "20260302"))
-"""Of every chance in the generated drafts; a failure is repeated with it."""
 CITED: Final = "https://fra.europa.eu/en/publication/2023/being-black-eu"
 PASSAGE: Final = Evidence("1", "Text.", "Text.", Source("FRA", "A survey", 2023, None, CITED))
 _Sent = TypeVar("_Sent")
@@ -49,11 +47,6 @@ def drafts_of(plain: st.SearchStrategy[str], strange: st.SearchStrategy[str], mo
             st.one_of(st.lists(plain, max_size=8), st.lists(strange, max_size=most)),
         )
     )
-
-
-def how_many_drafts(ordinarily: int) -> int:
-    """How many are generated; ``make torture`` takes more."""
-    return int(os.environ.get("ANTIPHON_TEST_DRAFTS", str(ordinarily)))
 
 
 def generated(most: int) -> Callable[[Any], Any]:

@@ -1,8 +1,7 @@
 """Sends to Mastodon over a bad line: the real outbox on a real database, and a count of what stands in the end.
 
 Owns what happens to each request. The first send of every reply ends by each kind of fault in turn, later ones as
-chance has it, and every sender is a process that was just started. The posting tests run it short, ``make torture``
-long.
+chance has it, and every sender is a process that was just started.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from adapters.mastodon.platform import MastodonPlatform
 from adapters.mastodon.speech.plain_text import plain_text
@@ -120,21 +119,6 @@ async def send_over_a_bad_line(
 def sends_with(ambiguous: int) -> int:
     """How many sends hold so many firsts whose sender cannot know whether the reply is there."""
     return -(-ambiguous // len(set(_IN_TURN) - CERTAIN)) * BATCH
-
-
-def as_row(figures: MastodonFigures) -> dict[str, Any]:
-    """The figures as ``make torture`` prints them; ``broken`` is empty where every promise held."""
-    counts = {"duplicates": figures.duplicates, "lost": figures.lost}
-    return {
-        "runs": figures.sends,
-        "sends": figures.requests,
-        "ambiguous": figures.ambiguous,
-        "posts": figures.posted,
-        "asked": figures.asked,
-        **counts,
-        "kinds": dict(figures.kinds),
-        "broken": ", ".join(f"{count} {what}" for what, count in counts.items() if count),
-    }
 
 
 @asynccontextmanager

@@ -1,8 +1,7 @@
 """Sends to Telegram over a bad line: the real outbox on a real database, and a count of what stands in the end.
 
 Owns what happens to each request. The first send of every reply ends by each kind of fault in turn; every sender is a
-process that was just started. ``make torture`` runs it long,
-``tests/integration/adapters/telegram/posting/test_outbox.py`` short.
+process that was just started.
 """
 
 from __future__ import annotations
@@ -87,27 +86,6 @@ async def send_over_a_bad_line(database: Database, clock: FakeClock, wire: Teleg
         turn = list(_IN_TURN[: sends - start])
         await _batch(database, clock, wire, turn, figures, is_refused=(start // BATCH) % 3 == 2)
     return figures
-
-
-def sends_with(ambiguous: int) -> int:
-    """How many sends hold so many whose sender cannot know whether the reply is there."""
-    return -(-ambiguous // len(set(_IN_TURN) - CERTAIN)) * BATCH
-
-
-def as_row(figures: TelegramFigures) -> dict[str, Any]:
-    """The figures as ``make torture`` prints them; ``broken`` is empty where every promise held."""
-    counts = {"duplicates": figures.duplicates, "lost": figures.lost, "repeated": figures.repeated}
-    wrongly = {"wrongly asked about": figures.asked - figures.ambiguous}
-    return {
-        "runs": figures.sends,
-        "sends": figures.requests,
-        "ambiguous": figures.ambiguous,
-        "posts": figures.posted,
-        "asked": figures.asked,
-        **counts,
-        "kinds": dict(figures.kinds),
-        "broken": ", ".join(f"{count} {what}" for what, count in (counts | wrongly).items() if count),
-    }
 
 
 async def _batch(

@@ -1,9 +1,10 @@
-"""Random histories of a desk, on both databases: every promise holds after every step. ``make torture`` runs more."""
+"""Random histories of a desk, on both databases: every promise holds after every step."""
 
 from __future__ import annotations
 
 from sqlalchemy import URL
 
+from tests.fakes.machine.patience import SCALE
 from tests.torture.histories.machine import run_histories
 from tests.torture.world.ground import Ground
 
@@ -11,7 +12,7 @@ from tests.torture.world.ground import Ground
 def test_random_histories_break_no_promise() -> None:
     """People, workers, a platform that loses answers, and crashes, in any order, on SQLite."""
     with Ground() as ground:
-        run_histories(ground, examples=14, steps=25)
+        run_histories(ground, examples=14 * SCALE, steps=25)
         assert ground.figures.steps > 150
         assert ground.sends > 0
         assert ground.figures.crashes > 0
@@ -23,5 +24,5 @@ def test_random_histories_break_no_promise() -> None:
 def test_random_histories_break_no_promise_in_postgresql(postgresql: URL) -> None:
     """The same machine on the other database."""
     with Ground(postgresql) as ground:
-        run_histories(ground, examples=3, steps=25)
+        run_histories(ground, examples=3 * SCALE, steps=25)
         assert ground.figures.steps > 20

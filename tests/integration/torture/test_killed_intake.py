@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
-import pytest
 from sqlalchemy import URL
 
+from tests.fakes.machine.patience import SCALE
 from tests.torture.ends import telegram_intake
 
-KILLS = int(os.environ.get("ANTIPHON_TEST_KILLS", "3"))
+KILLS = 3 * SCALE
 
 
-@pytest.mark.timeout(max(1800, 60 * KILLS))
 async def test_kills_lose_no_update_and_handle_none_twice(place: Path | URL, tmp_path: Path) -> None:
     """Telegram forgets an update as soon as it is confirmed: by then it must be in the database."""
     telegram_intake.prepare()

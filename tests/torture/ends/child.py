@@ -114,9 +114,7 @@ def main(place: Place, seed: int, has_keys: bool, steps: Connection) -> None:
 
 async def _live(place: Place, life: Life, has_keys: bool) -> None:
     def outcome() -> Outcome:
-        chosen = life.chance.choice(list(Outcome)) if life.chance.random() < _FAULTY else Outcome.WELL
-        place.say("calls", chosen.name)
-        return chosen
+        return life.chance.choice(list(Outcome)) if life.chance.random() < _FAULTY else Outcome.WELL
 
     world = World(
         place.database(),

@@ -2,7 +2,7 @@
 
 Owns what happens to each request, and the count of the replies on Discord in the end. The first send of every reply
 ends in doubt, by each kind of fault in turn; later requests go as chance has it, and every sender is a process that was
-just started. ``make torture`` runs it long, ``tests/integration/adapters/discord/posting/test_outbox.py`` short.
+just started.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 
 from adapters.discord import DiscordOptions, DiscordPlatform, DiscordRoles
 from core.desk.database.connection import Database, Session
@@ -221,21 +221,3 @@ async def _count(database: Database, state: DiscordState, case: Case, figures: F
     figures.duplicates += max(len(standing) - 1, 0)
     has_end = now.state is CaseState.NEEDS_PERSON or (now.state is CaseState.POSTED and bool(standing))
     figures.lost += not (has_end and is_right)
-
-
-def as_row(figures: Figures) -> dict[str, Any]:
-    """The figures as ``make torture`` prints them; ``broken`` is empty where every promise held."""
-    broken = list(figures.complaints)
-    broken += [f"{figures.duplicates} duplicates"] if figures.duplicates else []
-    broken += [f"{figures.lost} lost"] if figures.lost else []
-    return {
-        "runs": figures.sends,
-        "sends": figures.requests,
-        "ambiguous": figures.ambiguous,
-        "posts": figures.posted,
-        "asked": figures.asked,
-        "duplicates": figures.duplicates,
-        "lost": figures.lost,
-        "kinds": dict(figures.kinds),
-        "broken": "\n".join(broken),
-    }

@@ -84,10 +84,6 @@ class Killed:
     kills: int
     stops: int
     flags: int
-    erasures: int
-    cases: int
-    sends: int
-    ambiguous: int
     posts: int
     duplicates: int
     lost: int
@@ -160,18 +156,13 @@ async def look(place: Place, cycles: int, kills: int, stops: int) -> Killed:
     finally:
         await database.close()
     lines = FileLog(place.folder / "platform.jsonl").lines()
-    outcomes, known = Counter(place.said("calls")), {case.post.ref for case in cases}
-    certain = {Outcome.WELL.name, Outcome.BUSY.name, Outcome.REFUSED.name}
+    known = {case.post.ref for case in cases}
     posts = Counter(line.sent.approval_id for line in lines)
     return Killed(
         cycles=cycles,
         kills=kills,
         stops=stops,
         flags=len(flags),
-        erasures=len(erased),
-        cases=len(cases),
-        sends=sum(outcomes.values()),
-        ambiguous=sum(count for name, count in outcomes.items() if name not in certain),
         posts=len(lines),
         duplicates=sum(count - 1 for count in posts.values()),
         lost=sum(ref not in known for ref in world.acknowledged),

@@ -64,7 +64,6 @@ class KilledIntake(NamedTuple):
 
     Attributes:
         handed_out: how often an update was handed out, which a kill before the record of how it ended repeats.
-        again: how many updates were handed out more than once.
         unsettled: how many updates still wait, or could not be handled.
         worded: how many updates still hold words.
     """
@@ -72,7 +71,6 @@ class KilledIntake(NamedTuple):
     kills: int
     updates: int
     handed_out: int
-    again: int
     cases: Cases
     unsettled: int
     worded: int
@@ -130,7 +128,6 @@ async def run(place: Place, kills: int, seed: int) -> KilledIntake:
         kills=kills,
         updates=len(updates),
         handed_out=len(said),
-        again=len(said) - len(set(said)),
         cases=talk.look(cases),
         unsettled=sum(row.state is not UpdateState.DONE for row in updates)
         + len(server.state.updates.made)

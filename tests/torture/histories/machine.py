@@ -1,7 +1,5 @@
 """Random histories of a desk: a Hypothesis state machine that asks every invariant after every step.
 
-    python -m tests.torture
-
 Each example is a world of its own, over a copy of a database in which the people are settled.
 """
 
@@ -21,7 +19,7 @@ class DeskMachine(DraftingRules, PeopleRules, SendingRules, TimeRules):
     """Everything that people, workers, the platform, time and bad luck do to a desk, in any order."""
 
 
-def run_histories(ground: Ground, *, examples: int, steps: int, seed: int | None = None) -> None:
+def run_histories(ground: Ground, *, examples: int, steps: int) -> None:
     """Run random histories; the first that breaks a promise is shrunk and raised."""
     machine = type("Histories", (DeskMachine,), {"ground": ground})
     phases = (Phase.generate, Phase.shrink)
@@ -29,7 +27,7 @@ def run_histories(ground: Ground, *, examples: int, steps: int, seed: int | None
         max_examples=examples,
         stateful_step_count=steps,
         database=None,
-        derandomize=seed is None,
+        derandomize=True,
         phases=phases,
         suppress_health_check=list(HealthCheck),
         print_blob=False,

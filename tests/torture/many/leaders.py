@@ -43,14 +43,7 @@ class Led:
     stops: int = 0
     leases: list[float] = field(default_factory=list)
     slots: Counter[str] = field(default_factory=Counter)
-    cut_short: int = 0
-    missed: int = 0
     broken: list[str] = field(default_factory=list)
-
-    @property
-    def latest(self) -> float:
-        """The most leases that nobody led."""
-        return max(self.leases, default=0.0)
 
 
 @dataclass(slots=True)
@@ -60,9 +53,9 @@ class _Child:
     line: Connection
 
 
-def prepare(*modules: str) -> None:
-    """Let the processes begin with everything imported; ``modules`` is what the program imports that starts them."""
-    _CHILDREN.set_forkserver_preload([*modules, "tests.torture.many.scheduler"])
+def prepare() -> None:
+    """Let the processes begin with everything imported."""
+    _CHILDREN.set_forkserver_preload(["tests.torture.many.scheduler"])
 
 
 async def run(server: URL, folder: Path, losses: int, *, seed: int = 0, lease_seconds: float = 2.0) -> Led:
@@ -172,17 +165,12 @@ class _Run:
         for row in await self._database.run("look at the chores", work):
             found.slots[row.kind] += 1
             begun, ended = said[f"begun {row.key}"], said[f"ended {row.key}"]
-            found.cut_short += row.attempts - 1
             if row.state is JobState.DONE and not (1 <= ended <= begun <= row.attempts):
                 found.broken.append(
                     f"{row.key} was begun {begun} times, in {row.attempts} attempts, and ended {ended} times."
                 )
             if row.state is JobState.DEAD:
                 found.broken.append(f"{row.key} was given up.")
-        slots = sorted(datetime.fromisoformat(key.partition(" ")[2].partition(":")[2]) for key in said if SELDOM in key)
-        if slots:
-            whole = (slots[-1] - slots[0]).total_seconds() / (5 * self._lease)
-            found.missed = round(whole) + 1 - len(set(slots))
         if not found.slots[OFTEN] or not found.slots[SELDOM]:
             found.broken.append("No slot of a chore came.")
 

@@ -83,16 +83,6 @@ class Lost:
     given_up: int = 0
     broken: list[str] = field(default_factory=list)
 
-    @property
-    def latest(self) -> float:
-        """The most leases that any case was in the hands of nobody."""
-        return max((one for some in self.leases.values() for one in some), default=0.0)
-
-    @property
-    def late(self) -> int:
-        """How many cases were in the hands of nobody for more than two leases."""
-        return sum(one > 2 for some in self.leases.values() for one in some)
-
 
 @dataclass
 class _Child:
@@ -106,9 +96,9 @@ class _Child:
     is_in_trouble: bool = False
 
 
-def prepare(*modules: str) -> None:
-    """Let the processes begin with everything imported; ``modules`` is what the program imports that starts them."""
-    _CHILDREN.set_forkserver_preload([*modules, "tests.torture.many.worker"])
+def prepare() -> None:
+    """Let the processes begin with everything imported."""
+    _CHILDREN.set_forkserver_preload(["tests.torture.many.worker"])
 
 
 async def run(

@@ -20,15 +20,16 @@ from adapters.discord import DiscordOptions, DiscordPlatform
 from core.engine.wording.final_text import check_sendable
 from core.errors import BadInput, PlatformUnavailable
 from core.models import PostRef
-from tests.conformance import CITED, PASSAGE, drafts_of, hold_for_drafts, how_many_drafts, reply_to
+from tests.conformance import CITED, PASSAGE, drafts_of, hold_for_drafts, reply_to
 from tests.fakes.discord.server import BOT_ID, DiscordState, LoopbackClient
 from tests.fakes.discord.server.rest import carry_out
 from tests.fakes.discord.server.spec import published
 from tests.fakes.discord.server.state import CHANNEL_ID, GUILD_ID, OWNER_ID
 from tests.fakes.machine.clock import FakeClock
+from tests.fakes.machine.patience import SCALE
 from tests.torture.ends.discord_sends import discord as on_loopback
 
-DRAFTS: Final = how_many_drafts(300)
+DRAFTS: Final = 300 * SCALE
 
 PIECES: Final = (
     *("We all live here.", "Most people work", "@everyone", "@here", f"<@{OWNER_ID}>", f"<@!{OWNER_ID}>"),

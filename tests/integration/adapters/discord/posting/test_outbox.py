@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import random
 from collections import Counter
 from contextlib import suppress
@@ -19,12 +18,9 @@ from tests.fakes.discord.server import DiscordState
 from tests.fakes.discord.server.faults import Fault
 from tests.fakes.discord.server.state import GUILD_ID
 from tests.fakes.machine.clock import FakeClock
+from tests.fakes.machine.patience import SCALE, SEED
 from tests.torture.ends import discord_sends
 
-SCALE = int(os.environ.get("ANTIPHON_TEST_SCALE", "1"))
-"""How much longer than usual the long tests run."""
-SEED = int(os.environ.get("ANTIPHON_TEST_SEED", "20260302"))
-"""Of every chance in this file; a failure is repeated with it."""
 SENDS, BATCH, THROUGH_THE_OUTBOX = 100 * SCALE, 50, 12 * SCALE
 
 AMBIGUOUS: Final = (

@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 
 from adapters.mastodon.speech.plain_text import plain_text
 from core.errors import PlatformUnavailable
-from tests.conformance import CITED, drafts_of, hold_for_drafts, how_many_drafts, reply_to
+from tests.conformance import CITED, drafts_of, hold_for_drafts, reply_to
+from tests.fakes.machine.patience import SCALE
 from tests.fakes.mastodon.server.server import MastodonServer
 from tests.fakes.mastodon.town import JSON
 from tests.fakes.mastodon.wire import FAR, MastodonWire, mastodon_wire
 
-DRAFTS: Final = how_many_drafts(100)
+DRAFTS: Final = 100 * SCALE
 TAG: Final = "#bot"
 
 _SIGNS: Final = (

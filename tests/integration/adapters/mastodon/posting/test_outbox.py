@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 
 from core.desk.database.connection import Database
 from tests.fakes.machine.clock import FakeClock
+from tests.fakes.machine.patience import SCALE, SEED
 from tests.fakes.mastodon.sends import CERTAIN, KINDS, send_over_a_bad_line, sends_with
 
-SCALE = int(os.environ.get("ANTIPHON_TEST_SCALE", "1"))
-"""How much longer than usual the long tests run."""
-SEED = int(os.environ.get("ANTIPHON_TEST_SEED", "20260302"))
-"""Of every chance in this file; a failure is repeated with it."""
 AMBIGUOUS = 7 * SCALE
 """First sends of replies that end in doubt."""
 
@@ -23,10 +18,7 @@ AMBIGUOUS = 7 * SCALE
 async def test_ambiguous_sends_leave_no_duplicate_and_lose_nothing(
     database: Database, clock: FakeClock, software: str
 ) -> None:
-    """Each kind of fault in turn (I2): with a key a reply is sent until it stands; without one, a person is asked.
-
-    ``make torture`` does it on PostgreSQL, too.
-    """
+    """Each kind of fault in turn (I2): with a key a reply is sent until it stands; without one, a person is asked."""
     found = await send_over_a_bad_line(database, clock, software, sends_with(AMBIGUOUS), SEED)
     assert found.sends == found.posted + found.asked == sends_with(AMBIGUOUS)
     assert set(found.kinds) == set(KINDS)

@@ -14,12 +14,13 @@ from hypothesis import strategies as st
 
 from core.engine.scoring.quotation import quote_of
 from core.errors import PlatformUnavailable
-from tests.conformance import CITED, drafts_of, generated, hold_for_drafts, how_many_drafts, reply_to
+from tests.conformance import CITED, drafts_of, generated, hold_for_drafts, reply_to
+from tests.fakes.machine.patience import SCALE
 from tests.fakes.telegram.server.server import TelegramServer
 from tests.fakes.telegram.server.texts import cut
 from tests.fakes.telegram.wire import TelegramWire, telegram_wire
 
-DRAFTS: Final = how_many_drafts(300)
+DRAFTS: Final = 300 * SCALE
 
 PIECES: Final = (
     *(

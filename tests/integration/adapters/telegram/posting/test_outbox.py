@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from core.desk.database.connection import Database
 from tests.fakes.machine.clock import FakeClock
+from tests.fakes.machine.patience import SCALE
 from tests.fakes.telegram.sends import BATCH, CERTAIN, KINDS, send_over_a_bad_line
 from tests.fakes.telegram.wire import TelegramWire
 
-SENDS = 3 * BATCH
-"""``make torture`` sends more."""
+SENDS = 3 * BATCH * SCALE
 
 
 async def test_the_outbox_sends_nothing_twice_and_asks_a_person(
