@@ -1,4 +1,4 @@
-"""What the person who runs Antiphon sees of a process, as the settings want it: its log, metrics, readiness and traces.
+"""What the person who runs Antiphon sees of a process, as the settings want it: its log, metrics and readiness.
 
 They are there before anything is loaded, and until all else has ended.
 """

@@ -183,7 +183,7 @@ class Worker:
                 await pause(case.over, self._poll_seconds)
 
     async def _draft_watched(self, taken: TakenCase, turn: Turn = nullcontext) -> None:
-        """Draft, and let the log, the metrics and the traces tell of it."""
+        """Draft, and let the log and the metrics tell of it."""
         with watched(taken, self._drafting.profile) as attempt:
             await self._draft_under_lease(taken, attempt, turn)
 

@@ -1,8 +1,4 @@
-"""What can be read about cases.
-
-``view`` and ``listed`` answer a person, whose role is read in the same transaction; the rest is for Antiphon's own
-parts, and for what they show to the person who runs it.
-"""
+"""What can be read about cases, by Antiphon's own parts: no role is asked for."""
 
 from __future__ import annotations
 
@@ -15,14 +11,10 @@ from core.desk.rules.approval import CaseState, why_two
 from core.desk.rules.input_checks import check_text
 from core.desk.rules.origins import ReviewOfPrepared, prepared_of
 from core.desk.rules.policy import PublicText, render
-from core.desk.rules.roles import OnCase, Person
-from core.desk.store import approvals, communities, holds, prepared, suggestions
 from core.desk.store import cases as store
-from core.desk.store.approvals import First
+from core.desk.store import communities, prepared, suggestions
 from core.desk.store.audit import AuditEntry
 from core.desk.store.cases import Case
-from core.desk.store.holds import Hold
-from core.desk.store.people import require_on_case
 from core.desk.store.suggestions import StoredSuggestion
 from core.engine.reading.unread_posts import nothing_known
 from core.engine.scoring.check import CheckedSentence
@@ -32,18 +24,6 @@ from core.engine.wording.final_text import check_sendable
 from core.engine.wording.text_rules import TextRules, broken_rule, check_rules
 from core.i18n.sentences import sentence
 from core.models import Draft, FlaggedPost, Suggestion
-
-
-@dataclass(frozen=True, slots=True)
-class CaseContents:
-    """All that a person sees of a case: what was said about it, who holds it, and who approved a text first."""
-
-    case: Case
-    suggestion: StoredSuggestion | None
-    claims: tuple[str, ...]
-    history: tuple[AuditEntry, ...]
-    hold: Hold | None
-    firsts: tuple[First, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,36 +52,6 @@ class CaseQueries:
         self._database = database
         self._edit_reader = edit_reader
 
-    async def view(self, case_id: str, by: Person) -> CaseContents:
-        """A case, for a person.
-
-        Raises:
-            NotAllowed: the person may read no case there, and did not flag this one.
-        """
-
-        async def work(session: Session) -> CaseContents:
-            case = await store.load(session, case_id)
-            await require_on_case(session, case.community_id, by, OnCase.READ, flagged_by=case.post.flagged_by)
-            return CaseContents(
-                case,
-                await suggestions.latest_suggestion(session, case_id),
-                tuple(await suggestions.claims(session, case_id)),
-                tuple(await store.history(session, case_id)),
-                await holds.holder(session, case),
-                tuple(await approvals.counting(session, case)),
-            )
-
-        return await self._database.run("view a case", work)
-
-    async def listed(self, community_id: str, by: Person, state: CaseState | None = None) -> list[Case]:
-        """The cases of one community, for a person, oldest first; ``NotAllowed`` if they may not read them."""
-
-        async def work(session: Session) -> list[Case]:
-            await require_on_case(session, community_id, by, OnCase.READ)
-            return await store.all_cases(session, *filter(None, [state]), community_id=community_id)
-
-        return await self._database.run("view cases", work)
-
     async def case(self, case_id: str) -> Case:
         """The case as it is now; ``BadInput`` if there is none."""
         return await self._database.run("read a case", lambda session: store.load(session, case_id))
@@ -127,19 +77,6 @@ class CaseQueries:
             return await suggestions.latest_suggestion(session, case_id)
 
         return await self._database.run("read a suggestion", work)
-
-    async def claims(self, case_id: str) -> list[str]:
-        """Every counter-claim that was proposed or chosen for a case, the newest first."""
-
-        async def work(session: Session) -> list[str]:
-            await store.load(session, case_id)
-            return await suggestions.claims(session, case_id)
-
-        return await self._database.run("read claims", work)
-
-    async def chosen_claim(self, case_id: str) -> str | None:
-        """The counter-claim that a moderator chose for a case; ``None`` lets the engine write some and vote."""
-        return await self._database.run("read the claim", lambda session: suggestions.chosen_claim(session, case_id))
 
     async def reviews(self, community_id: str, drafts: Sequence[Draft]) -> dict[str, ReviewOfPrepared]:
         """Who in a community reviewed the prepared replies that some drafts are made of."""

@@ -92,11 +92,6 @@ async def cases_with_prepared(session: Session, community_id: str, *ids: str) ->
     return sorted(set(await session.scalars(query)))
 
 
-async def claims(session: Session, case_id: str) -> list[str]:
-    """Every counter-claim of a case, each once, those of its newest suggestion first."""
-    return claims_of(await suggestions(session, case_id))
-
-
 def claims_of(drafted: Sequence[StoredSuggestion]) -> list[str]:
     """Every counter-claim of suggestions, newest first, each once."""
     return list(dict.fromkeys(claim.text for stored in drafted for claim in stored.suggestion.claims))

@@ -241,6 +241,6 @@ async def test_a_case_that_is_not_there_is_said_so(desk: Desk) -> None:
     for call in (desk.queries.case, desk.queries.history, desk.queries.suggestion):
         with pytest.raises(BadInput, match="no case nothing"):
             await call("nothing")
-    for decide in (desk.decisions.hold, desk.decisions.release, desk.queries.view):
+    for decide in (desk.decisions.hold, desk.decisions.release):
         with pytest.raises(BadInput, match="no case nothing"):
             await decide("nothing", MODERATOR)
