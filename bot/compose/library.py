@@ -136,6 +136,21 @@ class OpenLibrary:
 
         return await asyncio.to_thread(work)
 
+    async def push(self, settings: Settings, on_progress: OnProgress) -> int:
+        """Copy all that is served to the Qdrant server; returns how many paragraphs. Raises ``IndexUnavailable``."""
+        if not settings.kb.qdrant_url:
+            raise BadInput("No Qdrant server is named.", remedy="Set qdrant_url in [kb].")
+        from bot.compose.engine import open_embedder, open_qdrant
+
+        shelf = open_qdrant(settings, open_embedder(settings))
+
+        def work() -> int:
+            rows = [row for _, rows in self.library.served().values() for row in rows]
+            shelf.push(list(self.library.paragraphs(rows).values()), self._shelf.follow().version, on_progress)
+            return shelf.count()
+
+        return await asyncio.to_thread(work)
+
     async def faults(self, *, repair: bool) -> list[str]:
         """What is damaged, in words; if asked, a damaged index is built again, and an old one brought up to date."""
         in_library = await asyncio.to_thread(self.library.faults)

@@ -1,1 +1,1 @@
-"""The library as it is searched."""
+"""The library as it is searched: on this machine or on a Qdrant server."""

@@ -17,7 +17,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from datetime import date
 from pathlib import Path
 from threading import Lock
 from typing import Final
@@ -31,10 +30,10 @@ from core.engine.ports import Embedder
 from core.engine.wording.word_index import ENGLISH, STEMMERS, either, stems, tokens
 from core.errors import IndexUnavailable
 from core.i18n.sentences import sentence
-from core.models import TargetGroup
 from kb.documents import ListedDocument
 from kb.library.library import Library, Paragraph
 from kb.library.store import FILE, WORDS, Store
+from kb.shelf.search import EVERYTHING, Filters
 
 EXACT_UP_TO: Final = 50_000
 """The largest number of vectors that are compared one by one."""
@@ -51,30 +50,6 @@ _NEVER = (1 << 63) - 1
 _LONGEST = 1.02  # of a vector in half precision; a longer one was damaged
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Filters:
-    """Which paragraphs a search may return; what is left out does not narrow it.
-
-    Attributes:
-        target_groups: those about one of these.
-        since_year: those of this year or later, never one without a year.
-        languages: ISO 639-1 codes; a document without one counts as English.
-        today: those that have not expired on that day.
-        per_document: the most paragraphs of one document.
-    """
-
-    target_groups: frozenset[TargetGroup] = frozenset()
-    since_year: int | None = None
-    publishers: frozenset[str] = frozenset()
-    languages: frozenset[str] = frozenset()
-    today: date | None = None
-    per_document: int | None = None
-
-
-EVERYTHING: Final = Filters()
-"""No filter at all."""
 
 
 class Neighbours:
@@ -321,7 +296,7 @@ class _Passing:
 
 
 class LocalShelf:
-    """The paragraphs of a library, by the index in its file; blocking, safe to share between threads and processes.
+    """A ``Shelf`` over a library and the index in its file; blocking, safe to share between threads and processes.
 
     Args:
         exact_up_to: the largest number of vectors that are compared one by one.

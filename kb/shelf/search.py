@@ -7,7 +7,9 @@ its place in the document.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from typing import Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +30,6 @@ from kb.ranking.fusion import (
     preference,
 )
 from kb.ranking.queries import Directions, PreparedQuery
-from kb.shelf.local import Filters, LocalShelf
 
 _CANDIDATES = 200  # of BM25, for each query: paragraphs without a vector must be found by their words
 _EMBEDDED_NOW = 48  # of these at most: 56 paragraphs a second on two cores, each kept for the next search
@@ -36,6 +37,58 @@ _EACH_DOCUMENT = 3  # of the candidates: one document cannot fill them all
 _DISTRUSTED = -0.1  # the malus of a source of low trust, nearly that of a passage about another group
 _LEAST_SHARED = 3  # stems that a passage in a language without vectors must share with a query
 _EACH_SHARED, _MOST_SHARED = 0.03, 6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filters:
+    """Which paragraphs a search may return; what is left out does not narrow it.
+
+    Attributes:
+        target_groups: those about one of these.
+        since_year: those of this year or later, never one without a year.
+        languages: ISO 639-1 codes; a document without one counts as English.
+        today: those that have not expired on that day.
+        per_document: the most paragraphs of one document.
+    """
+
+    target_groups: frozenset[TargetGroup] = frozenset()
+    since_year: int | None = None
+    publishers: frozenset[str] = frozenset()
+    languages: frozenset[str] = frozenset()
+    today: date | None = None
+    per_document: int | None = None
+
+
+EVERYTHING: Final = Filters()
+"""No filter at all."""
+
+
+class Shelf(Protocol):
+    """Where paragraphs are found and read: the library with its local index, or a server. Blocking.
+
+    Raises:
+        IndexUnavailable: it cannot be reached, or is damaged.
+    """
+
+    def bm25(self, query: str, k: int, filters: Filters) -> list[tuple[int, float]]:
+        """The best ``k`` rows by BM25, best first; any text will do."""
+        ...
+
+    def dense(self, vector: NDArray[np.float32], k: int, filters: Filters) -> list[tuple[int, float]]:
+        """The best ``k`` embedded rows by inner product with ``vector``, of shape (dimension,), best first."""
+        ...
+
+    def vectors(self, rows: Sequence[int]) -> NDArray[np.float32]:
+        """The unit vectors of these rows, of shape (len(rows), dimension); embedded now where they are not yet."""
+        ...
+
+    def embedded(self, rows: Sequence[int]) -> frozenset[int]:
+        """Those of these rows that have vectors already."""
+        ...
+
+    def paragraphs(self, rows: Sequence[int]) -> Mapping[int, Paragraph]:
+        """The paragraphs of these rows that are served."""
+        ...
 
 
 class LibrarySearch:
@@ -46,7 +99,7 @@ class LibrarySearch:
     """
 
     def __init__(
-        self, shelf: LocalShelf, embedder: Embedder, *, clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+        self, shelf: Shelf, embedder: Embedder, *, clock: Callable[[], datetime] = lambda: datetime.now(UTC)
     ) -> None:
         self._shelf = shelf
         self._embedder = embedder

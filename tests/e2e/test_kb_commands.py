@@ -198,6 +198,7 @@ def test_a_damaged_index_is_found_and_built_again(here: InThisProcess, papers: P
         (("trust", "web", "high"), "There is no source 'web'. There are: un, eurlex, fra, folder."),
         (("waiting", "--source", "web"), "There is no source 'web'."),
         (("accept", "7"), "Nothing has the number 7."),
+        (("push",), "Set qdrant_url in [kb]."),
     ],
 )
 def test_a_wrong_call_names_the_remedy(words: tuple[str, ...], said: str, tmp_path: Path):

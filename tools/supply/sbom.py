@@ -22,7 +22,7 @@ from bot.settings import LlmSettings
 from core.engine.backends.weights import PACKAGED
 
 ROOT: Final = Path(__file__).parents[2]
-EXTRAS: Final = ("embedded", "scorers", "server")
+EXTRAS: Final = ("embedded", "qdrant", "scorers", "server")
 _SPEC_VERSION: Final = "1.6"
 
 

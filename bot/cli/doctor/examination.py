@@ -365,7 +365,7 @@ async def examine_knowledge(settings: Settings, *names: str) -> list[Finding]:
         names: the checks that are wanted; all if none is given.
     """
     checks = {"embedding model": _heads, "scorers": _scorers, "knowledge base": _knowledge}
-    if (settings.library_folder / LIBRARY_FILE).exists():
+    if settings.kb.index == "local" and (settings.library_folder / LIBRARY_FILE).exists():
         checks["library"] = _library
     if settings.kb.reranker:
         checks["reranker"] = _reranker
@@ -399,7 +399,11 @@ async def _knowledge(settings: Settings) -> str:
     search = open_knowledge(alone, open_embedder(settings))
     evidence = await search.search(EvidenceQuery(("equal rights and dignity",), "Everyone is born equal."))
     if evidence.notes:
-        raise AntiphonError(f"{'; '.join(evidence.notes)}.", remedy="Run: antiphon kb verify --repair.")
+        is_local = settings.kb.index == "local"
+        server = "Start the Qdrant server, or correct kb.qdrant_url; antiphon kb push fills it."
+        raise AntiphonError(
+            f"{'; '.join(evidence.notes)}.", remedy="Run: antiphon kb verify --repair." if is_local else server
+        )
     return f"a search finds {counted(len(evidence.passages), 'passage')}"
 
 

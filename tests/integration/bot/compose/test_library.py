@@ -12,7 +12,7 @@ from bot.compose.engine import open_embedder, open_knowledge
 from bot.compose.library import OpenLibrary, open_library, open_source
 from bot.settings import Settings, load_settings
 from core.engine.ports import EvidenceQuery
-from core.errors import BadInput, BadSettings
+from core.errors import BadInput, BadSettings, IndexUnavailable
 from core.models import TargetGroup
 from kb.documents import Selection
 from kb.ingest import Built, DocumentOutcome
@@ -196,6 +196,16 @@ async def test_what_is_removed_is_removed_with_the_copy_of_its_file(tmp_path: Pa
     assert list(place.parent.iterdir()) == []
 
 
+async def test_a_search_without_a_server_says_what_is_missing(settings_for: SettingsFor) -> None:
+    """Qdrant is asked where the settings say so; a server that is not there leaves the starter facts."""
+    settings = settings_for(index="qdrant", qdrant_url="http://127.0.0.1:9")
+    found = await open_knowledge(settings, open_embedder(settings)).search(
+        EvidenceQuery(("women cannot lead",), "", TargetGroup.WOMEN)
+    )
+    assert found.passages
+    assert "Qdrant does not answer" in found.notes[0]
+
+
 async def test_a_library_that_serves_nothing_is_not_missed(settings_for: SettingsFor) -> None:
     """Protects new communities: a look at an empty library does not put a warning on every suggestion."""
     settings = settings_for()
@@ -213,3 +223,11 @@ async def test_a_library_that_cannot_be_opened_leaves_the_facts(settings_for: Se
     found = await open_knowledge(settings, open_embedder(settings)).search(EvidenceQuery(("women cannot lead",), ""))
     assert found.passages
     assert "cannot be opened" in found.notes[0]
+
+
+async def test_a_push_needs_a_server(settings_for: SettingsFor) -> None:
+    async with open_library(settings_for()) as opened:
+        with pytest.raises(BadInput, match="qdrant_url"):
+            await opened.push(load_settings(), lambda _, __: None)
+        with pytest.raises(IndexUnavailable, match="Qdrant"):
+            await opened.push(settings_for(qdrant_url="http://127.0.0.1:9"), lambda _, __: None)

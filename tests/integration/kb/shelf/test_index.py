@@ -17,7 +17,8 @@ from core.models import TargetGroup
 from kb.documents import FetchedFile, Page, ParsedFile, Span
 from kb.library.library import Library, State
 from kb.library.store import FILE
-from kb.shelf.local import EVERYTHING, Filters, LocalShelf
+from kb.shelf.local import LocalShelf
+from kb.shelf.search import EVERYTHING, Filters
 from tests.fakes.documents.source import AT, listed
 from tests.fakes.engine.embedder import FakeEmbedder
 

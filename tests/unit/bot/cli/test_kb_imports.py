@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-HEAVY = {"numpy", "sqlalchemy", "faiss", "Stemmer", "aiohttp", "torch", "onnxruntime"}
+HEAVY = {"numpy", "sqlalchemy", "faiss", "Stemmer", "aiohttp", "torch", "onnxruntime", "qdrant_client"}
 
 
 def test_the_commands_are_there_before_anything_large_is_loaded() -> None:

@@ -78,7 +78,7 @@ def test_several_model_servers_are_refused_with_what_stands_before_them(load, to
 @pytest.mark.parametrize(
     "key",
     [
-        "llm.base_url", "judge.base_url", "kb.un_url", "kb.eurlex_url", "kb.fra_url",
+        "llm.base_url", "judge.base_url", "kb.qdrant_url", "kb.un_url", "kb.eurlex_url", "kb.fra_url",
         "telegram.api_url", "mastodon.url",
     ],
 )  # fmt: skip

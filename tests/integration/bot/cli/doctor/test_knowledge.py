@@ -43,6 +43,11 @@ async def test_a_reranker_that_cannot_be_loaded(tmp_path: Path) -> None:
     told("a reranker that cannot be loaded", await _of(_settings(tmp_path, reranker=str(tmp_path / "no")), "reranker"))
 
 
+async def test_a_qdrant_server_that_does_not_answer(tmp_path: Path) -> None:
+    settings = _settings(tmp_path, index="qdrant", qdrant_url="http://127.0.0.1:9")
+    told("a Qdrant server that does not answer", await _of(settings, "knowledge base", "library"))
+
+
 @pytest.fixture
 async def library(tmp_path: Path) -> Settings:
     """A library that serves one document, with its index."""
