@@ -201,6 +201,7 @@ class _Run:
             engine.router,
             claim=request.claim,
             sources=request.sources,
+            intents=request.voice.intents,
             prepared=request.prepared,
             own=request.cards,
         )

@@ -13,9 +13,8 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from enum import StrEnum
 from itertools import groupby
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +26,8 @@ from core.engine.cards.answers import (
     VECTORS,
     Limit,
     answers,
+    features_of_other,
     fits_of,
-    prepared_features,
     shipped_vectors,
     turned,
 )
@@ -45,7 +44,7 @@ from training.heads.projections import Pairs, learnt
 _LANGUAGE: Final = "en"
 _RIDGE: Final = 1.0
 _STEPS: Final = 30
-_LEAST: Final = 0.15
+_LEAST: Final = 0.1
 """The chance from which a reply is one of the drafts."""
 _LEVELS: Final = tuple(level / 100 for level in range(95, 0, -5))
 """The shares of publishable first drafts that a limit is fitted for, the highest first."""
@@ -56,39 +55,34 @@ _SHARES: Final = 8
 """How many of the router's shares are kept of a post."""
 
 
-class Kind(StrEnum):
-    """What a reply is offered as: since it answers what the post says, or as prepared for a stereotype."""
+class Vote(NamedTuple):
+    """What tells of a reply under one post, by the bank and without it, and whether a reader would publish it."""
 
-    ANSWER = "answers"
-    PREPARED = "prepared"
-
-
-Vote = tuple[Kind, NDArray[np.float32], bool]
+    by_bank: NDArray[np.float32]
+    by_text: NDArray[np.float32]
+    is_right: bool
 
 
 def main() -> None:
     """Write the vectors and what was fitted, and print what the likeliest replies are worth."""
     router, embedder = shipped_router(), SentenceEmbedder()
     packed = _packed(router, embedder)
-    nothing = {"of_nearest": [], "of_answers": [], "of_prepared": [], "least": 1, "limits": []}
+    nothing = {"of_nearest": [], "of_answers": [], "of_others": [], "least": 1, "limits": []}
     VECTORS.write_bytes(save(packed, metadata={"about": json.dumps(nothing)}))
     near, told, shown = list[NDArray[np.float32]](), list[bool](), list[list[Vote]]()
     for post, some in groupby(judged(), key=lambda row: row.post):
         features, rows = shipped_vectors().features(post, _LANGUAGE, router, embedder), list(some)
-        found = [row for row in rows if row.at is not None]
-        near += [features[row.at] for row in found if row.at is not None]
-        told += [row.verdict is Verdict.YES for row in found]
+        near += [features[row.at] for row in rows]
+        told += [row.verdict is Verdict.YES for row in rows]
         if rows[0].is_dev:  # of the others the network has learnt
             shown.append(list(_votes(rows, features, embedder)))
     about: dict[str, Any] = {"of_nearest": fitted(np.stack(near), np.array(told)).round(4).tolist()}
-    alone = [vote for some in shown for kind, _, vote in some if kind is Kind.PREPARED]
-    print(f"{len(alone)} prepared replies alone: {np.mean(alone):.3f}")  # noqa: T201
     first = _first(shown)
     print(*_table(first), sep="\n")  # noqa: T201
     limits = limits_of(first)
     print(*(in_words(limit) for limit in limits), sep="\n")  # noqa: T201
     everything = [one for some in shown for one in some]
-    about |= {f"of_{kind}": _of(kind, everything).round(4).tolist() for kind in Kind}
+    about |= {"of_answers": _by_bank(everything).round(4).tolist(), "of_others": _by_text(everything).round(4).tolist()}
     about |= {"least": _LEAST, "limits": [list(limit) for limit in limits]}
     VECTORS.write_bytes(save(packed, metadata={"about": json.dumps(about)}))
 
@@ -103,12 +97,8 @@ def _votes(rows: Sequence[Judged], features: NDArray[np.float32], embedder: Embe
     for row, fit, reply in zip(rows, fits, replies, strict=True):
         if brought_in(row.text, row.post, _LANGUAGE):
             continue
-        is_right = row.verdict is Verdict.YES
-        if row.at is not None:
-            yield Kind.ANSWER, np.array([fit, *features[row.at]], np.float32), is_right
-        else:
-            of_card = prepared_features(row.text, float(fit), float(reply @ post))
-            yield Kind.PREPARED, of_card, is_right
+        by_text = features_of_other(row.text, float(fit), float(reply @ post))
+        yield Vote(np.array([fit, *features[row.at]], np.float32), by_text, row.verdict is Verdict.YES)
 
 
 def _packed(router: Router, embedder: Embedder) -> dict[str, NDArray[Any]]:
@@ -174,9 +164,12 @@ def _mean(rows: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
     return np.asarray(mean / np.linalg.norm(mean))
 
 
-def _of(kind: Kind, votes: Sequence[Vote]) -> NDArray[np.float64]:
-    mine = [(features, vote) for one, features, vote in votes if one is kind]
-    return fitted(np.stack([features for features, _ in mine]), np.array([vote for _, vote in mine]))
+def _by_bank(votes: Sequence[Vote]) -> NDArray[np.float64]:
+    return fitted(np.stack([vote.by_bank for vote in votes]), np.array([vote.is_right for vote in votes]))
+
+
+def _by_text(votes: Sequence[Vote]) -> NDArray[np.float64]:
+    return fitted(np.stack([vote.by_text for vote in votes]), np.array([vote.is_right for vote in votes]))
 
 
 def _first(posts: Sequence[Sequence[Vote]], folds: int = 10) -> list[tuple[float, bool]]:
@@ -187,10 +180,10 @@ def _first(posts: Sequence[Sequence[Vote]], folds: int = 10) -> list[tuple[float
     first = list[tuple[float, bool]]()
     for fold in range(folds):
         learnt = [vote for at, some in enumerate(posts) if at % folds != fold for vote in some]
-        weights = {kind: _of(kind, learnt) for kind in Kind}
+        weights = _by_bank(learnt)
         for some in [some for at, some in enumerate(posts) if at % folds == fold]:
-            odds, vote = max((_odds(features, weights[kind]), vote) for kind, features, vote in some)
-            first.append((1 / (1 + math.exp(-odds)), vote))
+            odds, is_right = max((_odds(vote.by_bank, weights), vote.is_right) for vote in some)
+            first.append((1 / (1 + math.exp(-odds)), is_right))
     return sorted(first, key=lambda one: -one[0])
 
 

@@ -24,8 +24,8 @@ import torch
 from sklearn.metrics import roc_auc_score
 from torch.nn import functional
 
-from core.engine.cards.answers import FIT, answers, as_read, says
-from core.engine.cards.bank import load_cards, prepared_id
+from core.engine.cards.answers import FIT, answers, as_read
+from core.engine.cards.bank import prepared_id
 from core.engine.readers.probe import PROBE
 from training.corpus import DATA, called, rows_in
 from training.heads.epochs import Example, TunedNetwork, Values, fine_tuned, logits_of, shuffled
@@ -59,46 +59,31 @@ class Judged:
 
     Attributes:
         says: what it answers.
-        at: its place in the bank; ``None`` for a prepared reply of a card.
+        at: its place in the bank.
     """
 
     post: str
     text: str
     says: str
     verdict: Verdict
-    at: int | None
+    at: int
     is_dev: bool
 
 
 def judged(file: Path = FOLDER / "judged.jsonl") -> Iterator[Judged]:
-    """All verdicts, those of one post together; replies that are no longer in bank or cards are left out."""
-    places, cards = _places(), _of_cards()
+    """All verdicts, those of one post together; replies that are no longer in the bank are left out."""
+    places = _places()
     for row in rows_in(file):
         for verdict in Verdict:
             for id_ in row.get(verdict, ()):
                 if (at := places.get(id_)) is not None:
                     text, says = called(answers()[at], row["post"])
-                elif id_ in cards:
-                    text, says = cards[id_]
-                else:
-                    continue
-                yield Judged(row["post"], text, says, verdict, at, is_dev=row["split"] == "dev")
+                    yield Judged(row["post"], text, says, verdict, at, is_dev=row["split"] == "dev")
 
 
 @cache
 def _places() -> Mapping[str, int]:
     return {prepared_id(_LANGUAGE, one.text): at for at, one in enumerate(answers())}
-
-
-@cache
-def _of_cards() -> Mapping[str, tuple[str, str]]:
-    """The prepared replies of the cards and the gists that they answer, by their ids."""
-    return {
-        prepared_id(_LANGUAGE, text): (text, says(card.stereotype))
-        for card in load_cards(_LANGUAGE)
-        for texts in card.replies.values()
-        for text in texts
-    }
 
 
 def _own(left_out: frozenset[str]) -> Iterator[tuple[str, str]]:

@@ -7,8 +7,8 @@ card answers.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from core.engine.arguing.claims import propose_claims, vote
@@ -16,16 +16,15 @@ from core.engine.arguing.evidence import ANY_SOURCES, Sources, find_evidence, su
 from core.engine.cards import basque
 from core.engine.cards.answers import with_answers
 from core.engine.cards.bank import UNCHANGED, ArgumentCard, Changes, cards_on, changed, general_cards
-from core.engine.cards.names import NAMED, with_names
 from core.engine.cards.own import OwnCard, with_own_cards
 from core.engine.cards.router import Router
-from core.engine.cards.smears import without_smears
 from core.engine.llm.budget import MeteredModel
 from core.engine.outcomes import StageOutcome
 from core.engine.ports import EvidenceSource
 from core.engine.readers.networks import Readers
 from core.engine.readers.pooling import PoolingWeights
-from core.models import Brief, Claim, Evidence, FlaggedPost, Reading, TargetGroup
+from core.engine.wording.accusations import brought_in
+from core.models import Brief, Claim, Evidence, FlaggedPost, Intent, Reading, TargetGroup
 
 MOST_CHARACTERS_BESIDE: Final = 1_000
 """The longest post whose claims are written beside its reading."""
@@ -59,6 +58,7 @@ class ArgumentStage:
         writer: which model ``model`` is.
         claim: the claim that a person chose; ``None`` where nobody did.
         sources: which sources the community wants.
+        intents: of which prepared replies may be.
         prepared: what the community took out of the prepared texts, and added.
         own: the community's own cards.
     """
@@ -71,6 +71,7 @@ class ArgumentStage:
     router: Router
     claim: str | None = None
     sources: Sources = ANY_SOURCES
+    intents: Collection[Intent] = tuple(Intent)
     prepared: Changes = UNCHANGED
     own: Sequence[OwnCard] = ()
 
@@ -84,24 +85,22 @@ class ArgumentStage:
         on_stereotypes = [card for name in reading.stereotypes for card in cards_on(name, language)]
         cards = changed([*on_stereotypes, *general_cards(group, language)], language, self.prepared)
         cards = with_own_cards(cards, self.own, reading.stereotypes, language)
-        post = self.post.text
-        cards = without_smears(cards, post, language)
-        if language in NAMED:
-            cards = with_names(cards, post, group)
+        post, prepared = self.post.text, self.prepared
+        cards = _without_smears(cards, post, language)
         if language == basque.LANGUAGE:
-            cards = await asyncio.to_thread(basque.with_answers, cards, post, self.router, self.prepared)
+            cards = await asyncio.to_thread(basque.with_answers, cards, post, self.router, prepared)
         else:
             embedder = self.readers.embedder
-            cards = await asyncio.to_thread(with_answers, cards, post, language, self.router, embedder, self.prepared)
+            cards = await asyncio.to_thread(
+                with_answers, cards, post, language, self.router, embedder, prepared, self.intents
+            )
         return sorted(cards, key=lambda card: self.claim not in {card.claim, card.argument})
 
     def guesses(self, reading: Reading) -> list[ArgumentCard]:
         """The cards on what the post may put forward, for drafts alone: no claim or fact comes from a guess."""
         language = reading.language or "en"
         on_guesses = [card for name in reading.guesses for card in cards_on(name, language)]
-        cards = without_smears(changed(on_guesses, language, self.prepared), self.post.text, language)
-        group = reading.target_group
-        return with_names(cards, self.post.text, group) if group and language in NAMED else cards
+        return _without_smears(changed(on_guesses, language, self.prepared), self.post.text, language)
 
     async def evidence(
         self, queries: Sequence[str], reading: Reading, claim: str, cards: Sequence[ArgumentCard], offered: int = 0
@@ -163,3 +162,12 @@ class ArgumentStage:
             return StageOutcome([Claim(text, None) for text in proposed.value], proposed.notes)
         voted = await vote(self.post, proposed.value, self.model)
         return StageOutcome(voted.value, [*proposed.notes, *voted.notes])
+
+
+def _without_smears(cards: Sequence[ArgumentCard], post: str, language: str) -> list[ArgumentCard]:
+    """The cards without the prepared replies of ours that would bring in a smear that the post did not make."""
+
+    def kept(texts: Sequence[str]) -> tuple[str, ...]:
+        return tuple(text for text in texts if not brought_in(text, post, language))
+
+    return [replace(card, replies={intent: kept(texts) for intent, texts in card.replies.items()}) for card in cards]

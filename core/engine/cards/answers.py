@@ -3,16 +3,16 @@
 A bank of replies: some were each written to one post; others to a claim, with a place for the name of the people, and
 with kinds of people of whom they are true; others to what posts say that put a stereotype forward. Those whose posts
 and claims are nearest are read with the post by a small network, which tells how likely a reader would publish each
-under it; from a chance on they are offered, and where nothing fits there is none. English alone;
-``core.engine.cards.basque`` has those in Basque. ``training.heads.answers`` makes the vectors and fits chance and
-limits, ``training.heads.fit`` trains the network.
+under it; from a chance on they are offered, and where nothing fits there is none. English alone: in Spanish and
+Italian prepared replies stand on the cards, and ``core.engine.cards.basque`` has those in Basque.
+``training.heads.answers`` makes the vectors and fits chance and limits, ``training.heads.fit`` trains the network.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib import resources
@@ -37,8 +37,8 @@ from core.models import Intent, TargetGroup
 
 ANSWERED: Final = frozenset({"en"})
 """The languages in which there are such replies."""
-MOST: Final = 2
-"""How many are offered under one post."""
+MOST: Final = 3
+"""How many are drafts for one post; a place is left for what a community or a model wrote, or a fact carries."""
 READ: Final = 24
 """How many of the nearest are read with the post."""
 FOLDER: Final = Path(str(resources.files("core.engine.cards")))
@@ -52,6 +52,7 @@ _LONG: Final = 200
 PLACE: Final = "{people}"
 """Where the people's name stands in a reply to a claim."""
 _FIRST: Final = re.compile(rf"(^|[.!] ){re.escape(PLACE)}")
+_THEIR_CHILDREN: Final = re.compile(rf"\b(?:the )?children of {re.escape(PLACE)}", re.IGNORECASE)
 _AS_PEOPLE: Final = {"Jews": "Jewish people"}
 """Names that a reply says in another way than a post is searched for."""
 NAMES_OF_GROUPS: Final = {
@@ -109,7 +110,8 @@ class Answer:
         if not name:
             return self.text, self.says
         people = _AS_PEOPLE.get(name.plural, name.plural)
-        text = _FIRST.sub(lambda start: start.group(1) + people[0].upper() + people[1:], self.text)
+        text = _THEIR_CHILDREN.sub(PLACE, self.text) if people.endswith("children") else self.text
+        text = _FIRST.sub(lambda start: start.group(1) + people[0].upper() + people[1:], text)
         return text.replace(PLACE, people), self.says.replace(PLACE, people)
 
 
@@ -137,9 +139,10 @@ class Vectors:
             replies that fit and near what it says; shape (384, width).
         shares, stereotypes: the square roots of the router's largest shares of the post, and which outputs of it they
             are, both of shape (answers, few).
-        of_nearest, of_answers, of_prepared: what was fitted of what ``features`` gives, of these with the network's
-            logit before them, and of what ``prepared_features`` gives, each with the offset.
-        least: the chance from which a reply is one of the drafts.
+        of_nearest, of_answers, of_others: what was fitted of what ``features`` gives, of these with the network's logit
+            before them, and of what ``features_of_other`` gives, each with the offset.
+        least: the chance from which a reply is one of the drafts, even for who asks: of 31 first ones that were less
+            likely three readers would publish none, and two were harmful (docs/figures/measured.md).
         limits: from which chance on any is offered, by the share of publishable ones, the highest share first.
     """
 
@@ -153,7 +156,7 @@ class Vectors:
     to_claims: NDArray[np.float32]
     of_nearest: NDArray[np.float32]
     of_answers: NDArray[np.float32]
-    of_prepared: NDArray[np.float32]
+    of_others: NDArray[np.float32]
     least: float
     limits: tuple[Limit, ...]
 
@@ -201,14 +204,14 @@ class Vectors:
         """How likely a reader would publish replies, shape (n,), by ``fits_of`` and their ``features``."""
         return _chance(np.column_stack([fits, features]), self.of_answers)
 
-    def chance_of_prepared(self, text: str, fit: float, cosine: float) -> float:
-        """How likely a reader would publish a reply that was prepared for a stereotype or a group.
+    def chance_of_other(self, text: str, fit: float, cosine: float) -> float:
+        """How likely a reader would publish a reply that is not in the bank, as a card's argument with its fact.
 
         Args:
             fit: what ``fits_of`` says of it.
             cosine: of the reply and the post.
         """
-        return float(_chance(prepared_features(text, fit, cosine), self.of_prepared))
+        return float(_chance(features_of_other(text, fit, cosine), self.of_others))
 
 
 def fits_of(
@@ -228,7 +231,7 @@ def fits_of(
 
 
 def says(stereotype: Stereotype) -> str:
-    """What a reply that was prepared for a stereotype answers."""
+    """What a card's argument with its fact answers."""
     return f"says that {stereotype.gist.get('en', '')}"
 
 
@@ -243,8 +246,8 @@ def turned(vectors: NDArray[np.float32], matrix: NDArray[np.float32]) -> NDArray
     return np.asarray(products / np.linalg.norm(products, axis=-1, keepdims=True))
 
 
-def prepared_features(text: str, fit: float, cosine: float) -> NDArray[np.float32]:
-    """What tells whether a prepared reply fits under a post, shape (3,); the arguments of ``chance_of_prepared``."""
+def features_of_other(text: str, fit: float, cosine: float) -> NDArray[np.float32]:
+    """What tells whether a reply that is not in the bank fits, shape (3,); the arguments of ``chance_of_other``."""
     return np.array([fit, cosine, len(text) / _LONG], np.float32)
 
 
@@ -258,11 +261,20 @@ def is_known(language: str | None, embedder: Embedder) -> bool:
 
 
 def with_answers(
-    cards: Sequence[ArgumentCard], text: str, language: str, router: Router, embedder: Embedder, changes: Changes
+    cards: Sequence[ArgumentCard],
+    text: str,
+    language: str,
+    router: Router,
+    embedder: Embedder,
+    changes: Changes,
+    intents: Collection[Intent] = tuple(Intent),
 ) -> list[ArgumentCard]:
     """The cards, the first with the replies to what this post says, the likeliest first. Blocking.
 
     Neither what a community took out is among them nor what brings in a smear that the post does not make.
+
+    Args:
+        intents: of which the replies may be.
 
     Raises:
         IndexUnavailable: the embedding model, the router or the network cannot be loaded.
@@ -272,7 +284,8 @@ def with_answers(
     vectors = shipped_vectors()
     features = vectors.features(text, language, router, embedder)
     names = named(text) or _likely_names(router.groups(text, language))
-    near = list(islice(_sayable(vectors.nearest(features), text, names, language, changes), READ))
+    wanted = (at for at in map(int, vectors.nearest(features)) if answers()[at].intent in intents)
+    near = list(islice(_sayable(wanted, text, names, language, changes), READ))
     fits = fits_of(text, [called for _, called in near])
     chances = vectors.chances(fits, features[[at for at, _ in near]])
     found, originals = list[FittingReply](), dict[str, str]()
@@ -287,10 +300,10 @@ def with_answers(
 
 
 def _sayable(
-    places: Iterable[np.intp], text: str, names: Sequence[Name], language: str, changes: Changes
+    places: Iterable[int], text: str, names: Sequence[Name], language: str, changes: Changes
 ) -> Iterator[tuple[int, tuple[str, str]]]:
     """The replies that may be said to these people, each at its place with its words and what it answers."""
-    for at in map(int, places):
+    for at in places:
         one = answers()[at]
         name = one.of(names)
         if (one.kinds and not name) or prepared_id(language, one.text) in changes.hidden:
@@ -331,7 +344,7 @@ def shipped_vectors() -> Vectors:
         held = {name: file.get_tensor(name).astype(np.float32) / 127 for name in _HELD}
         held |= {name: file.get_tensor(name).astype(np.float32) for name in _MATRICES}
         stereotypes = file.get_tensor("stereotypes")
-    fitted = {name: np.array(about[name], np.float32) for name in ("of_nearest", "of_answers", "of_prepared")}
+    fitted = {name: np.array(about[name], np.float32) for name in ("of_nearest", "of_answers", "of_others")}
     limits = tuple(Limit(*limit) for limit in about["limits"])
     return Vectors(**held, **fitted, stereotypes=stereotypes, least=about["least"], limits=limits)
 

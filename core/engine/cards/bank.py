@@ -107,12 +107,12 @@ class ArgumentCard:
         no_fact: "needs none" or "none exists".
         caution: what a moderator should know before they use it.
         replies: prepared replies of the project, which may take up what not every post says that puts the stereotype
-            forward.
+            forward; none in English, whose replies are all in one bank.
         answers: replies to what this post says, on the first card for it (``core.engine.cards.answers``).
         own: replies that the community added, which come before all others.
         reviews: who read the card; nobody, where there are none.
         is_translated: whether the claim is in the card's language.
-        originals: the prepared texts of replies that call people by a name of the post's (``core.engine.cards.names``).
+        originals: the texts of the bank whose place for a name holds one in ``answers``.
     """
 
     id: str

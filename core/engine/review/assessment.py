@@ -19,7 +19,7 @@ from core.engine.llm.budget import MeteredModel
 from core.engine.ports import Inference, Scorer
 from core.engine.readers.networks import Readers
 from core.engine.readers.pooling import PoolingWeights, shipped
-from core.engine.review.candidates import POINTING, Candidate, points_at_the_post
+from core.engine.review.candidates import Candidate
 from core.engine.review.explanation import Teller, cautions_of, unsure
 from core.engine.review.judge import LEADING, best_of_each_intent, seeded
 from core.engine.scoring.check import CheckedText, Read, check_reply, read_drafts
@@ -43,10 +43,6 @@ from core.i18n.sentences import sentence
 from core.models import Brief, Intent
 
 _LEAST_LIKENESS = 0.5
-_HOPELESS = 0.1
-"""The chance under which a prepared reply is not even shown to who asks: of 31 that stood first three readers would
-publish none, and two were harmful (docs/figures/measured.md).
-"""
 _LEADS = 1.0
 """What a reply that leads has in ``suits`` beside ``near``: more merit than any other draft can have."""
 _STEP = 0.1
@@ -152,7 +148,7 @@ class Assessor:
             about = scores.faithfulness_post
             suits = None
             if candidate.is_prepared and about is not None and cosine is not None:
-                suits = cosine + about - POINTING * points_at_the_post(candidate.text)
+                suits = cosine + about
             done = replace(
                 candidate, scores=scores, suits=suits, chance=self._chance(candidate, fits.get(candidate.text), cosine)
             )
@@ -166,7 +162,7 @@ class Assessor:
         """Those that are likely enough to fit, as far as that can be told; for who asks, all but the hopeless ones."""
         marked = [replace(c, is_unsure=c.chance is not None and c.chance < self.least) for c in candidates]
         if not self.holds_back:
-            least, beside = min(self.least, _HOPELESS), sentence("is about another group or subject")
+            least, beside = min(self.least, shipped_vectors().least), sentence("is about another group or subject")
             return [c for c in marked if c.chance is None or c.chance >= least or self._passes(beside)]
         self.held |= {c.text: c.chance for c in marked if c.is_unsure and c.chance is not None}
         return [c for c in marked if not c.is_unsure]
@@ -177,7 +173,7 @@ class Assessor:
         return bool(self.held)
 
     def _fits(self, candidates: Sequence[Candidate]) -> dict[str, float]:
-        """How well those prepared replies fit by the network that were not found by it, where that can be told.
+        """How well arguments with their facts fit by the network, where that can be told.
 
         What a community wrote was not among the replies that it learnt from, nor was any in another language.
         """
@@ -197,7 +193,7 @@ class Assessor:
             return candidate.answer.chance
         if fit is None or cosine is None:
             return None
-        return shipped_vectors().chance_of_prepared(candidate.text, fit, cosine)
+        return shipped_vectors().chance_of_other(candidate.text, fit, cosine)
 
     async def _near(self, texts: Sequence[str]) -> list[float | None]:
         """The cosine of each text with the post; nothing in a language that the embedder does not know."""
@@ -335,20 +331,17 @@ def _told(candidate: Candidate, by_rules: CheckedText, context: GateContext) -> 
 def with_answers_placed(candidates: Sequence[Candidate]) -> list[Candidate]:
     """The candidates; replies to other posts suit this one a little better, or less, than the best prepared one.
 
-    Better does one that a reader would likelier publish. Among each other they stand by that chance. Where no chance
-    is told of them, as in another language than English, they lead, by how near the post is.
+    Better does one that a reader would likelier publish. Among each other they stand by that chance, and where they
+    stand alone by nothing else. Where no chance is told of them, as in another language than English, they lead, by how
+    near the post is.
     """
     if any(c.is_answer and c.chance is None for c in candidates):
         return [replace(c, suits=_LEADS + c.answer.near) if c.answer else c for c in candidates]
     prepared = [c for c in candidates if c.suits is not None and not c.is_answer]
     leading = [c for c in prepared if c.intent in LEADING] or prepared
     best = max(leading, key=lambda c: (not c.may_miss, c.suits or 0.0), default=None)
-    if best is None or best.suits is None:
-        return list(candidates)
-    return [
-        replace(c, suits=best.suits + _STEP * ((c.chance or 0.0) - (best.chance or 0.0))) if c.is_answer else c
-        for c in candidates
-    ]
+    suits, chance = (best.suits or 0.0, best.chance or 0.0) if best else (_LEADS, 0.0)
+    return [replace(c, suits=suits + _STEP * ((c.chance or 0.0) - chance)) if c.is_answer else c for c in candidates]
 
 
 def with_one(best: Sequence[Candidate], count: int, preferred: Sequence[Candidate]) -> list[Candidate]:

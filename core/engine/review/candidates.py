@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
-from typing import Final
 
 from core.engine.cards.bank import ArgumentCard, FittingReply
 from core.engine.readers.networks import DraftSigns
@@ -12,19 +10,6 @@ from core.engine.scoring.missing_scores import MissingScore
 from core.models import Intent, ReadBy, Receipt, Scores, Verdict
 
 _CARRIES = 0.6
-POINTING: Final = 0.1
-"""What a prepared reply loses in ``suits`` that speaks of the post or of what its author does.
-
-Under the routed ones of 60 posts by writers who knew nothing of Antiphon two readers would post 46 of 100 denouncing
-replies that do and 73 of 100 others, and one of them found 28 and 6 of 100 harmful: above all under a hint they accuse
-of what nobody said. Under our own wordings, which are blunt, both fit alike.
-"""
-_POINTS: Final = re.compile(r"\bthis (?:post|comment|line|joke)\b|^(?:this|to [a-z]+|[a-z]+ing)\b", re.IGNORECASE)
-
-
-def points_at_the_post(text: str) -> bool:
-    """Whether an English reply speaks of the post, or begins with what its author does ("Calling them ...")."""
-    return bool(_POINTS.search(text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +20,8 @@ class Candidate:
     summarised a long passage. It ``may_miss`` what the post says where it answers a guess, is of an intent whose
     prepared replies seldom fit, or was written by the model that ships, which was not trained for it. ``answer``:
     what it was found by, where it answers what this post says; ``None`` where it was written for any post. ``suits``:
-    of a prepared one how close it is to the post and how surely about it, less ``POINTING`` where it speaks of the
-    post, in [-1.1, 2]; one that was written to another post stands right before or behind the best of them.
+    of a prepared one how close it is to the post and how surely about it, in [-1, 2]; one that was written to another
+    post stands right before or behind the best of them.
     ``chance``: how likely a reader would publish a prepared one under this post, where that can be told
     (``core.engine.cards.answers``); it ``is_unsure`` where that is less than what is offered unasked. It ``stands_in``
     where a larger model writes: only until that one's drafts pass.

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import TypeVar
 
+from core.engine.cards.answers import ANSWERED, answers
 from core.engine.cards.bank import load_cards
 from core.engine.llm.budget import MeteredModel
 from core.engine.llm.prompts import load_prompt, quoted
@@ -50,6 +51,7 @@ def word_list(brief: Brief) -> list[str]:
     Slurs of the post are left out; the paper keeps them.
     """
     texts = [text for card in load_cards(brief.language) for own in card.replies.values() for text in own]
+    texts += [answer.text for answer in answers() if brief.language in ANSWERED]
     candidates = {word for text in [*texts, brief.post.text] for word in words(text)}
     return sorted(word for word in candidates if not is_slur(word))
 

@@ -167,9 +167,10 @@ async def write(
 
 
 def _first_replies(cards: Sequence[ArgumentCard], intent: Intent) -> list[str]:
-    """A prepared reply of each of the first cards."""
+    """A reply to what the post says, and a prepared one of each of the first cards."""
     cards_told = (card for card in cards if not card.stereotype.is_general)
-    replies = ([*card.own.get(intent, ()), *card.replies[intent]] for card in cards_told)
+    answers = ([answer.text for answer in card.answers if answer.intent is intent] for card in cards)
+    replies = [*answers, *([*card.own.get(intent, ()), *card.replies[intent]] for card in cards_told)]
     return [texts[0] for texts in replies if texts][:_EXAMPLES]
 
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from core.engine.cards.answers import NAMES_OF_GROUPS, answers
 from core.engine.cards.bank import load_cards, prepared_sentences
-from core.engine.cards.names import NAMED, with_names
 from core.engine.cards.router import Router
 from core.engine.llm.profiles import PAPER
 from core.engine.pipeline import Engine
@@ -69,11 +68,7 @@ def helpful(**texts: Text) -> FakeModel:
 
 def clean_sentences(suggestion: Suggestion, language: str = "en") -> set[str]:
     """The prepared sentences, with the people's own name, too, and of replies to posts, and those of the evidence."""
-    group = suggestion.reading.target_group
-    cards = load_cards(language)
-    prepared = set(prepared_sentences(cards))
-    if group and language in NAMED:
-        prepared |= prepared_sentences(with_names(cards, suggestion.post.text, group))
+    prepared = set(prepared_sentences(load_cards(language)))
     prepared |= {said for one in answers() for said in sentences(one.text)}
     names = [*named(suggestion.post.text), *(one for called in NAMES_OF_GROUPS.values() for one in named(called))]
     prepared |= {said for one in answers() if one.kinds for name in names for said in sentences(one.called(name)[0])}

@@ -11,8 +11,7 @@ from core.engine.llm.profiles import QUICK
 from core.engine.readers.networks import Readers
 from core.engine.readers.pooling import PoolingWeights
 from core.engine.review.assessment import Assessor
-from core.engine.review.candidates import POINTING, Candidate, points_at_the_post
-from core.engine.scoring.rewards import embedded_scorers
+from core.engine.review.candidates import Candidate
 from core.engine.wording.text import sentences
 from core.models import Brief, Intent, Origin, ReadBy, Scores, Verdict
 from tests.fakes.engine.arguments import card_of
@@ -299,31 +298,3 @@ async def test_a_draft_says_what_speaks_for_it() -> None:
         "The reader of drafts: 99% likely to oppose the post, 87% fit to be posted.",
     ]
     assert len(assessor.teller.draft(1, replace(scored, receipts=(), scores=Scores(fit=0.5, stance=None))).reasons) == 1
-
-
-@pytest.mark.parametrize(
-    ("text", "points"),
-    [
-        ("Calling migrants lazy makes work invisible.", True),
-        ("To call them lazy is unfair.", True),
-        ("This post puts a whole street under suspicion.", True),
-        ("Neighbours are put under suspicion, and this line helps nobody.", True),
-        ("Nobody chooses where they are born.", False),
-        ("Someone who lives here is one of us. This is their home, too.", False),
-    ],
-)
-def test_what_speaks_of_the_post_is_told(text: str, points: bool) -> None:
-    """Under a hint it accuses of what nobody said."""
-    assert points_at_the_post(text) is points
-
-
-async def test_a_prepared_reply_that_points_at_the_post_suits_it_less() -> None:
-    """What a model wrote is not sorted by it."""
-    assessor = replace(_assessor(), scorers=embedded_scorers(readers_saying()))
-    text = "This post: neighbours bake bread."
-    [prepared] = await assessor.passing([_candidate(text, is_prepared=True)])
-    post, own = assessor.readers.embedder.encode([assessor.brief.post.text, text])
-    about = prepared.scores.faithfulness_post
-    assert about is not None
-    assert prepared.suits == pytest.approx(float(own @ post) + about - POINTING)
-    assert [one.suits for one in await assessor.passing([_candidate(text)])] == [None]

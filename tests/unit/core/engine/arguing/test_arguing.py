@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from core.engine.arguing.arguments import MOST_CHARACTERS_BESIDE, ArgumentStage
 from core.engine.cards.router import shipped_router
 from core.engine.llm.profiles import QUICK
 from core.engine.readers.pooling import shipped
+from core.models import Intent
+from tests.fakes.engine.arguments import card_of
 from tests.fakes.engine.brief import CLAIM, POST, metered, passage, post_of, reading_of
 from tests.fakes.engine.evidence import FakeEvidence
 from tests.fakes.engine.model import FakeModel
@@ -55,3 +59,13 @@ async def test_nothing_is_written_beside_the_reading_of_a_long_post() -> None:
     assert await _arguing(model).early(None) is None
     assert await _arguing(model).early(replace(READING, target_group=None)) is None
     assert not model.calls
+
+
+async def test_no_prepared_reply_brings_in_a_smear_that_the_post_does_not_make(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only a post that comes near is answered with it; a community's own replies stay, written for its posts."""
+    both = {Intent.DENOUNCING: ("They are our neighbours.", "They are as clean as anyone.")}
+    card = replace(card_of(replies=both), own=both)
+    monkeypatch.setattr("core.engine.arguing.arguments.general_cards", lambda *_: (card,))
+    for post, kept in (("They came in by boat.", 1), ("They smell.", 2)):
+        (found,) = await _arguing(FakeModel(), post).cards(replace(READING, stereotypes=()))
+        assert (len(found.replies[Intent.DENOUNCING]), found.own) == (kept, both)

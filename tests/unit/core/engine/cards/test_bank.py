@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from core.engine.cards.answers import ANSWERED, answers
 from core.engine.cards.bank import (
     LANGUAGES,
     UNCHANGED,
@@ -133,7 +134,8 @@ def test_each_group_has_a_general_card(language: str, group: TargetGroup) -> Non
     (card,) = general_cards(group, language)
     assert (card.target_group, card.stereotype.is_general, card.stereotype.is_violent) == (group, True, False)
     assert card.claim
-    assert all(len(set(replies)) == len(replies) >= 2 for replies in card.replies.values())
+    least = 0 if language in ANSWERED else 2
+    assert all(len(set(replies)) == len(replies) >= least for replies in card.replies.values())
     assert (dict(card.stereotype.gist), dict(card.stereotype.wordings)) == ({}, {})
 
 
@@ -148,11 +150,10 @@ def test_a_stereotype_with_replies_has_every_intent(language: str) -> None:
         assert card.claim or not any(card.replies.values()), card.id
 
 
-def test_an_english_card_lacks_one_intent_at_most() -> None:
-    """The search for a draft starts from each card; reviewers took out a reply that did not fit, and no more."""
-    lacking = {card.id: [intent for intent in Intent if not card.replies[intent]] for card in load_cards("en")}
-    assert {id_: intents for id_, intents in lacking.items() if len(intents) > 1} == {}
-    assert sum(map(len, lacking.values())) <= 0.02 * len(lacking)
+def test_english_replies_stand_in_one_bank() -> None:
+    """The cards have the arguments alone, and each intent is found in the bank often enough to be asked for."""
+    assert [card.id for card in load_cards("en") if any(card.replies.values())] == []
+    assert min(Counter(answer.intent for answer in answers()).values()) > 500
 
 
 @pytest.mark.parametrize("language", ["es", "it", "eu"])

@@ -6,7 +6,7 @@ import pytest
 
 from core.engine.reading.signals import attacked
 from core.engine.wording.language import NAMES
-from core.engine.wording.target_groups import groups_named, undisguised, words_for_groups
+from core.engine.wording.target_groups import groups_named, named, undisguised, words_for_groups
 from core.engine.wording.text import MAX_POST_CHARACTERS
 from core.models import TargetGroup
 
@@ -33,6 +33,24 @@ from core.models import TargetGroup
 )
 def test_names_groups(text: str, language: str | None, expected: set[TargetGroup]) -> None:
     assert groups_named(text, language) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Pakistanis are all the same.", ["Pakistani people"]),
+        ("those paki kids again", ["Pakistani children"]),
+        ("Muslim women should not be seen.", ["Muslim women"]),
+        ("Downies cannot learn anything.", ["people with Down syndrome"]),
+        ("Jews hate Muslims.", ["Jews", "Muslims"]),
+        ("They should stay where they came from.", []),
+        ("AFRICAN  AMERICANS", ["African Americans"]),
+        ("the black lads and the gypsy's horse", ["Black men", "Roma people"]),
+    ],
+)
+def test_people_get_a_respectful_name(text: str, names: list[str]) -> None:
+    """A slur becomes the name, and two words of which one stands before the other are one name."""
+    assert [name.plural for name in named(text)] == names
 
 
 @pytest.mark.parametrize(
