@@ -72,7 +72,7 @@ def main() -> None:
     near, told, shown = list[NDArray[np.float32]](), list[bool](), list[list[Vote]]()
     for post, some in groupby(judged(), key=lambda row: row.post):
         features, rows = shipped_vectors().features(post, _LANGUAGE, router, embedder), list(some)
-        near += [features[row.at] for row in rows]
+        near += [features[row.spoken.at] for row in rows]
         told += [row.verdict is Verdict.YES for row in rows]
         if rows[0].is_dev:  # of the others the network has learnt
             shown.append(list(_votes(rows, features, embedder)))
@@ -92,13 +92,13 @@ def _votes(rows: Sequence[Judged], features: NDArray[np.float32], embedder: Embe
 
     Of a reply that no name of the post goes with nothing is learnt, since it is not offered.
     """
-    fits = fits_of(rows[0].post, [(row.text, row.says) for row in rows])
-    post, *replies = vectors_of([rows[0].post, *(row.text for row in rows)], _LANGUAGE, embedder)
-    for row, fit, reply in zip(rows, fits, replies, strict=True):
-        if brought_in(row.text, row.post, _LANGUAGE):
-            continue
-        by_text = features_of_other(row.text, float(fit), float(reply @ post))
-        yield Vote(np.array([fit, *features[row.at]], np.float32), by_text, row.verdict is Verdict.YES)
+    spoken = [row.spoken for row in rows]
+    fits = fits_of(rows[0].post, [(one.text, one.says) for one in spoken]).tolist()
+    post, *replies = vectors_of([rows[0].post, *(one.text for one in spoken)], _LANGUAGE, embedder)
+    for row, one, fit, reply in zip(rows, spoken, fits, replies, strict=True):
+        if not brought_in(one.text, row.post, _LANGUAGE):
+            by_text = features_of_other(one.text, fit, float(reply @ post))
+            yield Vote(one.features(fit, features[one.at]), by_text, row.verdict is Verdict.YES)
 
 
 def _packed(router: Router, embedder: Embedder) -> dict[str, NDArray[Any]]:

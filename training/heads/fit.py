@@ -2,10 +2,11 @@
 
     python -m training.heads.fit runs/fit
 
-It begins with the reader of drafts, and learns from what readers said of replies under posts that these were not
-written to (``training/data/answers/judged.jsonl``), and from the replies to posts of their own. The posts of the
-development split are kept for the choice of the epoch, and for ``training.heads.answers``, which fits the chance. Half
-an hour on two cores; copy ``runs/fit/fit.safetensors`` to ``core/engine/cards``.
+It goes on from the network that ships, which began with the reader of drafts. It learns from what readers said of
+replies under posts that these were not written to (``training/data/answers/judged.jsonl``), from the replies to posts
+of their own, and that a sentence which refuses another demand than the post makes does not fit. The posts of the
+development split are kept for ``training.heads.answers``, which fits the chance. Half an hour on two cores; copy
+``runs/fit/fit.safetensors`` to ``core/engine/cards``.
 """
 
 from __future__ import annotations
@@ -13,32 +14,32 @@ from __future__ import annotations
 import argparse
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-import torch
 from sklearn.metrics import roc_auc_score
 from torch.nn import functional
 
-from core.engine.cards.answers import FIT, answers, as_read
+from core.engine.cards.answers import FIT, Spoken, answers, as_read, joined_with
 from core.engine.cards.bank import prepared_id
-from core.engine.readers.probe import PROBE
+from core.engine.cards.demands import Demand, demands
+from core.engine.wording.text import sentences
 from training.corpus import DATA, called, rows_in
 from training.heads.epochs import Example, TunedNetwork, Values, fine_tuned, logits_of, shuffled
-from training.heads.network import pack, unpacked
+from training.heads.network import pack
 
 FOLDER: Final = DATA / "answers"
 _LANGUAGE: Final = "en"
-_OTHERS: Final = 0.5
+_OTHERS: Final = 0.35
 """The share of the replies that do not fit which an epoch shows."""
 _OWN: Final = 1500
 """How many replies an epoch shows under the posts that they were written to."""
 _OWN_FITS: Final = 0.9
-_VALUES: Final = Values(epochs=2, learning_rate=1e-4, faster=4.0)
+_VALUES: Final = Values(epochs=2, learning_rate=1e-4, faster=2.0)
 
 
 class Verdict(StrEnum):
@@ -55,30 +56,47 @@ _TARGETS: Final = {Verdict.YES: 1.0, Verdict.NEAR: 0.2, Verdict.NO: 0.0, Verdict
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A reply under a post, in the words in which it would be shown.
-
-    Attributes:
-        says: what it answers.
-        at: its place in the bank.
-    """
+    """A reply under a post, in the words in which it would be shown."""
 
     post: str
-    text: str
-    says: str
+    spoken: Spoken
     verdict: Verdict
-    at: int
     is_dev: bool
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """What the network reads."""
+        return as_read(self.post, self.spoken.text, self.spoken.says)
 
 
 def judged(file: Path = FOLDER / "judged.jsonl") -> Iterator[Judged]:
-    """All verdicts, those of one post together; replies that are no longer in the bank are left out."""
-    places = _places()
+    """All verdicts, those of one post together; replies that are no longer in the bank are left out.
+
+    A reply is named by its id, its first sentence by that and "/1", and one that is joined with a sentence that refuses
+    a demand by both ids, with "+" between.
+    """
     for row in rows_in(file):
         for verdict in Verdict:
             for id_ in row.get(verdict, ()):
-                if (at := places.get(id_)) is not None:
-                    text, says = called(answers()[at], row["post"])
-                    yield Judged(row["post"], text, says, verdict, at, is_dev=row["split"] == "dev")
+                if spoken := _spoken(id_, row["post"]):
+                    yield Judged(row["post"], spoken, verdict, is_dev=row["split"] == "dev")
+
+
+def _spoken(id_: str, post: str) -> Spoken | None:
+    whole, _, refusal = id_.removesuffix("/1").partition("+")
+    at = _places().get(whole)
+    if at is None or (refusal and refusal not in _refusals()):
+        return None
+    reply = Spoken(*called(answers()[at], post), at)
+    if whole == id_:
+        return reply
+    first = reply._replace(text=sentences(reply.text)[0], is_whole=False)
+    return joined_with(first, *_refusals()[refusal]) if refusal else first
+
+
+@cache
+def _refusals() -> Mapping[str, tuple[str, Demand]]:
+    return {prepared_id(_LANGUAGE, text): (text, demand) for demand in demands() for text, _ in demand.sentences}
 
 
 @cache
@@ -94,6 +112,17 @@ def _own(left_out: frozenset[str]) -> Iterator[tuple[str, str]]:
             yield as_read(row["post"], *called(answers()[places[row["id"]]], row["post"]))
 
 
+def _beside_the_demand(row: Judged, chance: random.Random) -> Iterator[tuple[str, str]]:
+    """A reply that fits, with a sentence behind it that refuses something else than the post wants."""
+    spoken = row.spoken
+    if row.verdict is Verdict.YES and not spoken.is_whole:
+        first = spoken._replace(text=sentences(spoken.text)[0], says=spoken.says.partition(", and wants ")[0])
+        others = [demand for demand in demands() if not spoken.says.endswith(demand.wants)]
+        demand = chance.choice(others)
+        refusal, _ = chance.choice(demand.sentences)
+        yield replace(row, spoken=joined_with(first, refusal, demand)).pair
+
+
 def trained(folder: Path, values: Values = _VALUES, most: int = 0) -> TunedNetwork:
     """Train the network and write ``fit.safetensors`` into the folder.
 
@@ -107,32 +136,20 @@ def trained(folder: Path, values: Values = _VALUES, most: int = 0) -> TunedNetwo
 
     def shown(chance: random.Random) -> Sequence[Example]:
         some = [row for row in learnt if _TARGETS[row.verdict] or chance.random() < _OTHERS]
-        examples = [(as_read(row.post, row.text, row.says), _TARGETS[row.verdict]) for row in some]
+        examples = [(row.pair, _TARGETS[row.verdict]) for row in some]
         examples += [(pair, _OWN_FITS) for pair in chance.sample(own, min(_OWN, len(own)))]
+        examples += [(pair, 0.0) for row in learnt for pair in _beside_the_demand(row, chance)]
         return shuffled([(pair, np.array([target], np.float32)) for pair, target in examples], chance)
 
     def area(network: Any) -> float:
-        fits = logits_of(network, [as_read(row.post, row.text, row.says) for row in dev])[:, 0]
+        fits = logits_of(network, [row.pair for row in dev])[:, 0]
         return float(roc_auc_score([row.verdict is Verdict.YES for row in dev], fits))
 
     folder.mkdir(parents=True, exist_ok=True)
-    tuned = fine_tuned(
-        1, shown, functional.binary_cross_entropy_with_logits, area, values, folder, begun=_begun(folder)
-    )
+    tuned = fine_tuned(1, shown, functional.binary_cross_entropy_with_logits, area, values, folder, begun=FIT)
     about = {"outputs": ["fits"], "rows": len(learnt), "epochs": values.epochs, "seed": values.seed}
     pack(tuned.network, about, folder / FIT.name)
     return tuned
-
-
-def _begun(folder: Path) -> Path:
-    """The reader of drafts with one fresh output, as weights to begin with."""
-    file = folder / "begun.safetensors"
-    network = unpacked(PROBE.with_name("drafts.safetensors"))
-    network.outputs = torch.nn.Linear(network.outputs.in_features, 1)
-    torch.nn.init.zeros_(network.outputs.weight)
-    torch.nn.init.zeros_(network.outputs.bias)
-    pack(network, {"outputs": ["fits"]}, file)
-    return file
 
 
 def main() -> None:

@@ -2,10 +2,12 @@
 
 A bank of replies: some were each written to one post; others to a claim, with a place for the name of the people, and
 with kinds of people of whom they are true; others to what posts say that put a stereotype forward. Those whose posts
-and claims are nearest are read with the post by a small network, which tells how likely a reader would publish each
-under it; from a chance on they are offered, and where nothing fits there is none. English alone: in Spanish and
-Italian prepared replies stand on the cards, and ``core.engine.cards.basque`` has those in Basque.
-``training.heads.answers`` makes the vectors and fits chance and limits, ``training.heads.fit`` trains the network.
+and claims are nearest are read with the post by a small network: whole, their first sentence alone, and, where the post
+wants something, that sentence before one that refuses it (``core.engine.cards.demands``). The network tells how likely
+a reader would publish each under the post; from a chance on they are offered, and where nothing fits there is none.
+English alone: in Spanish and Italian prepared replies stand on the cards, and ``core.engine.cards.basque`` has those in
+Basque. ``training.heads.answers`` makes the vectors and fits chance and limits, ``training.heads.fit`` trains the
+network.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib import resources
-from itertools import islice
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -28,11 +30,13 @@ from core.engine.backends.encoders import SmallEncoder
 from core.engine.backends.minilm import NAME
 from core.engine.cards.bank import ArgumentCard, Changes, FittingReply, Stereotype, prepared_id
 from core.engine.cards.closeness import vectors_of
+from core.engine.cards.demands import Demand, demanded
 from core.engine.cards.router import Router
 from core.engine.ports import Embedder, TextClassifier
 from core.engine.wording.accusations import brought_in
 from core.engine.wording.encoder_text import readable
 from core.engine.wording.target_groups import THOSE, Name, named, unnamed
+from core.engine.wording.text import sentences
 from core.models import Intent, TargetGroup
 
 ANSWERED: Final = frozenset({"en"})
@@ -41,6 +45,8 @@ MOST: Final = 3
 """How many are drafts for one post; a place is left for what a community or a model wrote, or a fact carries."""
 READ: Final = 24
 """How many of the nearest are read with the post."""
+JOINED: Final = 8
+"""How many of their first sentences are read before each sentence that refuses what the post wants."""
 FOLDER: Final = Path(str(resources.files("core.engine.cards")))
 SAID: Final = FOLDER / "answers.jsonl"
 VECTORS: Final = FOLDER / "answers.safetensors"
@@ -115,6 +121,32 @@ class Answer:
         return text.replace(PLACE, people), self.says.replace(PLACE, people)
 
 
+class Spoken(NamedTuple):
+    """A reply as it would be said under one post.
+
+    Attributes:
+        text, says: with the people's name, and what it answers.
+        at: the place in the bank of the reply that it is, or whose first sentence it begins with.
+        refuses: its second sentence where that refuses a demand; "" elsewhere.
+        is_whole: whether it is the reply as it was written.
+    """
+
+    text: str
+    says: str
+    at: int
+    refuses: str = ""
+    is_whole: bool = True
+
+    def features(self, fit: float, near: NDArray[np.float32]) -> NDArray[np.float32]:
+        """What tells how likely a reader would publish it, shape (11,).
+
+        Args:
+            fit: what ``fits_of`` says of it.
+            near: the row of ``Vectors.features`` of the reply in the bank.
+        """
+        return np.array([fit, *near, not self.is_whole and not self.refuses, bool(self.refuses)], np.float32)
+
+
 class Limit(NamedTuple):
     """From which chance on prepared replies are offered, so that enough of those shown first are publishable.
 
@@ -139,8 +171,8 @@ class Vectors:
             replies that fit and near what it says; shape (384, width).
         shares, stereotypes: the square roots of the router's largest shares of the post, and which outputs of it they
             are, both of shape (answers, few).
-        of_nearest, of_answers, of_others: what was fitted of what ``features`` gives, of these with the network's logit
-            before them, and of what ``features_of_other`` gives, each with the offset.
+        of_nearest, of_answers, of_others: what was fitted of what ``features``, ``Spoken.features`` and
+            ``features_of_other`` give, each with the offset.
         least: the chance from which a reply is one of the drafts, even for who asks: of 31 first ones that were less
             likely three readers would publish none, and two were harmful (docs/figures/measured.md).
         limits: from which chance on any is offered, by the share of publishable ones, the highest share first.
@@ -200,9 +232,12 @@ class Vectors:
         """All replies, the one first that stands nearest to the post by ``features``."""
         return np.argsort(-_chance(features, self.of_nearest), kind="stable")
 
-    def chances(self, fits: NDArray[np.float32], features: NDArray[np.float32]) -> NDArray[np.float32]:
-        """How likely a reader would publish replies, shape (n,), by ``fits_of`` and their ``features``."""
-        return _chance(np.column_stack([fits, features]), self.of_answers)
+    def chances(
+        self, spoken: Sequence[Spoken], fits: NDArray[np.float32], features: NDArray[np.float32]
+    ) -> NDArray[np.float32]:
+        """How likely a reader would publish replies, shape (n,), by ``fits_of`` them and the ``features`` of all."""
+        rows = [one.features(fit, features[one.at]) for one, fit in zip(spoken, fits.tolist(), strict=True)]
+        return _chance(np.stack(rows), self.of_answers)
 
     def chance_of_other(self, text: str, fit: float, cosine: float) -> float:
         """How likely a reader would publish a reply that is not in the bank, as a card's argument with its fact.
@@ -285,18 +320,53 @@ def with_answers(
     features = vectors.features(text, language, router, embedder)
     names = named(text) or _likely_names(router.groups(text, language))
     wanted = (at for at in map(int, vectors.nearest(features)) if answers()[at].intent in intents)
-    near = list(islice(_sayable(wanted, text, names, language, changes), READ))
-    fits = fits_of(text, [called for _, called in near])
-    chances = vectors.chances(fits, features[[at for at, _ in near]])
-    found, originals = list[FittingReply](), dict[str, str]()
+    near = [Spoken(*called, at) for at, called in islice(_sayable(wanted, text, names, language, changes), READ)]
+    spoken = [*near, *_first_sentences(near)]
+    fits = fits_of(text, [(one.text, one.says) for one in spoken])
+    likeliest = [spoken[at] for at in np.argsort(-fits, kind="stable") if not spoken[at].is_whole]
+    if joined := _joined(likeliest[:JOINED], text, names, embedder, changes):
+        spoken += joined
+        fits = np.concatenate([fits, fits_of(text, [(one.text, one.says) for one in joined])])
+    chances = vectors.chances(spoken, fits, features)
+    found, originals, said = list[FittingReply](), dict[str, str](), set[int | str]()
     for place in np.argsort(-chances, kind="stable"):
-        (at, (said, says)), chance = near[place], float(chances[place])
+        one, chance = spoken[place], float(chances[place])
         if chance < vectors.least or len(found) == MOST:
             break
-        originals[said] = answers()[at].text
-        found.append(FittingReply(said, says, answers()[at].intent, chance))
+        if said.isdisjoint({one.at, one.refuses} - {""}):
+            said |= {one.at, one.refuses}
+            originals[one.text] = answers()[one.at].text
+            found.append(FittingReply(one.text, one.says, answers()[one.at].intent, chance))
     first = replace(cards[0], answers=tuple(found), originals={**cards[0].originals, **originals})
     return [first, *cards[1:]]
+
+
+def _first_sentences(replies: Iterable[Spoken]) -> Iterator[Spoken]:
+    """The first sentences of replies that have more, each once."""
+    seen = set[str]()
+    for reply in replies:
+        first, *others = sentences(reply.text)
+        if others and first not in seen:
+            seen.add(first)
+            yield reply._replace(text=first, is_whole=False)
+
+
+def _joined(
+    firsts: Sequence[Spoken], text: str, names: Sequence[Name], embedder: Embedder, changes: Changes
+) -> list[Spoken]:
+    """First sentences before those that refuse what the post likely wants, if it wants anything."""
+    joined = list[Spoken]()
+    for demand in demanded(text, embedder):
+        refusals = [one for one in demand.refused(names, text) if prepared_id("en", one) not in changes.hidden]
+        for first, refusal in zip(firsts, cycle(refusals), strict=False):
+            joined.append(joined_with(first, refusal, demand))
+    return joined
+
+
+def joined_with(first: Spoken, refusal: str, demand: Demand) -> Spoken:
+    """A first sentence with one that refuses a demand behind it."""
+    says = f"{first.says}, and wants {demand.wants}"
+    return first._replace(text=f"{first.text} {refusal}", says=says, refuses=refusal)
 
 
 def _sayable(
