@@ -24,6 +24,7 @@ from core.desk.store.own_cards import StoredCard
 from core.desk.store.suggestions import cases_with_prepared
 from core.engine.cards.answers import answers
 from core.engine.cards.bank import LANGUAGES, CardVerdict, OwnReply, load_cards, prepared_id
+from core.engine.cards.demands import demands
 from core.engine.wording.text_rules import check_rules
 from core.errors import BadInput
 from core.i18n.sentences import Name, sentence
@@ -174,6 +175,8 @@ def _of_project(rows: dict[str, PreparedReplyRow]) -> Iterator[PreparedReply]:
         for card in load_cards(language):
             for intent, text in card.texts:
                 yield _ours(rows, language, card.target_group, card.stereotype.id, intent, text)
+    for text in (text for demand in demands() for text, _ in demand.sentences):
+        yield _ours(rows, "en", TargetGroup.OTHER, None, Intent.DENOUNCING, text)
     for answer in answers():
         yield _ours(rows, "en", answer.group, None, answer.intent, answer.text)
 

@@ -30,8 +30,10 @@ FOLDER: Final = Path(str(resources.files("core.engine.cards")))
 WEIGHTS: Final = FOLDER / "demands.safetensors"
 MOST: Final = 3
 """How many demands are answered in turn, the likeliest first."""
-_LEAST: Final = 0.15
+_LEAST: Final = 0.1
 """The chance from which one is."""
+_WANTS: Final = 0.55
+"""The chance of wanting anything from which a post is read so: of 316 that do 86 in 100, of 584 others 11."""
 _LANGUAGE: Final = "en"
 _CLAUSES: Final = re.compile(r"(?<=[.!?…;])\s+|\n+|, | and | so | but | then | or ")
 _MOST_CLAUSES: Final = 6
@@ -81,10 +83,17 @@ def demanded(text: str, embedder: Embedder) -> list[Demand]:
         IndexUnavailable: the embedding model cannot be loaded.
     """
     of_post, of_clauses = _weights()
-    chances = _shares(of_post, vectors_of([unnamed(text)], _LANGUAGE, embedder)).max(axis=0)
-    chances += _shares(of_clauses, vectors_of(list(map(unnamed, clauses(text))), _LANGUAGE, embedder)).max(axis=0)
-    order = np.argsort(-chances[1:], kind="stable")[:MOST]
-    return [demands()[at] for at in order if chances[1 + at] / 2 >= _LEAST]
+    whole = shares_of(of_post, vectors_of([unnamed(text)], _LANGUAGE, embedder))
+    parts = shares_of(of_clauses, vectors_of(list(map(unnamed, clauses(text))), _LANGUAGE, embedder))
+    nothing, *chances = likely(whole, parts)
+    order = np.argsort(-np.array(chances), kind="stable")[:MOST]
+    return [demands()[at] for at in order if chances[at] >= _LEAST and nothing < 1 - _WANTS]
+
+
+def likely(whole: NDArray[np.float32], parts: NDArray[np.float32]) -> NDArray[np.float32]:
+    """How likely a post wants nothing, and each demand, shape (1 + demands,), by shares of it and of its clauses."""
+    of_parts = np.array([parts[:, 0].min(), *parts[:, 1:].max(axis=0)])
+    return np.asarray((whole[0] + of_parts) / 2)
 
 
 def clauses(text: str) -> list[str]:
@@ -93,7 +102,7 @@ def clauses(text: str) -> list[str]:
     return [part for part in parts if len(part.split()) > 1][-_MOST_CLAUSES:] or [text]
 
 
-def _shares(weights: NDArray[np.float32], vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+def shares_of(weights: NDArray[np.float32], vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     """How likely each vector asks for nothing and for each demand, shape (n, 1 + demands)."""
     logits = vectors @ weights[:-1] + weights[-1]
     raised = np.exp(logits - logits.max(axis=1, keepdims=True))

@@ -26,6 +26,7 @@ from core.engine.cards.bank import (
     load_stereotypes,
     prepared_id,
 )
+from core.engine.cards.demands import demands
 from core.engine.cards.router import shipped_router
 from core.engine.review.assessment import with_answers_placed
 from core.engine.review.candidates import Candidate
@@ -38,6 +39,7 @@ from tests.fakes.engine.embedder import FakeEmbedder
 from training.corpus import DATA, rows_in
 
 POST = "Nigerians are scammers, every last one."
+DEMANDING = "Nigerians are scammers, every last one. Deport them all."
 CARDS = general_cards(TargetGroup.MIGRANTS, "en")
 
 
@@ -70,7 +72,7 @@ def test_what_ships_holds_together() -> None:
 
 
 def test_what_readers_said_is_of_replies_to_other_posts() -> None:
-    """Nor does one reply stand under a post with two verdicts."""
+    """Nor does one reply stand under a post with two verdicts. A part of one is named by its id with more behind it."""
     judged = list(rows_in(DATA / "answers" / "judged.jsonl"))
     written_to = {(row["id"], row.get("post")) for row in rows_in(DATA / "answers" / "posts.jsonl")}
     assert len({row["post"] for row in judged}) == len(judged) > 1_000
@@ -78,8 +80,9 @@ def test_what_readers_said_is_of_replies_to_other_posts() -> None:
     for row in judged:
         told = [one for verdict in ("yes", "near", "no", "harm") for one in row.get(verdict, ())]
         assert len(set(told)) == len(told)
-        assert known.issuperset(told)
-        assert written_to.isdisjoint((one, row["post"]) for one in told)
+        whole = [one.removesuffix("/1").partition("+")[0] for one in told]
+        assert known.issuperset(whole)
+        assert written_to.isdisjoint((one, row["post"]) for one in whole)
 
 
 def test_the_vectors_are_of_the_router_that_ships() -> None:
@@ -103,6 +106,23 @@ def test_a_post_gets_the_replies_that_answer_it() -> None:
     assert chances == sorted(chances, reverse=True)
     assert all(0 < chance < 1 for chance in chances)
     assert offered("The bread was cheaper when I was young.") == []
+
+
+def test_a_first_sentence_stands_alone_or_before_one_that_refuses_the_demand() -> None:
+    """No two drafts begin with the same reply, or refuse with the same words; what was taken out refuses nothing."""
+    refusals = {text: demand for demand in demands() for text, _ in demand.sentences}
+    first, *_ = with_answers(CARDS, DEMANDING, "en", shipped_router(), SentenceEmbedder(), UNCHANGED)
+    said = [sentences(one.text) for one in first.answers]
+    refused = [parts[-1] for parts in said if parts[-1] in refusals]
+    assert refused
+    assert len(set(refused)) == len(refused)
+    assert {refusals[text].id for text in refused} == {"deport"}
+    assert len({first.originals[one.text] for one in first.answers}) == len(first.answers)
+    assert all(one.says.endswith("wants them deported") for one in first.answers if sentences(one.text)[-1] in refusals)
+    hidden = frozenset(prepared_id("en", text) for text in refused)
+    left = [sentences(one.text)[-1] for one in offered(DEMANDING, changes=Changes(hidden=hidden))]
+    assert left
+    assert not set(left) & set(refused)
 
 
 def test_the_network_knows_a_reply_to_another_claim() -> None:
