@@ -130,7 +130,8 @@ def _name_rows(kind: str) -> dict[str, Name]:
 
 @cache
 def _pattern() -> re.Pattern[str]:
-    forms = sorted({*_name_rows("name"), *_name_rows("noun")}, key=lambda form: -len(form))
+    things = _table("names.toml")["things"]  # found first, they name nobody
+    forms = sorted({*_name_rows("name"), *_name_rows("noun"), *things}, key=lambda form: -len(form))
     return re.compile(
         rf"(?<![\w'])(?:{'|'.join(re.escape(form).replace(chr(92) + ' ', ' +') for form in forms)})(?!\w)"
     )

@@ -44,6 +44,8 @@ def test_names_groups(text: str, language: str | None, expected: set[TargetGroup
         ("Downies cannot learn anything.", ["people with Down syndrome"]),
         ("Jews hate Muslims.", ["Jews", "Muslims"]),
         ("They should stay where they came from.", []),
+        ("boys with nail polish, and French fries on a black belt", []),
+        ("my nail polish, and Polish builders", ["Polish people"]),
         ("AFRICAN  AMERICANS", ["African Americans"]),
         ("the black lads and the gypsy's horse", ["Black men", "Roma people"]),
     ],
