@@ -48,7 +48,7 @@ from core.desk.views.census import Overdue, overdue
 from core.desk.views.platforms import SeenPlatform, seen
 from core.desk.views.review_cards import review_channel, trouble_in
 from core.engine.backends.cross_encoders import RelevanceCrossEncoder
-from core.engine.cards.answers import is_known, shipped_vectors
+from core.engine.cards.answers import shipped_vectors
 from core.engine.ports import EvidenceQuery, Generation
 from core.engine.readers.networks import Readers
 from core.engine.review.judge import JudgeFormat
@@ -484,8 +484,6 @@ async def _prepared(settings: Settings) -> str:
     limit = shipped_vectors().limit(settings.community.sure)
     if limit is None:
         return "none is held back; some seldom fit"
-    if not is_known("en", open_embedder(settings)):
-        return "none is held back: how likely one fits is known for the packaged embedding model alone"
     beside = "; the larger model writes all the same" if writer_of(settings).is_larger else ""
     share, sure = f"{limit.posts:.0%}", settings.community.sure
     return (

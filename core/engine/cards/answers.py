@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors import safe_open
 
+from core.engine.backends.embeddings import SentenceEmbedder
 from core.engine.backends.encoders import SmallEncoder
 from core.engine.backends.minilm import NAME
 from core.engine.cards.bank import ArgumentCard, Changes, FittingReply, Stereotype, prepared_id
@@ -290,11 +291,6 @@ def _chance(features: NDArray[np.float32], fitted: NDArray[np.float32]) -> NDArr
     return np.asarray(1 / (1 + np.exp(-(features @ fitted[:-1] + fitted[-1]))))
 
 
-def is_known(language: str | None, embedder: Embedder) -> bool:
-    """Whether chances can be told: the vectors are of one embedding model, and the replies in one language."""
-    return language in ANSWERED and embedder.name == NAME
-
-
 def with_answers(
     cards: Sequence[ArgumentCard],
     text: str,
@@ -309,18 +305,22 @@ def with_answers(
     Neither what a community took out is among them nor what brings in a smear that the post does not make.
 
     Args:
+        embedder: asked where it is the one that ships, of which the vectors are; otherwise that is loaded beside it.
         intents: of which the replies may be.
 
     Raises:
         IndexUnavailable: the embedding model, the router or the network cannot be loaded.
     """
-    if not cards or not is_known(language, embedder):
+    if not cards or language not in ANSWERED:
         return list(cards)
+    embedder = packaged(embedder)
     vectors = shipped_vectors()
     features = vectors.features(text, language, router, embedder)
     names = named(text) or _likely_names(router.groups(text, language))
     wanted = (at for at in map(int, vectors.nearest(features)) if answers()[at].intent in intents)
     near = [Spoken(*called, at) for at, called in islice(_sayable(wanted, text, names, language, changes), READ)]
+    if not near:
+        return list(cards)
     spoken = [*near, *_first_sentences(near)]
     fits = fits_of(text, [(one.text, one.says) for one in spoken])
     likeliest = [spoken[at] for at in np.argsort(-fits, kind="stable") if not spoken[at].is_whole]
@@ -386,6 +386,16 @@ def _likely_names(groups: Mapping[TargetGroup, float]) -> list[Name]:
     """The name of the group that a post without a name is about, where one is likelier than all others together."""
     likely = [NAMES_OF_GROUPS[group] for group, share in groups.items() if share > _LIKELY and group in NAMES_OF_GROUPS]
     return [name for called in likely for name in named(called)]
+
+
+def packaged(embedder: Embedder) -> Embedder:
+    """The embedding model that ships: this one, or one that is loaded beside it."""
+    return embedder if embedder.name == NAME else _packaged()
+
+
+@cache
+def _packaged() -> Embedder:
+    return SentenceEmbedder()
 
 
 @cache

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from core.engine.cards.answers import fits_of, is_known, says, shipped_vectors
+from core.engine.cards.answers import ANSWERED, fits_of, packaged, says, shipped_vectors
 from core.engine.cards.bank import ArgumentCard, prepared_sentences
 from core.engine.cards.own import in_need_of_source
 from core.engine.llm.budget import MeteredModel
@@ -141,7 +141,7 @@ class Assessor:
         self.notes += failed.values()
         self._failed |= failed.keys()
         is_read = self.readers.drafts.knows(self.brief.language)
-        near, fits = await self._near([c.text for c in passed]), await asyncio.to_thread(self._fits, passed)
+        near, chances = await self._near([c.text for c in passed]), await asyncio.to_thread(self._chances, passed)
         rewarded = list[Candidate]()
         for candidate, scores, cosine in zip(passed, scored, near, strict=True):
             fault = None if candidate.is_prepared else score_fault(scores, is_read=is_read)
@@ -149,9 +149,7 @@ class Assessor:
             suits = None
             if candidate.is_prepared and about is not None and cosine is not None:
                 suits = cosine + about
-            done = replace(
-                candidate, scores=scores, suits=suits, chance=self._chance(candidate, fits.get(candidate.text), cosine)
-            )
+            done = replace(candidate, scores=scores, suits=suits, chance=chances.get(candidate.text))
             if fault and self.is_reviewed and any(isinstance(scorer, NonToxicityScorer) for scorer in self.scorers):
                 rewarded.append(replace(done, contested=done.contested or fault))
             elif self._passes(fault):
@@ -172,28 +170,27 @@ class Assessor:
         """Whether prepared replies were held back."""
         return bool(self.held)
 
-    def _fits(self, candidates: Sequence[Candidate]) -> dict[str, float]:
-        """How well arguments with their facts fit by the network, where that can be told.
+    def _chances(self, candidates: Sequence[Candidate]) -> dict[str, float]:
+        """How likely a reader would publish prepared replies, where that can be told.
 
-        What a community wrote was not among the replies that it learnt from, nor was any in another language.
+        It is not told of what a community wrote, nor of anything in another language than English: nothing was learnt
+        of these.
         """
-        if not is_known(self.brief.language, self.readers.embedder):
-            return {}
+        known = {c.text: c.answer.chance for c in candidates if c.answer and c.answer.chance is not None}
         prepared = {
             c.text: says(c.card.stereotype)
             for c in candidates
             if c.is_prepared and not c.answer and c.card and not c.card.is_from_community(c.text)
         }
-        fits = fits_of(self.brief.post.text, list(prepared.items()))
-        return dict(zip(prepared, fits.tolist(), strict=True))
-
-    def _chance(self, candidate: Candidate, fit: float | None, cosine: float | None) -> float | None:
-        """How likely a reader would publish a prepared reply; nothing where that cannot be told."""
-        if candidate.answer:
-            return candidate.answer.chance
-        if fit is None or cosine is None:
-            return None
-        return shipped_vectors().chance_of_other(candidate.text, fit, cosine)
+        if self.brief.language not in ANSWERED or not prepared:
+            return known
+        fits = fits_of(self.brief.post.text, list(prepared.items())).tolist()
+        post, *vectors = packaged(self.readers.embedder).encode([self.brief.post.text, *prepared])
+        chance_of = shipped_vectors().chance_of_other
+        return known | {
+            text: chance_of(text, fit, float(vector @ post))
+            for text, fit, vector in zip(prepared, fits, vectors, strict=True)
+        }
 
     async def _near(self, texts: Sequence[str]) -> list[float | None]:
         """The cosine of each text with the post; nothing in a language that the embedder does not know."""
@@ -331,16 +328,17 @@ def _told(candidate: Candidate, by_rules: CheckedText, context: GateContext) -> 
 def with_answers_placed(candidates: Sequence[Candidate]) -> list[Candidate]:
     """The candidates; replies to other posts suit this one a little better, or less, than the best prepared one.
 
-    Better does one that a reader would likelier publish. Among each other they stand by that chance, and where they
-    stand alone by nothing else. Where no chance is told of them, as in another language than English, they lead, by how
-    near the post is.
+    Better does one that a reader would likelier publish; a community's own stays before them. Among each other they
+    stand by that chance, and where they stand alone by nothing else. Where no chance is told of them, as in another
+    language than English, they lead, by how near the post is.
     """
     if any(c.is_answer and c.chance is None for c in candidates):
         return [replace(c, suits=_LEADS + c.answer.near) if c.answer else c for c in candidates]
     prepared = [c for c in candidates if c.suits is not None and not c.is_answer]
     leading = [c for c in prepared if c.intent in LEADING] or prepared
     best = max(leading, key=lambda c: (not c.may_miss, c.suits or 0.0), default=None)
-    suits, chance = (best.suits or 0.0, best.chance or 0.0) if best else (_LEADS, 0.0)
+    is_own = best is not None and best.card is not None and best.card.is_from_community(best.text)
+    suits, chance = (best.suits or 0.0, best.chance or float(is_own)) if best else (_LEADS, 0.0)
     return [replace(c, suits=suits + _STEP * ((c.chance or 0.0) - chance)) if c.is_answer else c for c in candidates]
 
 

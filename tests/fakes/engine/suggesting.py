@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from core.engine.cards.answers import NAMES_OF_GROUPS, answers
 from core.engine.cards.bank import load_cards, prepared_sentences
+from core.engine.cards.demands import demands
 from core.engine.cards.router import Router
 from core.engine.llm.profiles import PAPER
 from core.engine.pipeline import Engine
@@ -70,6 +71,7 @@ def clean_sentences(suggestion: Suggestion, language: str = "en") -> set[str]:
     """The prepared sentences, with the people's own name, too, and of replies to posts, and those of the evidence."""
     prepared = set(prepared_sentences(load_cards(language)))
     prepared |= {said for one in answers() for said in sentences(one.text)}
+    prepared |= {text for demand in demands() for text, _ in demand.sentences}
     names = [*named(suggestion.post.text), *(one for called in NAMES_OF_GROUPS.values() for one in named(called))]
     prepared |= {said for one in answers() if one.kinds for name in names for said in sentences(one.called(name)[0])}
     return prepared | {sentence for passage in suggestion.evidence for sentence in sentences(passage.text)}

@@ -59,7 +59,7 @@ def test_what_ships_holds_together() -> None:
     assert len(rows) == len({row.text for row in rows}) == len(vectors.posts) == len(vectors.shares) > 10_000
     whole = [row.text.replace(PLACE, "Poles") for row in rows]
     assert not [text for text in whole if len(sentences(text)) > MAX_SENTENCES or not text.endswith((".", "?"))]
-    assert not [text for text in whole if any(sign in text for sign in '0123456789"')]
+    assert not [text for text in whole if any(sign.isdigit() for sign in text)]
     assert not [row.text for row in rows if "?" in row.text and row.intent is not Intent.QUESTIONING]
     assert [bool(row.kinds) and not row.who for row in rows] == [PLACE in row.text for row in rows]
     assert not [row.says for row in rows if PLACE in row.says and not row.kinds]
@@ -163,11 +163,18 @@ def test_what_a_community_took_out_is_not_offered() -> None:
     assert first.answers[0].text not in [one.text for one in left]
 
 
-def test_without_the_model_or_the_language_of_the_vectors_nothing_changes() -> None:
-    """Vectors of another model say nothing of these, and nobody wrote such replies in the other languages."""
+def test_with_another_embedding_model_the_one_that_ships_is_asked_beside_it() -> None:
+    """Vectors of another model say nothing of these."""
+    by_other, *_ = with_answers(CARDS, POST, "en", shipped_router(), FakeEmbedder(), UNCHANGED)
+    assert list(by_other.answers) == offered(POST)
+
+
+def test_in_another_language_nothing_changes() -> None:
+    """Nobody wrote such replies there; nor does anything where everything was taken out."""
     cards: list[ArgumentCard] = list(CARDS)
-    assert with_answers(cards, POST, "en", shipped_router(), FakeEmbedder(), UNCHANGED) == cards
     assert "es" not in ANSWERED
+    everything = Changes(hidden=frozenset(prepared_id("en", one.text) for one in answers()))
+    assert with_answers(cards, POST, "en", shipped_router(), SentenceEmbedder(), everything) == cards
     assert with_answers(cards, POST, "es", shipped_router(), SentenceEmbedder(), UNCHANGED) == cards
     assert with_answers([], POST, "en", shipped_router(), SentenceEmbedder(), UNCHANGED) == []
 
