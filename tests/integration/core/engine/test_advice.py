@@ -13,7 +13,7 @@ from core.engine.wording.text import sentences
 from core.models import Action
 from tests.fakes.engine.brief import EXPLAINED
 from tests.fakes.engine.model import FakeModel
-from tests.fakes.engine.suggesting import FINNISH, SURELY, helpful, suggest
+from tests.fakes.engine.suggesting import FINNISH, GOOD, SURELY, helpful, suggest
 
 
 def _threatened() -> FakeModel:
@@ -61,7 +61,8 @@ async def test_a_person_may_force_drafts_in_the_communitys_language(
     readers: Readers, knowledge: EvidenceSource, language: str
 ) -> None:
     """The reading still says what the post is, and no stance is made up from a text that the head cannot read."""
-    suggestion, _ = await suggest(readers, knowledge, helpful(), FINNISH, force=True, voice=Voice(language=language))
+    model = helpful(draft=GOOD)
+    suggestion, _ = await suggest(readers, knowledge, model, FINNISH, force=True, voice=Voice(language=language))
     assert suggestion.reading.language == "fi"
     assert suggestion.reading.recommended_action is Action.STAY_SILENT
     assert f"drafts: they are written in the community's language ({language})" in suggestion.degraded
@@ -74,7 +75,7 @@ async def test_a_person_may_force_drafts_in_the_communitys_language(
 
 async def test_a_group_that_nobody_could_tell_stays_unknown(readers: Readers, knowledge: EvidenceSource) -> None:
     """The drafts stand up for people in general; the reading does not claim to know more than it does."""
-    suggestion, _ = await suggest(readers, knowledge, helpful(reading=""), FINNISH, force=True)
+    suggestion, _ = await suggest(readers, knowledge, helpful(reading="", draft=GOOD), FINNISH, force=True)
     assert suggestion.reading.target_group is None
     assert any("people in general" in reason for reason in suggestion.degraded)
     assert suggestion.drafts
@@ -87,7 +88,7 @@ async def test_a_group_that_nobody_could_tell_stays_unknown(readers: Readers, kn
         ("We should burn the hostel down with all those migrants inside.", _threatened(), Action.REPORT),
         (
             "The cheese stall opens at eight, and bring boots on Saturday.",
-            FakeModel(texts={"reading": EXPLAINED}, shares={"hateful": {"yes": 0.05, "no": 0.95}}),
+            FakeModel(texts={"reading": EXPLAINED, "draft": GOOD}, shares={"hateful": {"yes": 0.05, "no": 0.95}}),
             Action.STAY_SILENT,
         ),
     ],
@@ -112,7 +113,8 @@ async def test_who_asks_gets_drafts_to_what_reads_as_harmless_and_none_to_a_thre
     readers: Readers, knowledge: EvidenceSource
 ) -> None:
     """A volunteer may see hate where we see none; a threat is reported, whoever asks."""
-    harmless = FakeModel(texts={"reading": EXPLAINED}, shares={"hateful": {"yes": 0.05, "no": 0.95}})
+    texts = {"reading": EXPLAINED, "draft": GOOD}
+    harmless = FakeModel(texts=texts, shares={"hateful": {"yes": 0.05, "no": 0.95}})
     suggestion, _ = await suggest(readers, knowledge, harmless, "The cheese stall opens at eight.", is_asked=True)
     assert suggestion.reading.recommended_action is Action.STAY_SILENT
     assert suggestion.drafts

@@ -31,7 +31,8 @@ from tests.fakes.engine.router import FakeRouting, router_to
 from tests.fakes.engine.suggesting import GOOD, NEVER, PUBLISHED, SURELY, helpful, suggest
 
 ANSWERS = frozenset(prepared_id("en", one.text) for one in answers())
-"""The ids of the replies that were written to posts."""
+"""The ids of the replies of the bank."""
+IN_SPANISH = "Los inmigrantes solo vienen aquí a vivir de nuestras ayudas y no trabajan nunca."
 
 
 async def test_one_text_is_one_draft(lenient: Readers, knowledge: EvidenceSource) -> None:
@@ -229,10 +230,7 @@ async def test_a_post_is_answered_by_the_cards_on_its_stereotype(readers: Reader
 async def test_the_probe_is_asked_once_and_heard_in_every_stage(
     readers: Readers, knowledge: EvidenceSource, tmp_path: Path
 ) -> None:
-    """The router alone knows nothing of the post: group, gist, claim and drafts come from the probe's word.
-
-    The first draft is general, since the probe reads after it; the next one follows what it read.
-    """
+    """The router alone knows nothing of the post: group, gist and claim come from the probe's word."""
     states = FakeStates({POST: (4.0, 6.0)})
     probe = Probe(states, probe_file(tmp_path / "probe.safetensors", "migrants/benefits"))
     router = Router(FakeRouting({}, limit=0.9, told=0.95))
@@ -241,8 +239,7 @@ async def test_the_probe_is_asked_once_and_heard_in_every_stage(
     assert said.reading.read_by is ReadBy.BOTH
     assert said.reading.stereotypes == ("migrants/benefits",)
     assert said.claims[0].text in {card.claim for card in cards_on("migrants/benefits", "en")}
-    first, second = [event.draft for event in events if event.draft][:2]
-    assert (first.answers, second.answers) == (None, "migrants live on benefits and pay nothing in")
+    assert [event.draft for event in events if event.draft]
     alone, _ = await suggest(readers, knowledge, helpful(), router=router)
     assert (alone.reading.read_by, alone.reading.stereotypes) == (ReadBy.SMALL, ())
 
@@ -341,8 +338,7 @@ async def test_what_a_post_may_say_is_answered_as_a_guess_after_what_answers_any
 ) -> None:
     """Nobody is sure of either stereotype: one draft each, which says so, and no claim or fact comes from them."""
     router = Router(FakeRouting({"migrants/jobs": 0.6, "migrants/benefits": 0.4}, limit=0.9, told=0.95))
-    no_answers = Changes(hidden=ANSWERS)
-    suggestion, _ = await suggest(readers, knowledge, helpful(), router=router, profile=LIVE, prepared=no_answers)
+    suggestion, _ = await suggest(readers, knowledge, helpful(), IN_SPANISH, router=router, profile=LIVE)
     reading, drafts = suggestion.reading, [draft for draft in suggestion.drafts if draft.kind is Kind.REPLY]
     assert (reading.stereotypes, reading.guesses) == ((), ("migrants/jobs", "migrants/benefits"))
     assert reading.implied_meaning is None
@@ -352,16 +348,16 @@ async def test_what_a_post_may_say_is_answered_as_a_guess_after_what_answers_any
     assert {draft.answers for draft in drafts[2:]} == guessed
     assert all(any("is a guess" in reason for reason in draft.reasons) for draft in drafts[2:])
     assert not any("is a guess" in reason for draft in drafts[:2] for reason in draft.reasons)
-    arguments = {card.claim for name in reading.guesses for card in cards_on(name, "en")}
+    arguments = {card.claim for name in reading.guesses for card in cards_on(name, "es")}
     assert arguments.isdisjoint(claim.text for claim in suggestion.claims)
 
 
 async def test_a_guess_that_a_community_took_out_is_no_draft(readers: Readers, knowledge: EvidenceSource) -> None:
     """It removed every reply to the one stereotype."""
     router = Router(FakeRouting({"migrants/jobs": 0.6, "migrants/benefits": 0.4}, limit=0.9, told=0.95))
-    gone = frozenset(prepared_id("en", text) for card in cards_on("migrants/jobs", "en") for _, text in card.texts)
-    asked = {"router": router, "profile": LIVE, "prepared": Changes(hidden=gone | ANSWERS)}
-    suggestion, _ = await suggest(readers, knowledge, helpful(), **asked)  # type: ignore[arg-type]
+    gone = frozenset(prepared_id("es", text) for card in cards_on("migrants/jobs", "es") for _, text in card.texts)
+    asked = {"router": router, "profile": LIVE, "prepared": Changes(hidden=gone)}
+    suggestion, _ = await suggest(readers, knowledge, helpful(), IN_SPANISH, **asked)  # type: ignore[arg-type]
     answered = {draft.answers for draft in suggestion.drafts}
     assert load_stereotypes()["migrants/benefits"].told in answered
     assert load_stereotypes()["migrants/jobs"].told not in answered
@@ -379,5 +375,4 @@ async def test_a_model_that_was_not_trained_to_reply_is_not_waited_for_where_nob
 
     assert not await wrote(profile=LIVE)
     assert await wrote(profile=replace(LIVE, verdicts=2))
-    texts = [text for card in load_cards("en") for _, text in card.texts]
-    assert await wrote(profile=LIVE, prepared=Changes(hidden=frozenset(prepared_id("en", text) for text in texts)))
+    assert await wrote(profile=LIVE, prepared=Changes(hidden=ANSWERS))

@@ -124,7 +124,7 @@ async def test_a_threat_and_a_harmless_post_get_neither_by_themselves(
     threatened = FakeModel(texts={"reading": EXPLAINED}, shares={"hateful": SURELY, "violent": SURELY})
     for post, model, has_notice in (
         ("Migrants should all be shot at the border.", threatened, force),
-        (FINNISH, helpful(), False),
+        (FINNISH, helpful(draft=GOOD), False),
     ):
         suggestion, _ = await suggest(readers, knowledge, model, post, voice=NOTICES, force=force)
         kinds = {draft.kind for draft in suggestion.drafts}

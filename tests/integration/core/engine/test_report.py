@@ -108,7 +108,8 @@ async def test_every_outcome_is_as_the_schema_says(
     has_drafts: bool,
 ) -> None:
     """What was forced against the advice is told from what was advised; each note has a code and a whole sentence."""
-    model = FakeModel(texts={"reading": EXPLAINED}, shares={"hateful": SURELY, "violent": NEVER, **shares})
+    texts = {"reading": EXPLAINED, "draft": GOOD}
+    model = FakeModel(texts=texts, shares={"hateful": SURELY, "violent": NEVER, **shares})
     suggestion, _ = await suggest(readers, knowledge, model, post, force=force)
     report = document(suggestion, force=force)
     _validate(report)
