@@ -33,7 +33,6 @@ from core.engine.cards.answers import (
 )
 from core.engine.cards.bank import load_stereotypes, prepared_id
 from core.engine.cards.closeness import vectors_of
-from core.engine.cards.demands import demanded
 from core.engine.cards.router import Router, shipped_router
 from core.engine.ports import Embedder
 from core.engine.wording.accusations import brought_in
@@ -94,13 +93,12 @@ def _votes(rows: Sequence[Judged], features: NDArray[np.float32], embedder: Embe
     Of a reply that no name of the post goes with nothing is learnt, since it is not offered.
     """
     spoken = [row.spoken for row in rows]
-    wants = demanded(rows[0].post, embedder).chance
     fits = fits_of(rows[0].post, [(one.text, one.says) for one in spoken]).tolist()
     post, *replies = vectors_of([rows[0].post, *(one.text for one in spoken)], _LANGUAGE, embedder)
     for row, one, fit, reply in zip(rows, spoken, fits, replies, strict=True):
         if not brought_in(one.text, row.post, _LANGUAGE):
             by_text = features_of_other(one.text, fit, float(reply @ post))
-            yield Vote(one.features(fit, features[one.at], row.post, wants), by_text, row.verdict is Verdict.YES)
+            yield Vote(one.features(fit, features[one.at]), by_text, row.verdict is Verdict.YES)
 
 
 def _packed(router: Router, embedder: Embedder) -> dict[str, NDArray[Any]]:

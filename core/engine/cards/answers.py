@@ -55,9 +55,7 @@ FIT: Final = FOLDER / "fit.safetensors"
 _HELD: Final = ("posts", "replies", "claims", "shares")
 _MATRICES: Final = ("to_posts", "to_replies", "to_claims")
 _LONG: Final = 200
-"""The characters that make the unit of a reply's or a post's length."""
-_LONGEST: Final = 600
-"""Of a post whose length still counts."""
+"""The characters that make the unit of a reply's length."""
 PLACE: Final = "{people}"
 """Where the people's name stands in a reply to a claim."""
 _FIRST: Final = re.compile(rf"(^|[.!] ){re.escape(PLACE)}")
@@ -140,20 +138,14 @@ class Spoken(NamedTuple):
     refuses: str = ""
     is_whole: bool = True
 
-    def features(self, fit: float, near: NDArray[np.float32], post: str, wants: float) -> NDArray[np.float32]:
-        """What tells how likely a reader would publish it, shape (16,).
-
-        A post that says much, or wants something, is harder to answer than a short claim.
+    def features(self, fit: float, near: NDArray[np.float32]) -> NDArray[np.float32]:
+        """What tells how likely a reader would publish it, shape (11,).
 
         Args:
             fit: what ``fits_of`` says of it.
             near: the row of ``Vectors.features`` of the reply in the bank.
-            wants: how likely the post wants anything (``core.engine.cards.demands``).
         """
-        is_first = not self.is_whole and not self.refuses
-        answers_demand = self.is_whole and bool(answers()[self.at].demand)
-        of_post = (wants, wants * bool(self.refuses), wants * answers_demand, min(len(post), _LONGEST) / _LONG)
-        return np.array([fit, *near, is_first, bool(self.refuses), *of_post, len(self.text) / _LONG], np.float32)
+        return np.array([fit, *near, not self.is_whole and not self.refuses, bool(self.refuses)], np.float32)
 
 
 class Limit(NamedTuple):
@@ -242,21 +234,10 @@ class Vectors:
         return np.argsort(-_chance(features, self.of_nearest), kind="stable")
 
     def chances(
-        self,
-        spoken: Sequence[Spoken],
-        fits: NDArray[np.float32],
-        features: NDArray[np.float32],
-        post: str,
-        wants: float,
+        self, spoken: Sequence[Spoken], fits: NDArray[np.float32], features: NDArray[np.float32]
     ) -> NDArray[np.float32]:
-        """How likely a reader would publish replies, shape (n,), by ``fits_of`` them and the ``features`` of all.
-
-        Args:
-            wants: as in ``Spoken.features``.
-        """
-        rows = [
-            one.features(fit, features[one.at], post, wants) for one, fit in zip(spoken, fits.tolist(), strict=True)
-        ]
+        """How likely a reader would publish replies, shape (n,), by ``fits_of`` them and the ``features`` of all."""
+        rows = [one.features(fit, features[one.at]) for one, fit in zip(spoken, fits.tolist(), strict=True)]
         return _chance(np.stack(rows), self.of_answers)
 
     def chance_of_other(self, text: str, fit: float, cosine: float) -> float:
@@ -336,18 +317,17 @@ def with_answers(
     vectors = shipped_vectors()
     features = vectors.features(text, language, router, embedder)
     names = named(text) or _likely_names(router.groups(text, language))
-    places = (at for at in map(int, vectors.nearest(features)) if answers()[at].intent in intents)
-    near = [Spoken(*called, at) for at, called in islice(_sayable(places, text, names, language, changes), READ)]
+    wanted = (at for at in map(int, vectors.nearest(features)) if answers()[at].intent in intents)
+    near = [Spoken(*called, at) for at, called in islice(_sayable(wanted, text, names, language, changes), READ)]
     if not near:
         return list(cards)
     spoken = [*near, *_first_sentences(near)]
     fits = fits_of(text, [(one.text, one.says) for one in spoken])
     likeliest = [spoken[at] for at in np.argsort(-fits, kind="stable") if not spoken[at].is_whole]
-    wanted = demanded(text, embedder)
-    if joined := _joined(likeliest[:JOINED], text, names, wanted.demands, changes):
+    if joined := _joined(likeliest[:JOINED], text, names, embedder, changes):
         spoken += joined
         fits = np.concatenate([fits, fits_of(text, [(one.text, one.says) for one in joined])])
-    chances = vectors.chances(spoken, fits, features, text, wanted.chance)
+    chances = vectors.chances(spoken, fits, features)
     found, originals, said = list[FittingReply](), dict[str, str](), set[int | str]()
     for place in np.argsort(-chances, kind="stable"):
         one, chance = spoken[place], float(chances[place])
@@ -372,11 +352,11 @@ def _first_sentences(replies: Iterable[Spoken]) -> Iterator[Spoken]:
 
 
 def _joined(
-    firsts: Sequence[Spoken], text: str, names: Sequence[Name], wanted: Sequence[Demand], changes: Changes
+    firsts: Sequence[Spoken], text: str, names: Sequence[Name], embedder: Embedder, changes: Changes
 ) -> list[Spoken]:
     """First sentences before those that refuse what the post likely wants, if it wants anything."""
     joined = list[Spoken]()
-    for demand in wanted:
+    for demand in demanded(text, embedder):
         refusals = [one for one in demand.refused(names, text) if prepared_id("en", one) not in changes.hidden]
         for first, refusal in zip(firsts, cycle(refusals), strict=False):
             joined.append(joined_with(first, refusal, demand))

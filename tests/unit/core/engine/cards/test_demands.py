@@ -39,18 +39,14 @@ def test_what_ships_may_be_sent() -> None:
 )
 def test_a_demand_is_read(text: str, wanted: str) -> None:
     """It is among the likeliest, of which there are few."""
-    read = demanded(text, SentenceEmbedder())
-    found = [demand.id for demand in read.demands]
-    assert 0.5 < read.chance <= 1
+    found = [demand.id for demand in demanded(text, SentenceEmbedder())]
     assert wanted in found
     assert len(found) <= MOST
 
 
 def test_a_claim_wants_nothing() -> None:
     for text in ("Somalis are loud.", "Women are bad at maths, everybody knows it.", "Poles drink all day lol"):
-        read = demanded(text, SentenceEmbedder())
-        assert read.demands == ()
-        assert read.chance < 0.5
+        assert demanded(text, SentenceEmbedder()) == []
 
 
 def test_a_sentence_is_said_of_those_of_whom_it_is_true() -> None:
