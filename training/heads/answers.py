@@ -98,7 +98,7 @@ def _votes(rows: Sequence[Judged], features: NDArray[np.float32], embedder: Embe
     for row, one, fit, reply in zip(rows, spoken, fits, replies, strict=True):
         if not brought_in(one.text, row.post, _LANGUAGE):
             by_text = features_of_other(one.text, fit, float(reply @ post))
-            yield Vote(one.features(fit, features[one.at]), by_text, row.verdict is Verdict.YES)
+            yield Vote(np.array([fit, *features[one.at]], np.float32), by_text, row.verdict is Verdict.YES)
 
 
 def _packed(router: Router, embedder: Embedder) -> dict[str, NDArray[Any]]:

@@ -138,15 +138,6 @@ class Spoken(NamedTuple):
     refuses: str = ""
     is_whole: bool = True
 
-    def features(self, fit: float, near: NDArray[np.float32]) -> NDArray[np.float32]:
-        """What tells how likely a reader would publish it, shape (11,).
-
-        Args:
-            fit: what ``fits_of`` says of it.
-            near: the row of ``Vectors.features`` of the reply in the bank.
-        """
-        return np.array([fit, *near, not self.is_whole and not self.refuses, bool(self.refuses)], np.float32)
-
 
 class Limit(NamedTuple):
     """From which chance on prepared replies are offered, so that enough of those shown first are publishable.
@@ -172,8 +163,8 @@ class Vectors:
             replies that fit and near what it says; shape (384, width).
         shares, stereotypes: the square roots of the router's largest shares of the post, and which outputs of it they
             are, both of shape (answers, few).
-        of_nearest, of_answers, of_others: what was fitted of what ``features``, ``Spoken.features`` and
-            ``features_of_other`` give, each with the offset.
+        of_nearest, of_answers, of_others: what was fitted of what ``features`` gives, of these with the network's logit
+            before them, and of what ``features_of_other`` gives, each with the offset.
         least: the chance from which a reply is one of the drafts, even for who asks: of 31 first ones that were less
             likely three readers would publish none, and two were harmful (docs/figures/measured.md).
         limits: from which chance on any is offered, by the share of publishable ones, the highest share first.
@@ -233,12 +224,9 @@ class Vectors:
         """All replies, the one first that stands nearest to the post by ``features``."""
         return np.argsort(-_chance(features, self.of_nearest), kind="stable")
 
-    def chances(
-        self, spoken: Sequence[Spoken], fits: NDArray[np.float32], features: NDArray[np.float32]
-    ) -> NDArray[np.float32]:
-        """How likely a reader would publish replies, shape (n,), by ``fits_of`` them and the ``features`` of all."""
-        rows = [one.features(fit, features[one.at]) for one, fit in zip(spoken, fits.tolist(), strict=True)]
-        return _chance(np.stack(rows), self.of_answers)
+    def chances(self, fits: NDArray[np.float32], features: NDArray[np.float32]) -> NDArray[np.float32]:
+        """How likely a reader would publish replies, shape (n,), by ``fits_of`` them and their ``features``."""
+        return _chance(np.column_stack([fits, features]), self.of_answers)
 
     def chance_of_other(self, text: str, fit: float, cosine: float) -> float:
         """How likely a reader would publish a reply that is not in the bank, as a card's argument with its fact.
@@ -327,7 +315,7 @@ def with_answers(
     if joined := _joined(likeliest[:JOINED], text, names, embedder, changes):
         spoken += joined
         fits = np.concatenate([fits, fits_of(text, [(one.text, one.says) for one in joined])])
-    chances = vectors.chances(spoken, fits, features)
+    chances = vectors.chances(fits, features[[one.at for one in spoken]])
     found, originals, said = list[FittingReply](), dict[str, str](), set[int | str]()
     for place in np.argsort(-chances, kind="stable"):
         one, chance = spoken[place], float(chances[place])
