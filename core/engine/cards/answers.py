@@ -16,7 +16,7 @@ import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from importlib import resources
 from itertools import cycle, islice
 from pathlib import Path
@@ -46,6 +46,8 @@ MOST: Final = 3
 """How many are drafts for one post; a place is left for what a community or a model wrote, or a fact carries."""
 READ: Final = 24
 """How many of the nearest are read with the post."""
+_REMEMBERED: Final = 8
+"""Of how many posts the replies are remembered: the stages of one suggestion ask for the same."""
 JOINED: Final = 8
 """How many of their first sentences are read before each sentence that refuses what the post wants."""
 FOLDER: Final = Path(str(resources.files("core.engine.cards")))
@@ -301,14 +303,24 @@ def with_answers(
     """
     if not cards or language not in ANSWERED:
         return list(cards)
-    embedder = packaged(embedder)
+    found = _fitting(text, language, router, packaged(embedder), changes, tuple(intents))  # type: ignore[arg-type]
+    originals = {reply.text: original for reply, original in found}
+    replies = tuple(reply for reply, _ in found)
+    return [replace(cards[0], answers=replies, originals={**cards[0].originals, **originals}), *cards[1:]]
+
+
+@lru_cache(_REMEMBERED)
+def _fitting(
+    text: str, language: str, router: Router, embedder: Embedder, changes: Changes, intents: tuple[Intent, ...]
+) -> tuple[tuple[FittingReply, str], ...]:
+    """The replies to a post, the likeliest first, each with its original in the bank; asked for in several stages."""
     vectors = shipped_vectors()
     features = vectors.features(text, language, router, embedder)
     names = named(text) or _likely_names(router.groups(text, language))
-    wanted = (at for at in map(int, vectors.nearest(features)) if answers()[at].intent in intents)
-    near = [Spoken(*called, at) for at, called in islice(_sayable(wanted, text, names, language, changes), READ)]
+    places = (at for at in map(int, vectors.nearest(features)) if answers()[at].intent in intents)
+    near = [Spoken(*called, at) for at, called in islice(_sayable(places, text, names, language, changes), READ)]
     if not near:
-        return list(cards)
+        return ()
     spoken = [*near, *_first_sentences(near)]
     fits = fits_of(text, [(one.text, one.says) for one in spoken])
     likeliest = [spoken[at] for at in np.argsort(-fits, kind="stable") if not spoken[at].is_whole]
@@ -316,17 +328,16 @@ def with_answers(
         spoken += joined
         fits = np.concatenate([fits, fits_of(text, [(one.text, one.says) for one in joined])])
     chances = vectors.chances(fits, features[[one.at for one in spoken]])
-    found, originals, said = list[FittingReply](), dict[str, str](), set[int | str]()
+    found, said = list[tuple[FittingReply, str]](), set[int | str]()
     for place in np.argsort(-chances, kind="stable"):
         one, chance = spoken[place], float(chances[place])
         if chance < vectors.least or len(found) == MOST:
             break
         if said.isdisjoint({one.at, one.refuses} - {""}):
             said |= {one.at, one.refuses}
-            originals[one.text] = answers()[one.at].text
-            found.append(FittingReply(one.text, one.says, answers()[one.at].intent, chance))
-    first = replace(cards[0], answers=tuple(found), originals={**cards[0].originals, **originals})
-    return [first, *cards[1:]]
+            original = answers()[one.at]
+            found.append((FittingReply(one.text, one.says, original.intent, chance), original.text))
+    return tuple(found)
 
 
 def _first_sentences(replies: Iterable[Spoken]) -> Iterator[Spoken]:

@@ -275,7 +275,7 @@ class Assessor:
         """The ``count`` best candidates, finished; for each with an unsupported sentence another one is added.
 
         One that quotes a passage is among them, where there is one: a moderator wants something to show. So is one that
-        argues the claim that a person chose.
+        argues the claim that a person chose, and one that the community wrote.
         """
         finished = list[Candidate]()
         every = seeded(pool, len(pool))
@@ -290,6 +290,8 @@ class Assessor:
         leading = seeded(finished, count)
         if self.is_claim_chosen:
             leading = with_one(leading, count, [c for c in finished if c.argues])[:count]
+        own = [c for c in finished if c.card and c.card.is_from_community(c.text)]
+        leading = with_one(leading, count, own)[:count]
         sourced = [candidate for candidate in finished if candidate.receipts and not candidate.is_doubted]
         if sourced and not any(candidate.receipts for candidate in leading):
             leading = [*leading[:-1], sourced[0]]
@@ -337,8 +339,10 @@ def with_answers_placed(candidates: Sequence[Candidate]) -> list[Candidate]:
     prepared = [c for c in candidates if c.suits is not None and not c.is_answer]
     leading = [c for c in prepared if c.intent in LEADING] or prepared
     best = max(leading, key=lambda c: (not c.may_miss, c.suits or 0.0), default=None)
-    is_own = best is not None and best.card is not None and best.card.is_from_community(best.text)
-    suits, chance = (best.suits or 0.0, best.chance or float(is_own)) if best else (_LEADS, 0.0)
+    own = [c.suits or 0.0 for c in prepared if c.card and c.card.is_from_community(c.text)]
+    suits, chance = (best.suits or 0.0, best.chance or 0.0) if best else (_LEADS, 0.0)
+    if own:
+        suits, chance = min(suits, max(own)), 1.0
     return [replace(c, suits=suits + _STEP * ((c.chance or 0.0) - chance)) if c.is_answer else c for c in candidates]
 
 

@@ -63,7 +63,7 @@ def compose(
         for card in _first_choice(cards, intent, brief):
             for text in _texts(card, intent, brief, chance):
                 if len(sentences(text)) <= MAX_SENTENCES:
-                    is_rare = is_answered and intent not in LEADING
+                    is_rare = is_answered and intent not in LEADING and not card.is_from_community(text)
                     may_miss = is_rare and text in card.replies[intent]
                     draft = Candidate(text, intent, is_prepared=True, card=card, may_miss=may_miss)
                     drafts.setdefault(text, draft)

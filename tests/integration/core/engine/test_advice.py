@@ -88,7 +88,10 @@ async def test_a_group_that_nobody_could_tell_stays_unknown(readers: Readers, kn
         ("We should burn the hostel down with all those migrants inside.", _threatened(), Action.REPORT),
         (
             "The cheese stall opens at eight, and bring boots on Saturday.",
-            FakeModel(texts={"reading": EXPLAINED, "draft": GOOD}, shares={"hateful": {"yes": 0.05, "no": 0.95}}),
+            FakeModel(
+                texts={"reading": EXPLAINED, "draft": "It is good that people meet there and talk."},
+                shares={"hateful": {"yes": 0.05, "no": 0.95}},
+            ),
             Action.STAY_SILENT,
         ),
     ],

@@ -337,7 +337,7 @@ async def test_what_a_post_may_say_is_answered_as_a_guess_after_what_answers_any
     readers: Readers, knowledge: EvidenceSource
 ) -> None:
     """Nobody is sure of either stereotype: one draft each, which says so, and no claim or fact comes from them."""
-    router = Router(FakeRouting({"migrants/jobs": 0.6, "migrants/benefits": 0.4}, limit=0.9, told=0.95))
+    router = Router(FakeRouting({"migrants/jobs": 0.6, "migrants/benefits": 0.4}, ("es",), limit=0.9, told=0.95))
     suggestion, _ = await suggest(readers, knowledge, helpful(), IN_SPANISH, router=router, profile=LIVE)
     reading, drafts = suggestion.reading, [draft for draft in suggestion.drafts if draft.kind is Kind.REPLY]
     assert (reading.stereotypes, reading.guesses) == ((), ("migrants/jobs", "migrants/benefits"))
@@ -354,7 +354,7 @@ async def test_what_a_post_may_say_is_answered_as_a_guess_after_what_answers_any
 
 async def test_a_guess_that_a_community_took_out_is_no_draft(readers: Readers, knowledge: EvidenceSource) -> None:
     """It removed every reply to the one stereotype."""
-    router = Router(FakeRouting({"migrants/jobs": 0.6, "migrants/benefits": 0.4}, limit=0.9, told=0.95))
+    router = Router(FakeRouting({"migrants/jobs": 0.6, "migrants/benefits": 0.4}, ("es",), limit=0.9, told=0.95))
     gone = frozenset(prepared_id("es", text) for card in cards_on("migrants/jobs", "es") for _, text in card.texts)
     asked = {"router": router, "profile": LIVE, "prepared": Changes(hidden=gone)}
     suggestion, _ = await suggest(readers, knowledge, helpful(), IN_SPANISH, **asked)  # type: ignore[arg-type]

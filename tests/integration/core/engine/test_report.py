@@ -108,7 +108,7 @@ async def test_every_outcome_is_as_the_schema_says(
     has_drafts: bool,
 ) -> None:
     """What was forced against the advice is told from what was advised; each note has a code and a whole sentence."""
-    texts = {"reading": EXPLAINED, "draft": GOOD}
+    texts = {"reading": EXPLAINED, "draft": "It is good that people meet there and talk."}
     model = FakeModel(texts=texts, shares={"hateful": SURELY, "violent": NEVER, **shares})
     suggestion, _ = await suggest(readers, knowledge, model, post, force=force)
     report = document(suggestion, force=force)
