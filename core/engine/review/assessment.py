@@ -180,7 +180,7 @@ class Assessor:
         prepared = {
             c.text: says(c.card.stereotype)
             for c in candidates
-            if c.is_prepared and not c.answer and c.card and not c.card.is_from_community(c.text)
+            if c.is_prepared and not c.answer and c.card and not c.is_own
         }
         if self.brief.language not in ANSWERED or not prepared:
             return known
@@ -280,6 +280,7 @@ class Assessor:
         finished = list[Candidate]()
         every = seeded(pool, len(pool))
         best = with_one(every[: 2 * count], count, [c for c in every[: 2 * count] if self._quotes(c)])
+        best = with_one(best, count, [c for c in every if c.is_own])
         if self.is_claim_chosen:
             best = with_one(best, count, sorted((c for c in every if c.argues), key=lambda c: c.order))
         for candidate in best:
@@ -290,8 +291,7 @@ class Assessor:
         leading = seeded(finished, count)
         if self.is_claim_chosen:
             leading = with_one(leading, count, [c for c in finished if c.argues])[:count]
-        own = [c for c in finished if c.card and c.card.is_from_community(c.text)]
-        leading = with_one(leading, count, own)[:count]
+        leading = with_one(leading, count, [c for c in finished if c.is_own])[:count]
         sourced = [candidate for candidate in finished if candidate.receipts and not candidate.is_doubted]
         if sourced and not any(candidate.receipts for candidate in leading):
             leading = [*leading[:-1], sourced[0]]
@@ -339,7 +339,7 @@ def with_answers_placed(candidates: Sequence[Candidate]) -> list[Candidate]:
     prepared = [c for c in candidates if c.suits is not None and not c.is_answer]
     leading = [c for c in prepared if c.intent in LEADING] or prepared
     best = max(leading, key=lambda c: (not c.may_miss, c.suits or 0.0), default=None)
-    own = [c.suits or 0.0 for c in prepared if c.card and c.card.is_from_community(c.text)]
+    own = [c.suits or 0.0 for c in prepared if c.is_own]
     suits, chance = (best.suits or 0.0, best.chance or 0.0) if best else (_LEADS, 0.0)
     if own:
         suits, chance = min(suits, max(own)), 1.0

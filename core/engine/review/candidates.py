@@ -62,6 +62,11 @@ class Candidate:
         """Whether it was found since it answers what this post says (``core.engine.cards.answers``)."""
         return self.answer is not None
 
+    @property
+    def is_own(self) -> bool:
+        """Whether the community wrote it beforehand."""
+        return self.answer is None and self.card is not None and self.card.is_from_community(self.text)
+
     def answers_as(self, other: Candidate) -> bool:
         """Whether both are prepared for the same: to answer the same, or the same stereotype with the same intent."""
         if self.card is None or other.card is None:

@@ -92,7 +92,7 @@ async def test_a_lower_setting_offers_more(readers: Readers, knowledge: Evidence
 async def test_a_larger_writer_is_asked_all_the_same(lenient: Readers, knowledge: EvidenceSource) -> None:
     """Its replies are offered, and no prepared one beside or before them."""
     suggestion, seen = await suggest(
-        lenient, knowledge, larger_model(), MIGRANTS, pooling=LARGER, sure=SURE, profile=FAST
+        lenient, knowledge, larger_model(), MIGRANTS, pooling=LARGER, sure=0.95, profile=FAST
     )
     assert FIRST in [draft.text for draft in replies(suggestion)]
     assert not [draft for draft in replies(suggestion) if draft.prepared]
