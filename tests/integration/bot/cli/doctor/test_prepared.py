@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.cli.doctor.examination import examine_prepared
-from bot.settings import CommunitySettings, KbSettings, LlmSettings, Settings
+from bot.settings import CommunitySettings, LlmSettings, Settings
 from core.engine.cards.answers import shipped_vectors
 
 SERVER = LlmSettings(backend="server", base_url="http://127.0.0.1:9/v1", model="llama-3.3-70b-instruct")
