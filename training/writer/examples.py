@@ -111,7 +111,8 @@ def prepared(data: Path = DATA, seed: int = 0) -> Iterator[Group]:
             claim = chance.choice(("", card.claim))
             texts = [(intent, text) for intent, those in card.replies.items() for text in those]
             sample = chance.sample(texts, min(REPLIES_A_POST, len(texts)))
-            yield tuple(_reply(post, intent, text, language, "cards", claim=claim) for intent, text in sample)
+            if sample:  # English replies are learnt under the posts that they answer
+                yield tuple(_reply(post, intent, text, language, "cards", claim=claim) for intent, text in sample)
             yield (_claims(post, [card.claim for card in cards], language),)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from adapters.sample.posts import SAMPLE_FLAGS, SAMPLE_THREAD
 from bench.measures.meter import Meter, seconds_of, watched_memory
 from bench.measures.samples import Log, Sample
 from bench.replies.engine import costs, duels, failures, limits_of, ratios, results
@@ -38,6 +39,9 @@ from tests.fakes.engine.evidence import FakeEvidence
 from tests.fakes.engine.model import FakeModel
 from tests.fakes.engine.readers import readers_saying
 from tests.fakes.engine.suggestions import suggestion_for
+
+*_, FITS = (post.text for post in SAMPLE_THREAD if post.id in SAMPLE_FLAGS)
+"""A post that a prepared reply surely fits."""
 
 
 class Letters(FakeModel):
@@ -94,7 +98,7 @@ def test_the_engines_own_time_is_that_of_no_model() -> None:
 async def test_an_answer_counts_every_call_at_the_port() -> None:
     """What reached the model: every call, the tokens of each, and time within the whole."""
     engine, model = bench_engine()
-    found = await answer("live", under(LIVE), engine, Sample("1", POST))
+    found = await answer("live", under(LIVE), engine, Sample("1", FITS))
     assert found.calls == len(model.asked) > 0
     assert found.prompt_tokens == 10 * found.calls
     assert found.reply

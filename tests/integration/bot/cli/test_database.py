@@ -108,8 +108,6 @@ def test_an_audit_asks_for_every_promise(config: Path, tmp_path: Path) -> None:
     [
         ("community", "list"),
         ("community", "pause", "--everywhere"),
-        ("cards", "list", "sample/brenmoor"),
-        ("prepared", "list", "sample/brenmoor"),
         ("erase", "--platform", "sample", "--yes", "17"),
         ("export", "--community", "sample/brenmoor", "--out", "cases.csv"),
         ("schedule", "run-once"),

@@ -221,12 +221,12 @@ async def test_a_chosen_claim_is_argued_in_the_new_drafts(
     platform = SampleCommunity()
     async with _running(Engine(model, knowledge, readers), platform, place, tmp_path) as application:
         case = await _drafted(application, platform.flag("103", "mill_pond"))
-    async with _running(Engine(model, knowledge, readers), platform, place, tmp_path) as application:
-        model.asked.clear()
+    again = hate_finding(draft="Newcomers bring up their children here, and so do we.")
+    async with _running(Engine(again, knowledge, readers), platform, place, tmp_path) as application:
         await application.desk.decisions.redraft(case.id, case.version, CHOSEN, MODERATOR)
         assert await application.worker.step()
         stored = await application.desk.queries.suggestion(case.id)
     assert stored is not None
     assert (stored.suggestion.claim, bool(stored.suggestion.drafts)) == (CHOSEN, True)
-    assert not {"claims", "vote"} & {kind for kind, _, _ in model.asked}
-    assert all(f"Counter-claim: {CHOSEN}" in prompt for prompt in _draft_prompts(model))
+    assert not {"claims", "vote"} & {kind for kind, _, _ in again.asked}
+    assert all(f"Counter-claim: {CHOSEN}" in prompt for prompt in _draft_prompts(again))

@@ -11,6 +11,8 @@ import pytest
 
 from bot.cli.missing_codes import note_of
 from core.engine.arguing.arguments import MOST_CHARACTERS_BESIDE
+from core.engine.cards.answers import answers
+from core.engine.cards.bank import Changes, prepared_id
 from core.engine.llm.budget import Budget
 from core.engine.llm.profiles import Profile
 from core.engine.pipeline import Engine
@@ -232,7 +234,8 @@ async def test_a_fact_is_checked_by_its_triplets_or_as_a_whole_and_that_is_said(
         shares={"hateful": SURELY, "entailment": SURELY},
     )
     profile = replace(PATIENT, extracts_triplets=True)
-    request = Request(post_of(), profile, Voice(intents=(Intent.POSITIVE,), sure=0))
+    bank = Changes(hidden=frozenset(prepared_id("en", answer.text) for answer in answers()))
+    request = Request(post_of(), profile, Voice(intents=(Intent.POSITIVE,), sure=0), prepared=bank)
     suggestion = await Engine(model, FakeEvidence([told]), lenient).suggest(request)
     [receipt] = [r for draft in suggestion.drafts for r in draft.receipts if r.sentence != told.text]
     assert receipt.verdict is Verdict.SUPPORTED

@@ -82,7 +82,7 @@ def test_commands_of_the_knowledge_base_stand_in_the_order_of_use() -> None:
     """Documents are collected before they are accepted, and accepted before anybody looks after them."""
     shown = CliRunner().invoke(app, ["kb", "-h"], env={"COLUMNS": "200"}).output
     panels = ("Look something up", "Collect documents", "Decide what is served", "Look after it")
-    order = "search build add waiting show diff accept reject trust stats verify export remove embed"
+    order = "search build add waiting show diff accept reject trust stats verify export remove embed push"
     assert re.findall(r"^╭─ (.+?) ─+╮$", shown, re.MULTILINE)[1:] == list(panels)
     assert re.findall(r"^│ (\w+) ", shown.partition(panels[0])[2], re.MULTILINE) == order.split()
 

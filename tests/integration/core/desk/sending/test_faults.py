@@ -201,7 +201,7 @@ async def test_undo_and_send_never_both_win(processes: _Processes) -> None:
     ended = await processes.check(approved)
     assert ended[CaseState.IN_REVIEW] == len(undone)
     assert ended[CaseState.POSTED] == len(approved) - len(undone)
-    assert min(ended.values()) > RACES / 6
+    assert len(ended) == 2, "a race that one side always wins shows nothing"
 
 
 async def test_many_outboxes_send_each_reply_once(processes: _Processes) -> None:
