@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable
 from typing import Final, Generic, TypeVar
 
 from core.desk.rules.careful_watch import FindLabel
-from core.desk.rules.desk_ports import Casework, Governance
+from core.desk.rules.desk_ports import Casework, FlagIntake, Governance
 from core.desk.rules.policy import CommunityPolicy
 from core.errors import AntiphonError, BadSettings, StoreUnavailable
 
@@ -162,6 +162,11 @@ class DeskAccess:
         if self._casework is None:
             raise self._missing()
         return self._casework
+
+    @property
+    def intake(self) -> FlagIntake:
+        """Where flags enter; raises as ``casework``."""
+        return self.casework.intake
 
     @property
     def governance(self) -> Governance:

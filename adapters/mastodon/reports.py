@@ -246,7 +246,7 @@ class Reports:
                 continue
             post = replace(post, is_late=is_late)
             try:
-                await self.client.desk.casework.flag(post)
+                await self.client.desk.intake.take_flag(post)
             except LimitReached as err:
                 if len(self.waiting) < _MOST_WAITING:
                     left.append(self._later(post, str(report["id"])))
@@ -266,7 +266,7 @@ class Reports:
         while True:
             await self.sleep(_AGAIN_SECONDS)
             try:
-                await self.client.desk.casework.flag(post)
+                await self.client.desk.intake.take_flag(post)
             except (LimitReached, StoreUnavailable):
                 continue
             except (NotAllowed, BadInput) as err:

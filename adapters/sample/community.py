@@ -116,7 +116,7 @@ class SampleCommunity:
         self._slow_until = self._clock() + timedelta(seconds=seconds)
 
     def flag(self, message_id: str, by: str) -> FlaggedPost:
-        """A message in the form in which a person flags it, for ``Casework.flag``.
+        """A message in the form in which a person flags it, for ``FlagIntake.take_flag``.
 
         Raises:
             BadInput: there is no such message.

@@ -92,7 +92,7 @@ async def review(
     post = community.flag(message, by="demo volunteer")
     console.print(Rule(Text(f"Flagged: message {message} by {post.author}")))
     console.print(Text(post.text, style="italic"))
-    card = await application.casework.flag(post)
+    card = await application.desk.intake.take_flag(post)
     await application.worker.step()
     case = await application.desk.queries.case(card.case_id)
     stored = await application.desk.queries.suggestion(case.id)

@@ -61,7 +61,7 @@ class SampleTown:
                     self._community.add(_PASTED_BY, post.text, message_id=post.ref.message)
             page, pages = page + 1, listing.pages
         for message in self._flags:
-            await self._casework.flag(self._community.flag(message, by="sample volunteer"))
+            await self._casework.intake.take_flag(self._community.flag(message, by="sample volunteer"))
 
     async def paste(self, text: str, by: Person) -> str:
         """Let somebody's own post stand there, and flag it; the id of its case.
@@ -75,7 +75,7 @@ class SampleTown:
         # A person who pastes a post wants drafts for it; the sample thread is not what was said before it.
         post = replace(self._community.flag(message, by=by.user), priority=Priority.ASKED, thread=())
         try:
-            return (await self._casework.flag(post)).case_id
+            return (await self._casework.intake.take_flag(post)).case_id
         except AntiphonError:
             self._community.delete(message)
             raise

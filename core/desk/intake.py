@@ -7,6 +7,7 @@ nothing: a post that does not fit is captured first, and waits visibly.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import Counter, deque
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
@@ -20,10 +21,13 @@ from sqlalchemy import select
 from core.desk.communities.native_roles import LiveRoles
 from core.desk.database.connection import Database, Session, whole
 from core.desk.rules.approval import REOPENED, CaseState
+from core.desk.rules.case_cards import Card
 from core.desk.rules.input_checks import check_text
 from core.desk.rules.platforms import ChatPlatform
 from core.desk.rules.policy import check_wish
 from core.desk.rules.roles import OnCase, Person, may_on_case
+from core.desk.runtime import metrics
+from core.desk.runtime.logs import about
 from core.desk.schema import CaseRow
 from core.desk.store import campaigns, communities, flaggers, holds, jobs
 from core.desk.store.campaigns import Folds
@@ -43,11 +47,13 @@ from core.desk.store.cases import (
 from core.desk.store.communities import id_of, policy_of
 from core.desk.store.people import known_pseudonym, pseudonym, require_on_case, roles_of
 from core.desk.store.renewals import renew, reopen
+from core.desk.views.cards import seen_after_flagging
 from core.engine.wording.near_duplicates import Likeness, likeness_of
 from core.errors import BadInput, Conflict, LimitReached, NotAllowed, StoreUnavailable
 from core.i18n.sentences import sentence
 from core.models import FlaggedPost, PostRef, Priority, Wish
 
+_LOG = logging.getLogger(__name__)
 _WINDOW: Final = timedelta(hours=1)
 _MINUTE: Final = timedelta(minutes=1)
 
@@ -191,7 +197,7 @@ class _Flag:
 
 
 class Intake:
-    """Takes flagged posts in, over one database.
+    """Takes flagged posts in, over one database: ``core.desk.rules.desk_ports.FlagIntake``.
 
     Args:
         max_queued: how many cases of a community may wait for a draft; further ones stay captured.
@@ -244,13 +250,26 @@ class Intake:
             await self._live_roles.refresh_in(post.ref.platform, post.ref.community, asker)
         return await whole(self._flag(post))
 
-    async def counts(self, post: FlaggedPost) -> bool:
-        """Whether a flag by this person makes a case: of a member without a role it may only be counted.
+    async def take_flag(self, post: FlaggedPost) -> Card:
+        """Open the case of a post as ``flag`` does, remember who flagged it, and show them its card."""
+        platform, user = post.ref.platform, post.flagged_by
+        case = await self.flag(post)
+        metrics.FLAGS.labels(platform, post.priority.name.lower()).inc()
+        with about(case=case.id, platform=platform, community=post.ref.community):
+            _LOG.info("flagged: the case is %s", case.state)
 
-        Raises:
-            NotAllowed: people without a role may not flag there, or this one flagged too many in the last hour.
-            PlatformUnavailable: the platform cannot say which roles they have.
-        """
+        async def work(session: Session) -> Card:
+            if post.priority is not Priority.DETECTED:
+                await flaggers.remember(session, case, user)
+            return await seen_after_flagging(session, case.id, platform, user)
+
+        return await self._database.run("show a flagged case", work)
+
+    async def take_member_flag(self, post: FlaggedPost) -> Card | None:
+        """Count the flag of a person who may have no role; ``None`` until there are enough for ``take_flag``."""
+        return await self.take_flag(post) if await self._is_enough(post) else None
+
+    async def _is_enough(self, post: FlaggedPost) -> bool:
         check_flag(post)
         asker = Person(post.ref.platform, post.flagged_by)
         if self._live_roles is not None:

@@ -182,14 +182,14 @@ async def commit(
         NotAllowed: as ``DraftRequests.take_in``.
     """
     if is_member:
-        card = await desk.casework.member_flag(post)
+        card = await desk.intake.take_member_flag(post)
         if card is not None:
             known.add(post.ref, written_at)
         return card
     if post.is_from_elsewhere:
-        return await desk.casework.flag(post)
+        return await desk.intake.take_flag(post)
     with known.about_to_have(post.ref, written_at):
-        return await desk.casework.flag(post)
+        return await desk.intake.take_flag(post)
 
 
 async def _show_last(answer: PrivateAnswer, card: Card) -> None:

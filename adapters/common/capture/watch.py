@@ -1,6 +1,6 @@
 """Posts that are found without a command: watched channels, the flag reaction and a platform's own alerts.
 
-A message is looked at only where a manager said so. A find is flagged like any other post, through ``Casework.flag``.
+A message is looked at only where a manager said so. A find is flagged like any other post, through the intake.
 """
 
 from __future__ import annotations
@@ -283,11 +283,11 @@ class ChannelWatch:
                 return False
             post = await sighting.post(Flag(by.user, how, Priority.FLAGGED))
             if policy.members_flag:
-                if await self._desk.casework.member_flag(post) is not None:
+                if await self._desk.intake.take_member_flag(post) is not None:
                     self._known.add(post.ref, sighting.written_at)
             else:
                 with self._known.about_to_have(post.ref, sighting.written_at):
-                    await self._desk.casework.flag(post)
+                    await self._desk.intake.take_flag(post)
         except NotAllowed:
             self.seen.refused += 1
             return False
@@ -352,7 +352,7 @@ class ChannelWatch:
     async def _flag(self, post: FlaggedPost) -> None:
         while True:
             try:
-                await self._desk.casework.flag(post)
+                await self._desk.intake.take_flag(post)
             except StoreUnavailable as err:
                 _LOG.warning("a found post waits for the database: %s", err.message)
                 await asyncio.sleep(self._again_seconds)

@@ -17,7 +17,6 @@ from sqlalchemy import delete, select, update
 
 from core.desk.database.connection import Database, Session
 from core.desk.database.dialect import insert_new
-from core.desk.review.cards import build
 from core.desk.rules.approval import CLOSED, CaseState
 from core.desk.rules.case_cards import Card
 from core.desk.rules.notices import CallKind, Notice
@@ -32,6 +31,7 @@ from core.desk.store.cases import CARDLESS
 from core.desk.store.communities import Community, policy_of
 from core.desk.store.leadership import Office
 from core.desk.store.people import member
+from core.desk.views.cards import build
 from core.errors import Conflict, PlatformUnavailable, StoreUnavailable
 from core.i18n.sentences import sentence
 from core.models import Action, PostRef

@@ -17,7 +17,6 @@ from itertools import islice
 from typing import Final
 
 from core.desk.database.connection import Database, Session
-from core.desk.review.cards import build, digest_of
 from core.desk.rules.approval import CLOSED
 from core.desk.rules.case_cards import Card
 from core.desk.rules.platforms import ReviewSurface
@@ -28,6 +27,7 @@ from core.desk.schema import CaseRow
 from core.desk.store.cases import CARDLESS
 from core.desk.store.leadership import Office
 from core.desk.views import review_cards
+from core.desk.views.cards import build, digest_of
 from core.desk.views.review_cards import Board, CardPlace, end_trouble, keep_trouble, standing_places, troubled
 from core.errors import CardCanWait, CardRefused, Conflict, PlatformBusy, PlatformUnavailable, StoreUnavailable
 from core.models import PostRef

@@ -18,7 +18,6 @@ from core.desk.communities.native_roles import LiveRoles
 from core.desk.database.connection import Database, Session
 from core.desk.intake import Intake
 from core.desk.review.approvals import Approvals, AwaitsSecond
-from core.desk.review.cards import seen_after_flagging, seen_by
 from core.desk.review.decisions import Decisions
 from core.desk.review.proposals import Proposals
 from core.desk.rules.approval import CLOSED, CaseState, text_hash
@@ -36,22 +35,22 @@ from core.desk.rules.case_cards import (
 from core.desk.rules.closures import CloseReason, RetractReason
 from core.desk.rules.input_checks import check_text
 from core.desk.rules.roles import OnCase, Person
-from core.desk.runtime import metrics
 from core.desk.runtime.logs import about
 from core.desk.schema import CaseRow, Original, ReviewCardRow
 from core.desk.sending.checks import CHANGED, GONE
 from core.desk.sending.outbox import Outbox
-from core.desk.store import captures, communities, flaggers, holds
+from core.desk.store import captures, communities, holds
 from core.desk.store import cases as store
 from core.desk.store.cases import find_all, touch, transition
 from core.desk.store.communities import Community
 from core.desk.store.outbox import case_replied_with
 from core.desk.store.people import name_of, require_on_case
 from core.desk.store.renewals import renew
+from core.desk.views.cards import seen_by
 from core.desk.views.review_cards import put_up_again, was_deleted
 from core.errors import BadInput
 from core.i18n.sentences import sentence
-from core.models import FlaggedPost, Intent, PostRef, Priority
+from core.models import Intent, PostRef
 
 PAGE: Final = 10
 _UNLISTED: Final = CLOSED | {CaseState.FOLDED}
@@ -185,30 +184,13 @@ class FrontDesk:
     ) -> None:
         self._database = database
         self._live_roles = live_roles
-        self._intake = intake
+        self.intake = intake
         self._decisions = decisions
         self._proposals = proposals
         self._approvals = approvals
         self._outbox = outbox
 
     # Cases
-
-    async def flag(self, post: FlaggedPost) -> Card:
-        platform, user = post.ref.platform, post.flagged_by
-        case = await self._intake.flag(post)
-        metrics.FLAGS.labels(platform, post.priority.name.lower()).inc()
-        with about(case=case.id, platform=platform, community=post.ref.community):
-            _LOG.info("flagged: the case is %s", case.state)
-
-        async def work(session: Session) -> Card:
-            if post.priority is not Priority.DETECTED:
-                await flaggers.remember(session, case, user)
-            return await seen_after_flagging(session, case.id, platform, user)
-
-        return await self._database.run("show a flagged case", work)
-
-    async def member_flag(self, post: FlaggedPost) -> Card | None:
-        return await self.flag(post) if await self._intake.counts(post) else None
 
     async def card(self, case_id: str, by: Person) -> Card:
         await self._ask_for_roles(case_id, by)
@@ -306,7 +288,7 @@ class FrontDesk:
         )
 
     async def split_out(self, case_id: str, version: int, by: Person) -> Card:
-        return await self._decided("split_out", case_id, by, lambda: self._intake.split_out(case_id, version, by))
+        return await self._decided("split_out", case_id, by, lambda: self.intake.split_out(case_id, version, by))
 
     async def retract(self, case_id: str, version: int, by: Person, reason: RetractReason, note: str = "") -> Card:
         with _watched("retract", case_id, by):

@@ -1,9 +1,9 @@
 """What a chat platform's adapter may ask of the application: the people's side of the desk, as Protocols.
 
-``core.desk.review.casework`` and ``core.desk.communities.governance`` implement it; adapters know only the port. A
-method that fails raises one of ``core.errors`` with a remedy: ``NotAllowed`` if the person may not do this,
-``Conflict`` if the case has changed since they saw it or somebody else holds it, ``BadInput`` if the call is wrong, and
-``StoreUnavailable`` if the database does not answer. After each of them nothing has changed.
+``core.desk.intake``, ``core.desk.review.casework`` and ``core.desk.communities.governance`` implement them; adapters
+know only the ports. A method that fails raises one of ``core.errors`` with a remedy: ``NotAllowed`` if the person may
+not do this, ``Conflict`` if the case has changed since they saw it or somebody else holds it, ``BadInput`` if the call
+is wrong, and ``StoreUnavailable`` if the database does not answer. After each of them nothing has changed.
 """
 
 from __future__ import annotations
@@ -37,26 +37,38 @@ would lose what the other set.
 """
 
 
-class Casework(Protocol):
-    """Decisions about cases, by the people of a platform."""
+class FlagIntake(Protocol):
+    """Where every flag enters, whether a person or a filter found the post."""
 
-    async def flag(self, post: FlaggedPost) -> Card:
+    async def take_flag(self, post: FlaggedPost) -> Card:
         """Open the case of a post; committed when it returns. A post that was flagged before keeps its case.
 
         Raises:
-            NotAllowed: the post is private, or the flagger flagged too many.
+            BadInput: the post has no place or its text is broken.
+            NotAllowed: the post is private, the flagger flagged too many in the last hour, or wants a draft at once
+                (``Priority.ASKED``) without a role that allows it.
+            PlatformUnavailable: the platform cannot say which roles the flagger has.
         """
         ...
 
-    async def member_flag(self, post: FlaggedPost) -> Card | None:
-        """Flag a post as ``flag`` does, also without a role where the community allows it (``members_flag``).
+    async def take_member_flag(self, post: FlaggedPost) -> Card | None:
+        """Take a flag as ``take_flag`` does, also without a role where the community allows it (``members_flag``).
 
         Returns:
             ``None`` if the flag was counted, and more people must flag the post before it becomes a case.
 
         Raises:
-            NotAllowed: as ``flag``, or people without a role may not flag there.
+            NotAllowed: as ``take_flag``, or people without a role may not flag there.
         """
+        ...
+
+
+class Casework(Protocol):
+    """Decisions about cases, by the people of a platform, and the intake of their flags."""
+
+    @property
+    def intake(self) -> FlagIntake:
+        """Where their flags enter."""
         ...
 
     async def card(self, case_id: str, by: Person) -> Card:

@@ -13,7 +13,6 @@ from typing import Any, Final
 from bot.compose.desk import build_casework, build_desk
 from core.desk.database.connection import Database, Session
 from core.desk.drafting.queue import DraftQueue
-from core.desk.review.cards import build
 from core.desk.review.casework import FrontDesk
 from core.desk.rules.approval import CaseState
 from core.desk.rules.case_cards import Card, short_number
@@ -22,6 +21,7 @@ from core.desk.rules.roles import Person, Role
 from core.desk.schema import Change
 from core.desk.sending.outbox import Outbox
 from core.desk.store import communities
+from core.desk.views.cards import build
 from core.errors import PlatformUnavailable
 from core.models import Action, Claim, Cost, FlaggedPost, PostRef, Reading, Suggestion
 from tests.fakes.desk.decisions import take
@@ -35,7 +35,7 @@ share_compiled_statements()
 
 _OF_A_CASE: Final = ("card", "look", "numbered", "propose", "approve")
 _DECISIONS: Final = ("hold", "release", "undo", "redraft", "close", "reopen", "settle", "split_out", "retract")
-_OTHERS: Final = ("flag", "member_flag", "posts", "find", "open_cases", "card_gone", "refused", "original_changed")
+_OTHERS: Final = ("posts", "find", "open_cases", "card_gone", "refused", "original_changed")
 
 
 _MADE: Final[dict[str, tuple[str, bytes]]] = {}
@@ -57,6 +57,7 @@ class RecordedDesk(FrontDesk):
         self.gone: list[PostRef] = []
         self.trouble: Exception | None = None
         self.slow_seconds = 0.0
+        self.intake = front.intake
         for name in (*_OF_A_CASE, *_DECISIONS, *_OTHERS):
             setattr(self, name, self._recorded(name, getattr(front, name)))
 

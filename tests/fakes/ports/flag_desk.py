@@ -1,4 +1,4 @@
-"""What capture needs of ``core.desk.rules.desk_ports.Casework``, in memory: it takes posts in."""
+"""What capture needs of ``Casework`` and its intake (``core.desk.rules.desk_ports``), in memory: it takes posts in."""
 
 from __future__ import annotations
 
@@ -29,7 +29,12 @@ class FlagDesk:
         self.times_read = 0
         self._cards: dict[PostRef, Card] = {}
 
-    async def flag(self, post: FlaggedPost) -> Card:
+    @property
+    def intake(self) -> FlagDesk:
+        """Itself."""
+        return self
+
+    async def take_flag(self, post: FlaggedPost) -> Card:
         """Keep a post; one flagged before keeps its case."""
         if self.slow_seconds:
             await asyncio.sleep(self.slow_seconds)
@@ -48,10 +53,10 @@ class FlagDesk:
             )
         return self._cards[post.ref]
 
-    async def member_flag(self, post: FlaggedPost) -> Card | None:
+    async def take_member_flag(self, post: FlaggedPost) -> Card | None:
         """The first ``needed - 1`` flags of a post are only counted."""
         self.members.append(post.flagged_by)
-        return None if len(self.members) < self.needed else await self.flag(post)
+        return None if len(self.members) < self.needed else await self.take_flag(post)
 
     def put(self, card: Card) -> None:
         """Keep a case as it is."""

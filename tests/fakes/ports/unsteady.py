@@ -108,7 +108,7 @@ class UnsteadyTown:
     async def flag(self, message: str = "103") -> None:
         """Let somebody flag a post over the present line."""
         assert self._casework is not None, "No line is open yet."
-        await self._casework.flag(self.community.flag(message, "mill_pond"))
+        await self._casework.intake.take_flag(self.community.flag(message, "mill_pond"))
 
     def die(self) -> None:
         """Lose the present line."""

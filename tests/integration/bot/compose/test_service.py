@@ -59,8 +59,8 @@ async def test_a_flag_becomes_a_reply_without_anybody_calling_the_parts(
         serving = asyncio.create_task(serve(application, stop, drain_seconds=20))
         platform.add("mill_pond", "half a \x00 word")
         with pytest.raises(BadInput):
-            await application.casework.flag(platform.flag(platform.thread()[-1].id, "mill_pond"))
-        await application.casework.flag(platform.flag("103", "mill_pond"))
+            await application.casework.intake.take_flag(platform.flag(platform.thread()[-1].id, "mill_pond"))
+        await application.casework.intake.take_flag(platform.flag("103", "mill_pond"))
 
         async def is_in(state: CaseState) -> bool:
             return bool(await application.desk.queries.cases(state))

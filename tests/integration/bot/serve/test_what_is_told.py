@@ -33,7 +33,7 @@ from tests.fakes.machine.installation import settings_of
 from tests.fakes.machine.logged import logged
 from tests.fakes.machine.patience import until
 
-OF_CASES = ("core.desk.drafting", "core.desk.sending", "core.desk.review.casework")
+OF_CASES = ("core.desk.drafting", "core.desk.sending", "core.desk.intake", "core.desk.review.casework")
 """What logs only when it works on a case."""
 MODERATOR = Person(PLATFORM, f"{CANARY}-moderator", f"The {CANARY}")
 
@@ -70,7 +70,7 @@ async def whole_way(application: Application, platform: SampleCommunity) -> str:
     """A flag, a failed draft, drafts, an approval, a send whose answer is lost, a retraction; returns the case's id."""
     written = platform.add(AUTHOR, f"They take, {CANARY}, and take.")
     casework, desk = application.casework, application.desk
-    card = await casework.flag(platform.flag(written.id, f"{CANARY}-flagger"))
+    card = await casework.intake.take_flag(platform.flag(written.id, f"{CANARY}-flagger"))
 
     async def is_in(state: CaseState) -> bool:
         return (await desk.queries.case(card.case_id)).state is state

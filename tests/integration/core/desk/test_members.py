@@ -36,17 +36,17 @@ async def _people(session: Session) -> list[Any]:
 async def test_without_leave_a_member_flags_nothing(front: Casework, post: FlaggedPost, database: Database) -> None:
     """The default; a volunteer may."""
     with pytest.raises(NotAllowed, match="flag"):
-        await front.member_flag(post)
-    assert await front.member_flag(replace(post, flagged_by=VOLUNTEER.user)) is not None
+        await front.intake.take_member_flag(post)
+    assert await front.intake.take_member_flag(replace(post, flagged_by=VOLUNTEER.user)) is not None
 
 
 async def test_so_many_different_people_make_a_case(front: Casework, post: FlaggedPost, database: Database) -> None:
     """One who flags again is still one; who comes later joins the case, and nobody is remembered."""
     await _allow(database, 3)
     for user in ("one", "one", "two"):
-        assert await front.member_flag(replace(post, flagged_by=user)) is None
-    third = await front.member_flag(replace(post, flagged_by="three"))
-    fourth = await front.member_flag(replace(post, flagged_by="four"))
+        assert await front.intake.take_member_flag(replace(post, flagged_by=user)) is None
+    third = await front.intake.take_member_flag(replace(post, flagged_by="three"))
+    fourth = await front.intake.take_member_flag(replace(post, flagged_by="four"))
     assert third is not None
     assert fourth is not None
     assert third.case_id == fourth.case_id
@@ -56,7 +56,7 @@ async def test_so_many_different_people_make_a_case(front: Casework, post: Flagg
 async def test_a_volunteers_flag_counts_at_once(front: Casework, post: FlaggedPost, database: Database) -> None:
     """They have the role for it."""
     await _allow(database, 3)
-    assert await front.member_flag(replace(post, flagged_by=VOLUNTEER.user)) is not None
+    assert await front.intake.take_member_flag(replace(post, flagged_by=VOLUNTEER.user)) is not None
 
 
 async def test_flags_of_yesterday_count_no_more(
@@ -64,9 +64,9 @@ async def test_flags_of_yesterday_count_no_more(
 ) -> None:
     """And are kept no longer."""
     await _allow(database, 2)
-    assert await front.member_flag(replace(post, flagged_by="one")) is None
+    assert await front.intake.take_member_flag(replace(post, flagged_by="one")) is None
     clock.advance(86401)
-    assert await front.member_flag(replace(post, flagged_by="two")) is None
+    assert await front.intake.take_member_flag(replace(post, flagged_by="two")) is None
     assert len(await database.run("look", _people)) == 1
 
 
@@ -77,14 +77,14 @@ async def test_one_member_cannot_flag_without_end(database: Database, post: Flag
     front = build_casework(desk, outbox)
     first, second, third = posts_apart(post, 3)
     for single in (first, second):
-        assert await front.member_flag(single) is None
+        assert await front.intake.take_member_flag(single) is None
     with pytest.raises(NotAllowed, match="2 posts"):
-        await front.member_flag(third)
+        await front.intake.take_member_flag(third)
 
 
 async def test_an_erased_member_no_longer_counts(front: Casework, post: FlaggedPost, database: Database) -> None:
     """What they flagged is forgotten with them."""
     await _allow(database, 2)
-    assert await front.member_flag(replace(post, flagged_by="one")) is None
+    assert await front.intake.take_member_flag(replace(post, flagged_by="one")) is None
     await Erasure(database).erase(PLATFORM, "one")
     assert await database.run("look", _people) == []

@@ -165,7 +165,7 @@ async def test_the_open_cases_are_listed_in_pages_with_the_oldest_first(applicat
         for number in range(12):
             ref = PostRef("discord", town.community, str(town.square.id), str(900 + number))
             post = FlaggedPost(ref, f"post {number}", "author", str(town.volunteer.id), "test")
-            await application.desk.flag(post)
+            await application.desk.take_flag(post)
         first = await opened(town, town.moderator, "cases")
         said = "\n".join(texts_of(first.response.components))
         assert "Open cases: 12" in said and "The oldest is from <t:" in said

@@ -57,7 +57,7 @@ async def _parts(client: TelegramClient, services: Services) -> AsyncIterator[Te
         message = heard.update.effective_message
         assert message is not None and message.text is not None and message.from_user is not None
         ref, author = ref_of(message.chat_id, message.message_id), str(message.from_user.id)
-        await services.casework.flag(FlaggedPost(ref, message.text, author, "mill_pond", "by hand"))
+        await services.casework.intake.take_flag(FlaggedPost(ref, message.text, author, "mill_pond", "by hand"))
         return True
 
     client.listen("message", flag)

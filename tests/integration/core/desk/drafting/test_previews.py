@@ -12,7 +12,6 @@ from bot.compose.desk import Desk
 from core.desk.database.connection import Database
 from core.desk.drafting.queue import Backoff, DraftQueue
 from core.desk.drafting.worker import Worker, unheard
-from core.desk.review.cards import build
 from core.desk.rules.approval import CaseState
 from core.desk.rules.case_cards import Card
 from core.desk.rules.closures import CloseReason
@@ -20,6 +19,7 @@ from core.desk.runtime.faults import installed
 from core.desk.store.cases import Case
 from core.desk.store.suggestion_documents import Preview, preview_from_json, preview_to_json
 from core.desk.upkeep.erasure import Erasure
+from core.desk.views.cards import build
 from core.engine.pipeline import Engine, OnProgress
 from core.engine.request import Request
 from core.errors import BadAnswer, Conflict, StoreUnavailable

@@ -309,7 +309,7 @@ async def test_drafts_of_an_ordinary_post_call_nobody(
 
 async def _flagged(front: Casework, database: Database, post: FlaggedPost, *, tells: bool = True) -> Card:
     await set_policy(database, tells_flaggers=tells)
-    return await front.flag(post)
+    return await front.intake.take_flag(post)
 
 
 async def test_nobody_is_told_where_the_platform_hides_who_flagged(
@@ -328,8 +328,8 @@ async def test_who_flagged_hears_once_what_became_of_it(
 ) -> None:
     """Everybody who flagged it; afterwards their ids are kept no longer."""
     card = await _flagged(front, database, post)
-    await front.flag(replace(post, flagged_by=VOLUNTEER.user))
-    await front.flag(replace(post, flagged_by=VOLUNTEER.user))
+    await front.intake.take_flag(replace(post, flagged_by=VOLUNTEER.user))
+    await front.intake.take_flag(replace(post, flagged_by=VOLUNTEER.user))
     assert await attention.step() == 0
     await desk.decisions.close(card.case_id, card.version, MODERATOR, CloseReason.MISTAKE)
     assert await attention.step() == 2

@@ -11,7 +11,6 @@ from bot.compose.desk import Desk, build_desk
 from core.desk.database.connection import Database
 from core.desk.drafting.queue import DraftQueue
 from core.desk.review.board import ReviewBoard
-from core.desk.review.cards import build, digest_of
 from core.desk.review.casework import note_original
 from core.desk.rules.approval import CaseState
 from core.desk.rules.case_cards import Card
@@ -22,6 +21,7 @@ from core.desk.store.jobs import Job
 from core.desk.store.suggestion_documents import Preview
 from core.desk.upkeep.erasure import Erasure
 from core.desk.upkeep.retention import Retention
+from core.desk.views.cards import build, digest_of
 from core.models import FlaggedPost
 from tests.fakes.desk.boards import CHANNEL, all_steps, board_of, choose_channel, posts_apart
 from tests.fakes.desk.canary import CANARY

@@ -14,12 +14,12 @@ from core.desk.communities.governance import CommunityGovernance
 from core.desk.communities.native_roles import LiveRoles, keep_native
 from core.desk.database.connection import Session
 from core.desk.invariants import check
-from core.desk.review.cards import digest_of
 from core.desk.rules.approval import CaseState
 from core.desk.rules.roles import Person, Role
 from core.desk.schema import Change
 from core.desk.sending.outbox import SendLimits
 from core.desk.store import communities, people
+from core.desk.views.cards import digest_of
 from core.errors import NotAllowed, PlaceClosed, PlatformUnavailable
 from core.i18n.catalogs import LANGUAGES, translated
 from tests.fakes.desk.decisions import drafted, execute, one_row

@@ -184,7 +184,7 @@ class _Desk:
         text = f"Something unkind: {said} {said[::-1]}"
         ref = self.town.write(author, text)
         post = FlaggedPost(ref, text, author, flagger.user, "by hand")
-        case_id = (await self.front.flag(post)).case_id
+        case_id = (await self.front.intake.take_flag(post)).case_id
         taken = await take(self.queue)
         made = suggestion_for(taken.case.post)
         case = await self.queue.store(taken, replace(made, reading=replace(made.reading, language=story.language)))
@@ -224,7 +224,7 @@ class _Desk:
 
     async def _answers_tell_nobody(self, post: FlaggedPost, hidden: list[str]) -> None:
         """Who flags the post again is shown its case, and nobody who decides about it."""
-        _tells_nobody([repr(await self.front.flag(post))], hidden)
+        _tells_nobody([repr(await self.front.intake.take_flag(post))], hidden)
 
     def _notices_tell_nobody(self, hidden: list[str]) -> None:
         """Who flagged is told what came of it in every language, and approvers why a reply was not sent."""

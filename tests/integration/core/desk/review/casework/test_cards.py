@@ -57,7 +57,7 @@ async def test_drafts_that_argue_no_claim_leave_every_claim_to_be_chosen(
     front: Casework, queue: DraftQueue, post: FlaggedPost
 ) -> None:
     """A larger writer argues a claim only where a person chose one; the first of its list is chosen like any other."""
-    await front.flag(post)
+    await front.intake.take_flag(post)
     taken = await take(queue)
     made = replace(suggestion_for(taken.case.post), claim=None)
     case = await queue.store(taken, made)
@@ -83,7 +83,7 @@ async def test_a_volunteer_who_asked_for_a_draft_is_shown_it(
 ) -> None:
     """With what it rests on; still without the name of who holds the case."""
     asked = replace(post, priority=Priority.ASKED, flagged_by=VOLUNTEER.user)
-    card = await front.flag(asked)
+    card = await front.intake.take_flag(asked)
     assert (card.state, card.drafts) == (CaseState.QUEUED, ())
     taken = await take(queue)
     await queue.store(taken, suggestion_for(taken.case.post))
@@ -99,12 +99,12 @@ async def test_flagging_answers_with_the_card_also_when_another_flagged_before(
     front: Casework, post: FlaggedPost
 ) -> None:
     """The second flagger is told how the case stands; a moderator sees all of it."""
-    first = await front.flag(post)
+    first = await front.intake.take_flag(post)
     assert first.waiting is not None
     assert (first.waiting.ahead, first.post.thread) == (0, ())
-    again = await front.flag(replace(post, flagged_by=VOLUNTEER.user))
+    again = await front.intake.take_flag(replace(post, flagged_by=VOLUNTEER.user))
     assert (again.case_id, again.state) == (first.case_id, CaseState.QUEUED)
-    seen = await front.flag(replace(post, flagged_by=MODERATOR.user))
+    seen = await front.intake.take_flag(replace(post, flagged_by=MODERATOR.user))
     assert len(seen.post.thread) == len(post.thread) > 0
 
 
@@ -192,7 +192,7 @@ async def test_a_case_whose_drafts_all_hold_a_forbidden_word_says_so(
     front: Casework, queue: DraftQueue, post: FlaggedPost, language: str, said: str
 ) -> None:
     """On a chat platform's card and on the page alike, in the reader's language; also as the reason in the log."""
-    await front.flag(post)
+    await front.intake.take_flag(post)
     taken = await take(queue)
     dropped = sentence(
         "gates: drafts dropped for a word that the community forbids: {count} ({faults})", count=3, faults="a word ×3"
@@ -220,9 +220,9 @@ async def test_drafted_cases_of_others_are_not_shown_by_accident(
 async def test_a_post_can_be_flagged_in_nobodys_name(front: Casework, post: FlaggedPost) -> None:
     """As by an administrator whom the platform hides; they may not ask for drafts, nor decide."""
     nobody = replace(post, flagged_by="", priority=Priority.FLAGGED)
-    card = await front.flag(nobody)
-    assert (await front.flag(nobody)).case_id == card.case_id
+    card = await front.intake.take_flag(nobody)
+    assert (await front.intake.take_flag(nobody)).case_id == card.case_id
     with pytest.raises(NotAllowed):
-        await front.flag(replace(nobody, ref=replace(post.ref, message="2"), priority=Priority.ASKED))
+        await front.intake.take_flag(replace(nobody, ref=replace(post.ref, message="2"), priority=Priority.ASKED))
     with pytest.raises(NotAllowed):
         await front.hold(card.case_id, Person(PLATFORM, ""))

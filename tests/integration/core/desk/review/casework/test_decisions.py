@@ -97,8 +97,8 @@ async def test_a_folded_post_is_counted_and_can_be_drafted_on_its_own(
 ) -> None:
     """The lead's card says for how many posts it stands."""
     front = build_casework(build_desk(database, campaign_hours=24), outbox)
-    lead = await front.flag(post)
-    folded = await front.flag(
+    lead = await front.intake.take_flag(post)
+    folded = await front.intake.take_flag(
         replace(post, ref=replace(post.ref, message="104"), flagged_by=MODERATOR.user, root="104")
     )
     assert folded.state is CaseState.FOLDED
