@@ -72,8 +72,7 @@ class Learner:
             torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: _share(step, steps))
             for optimizer in self._optimizers
         ]
-        can = torch.cpu.get_capabilities()
-        self._is_half = bool(can.get("amx_bf16") or can.get("avx512_bf16"))  # AVX2 alone is slower at it
+        self._is_half = bool(torch.cpu.get_capabilities().get("amx_bf16"))  # elsewhere halves take longer
 
     @property
     def mean(self) -> Any:

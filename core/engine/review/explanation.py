@@ -90,7 +90,7 @@ class Teller:
         if not candidate.is_prepared:
             yield sentence("Written by {writer} for this post.", writer=self.writer.model or "?")
         elif candidate.answer:
-            yield sentence("It was written for a post that {what}.", what=candidate.answer.says)
+            yield sentence("It is meant for a post that {what}.", what=candidate.answer.says)
         elif answers and candidate.card in self.guesses:
             yield sentence("It was prepared for posts that say: {what}. That this one does is a guess.", what=answers)
         elif answers:

@@ -160,7 +160,7 @@ def test_a_draft_says_what_it_was_written_to_answer() -> None:
     candidate = replace(_candidate(PARENT, is_prepared=True), card=CARD, answer=answer)
     draft = replace(_assessor(), cards=(CARD,)).teller.draft(1, candidate)
     assert draft.answers == "migrants live on welfare"
-    assert draft.reasons[0] == "It was written for a post that says that newcomers fill the waiting room."
+    assert draft.reasons[0] == "It is meant for a post that says that newcomers fill the waiting room."
 
 
 async def test_a_hopeless_reply_is_shown_to_nobody_unless_the_community_holds_nothing_back() -> None:
