@@ -92,15 +92,19 @@ async def _feed(process: asyncio.subprocess.Process, data: bytes) -> None:
 
 
 async def _listen(process: asyncio.subprocess.Process, limits: ParsingLimits) -> bytes | None:
-    """What the process says, or ``None`` where it is too long; the process is ended then."""
+    """What the process says, or ``None`` where it is too long; the process is ended then.
+
+    The pipe is read to its end all the same: asyncio says that a process has ended only once its pipes are closed, and
+    it closes none that has more to give than it keeps.
+    """
     stdout = cast("asyncio.StreamReader", process.stdout)
     answer, most = bytearray(), limits.characters * _BYTES_PER_CHARACTER + _SPARE_BYTES
     while piece := await stdout.read(_CHUNK):
-        answer += piece
-        if len(answer) > most:
-            _kill(process)
-            return None
-    return bytes(answer)
+        if len(answer) <= most:
+            answer += piece
+            if len(answer) > most:
+                _kill(process)
+    return bytes(answer) if len(answer) <= most else None
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
