@@ -25,7 +25,7 @@ import numpy as np
 
 from bench.measures.output import Row, note, save, show
 from bench.measures.significance import by, share
-from bench.texts.cases import Case, read_cases, test_cases
+from bench.texts.cases import PostExample, read_cases, test_cases
 from core.engine.readers.networks import PostReader, shipped_posts
 from core.engine.wording.slurs import slurs_in
 from core.engine.wording.target_groups import groups_named
@@ -129,7 +129,7 @@ _TIMED = 200
 class Read:
     """A case, what the reader says of it, and whether it names a group or a slur."""
 
-    case: Case
+    case: PostExample
     hateful: float
     is_named: bool
 
@@ -144,7 +144,7 @@ class Read:
         return self.is_named is self.case.is_hateful
 
 
-def read_all(reader: PostReader, cases: Sequence[Case]) -> list[Read]:
+def read_all(reader: PostReader, cases: Sequence[PostExample]) -> list[Read]:
     """Every case as it is read, in its language."""
     reads = dict[int, Read]()
     for language in sorted({case.language for case in cases}):
@@ -179,13 +179,14 @@ def systems(rows: Sequence[Read]) -> list[Row]:
     ]
 
 
-def adversarial(reader: PostReader, cases: Sequence[Case], seed: int) -> list[Row]:
+def adversarial(reader: PostReader, cases: Sequence[PostExample], seed: int) -> list[Row]:
     """Recall and specificity in each disguise, and how many points of recall it takes."""
     table, plain = list[Row](), 0.0
     for how in DISGUISES:
         texts = disguised([case.text for case in cases], how, seed)
         changed = [
-            Case(text, c.is_hateful, c.function, c.groups, c.language) for text, c in zip(texts, cases, strict=True)
+            PostExample(text, c.is_hateful, c.function, c.groups, c.language)
+            for text, c in zip(texts, cases, strict=True)
         ]
         hateful, harmless = _apart(read_all(reader, changed))
         recall = _mean(hateful)
@@ -223,7 +224,7 @@ def false_alarms(reader: PostReader, rows: Sequence[Read]) -> list[Row]:
     return [*table, last]
 
 
-def milliseconds(reader: PostReader, cases: Sequence[Case], seed: int) -> float:
+def milliseconds(reader: PostReader, cases: Sequence[PostExample], seed: int) -> float:
     """How long a text takes on one core, in milliseconds: texts that come one by one."""
     import torch
 

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from bench.measures.output import Row, note, save, show
 from bench.measures.significance import by, share
-from bench.texts.cases import Reply, read_replies, test_replies
+from bench.texts.cases import DraftExample, read_replies, test_replies
 from core.engine.readers.networks import DraftReader, shipped_drafts
 from core.engine.scoring.check import CheckedText, Level, check_reply, context_for, read_drafts
 from core.errors import AntiphonError
@@ -30,12 +30,12 @@ from core.errors import AntiphonError
 class DraftVerdict:
     """A draft, what is found in it, and what the rules alone find."""
 
-    reply: Reply
+    reply: DraftExample
     found: CheckedText
     by_rules: CheckedText
 
 
-def judge_all(reader: DraftReader, replies: Sequence[Reply]) -> tuple[list[DraftVerdict], float]:
+def judge_all(reader: DraftReader, replies: Sequence[DraftExample]) -> tuple[list[DraftVerdict], float]:
     """Every draft as it is judged, and the milliseconds that one takes."""
     judged, seconds = list[DraftVerdict](), 0.0
     for reply in replies:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from bench.measures.output import Row, note, save, show
-from bench.texts.cases import Reply, read_replies, test_replies
+from bench.texts.cases import DraftExample, read_replies, test_replies
 from bot.compose.engine import open_embedder, open_knowledge
 from bot.settings import Settings, load_settings
 from core.engine.llm.profiles import PROFILES, Profile
@@ -93,7 +93,7 @@ class RecordedWriter:
         return [self.planted[(self.turns - 1) % len(self.planted)]] if self.planted else []
 
 
-def writer_of(replies: Sequence[Reply]) -> RecordedWriter:
+def writer_of(replies: Sequence[DraftExample]) -> RecordedWriter:
     """The writer of the good and bad drafts under one post."""
     good: dict[Intent, list[str]] = {}
     for reply in replies:
@@ -139,11 +139,13 @@ def outcome(post: str, suggestion: Suggestion, good: Sequence[str], planted: Seq
     )
 
 
-async def run(settings: Settings, replies: Sequence[Reply], profile: Profile, pooling: PoolingWeights) -> list[Outcome]:
+async def run(
+    settings: Settings, replies: Sequence[DraftExample], profile: Profile, pooling: PoolingWeights
+) -> list[Outcome]:
     """The engine over each post, with its recorded writer."""
     embedder = open_embedder(settings)
     readers, knowledge = Readers.load(embedder), open_knowledge(settings, embedder)
-    by_post: dict[str, list[Reply]] = {}
+    by_post: dict[str, list[DraftExample]] = {}
     for reply in replies:
         by_post.setdefault(reply.post, []).append(reply)
     outcomes = []

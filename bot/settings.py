@@ -111,13 +111,13 @@ def _check_model(table: str, server: str, model: str) -> None:
         raise ValueError(f"Set {table}.model, the name that the server has for its model; {server}/models lists it")
 
 
-class Section(BaseModel):
+class SettingsTable(BaseModel):
     """A table of the settings: frozen, with no key that is not known, and no value in a message."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
 
-class LlmSettings(Section):
+class LlmSettings(SettingsTable):
     """The language model, embedded or behind a server, or none, and where its weights come from."""
 
     backend: Literal["embedded", "server", "none"] = "embedded"
@@ -148,7 +148,7 @@ class LlmSettings(Section):
         return self
 
 
-class JudgeSettings(Section):
+class JudgeSettings(SettingsTable):
     """A separate model that compares the drafts; without an address the model of ``llm`` compares them."""
 
     base_url: ServerAddress = ""
@@ -162,7 +162,7 @@ class JudgeSettings(Section):
         return self
 
 
-class VllmSettings(Section):
+class VllmSettings(SettingsTable):
     """The model server that ``antiphon worker --serve`` starts."""
 
     model: str = ""
@@ -177,7 +177,7 @@ class VllmSettings(Section):
     start_minutes: Annotated[float, Field(gt=0, le=1440)] = 60
 
 
-class KbSettings(Section):
+class KbSettings(SettingsTable):
     """The knowledge base, and the models that find passages by meaning."""
 
     cache_folder: str = ""
@@ -202,7 +202,7 @@ class KbSettings(Section):
         return self
 
 
-class ScorerSettings(Section):
+class ScorerSettings(SettingsTable):
     """Trained classifiers in place of the built-in scorers; "" keeps the built-in one."""
 
     toxicity: str = ""
@@ -211,7 +211,7 @@ class ScorerSettings(Section):
     languages: Languages = ("en",)
 
 
-class CommunitySettings(Section):
+class CommunitySettings(SettingsTable):
     """How replies speak where a community has set nothing of its own."""
 
     language: LanguageCode = "en"
@@ -221,7 +221,7 @@ class CommunitySettings(Section):
     sure: Annotated[float, Field(ge=0, le=1)] = SURE
 
 
-class ProfilesSettings(Section):
+class ProfilesSettings(SettingsTable):
     """The six profiles; what a file leaves out keeps its default."""
 
     quick: Profile = QUICK
@@ -231,7 +231,7 @@ class ProfilesSettings(Section):
     paper: Profile = PAPER
 
 
-class DeskSettings(Section):
+class DeskSettings(SettingsTable):
     """What moderators work with."""
 
     database: Annotated[str, AfterValidator(_file)] = ""
@@ -258,21 +258,21 @@ class DeskSettings(Section):
     campaign_hours: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 24
 
 
-class DiscordSettings(Section):
+class DiscordSettings(SettingsTable):
     """The bot account on Discord; without a token Discord is not served."""
 
     token: SecretStr = SecretStr("")
     reads_messages: bool = False
 
 
-class TelegramSettings(Section):
+class TelegramSettings(SettingsTable):
     """The bot account on Telegram; without a token Telegram is not served."""
 
     token: SecretStr = SecretStr("")
     api_url: WebAddress = "https://api.telegram.org"
 
 
-class MastodonSettings(Section):
+class MastodonSettings(SettingsTable):
     """The bot account on the fediverse; without a token and the address of its instance none is served."""
 
     url: ServerAddress = ""
@@ -281,7 +281,7 @@ class MastodonSettings(Section):
     poll_seconds: Annotated[float, Field(ge=10, le=3600)] = 15
 
 
-class OperationsSettings(Section):
+class OperationsSettings(SettingsTable):
     """What the person who runs Antiphon sees of its processes."""
 
     log_format: Literal["text", "json"] = "text"
@@ -289,7 +289,7 @@ class OperationsSettings(Section):
     listen: Annotated[str, Field(pattern=r"^(\S+:[0-9]{1,5})?$")] = ""
 
 
-class WebSettings(Section):
+class WebSettings(SettingsTable):
     """The dashboard of ``antiphon serve``; with port 0 there is none, and ``antiphon run`` takes any free one."""
 
     host: Annotated[str, Field(min_length=1)] = "127.0.0.1"

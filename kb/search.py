@@ -16,7 +16,7 @@ from pathlib import Path
 from core.engine.ports import Embedder, EvidenceQuery, Found, Reranker
 from core.errors import IndexUnavailable, ScorerUnavailable
 from core.i18n.sentences import Sentence, sentence
-from kb.ranking.fusion import Norms, Part, RankedPassage, distinct
+from kb.ranking.fusion import Collection, Norms, RankedPassage, distinct
 from kb.ranking.queries import LanguageOf, PreparedQuery, prepared_query
 from kb.starter.fact_search import FactSearch, KeptVectors, KnowledgeIndex
 from kb.starter.facts import STARTER_FACTS, STARTER_GAPS, Gaps, Instead, load_facts, load_gaps
@@ -56,7 +56,7 @@ class HybridSearch:
         self,
         norms: Norms,
         embedder: Embedder,
-        parts: Sequence[Part] = (),
+        parts: Sequence[Collection] = (),
         *,
         gaps: Gaps | None = None,
         reranker: Reranker | None = None,
@@ -154,7 +154,7 @@ def _joined(first: Sequence[RankedPassage], others: Sequence[RankedPassage]) -> 
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A ``Part`` that could not be opened: each search goes without it, and says why."""
+    """A ``Collection`` that could not be opened: each search goes without it, and says why."""
 
     reason: IndexUnavailable
 
@@ -167,7 +167,7 @@ def open_starter(
     cache_folder: Path,
     embedder: Embedder,
     *,
-    more: Sequence[Part] = (),
+    more: Sequence[Collection] = (),
     reranker: Reranker | None = None,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     language_of: LanguageOf | None = None,

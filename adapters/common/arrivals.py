@@ -22,7 +22,7 @@ from core.errors import AntiphonError, StoreUnavailable
 
 
 @dataclass(frozen=True, slots=True)
-class Delivery:
+class Arrival:
     """One update on its way to the listeners.
 
     Attributes:
@@ -55,7 +55,7 @@ class Dispatcher(Protocol):
         """What kind of update it is."""
         ...
 
-    def delivery(self, waiting: WaitingUpdate) -> Delivery:
+    def arrival(self, waiting: WaitingUpdate) -> Arrival:
         """An update, ready to be heard; whatever it raises, the update cannot be read."""
         ...
 
@@ -178,9 +178,9 @@ class UpdateHandler:
         """Hand out one update, again while the database is away; how to record its end, and the work to wait for."""
         unfinished: Sequence[asyncio.Future[None]] = ()
         try:
-            delivery = self._hearing.delivery(each)
-            unfinished = delivery.unfinished
-            await self._surely(delivery.hear, self._hearing.passing)
+            arrival = self._hearing.arrival(each)
+            unfinished = arrival.unfinished
+            await self._surely(arrival.hear, self._hearing.passing)
         except Exception as err:
             log_failure(f"an update of the kind {kind}", err)
             return partial(self._inbox.put_aside, each.update.number, is_known=True), unfinished

@@ -17,7 +17,7 @@ from typing import Any, Final
 from mastodon import Mastodon
 from mastodon.return_types import AdminReport
 
-from adapters.common.arrivals import Delivery
+from adapters.common.arrivals import Arrival
 from adapters.common.capture.flags import Flag, post_from_elsewhere
 from adapters.mastodon.capture.sightings import SeenStatus, is_by_person, is_public
 from adapters.mastodon.connection.client import MastodonClient
@@ -324,14 +324,14 @@ class ReportDispatcher:
         """As it was kept."""
         return str(payload.get("kind", ""))
 
-    def delivery(self, waiting: WaitingUpdate) -> Delivery:
+    def arrival(self, waiting: WaitingUpdate) -> Arrival:
         """A report, ready to be heard."""
         unfinished = list[asyncio.Future[None]]()
 
         async def hear() -> None:
             unfinished.extend(await self._reports.hear(waiting))
 
-        return Delivery(hear, unfinished)
+        return Arrival(hear, unfinished)
 
 
 def is_resolved_by(card: Card) -> bool:

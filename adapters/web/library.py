@@ -37,7 +37,7 @@ _MOST: Final = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class Filter:
+class LibraryFilter:
     """What somebody wants to see: a language, a group, words that a text holds, and only the community's own."""
 
     language: str
@@ -56,10 +56,10 @@ class Filter:
         )
 
 
-def _filter(request: web.Request) -> Filter:
+def _filter(request: web.Request) -> LibraryFilter:
     query = request.query
     language = query.get("language", locale_of(request))
-    return Filter(
+    return LibraryFilter(
         language if language in LANGUAGES else "",
         query.get("group", "") if query.get("group", "") in set(TargetGroup) else "",
         query.get("words", "").strip()[:200],
@@ -88,7 +88,7 @@ def _where(at: Chosen) -> tuple[str, str]:
 
 
 async def _listed(
-    request: web.Request, template: str, at: Chosen, wanted: Filter, rows: Sequence[Any], **values: Any
+    request: web.Request, template: str, at: Chosen, wanted: LibraryFilter, rows: Sequence[Any], **values: Any
 ) -> web.Response:
     """A page of rows, with what they can be narrowed by."""
     number = request.query.get("page", "1")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from aiohttp import web
 
 from adapters.web.site import SITE, person_on, visitor_of
-from core.desk.rules.dashboard_ports import Place
+from core.desk.rules.dashboard_ports import CommunityRef
 from core.desk.rules.roles import Person
 
 
@@ -20,8 +20,8 @@ class Chosen:
         by: the visitor, as its platform knows them.
     """
 
-    places: tuple[Place, ...]
-    place: Place | None = None
+    places: tuple[CommunityRef, ...]
+    place: CommunityRef | None = None
     by: Person | None = None
 
     @property
@@ -37,7 +37,7 @@ class Chosen:
         return self.by
 
 
-async def named_places(request: web.Request) -> tuple[Place, ...]:
+async def named_places(request: web.Request) -> tuple[CommunityRef, ...]:
     """The communities in which the visitor may read cases, of which the names are asked for."""
     site = request.app[SITE]
     places = (await site.overview.queue(visitor_of(request).people)).places

@@ -23,7 +23,7 @@ from adapters.web.site import SECRET, SITE, locale_of, page, reader_of, see_othe
 from adapters.web.speech import PageReader, beyond_state
 from core.desk.rules.approval import state_words
 from core.desk.rules.case_cards import short_number
-from core.desk.rules.dashboard_ports import Kept, Lines, LogLine, Place
+from core.desk.rules.dashboard_ports import CommunityRef, Kept, LogLine, LogLines
 from core.desk.rules.roles import OnCommunity, may_on_community, role_words
 from core.errors import BadInput
 from core.i18n.catalogs import gettext, translated
@@ -43,10 +43,10 @@ async def record(request: web.Request) -> web.Response:
     where = at.place.platform, at.place.community
     roles = await site.governance.roles_of(*where, at.person)
     may = frozenset(one.name for one in OnCommunity if may_on_community(roles, one))
-    which, lines, more, check = Lines.ALL, list[dict[str, str]](), None, None
+    which, lines, more, check = LogLines.ALL, list[dict[str, str]](), None, None
     if OnCommunity.READ_AUDIT.name in may:
         named, before = request.query.get("lines", ""), request.query.get("before", "")
-        which = Lines(named) if named in set(Lines) else Lines.ALL
+        which = LogLines(named) if named in set(LogLines) else LogLines.ALL
         number = int(before) if before.isascii() and before.isdigit() and len(before) < 19 else None
         found = await site.record.log(*where, at.person, which=which, before=number)
         lines, more = [_line(line, reader) for line in found.lines], found.more
@@ -67,9 +67,9 @@ async def record(request: web.Request) -> web.Response:
         may=may,
         which=which.value,
         kinds=[
-            (Lines.ALL.value, gettext("Everything", reader.locale)),
-            (Lines.CASES.value, gettext("Cases", reader.locale)),
-            (Lines.COMMUNITY.value, gettext("The community itself", reader.locale)),
+            (LogLines.ALL.value, gettext("Everything", reader.locale)),
+            (LogLines.CASES.value, gettext("Cases", reader.locale)),
+            (LogLines.COMMUNITY.value, gettext("The community itself", reader.locale)),
         ],
         lines=lines,
         more=more,
@@ -172,7 +172,7 @@ async def _kept_view(request: web.Request, kept: Kept, counts: list[tuple[str, i
     places = [*(one.place for one in kept.roles), *(one.place for one in shown)]
     await request.app[SITE].names.learn((one.platform, one.community, "") for one in places)
 
-    def where(place: Place) -> str:
+    def where(place: CommunityRef) -> str:
         return reader.markup.place(place.platform, place.community)
 
     return {

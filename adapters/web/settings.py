@@ -33,7 +33,7 @@ from adapters.web.names import Named
 from adapters.web.places import named_places
 from adapters.web.site import SECRET, SITE, page, person_on, reader_of, see_other, visitor_of
 from core.desk.rules.case_cards import short_number
-from core.desk.rules.dashboard_ports import Place
+from core.desk.rules.dashboard_ports import CommunityRef
 from core.desk.rules.policy import CommunityPolicy, changed, elsewhere, to_json
 from core.desk.rules.roles import OnCommunity, may_on_community
 from core.engine.cards.support_words import project_notices
@@ -53,7 +53,7 @@ Said = MultiMapping[Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class SettingsGroup:
     """Some settings below one heading."""
 
     title: str
@@ -64,8 +64,8 @@ class Section:
 async def places(request: web.Request) -> web.Response:
     """The communities whose settings this person may change."""
     site, visitor = request.app[SITE], visitor_of(request)
-    found: list[Place] = []
-    unasked: list[Place] = []
+    found: list[CommunityRef] = []
+    unasked: list[CommunityRef] = []
     for place in await named_places(request):
         person = visitor.on(place.platform)
         if person is None:
@@ -199,7 +199,7 @@ async def _show(
         said: the form as it was filled in; ``None`` for the settings as they are.
         new: what these settings would be, where they could be; test posts are held against them.
     """
-    site, reader, place = request.app[SITE], reader_of(request), Place(platform, manager.community)
+    site, reader, place = request.app[SITE], reader_of(request), CommunityRef(platform, manager.community)
     policy = await site.governance.policy(platform, manager.community)
     channels = filter(None, (*policy.watched_channels, policy.review_channel))
     await site.names.learn(_named(place, channel) for channel in channels)
@@ -250,7 +250,7 @@ def _stamp(policy: CommunityPolicy) -> str:
 # What the form shows
 
 
-def _named(place: Place, channel: str) -> Named:
+def _named(place: CommunityRef, channel: str) -> Named:
     """How a channel that the settings of a community name is asked for its name."""
     at = elsewhere(channel)
     return (place.platform, place.community, channel) if at is None else (at[0], "", at[1])
@@ -258,11 +258,11 @@ def _named(place: Place, channel: str) -> Named:
 
 def _sections(
     policy: CommunityPolicy, reader: Reader, *, is_reviewed_here: bool, called: Callable[[str], str] = lambda _: ""
-) -> Iterator[Section]:
+) -> Iterator[SettingsGroup]:
     """The sections of the form; ``called`` gives the name of a channel, "" where it is not known."""
     locale, ours = reader.locale, reader.markup.ours
     goals = targets.targets_panel(policy, reader)
-    yield Section(
+    yield SettingsGroup(
         gettext("What Antiphon looks for", locale),
         "",
         (
@@ -271,7 +271,7 @@ def _sections(
             *targets.keywords_form(policy, locale).fields,
         ),
     )
-    yield Section(
+    yield SettingsGroup(
         gettext("How it replies", locale),
         "",
         (
@@ -287,21 +287,21 @@ def _sections(
     yield _section(flags, _choices(flags))
     quiet, zone = calls.hours_form(policy, locale).fields, calls.time_zone_form(policy, locale).fields
     waits = (calls.minutes_choice(policy, reader), calls.threats_choice(policy, reader))
-    yield Section(gettext("Who is called to a case", locale), "", (*waits, *quiet, *zone))
+    yield SettingsGroup(gettext("Who is called to a case", locale), "", (*waits, *quiet, *zone))
     notice = rules_notice.notice_panel(policy, reader)
     yield _section(notice, (*_choices(notice), *_notice_fields(policy, locale)))
     title = ours(gettext("**Training**: may a model that writes be trained on what is approved here?", locale))
     rows = (("no", gettext("no", locale)), ("yes", gettext("yes", locale)))
-    yield Section(gettext("Learning", locale), "", (either("learns", title, rows, policy.learns),))
+    yield SettingsGroup(gettext("Learning", locale), "", (either("learns", title, rows, policy.learns),))
     about = gettext(
         "Decide once about each of these invented posts. From then on this page says at each change of the settings "
         "whether the post would be found.",
         locale,
     )
-    yield Section(gettext("Posts to test the settings with", locale), about, borderline.choices(policy, locale))
+    yield SettingsGroup(gettext("Posts to test the settings with", locale), about, borderline.choices(policy, locale))
 
 
-def _reviewing(policy: CommunityPolicy, locale: str, called: str) -> Section:
+def _reviewing(policy: CommunityPolicy, locale: str, called: str) -> SettingsGroup:
     about = gettext(
         "Cases are decided on these pages. In such a channel people decide, too, who have a role in this community by "
         "their account there.",
@@ -312,16 +312,16 @@ def _reviewing(policy: CommunityPolicy, locale: str, called: str) -> Section:
         hint = f"{hint} {gettext('Chosen now: {name}.', locale, name=called)}"
     label = gettext("Channel on Discord, or chat on Telegram, by its id", locale)
     field = FormField(_REVIEW, label, policy.review_channel, _CHANNEL, hint)
-    return Section(gettext("Where cases are reviewed", locale), about, (field,))
+    return SettingsGroup(gettext("Where cases are reviewed", locale), about, (field,))
 
 
 def _review_channel(said: Said) -> str:
     return str(said.get(_REVIEW, "")).strip()
 
 
-def _section(panel: Panel, parts: tuple[PanelChoice | FormField, ...]) -> Section:
+def _section(panel: Panel, parts: tuple[PanelChoice | FormField, ...]) -> SettingsGroup:
     title, _, about = str(panel.parts[0]).partition("\n")
-    return Section(title, about, parts)
+    return SettingsGroup(title, about, parts)
 
 
 def _choices(panel: Panel, *fields: str) -> tuple[PanelChoice, ...]:
@@ -357,7 +357,7 @@ def _notice_fields(policy: CommunityPolicy, locale: str) -> Iterator[FormField]:
         yield replace(field, name=f"{_NOTICE}{language}", description=hint)
 
 
-def _filled(section: Section, said: Said) -> Section:
+def _filled(section: SettingsGroup, said: Said) -> SettingsGroup:
     """A section with what the form held."""
     parts: list[PanelChoice | FormField] = []
     for part in section.parts:

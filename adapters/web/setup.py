@@ -19,7 +19,7 @@ from adapters.web.borderline import BORDERLINE
 from adapters.web.settings import manager_of
 from adapters.web.site import SITE, page
 from core.desk.rules.case_cards import DeskStatus
-from core.desk.rules.dashboard_ports import Connection, Place, SetupState, WritingModel
+from core.desk.rules.dashboard_ports import CommunityRef, PlatformSetup, SetupState, WritingModel
 from core.desk.rules.policy import CommunityPolicy
 from core.i18n.catalogs import gettext, translated
 
@@ -50,7 +50,7 @@ class Step:
 async def steps(request: web.Request) -> web.Response:
     """The steps for a community, as everything is now."""
     platform, manager = await manager_of(request)
-    site, reader, place = request.app[SITE], manager.reader, Place(platform, manager.community)
+    site, reader, place = request.app[SITE], manager.reader, CommunityRef(platform, manager.community)
     found = await site.setup.look(platform, manager.community, manager.person)
     policy = await site.governance.policy(platform, manager.community)
     status = await site.governance.status(platform, manager.community, manager.person)
@@ -75,7 +75,7 @@ async def steps(request: web.Request) -> web.Response:
 # 1. A platform
 
 
-def _connect(place: Place, found: SetupState, reader: Reader) -> Step:
+def _connect(place: CommunityRef, found: SetupState, reader: Reader) -> Step:
     locale, connections = reader.locale, found.connections
     stands = [_connection(one, reader) for one in connections]
     if place.platform == _SAMPLE:
@@ -89,7 +89,7 @@ def _connect(place: Place, found: SetupState, reader: Reader) -> Step:
     return Step(gettext("Connect a platform", locale), False, tuple(stands), todo or (_begin(locale),))
 
 
-def _connection(one: Connection, reader: Reader) -> str:
+def _connection(one: PlatformSetup, reader: Reader) -> str:
     locale, name = reader.locale, one.platform
     if one.since is not None:
         when = reader.markup.date(one.since)
@@ -101,7 +101,7 @@ def _connection(one: Connection, reader: Reader) -> str:
     return gettext("{platform} has no token yet.", locale, platform=name)
 
 
-def _to_connect(one: Connection, locale: str) -> Next:
+def _to_connect(one: PlatformSetup, locale: str) -> Next:
     if one.problem:
         return Next(translated(one.remedy, locale))
     if one.has_token:
@@ -152,7 +152,7 @@ def _choose(words: str) -> Next:
 # 3. People
 
 
-def _people(place: Place, found: SetupState, locale: str) -> Step:
+def _people(place: CommunityRef, found: SetupState, locale: str) -> Step:
     stands = (
         gettext("People who may decide about cases: {count}.", locale, count=found.deciders),
         gettext("People who may change the settings: {count}.", locale, count=found.managers),
@@ -164,7 +164,7 @@ def _people(place: Place, found: SetupState, locale: str) -> Step:
     return Step(gettext("People", locale), found.deciders >= _ENOUGH, stands, tuple(_to_invite(place, found, locale)))
 
 
-def _to_invite(place: Place, found: SetupState, locale: str) -> Iterator[Next]:
+def _to_invite(place: CommunityRef, found: SetupState, locale: str) -> Iterator[Next]:
     if found.deciders < _ENOUGH:
         where = f"{place.platform}/{place.community}"
         said = gettext("Some replies take two persons. Make another one a moderator, by the platform's id:", locale)

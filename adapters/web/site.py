@@ -22,7 +22,15 @@ from adapters.common.words.markup import no_address
 from adapters.web.names import Names
 from adapters.web.providers import Provider
 from adapters.web.speech import PageMarkup, PageReader, language_wanted, reader_for
-from core.desk.rules.dashboard_ports import Doorkeeper, Overview, OwnLibrary, Record, SetupChecks, TokenKeeper, Visitor
+from core.desk.rules.dashboard_ports import (
+    CommunityRecord,
+    Doorkeeper,
+    Overview,
+    OwnLibrary,
+    SetupChecks,
+    TokenKeeper,
+    Visitor,
+)
 from core.desk.rules.desk_ports import Casework, Governance
 from core.desk.rules.roles import Person
 from core.engine.ports import EvidenceSource, HateDetector
@@ -68,7 +76,7 @@ class Site:
     doorkeeper: Doorkeeper
     overview: Overview
     tokens: TokenKeeper
-    record: Record
+    record: CommunityRecord
     library: OwnLibrary
     setup: SetupChecks
     origins: tuple[str, ...]

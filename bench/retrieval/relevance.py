@@ -45,7 +45,7 @@ _OURS = "the cards' facts first"
 
 
 @dataclass(frozen=True)
-class Stereotype:
+class PatternedStereotype:
     """A claim of posts about a group: patterns for the posts, and for the tags of the facts that answer it."""
 
     group: TargetGroup
@@ -71,11 +71,11 @@ Search = Callable[[Post], list[str]]
 
 
 @cache
-def stereotypes() -> list[Stereotype]:
+def stereotypes() -> list[PatternedStereotype]:
     """The list beside this file."""
     tables = tomllib.loads(resources.files("bench.replies").joinpath("stereotypes.toml").read_text(encoding="utf-8"))
     return [
-        Stereotype(
+        PatternedStereotype(
             TargetGroup(group), row["name"], *(re.compile(row[key], re.IGNORECASE) for key in ("posts", "facts"))
         )
         for group, rows in tables.items()

@@ -44,7 +44,7 @@ _LETTERS: Final = {letter: fault.value for letter, fault in FAULT_LETTERS.items(
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class PostExample:
     """A post, whether it is hateful, what it is an example of, the groups that it is said to speak of, its language."""
 
     text: str
@@ -55,7 +55,7 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class DraftExample:
     """A draft under a post; ``kind``: what is wrong with a bad one, the intent of a good one."""
 
     post: str
@@ -67,7 +67,7 @@ class Reply:
     evidence: tuple[Evidence, ...] = ()
 
 
-def read_cases(path: Path) -> list[Case]:
+def read_cases(path: Path) -> list[PostExample]:
     """The posts of a CSV file or of JSON lines.
 
     Raises:
@@ -76,7 +76,7 @@ def read_cases(path: Path) -> list[Case]:
     return [_case(row, place, path) for place, row in enumerate(_rows(path), start=1)]
 
 
-def test_cases() -> list[Case]:
+def test_cases() -> list[PostExample]:
     """The posts of the test split that the readings agree on, as hateful as most of them say."""
     rows = [row for row in own_posts() if row.split == TEST]
     _require(rows, "posts")
@@ -84,7 +84,7 @@ def test_cases() -> list[Case]:
     at = POST_OUTPUTS.index("hateful")
     groups = {group: POST_OUTPUTS.index(group) for group in TargetGroup}
     return [
-        Case(
+        PostExample(
             row.text,
             bool(target[at] > 0.5),
             row.function,
@@ -96,7 +96,7 @@ def test_cases() -> list[Case]:
     ]
 
 
-def read_replies(posts: Path, drafts: Path) -> list[Reply]:
+def read_replies(posts: Path, drafts: Path) -> list[DraftExample]:
     """The drafts of a file with the posts of another one.
 
     Raises:
@@ -108,7 +108,7 @@ def read_replies(posts: Path, drafts: Path) -> list[Reply]:
     return [_reply(row, place, post_of, drafts) for place, row in enumerate(read_rows(drafts), start=1)]
 
 
-def test_replies() -> list[Reply]:
+def test_replies() -> list[DraftExample]:
     """The drafts of the test split, fit or not as most readings say."""
     rows = [row for row in own_drafts() if row.split == TEST]
     _require(rows, "drafts")
@@ -122,7 +122,7 @@ def test_replies() -> list[Reply]:
         kinds = ", ".join(_LETTERS[letter] for letter in letters) if share > 0.5 else row.intent or "generic"
         label = meant[row.post_id]
         group = GROUP_LETTERS[label.split(":")[1][0]].value if label.startswith("h:") else ""
-        replies.append(Reply(row.post, row.text, share < 0.5, kinds, group, row.language))
+        replies.append(DraftExample(row.post, row.text, share < 0.5, kinds, group, row.language))
     return replies
 
 
@@ -151,7 +151,7 @@ def _field(row: Mapping[str, Any], names: Sequence[str]) -> str:
     return next((str(row[name]).strip() for name in names if row.get(name) not in {None, ""}), "")
 
 
-def _case(row: Mapping[str, Any], place: int, path: Path) -> Case:
+def _case(row: Mapping[str, Any], place: int, path: Path) -> PostExample:
     text, label = _field(row, _TEXT), _field(row, _LABEL).casefold()
     if not text or label not in _HATEFUL | _HARMLESS:
         raise BadInput(
@@ -159,7 +159,7 @@ def _case(row: Mapping[str, Any], place: int, path: Path) -> Case:
             remedy=f"Name the columns {_TEXT[0]!r} and {_LABEL[0]!r}; a label is 'hateful' or 'non-hateful'.",
         )
     groups = _field(row, _GROUP)
-    return Case(
+    return PostExample(
         text,
         label in _HATEFUL,
         _field(row, _FUNCTION) or "-",
@@ -168,7 +168,7 @@ def _case(row: Mapping[str, Any], place: int, path: Path) -> Case:
     )
 
 
-def _reply(row: Mapping[str, Any], place: int, post_of: Mapping[str, Mapping[str, Any]], path: Path) -> Reply:
+def _reply(row: Mapping[str, Any], place: int, post_of: Mapping[str, Mapping[str, Any]], path: Path) -> DraftExample:
     post, label = post_of.get(str(row.get("post_id"))), str(row.get("label")).casefold()
     if post is None or label not in {"good", "bad"} or not str(row.get("text") or "").strip():
         raise BadInput(
@@ -177,7 +177,7 @@ def _reply(row: Mapping[str, Any], place: int, post_of: Mapping[str, Mapping[str
         )
     passage_rows = row.get("evidence") or ()
     passages = passage_rows if isinstance(passage_rows, list) else [passage_rows] if passage_rows else []
-    return Reply(
+    return DraftExample(
         str(post["post"]),
         str(row["text"]),
         label == "good",

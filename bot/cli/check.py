@@ -51,7 +51,7 @@ from core.models import Evidence, ReadBy
 
 
 @dataclass(frozen=True)
-class Job:
+class InputRow:
     """One row: a post, a reply for ``check``, and what is known of them."""
 
     id: str
@@ -99,9 +99,9 @@ def language_of(code: str) -> str | None:
     return code or None
 
 
-def jobs_of(
+def rows_of(
     batch: Path, language: str, evidence: tuple[Evidence, ...], *, needs_reply: bool
-) -> tuple[list[Job], list[BadRow]]:
+) -> tuple[list[InputRow], list[BadRow]]:
     """The rows of a file that can be read, and those that cannot, by their lines.
 
     Args:
@@ -112,20 +112,22 @@ def jobs_of(
         BadInput: the file cannot be read, or holds no rows.
     """
     given_language = language_of(language)
-    jobs, bad = list[Job](), list[BadRow]()
+    rows, bad = list[InputRow](), list[BadRow]()
     lines = given("-").splitlines() if str(batch) == "-" else _text(batch).splitlines()
     for number, line in enumerate(lines, start=1):
         if line.strip():
             try:
-                jobs.append(_job(line, number, given_language, evidence, needs_reply=needs_reply))
+                rows.append(_row(line, number, given_language, evidence, needs_reply=needs_reply))
             except BadInput as fault:
                 bad.append(BadRow(number, str(fault)))
-    if not jobs and not bad:
+    if not rows and not bad:
         raise BadInput(f"{batch} holds no rows.", remedy="Give one JSON object a line, with post and reply.")
-    return jobs, bad
+    return rows, bad
 
 
-def _job(line: str, number: int, language: str | None, evidence: tuple[Evidence, ...], *, needs_reply: bool) -> Job:
+def _row(
+    line: str, number: int, language: str | None, evidence: tuple[Evidence, ...], *, needs_reply: bool
+) -> InputRow:
     fields = ("post", "reply") if needs_reply else ("post",)
     remedy = f"Write one JSON object a line, with {' and '.join(fields)} as texts."
     try:
@@ -141,7 +143,7 @@ def _job(line: str, number: int, language: str | None, evidence: tuple[Evidence,
         _check_length(text, name)
     code = row.get("language") or language
     passages = row.get("evidence")
-    return Job(
+    return InputRow(
         str(row.get("id", number)),
         row["post"],
         row.get("reply", "") if needs_reply else "",
@@ -223,12 +225,12 @@ def check(
             require(post, "post", "antiphon check POST REPLY")
             require(reply, "reply", "antiphon check POST REPLY")
             texts = (text_of(post, "post"), text_of(reply, "reply"))
-            verdict = _check(Job("", *texts, language_of(language), passages), rules)
+            verdict = _check(InputRow("", *texts, language_of(language), passages), rules)
             _show_one(verdict, as_json=as_json, show=_show_checked)
             return EXIT_NO_DRAFT if verdict["level"] == Level.REFUSED else 0
         refuse_both(post, batch)
-        jobs, bad = jobs_of(batch, language, passages, needs_reply=True)
-        return _finish([_check(job, rules) for job in jobs], bad, "checked", _show_checked, as_json=as_json)
+        rows, bad = rows_of(batch, language, passages, needs_reply=True)
+        return _finish([_check(row, rules) for row in rows], bad, "checked", _show_checked, as_json=as_json)
 
     run_to_exit(work)
 
@@ -247,12 +249,12 @@ def read(
     async def work() -> int:
         if batch is None:
             require(post, "post", "antiphon read POST")
-            job = Job("", text_of(post, "post"), "", language_of(language), ())
-            _show_one(_read(job), as_json=as_json, show=_show_read)
+            row = InputRow("", text_of(post, "post"), "", language_of(language), ())
+            _show_one(_read(row), as_json=as_json, show=_show_read)
             return 0
         refuse_both(post, batch)
-        jobs, bad = jobs_of(batch, language, (), needs_reply=False)
-        return _finish([_read(job) for job in jobs], bad, "read", _show_read, as_json=as_json)
+        rows, bad = rows_of(batch, language, (), needs_reply=False)
+        return _finish([_read(row) for row in rows], bad, "read", _show_read, as_json=as_json)
 
     run_to_exit(work)
 
@@ -269,14 +271,14 @@ async def _rules_of(community: str, config: Path | None) -> TextRules:
     return policy_of(view.community).text_rules
 
 
-def _check(job: Job, rules: TextRules) -> dict[str, Any]:
+def _check(row: InputRow, rules: TextRules) -> dict[str, Any]:
     """What is found in a reply, as a document. Blocking."""
-    language = job.language or language_of_post(job.post, "en") or detect(job.reply, "en") or "en"
-    context = context_for(job.post, language, job.evidence, rules=rules)
-    read = read_drafts(_drafts(), job.post, [job.reply], language)[0]
-    verdict = check_reply(job.reply, context, read)
+    language = row.language or language_of_post(row.post, "en") or detect(row.reply, "en") or "en"
+    context = context_for(row.post, language, row.evidence, rules=rules)
+    read = read_drafts(_drafts(), row.post, [row.reply], language)[0]
+    verdict = check_reply(row.reply, context, read)
     return {
-        "id": job.id,
+        "id": row.id,
         "level": verdict.level,
         "language": language,
         "read_by": verdict.read_by,
@@ -284,18 +286,18 @@ def _check(job: Job, rules: TextRules) -> dict[str, Any]:
         "faults": list(verdict.faults),
         "warnings": list(verdict.warnings),
         "scores": _draft_scores(verdict.signs),
-        "sentences": [_sentence(each) for each in sentences_of(job.reply, job.evidence, language, post=job.post)],
-        "post": _post_scores(job.post, language),
+        "sentences": [_sentence(each) for each in sentences_of(row.reply, row.evidence, language, post=row.post)],
+        "post": _post_scores(row.post, language),
     }
 
 
-def _read(job: Job) -> dict[str, Any]:
+def _read(row: InputRow) -> dict[str, Any]:
     """What a post does, as a document. Blocking."""
-    language = job.language or language_of_post(job.post, "en") or "en"
-    scores = _post_scores(job.post, language)
+    language = row.language or language_of_post(row.post, "en") or "en"
+    scores = _post_scores(row.post, language)
     read_by = ReadBy.RULES if scores is None else ReadBy.SMALL
     return {
-        "id": job.id,
+        "id": row.id,
         "verdict": None if scores is None else _posts().sureness(scores["hateful"], language),
         "language": language,
         "read_by": read_by,
@@ -303,8 +305,8 @@ def _read(job: Job) -> dict[str, Any]:
         if scores
         else _unread(read_by, language),
         "scores": scores,
-        "groups_named": sorted(groups_named(job.post, language)),
-        "slurs": sorted(slurs_in(job.post, language)),
+        "groups_named": sorted(groups_named(row.post, language)),
+        "slurs": sorted(slurs_in(row.post, language)),
     }
 
 

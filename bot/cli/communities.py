@@ -15,7 +15,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from bot.cli.command import ConfigOption, JsonOption, counted, out, print_document
-from bot.cli.community_options import Place, Reason, do, operator, switch
+from bot.cli.community_options import CommunityName, Reason, do, operator, switch
 from bot.cli.output import run
 from bot.compose.application import open_database
 from bot.compose.platforms import configured_platforms, has_review
@@ -69,7 +69,7 @@ def list_(as_json: JsonOption = False, config: ConfigOption = None) -> None:
 
 
 @community.command()
-def show(place: Place, as_json: JsonOption = False, config: ConfigOption = None) -> None:
+def show(place: CommunityName, as_json: JsonOption = False, config: ConfigOption = None) -> None:
     """Show a community: its people, and what was changed."""
 
     async def work(desk: CommunityDesk) -> None:
@@ -97,7 +97,7 @@ def show(place: Place, as_json: JsonOption = False, config: ConfigOption = None)
 
 @role.command()
 def grant(
-    place: Place, user: User, wanted: Wanted, name: Name = "", reason: Reason = "", config: ConfigOption = None
+    place: CommunityName, user: User, wanted: Wanted, name: Name = "", reason: Reason = "", config: ConfigOption = None
 ) -> None:
     """Give somebody a role. Give admin in the place * to PLATFORM/ID, and they may stop all posting everywhere."""
 
@@ -109,7 +109,7 @@ def grant(
 
 
 @role.command()
-def revoke(place: Place, user: User, wanted: Wanted, reason: Reason = "", config: ConfigOption = None) -> None:
+def revoke(place: CommunityName, user: User, wanted: Wanted, reason: Reason = "", config: ConfigOption = None) -> None:
     """Take away a role that was given with `grant`. It ends at once."""
 
     async def work(desk: CommunityDesk) -> None:
@@ -121,7 +121,7 @@ def revoke(place: Place, user: User, wanted: Wanted, reason: Reason = "", config
 
 @community.command()
 def posting(
-    place: Place,
+    place: CommunityName,
     is_on: Annotated[bool | None, typer.Option("--on/--off", help="Post what is approved, or post nothing.")] = None,
     reason: Reason = "",
     config: ConfigOption = None,
@@ -138,7 +138,7 @@ def posting(
 
 @community.command()
 def review(
-    place: Place,
+    place: CommunityName,
     channel: Annotated[
         str,
         typer.Argument(
@@ -181,7 +181,7 @@ def _reviewing(settings: Settings, standings: Sequence[SeenPlatform]) -> set[str
 
 @community.command()
 def learning(
-    place: Place,
+    place: CommunityName,
     is_on: Annotated[bool | None, typer.Option("--on/--off", help="Whether its managers allow it.")] = None,
     config: ConfigOption = None,
 ) -> None:
@@ -197,7 +197,7 @@ def learning(
 
 @community.command(name="lessons")
 def write_lessons(
-    place: Place,
+    place: CommunityName,
     file: Annotated[Path, typer.Option("--out", metavar="FILE", help="The file to write, as JSON lines.")],
     config: ConfigOption = None,
 ) -> None:

@@ -18,7 +18,7 @@ from bot.settings import Settings
 from core.desk.communities.decisions import CommunityDesk
 from core.desk.rules.roles import Operator
 
-Place = Annotated[
+CommunityName = Annotated[
     str, typer.Argument(metavar="COMMUNITY", help="As PLATFORM/NAME; `antiphon community list` shows them.")
 ]
 Reason = Annotated[str, typer.Option("--reason", metavar="WORDS", help="Why, in a few words; it is recorded.")]

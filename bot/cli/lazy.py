@@ -52,7 +52,7 @@ class Later:
         return command
 
 
-class Commands(TyperGroup):
+class LazyCommands(TyperGroup):
     """The commands of ``later``, in their order."""
 
     later: ClassVar[Sequence[Later]] = ()

@@ -22,7 +22,7 @@ from typing import Annotated, Final
 import typer
 
 from bot.cli.command import EXIT_UNAVAILABLE, complain
-from bot.cli.lazy import HELP_NAMES, Commands, Later
+from bot.cli.lazy import HELP_NAMES, Later, LazyCommands
 
 _BEGIN, _REVIEW, _COMMUNITIES = "Begin here", "Review", "Communities"
 _KNOWLEDGE, _RUN, _AFTER = "Knowledge", "Run it", "Look after it"
@@ -122,7 +122,7 @@ LATER: Final = (
 """Every command, in the order of use."""
 
 
-class _Root(Commands):
+class _Root(LazyCommands):
     later = LATER
 
 

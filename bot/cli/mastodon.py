@@ -18,7 +18,7 @@ from adapters.mastodon.connection.error_meanings import FAULTS, of_question
 from adapters.mastodon.connection.feeds import is_feed, why_closed
 from adapters.mastodon.connection.instance import Instance
 from adapters.mastodon.connection.refs import NAME, full_name_of
-from adapters.mastodon.manage.check import Look, look
+from adapters.mastodon.manage.check import AccountFinding, look
 from adapters.mastodon.manage.login import begin, finish, instance_address
 from bot.cli.command import EXIT_UNAVAILABLE, ConfigOption, JsonOption, counted, out, print_document, run_to_exit
 from bot.cli.community_options import operator
@@ -79,15 +79,15 @@ def check(as_json: JsonOption = False, config: ConfigOption = None) -> None:
     """Look at the account and its instance: flags, scopes, rules, limits, feeds, the profile."""
 
     async def work(settings: Settings) -> int:
-        looks = await _with_client(settings, look)
+        findings = await _with_client(settings, look)
         if as_json:
             print_document(
-                {"ok": all(each.ok is not False for each in looks), "checks": [asdict(each) for each in looks]}
+                {"ok": all(each.ok is not False for each in findings), "checks": [asdict(each) for each in findings]}
             )
         else:
-            for each in looks:
+            for each in findings:
                 _tell(each)
-        return EXIT_UNAVAILABLE if any(each.ok is False for each in looks) else 0
+        return EXIT_UNAVAILABLE if any(each.ok is False for each in findings) else 0
 
     run(config, work)
 
@@ -293,7 +293,7 @@ def _rules(domain: str, rules: PlaceRules) -> str:
     return f"{domain}: {agreed}; at most {counted(rules.replies_a_day, 'reply', 'replies')} a day{tag}; {mention}."
 
 
-def _tell(finding: Look) -> None:
+def _tell(finding: AccountFinding) -> None:
     mark = {True: "green", False: "bold red", None: "yellow"}[finding.ok]
     text = f"{finding.name}: {finding.said}." if not finding.said.endswith(".") else f"{finding.name}: {finding.said}"
     out().print(

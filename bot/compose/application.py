@@ -52,7 +52,7 @@ from core.engine.pipeline import Engine, OnProgress
 from core.engine.ports import EvidenceSource
 from core.engine.readers.networks import DraftReader, PostReader
 from core.engine.request import Voice
-from core.engine.scoring.check import Read, read_drafts
+from core.engine.scoring.check import ReplyReading, read_drafts
 from core.engine.wording import language
 
 _REMEMBERED: Final = 64
@@ -65,9 +65,9 @@ class RememberingReader:
     def __init__(self, drafts: DraftReader) -> None:
         self._drafts = drafts
         self._lock = Lock()
-        self._known = OrderedDict[bytes, Read | None]()
+        self._known = OrderedDict[bytes, ReplyReading | None]()
 
-    def read(self, post: str, text: str, language: str) -> Read | None:
+    def read(self, post: str, text: str, language: str) -> ReplyReading | None:
         """What a text does under a post; ``None`` in a language that the reader does not know. Blocking.
 
         Raises:

@@ -81,7 +81,7 @@ def build_desk(
         approvals=Approvals(
             database,
             live_roles,
-            proposals.question,
+            proposals.checks,
             undo_seconds=undo_seconds,
             approval_hours=approval_hours,
             hearing_seconds=hearing_seconds,

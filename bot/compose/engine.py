@@ -32,7 +32,7 @@ from core.errors import IndexUnavailable, ModelUnavailable, ScorerUnavailable, S
 from core.i18n.sentences import Sentence, sentence
 from kb.library.library import Library
 from kb.library.store import FILE as LIBRARY_FILE
-from kb.ranking.fusion import Part
+from kb.ranking.fusion import Collection
 from kb.ranking.queries import LanguageOf
 from kb.search import HybridSearch, LeftOut, open_starter
 from kb.shelf.local import LocalShelf
@@ -77,7 +77,7 @@ def open_knowledge(
     )
 
 
-def _open_library_part(settings: Settings, embedder: SentenceEmbedder) -> list[Part]:
+def _open_library_part(settings: Settings, embedder: SentenceEmbedder) -> list[Collection]:
     """The library's part of a search; none if nothing is served yet. If it cannot be opened, each search says so."""
     try:
         if settings.kb.index == "qdrant":

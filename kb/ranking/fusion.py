@@ -72,7 +72,7 @@ class RankedPassage:
     source: str = ""
 
 
-class Part(Protocol):
+class Collection(Protocol):
     """One collection of the knowledge base. Its methods block: call them in a thread."""
 
     def ranked(self, prepared: PreparedQuery, query: EvidenceQuery) -> list[RankedPassage]:
@@ -80,7 +80,7 @@ class Part(Protocol):
         ...
 
 
-class Norms(Part, Protocol):
+class Norms(Collection, Protocol):
     """The part with the norms, which hold whatever a post says."""
 
     def norms(self, group: TargetGroup | None) -> list[RankedPassage]:

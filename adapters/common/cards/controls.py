@@ -74,7 +74,7 @@ class Target:
     extra: str = ""
 
 
-class Weight(StrEnum):
+class Emphasis(StrEnum):
     """How much a control matters among its neighbours; its label alone must say what it does."""
 
     PLAIN = "plain"
@@ -89,7 +89,7 @@ class Control:
 
     act: Act
     label: str
-    weight: Weight = Weight.PLAIN
+    weight: Emphasis = Emphasis.PLAIN
     extra: str = ""
 
     def target(self, case_id: str, version: int) -> Target:
@@ -104,7 +104,7 @@ def for_draft(card: Card, draft: Draft, locale: str) -> list[Control]:
     rank = str(draft.rank)
     approve = gettext("Approve draft {rank}…", locale, rank=rank)
     edit = gettext("Edit draft {rank}…", locale, rank=rank)
-    return [Control(Act.APPROVE, approve, Weight.FIRST, rank), Control(Act.EDIT, edit, extra=rank)]
+    return [Control(Act.APPROVE, approve, Emphasis.FIRST, rank), Control(Act.EDIT, edit, extra=rank)]
 
 
 def beside_draft(card: Card, draft: Draft, sources: int, locale: str) -> list[Control]:
@@ -133,7 +133,7 @@ def for_first(card: Card, number: int, key: str, locale: str) -> list[Control]:
     if not _may_be_answered(card) or card.is_preview:
         return []
     label = gettext("Approve text {number}…", locale, number=number)
-    return [Control(Act.APPROVE, label, Weight.FIRST, key)]
+    return [Control(Act.APPROVE, label, Emphasis.FIRST, key)]
 
 
 def _may_be_answered(card: Card) -> bool:
@@ -161,7 +161,7 @@ def for_case(card: Card, locale: str) -> list[Control]:
 
 def _without_draft(card: Card, locale: str) -> Iterator[Control]:
     """To write the reply, to leave the post without one, to ask again, or to close the case for another reason."""
-    weight = Weight.FIRST if card.advice in REPLIED else Weight.PLAIN
+    weight = Emphasis.FIRST if card.advice in REPLIED else Emphasis.PLAIN
     yield Control(Act.EDIT, gettext("Write a reply of your own…", locale), weight, OWN_TEXT)
     silent = CloseReason.SILENCE
     if silent in close_reasons(card.state):
@@ -176,14 +176,14 @@ def _without_draft(card: Card, locale: str) -> Iterator[Control]:
 def needed_controls(card: Card, locale: str) -> Iterator[Control]:
     """The controls that a case waits for where its reply could not be sent, or where it needs a person."""
     if card.may_be_posted:
-        yield Control(Act.IS_POSTED, gettext("The reply is there", locale), Weight.FIRST)
-        yield Control(Act.NOT_POSTED, gettext("The reply is not there", locale), Weight.FIRST)
+        yield Control(Act.IS_POSTED, gettext("The reply is there", locale), Emphasis.FIRST)
+        yield Control(Act.NOT_POSTED, gettext("The reply is not there", locale), Emphasis.FIRST)
     elif card.is_stuck:
-        yield Control(Act.REOPEN, gettext("Go on without drafts", locale), Weight.FIRST)
+        yield Control(Act.REOPEN, gettext("Go on without drafts", locale), Emphasis.FIRST)
     elif card.lacks_draft and card.state in _REOPENED:
         yield Control(Act.REOPEN, gettext("Ask for drafts again", locale))
     elif card.state in _REOPENED:
-        yield Control(Act.REOPEN, gettext("Put it in review again", locale), Weight.FIRST)
+        yield Control(Act.REOPEN, gettext("Put it in review again", locale), Emphasis.FIRST)
 
 
 def label_of(control: Control) -> str:
@@ -194,7 +194,7 @@ def label_of(control: Control) -> str:
 def _first(card: Card, locale: str) -> Iterator[Control]:
     yield from _hold_controls(card, locale)
     if card.state is CaseState.APPROVED:
-        yield Control(Act.UNDO, gettext("Undo", locale), Weight.GRAVE)
+        yield Control(Act.UNDO, gettext("Undo", locale), Emphasis.GRAVE)
     if card.state is CaseState.IN_REVIEW:
         yield _redraft(locale)
 
@@ -209,8 +209,8 @@ def _hold_controls(card: Card, locale: str) -> Iterator[Control]:
         yield Control(Act.RELEASE, release) if card.holder else Control(Act.HOLD, hold, _weight_of_hold(card))
 
 
-def _weight_of_hold(card: Card) -> Weight:
-    return Weight.PLAIN if card.state in _REOPENED else Weight.FIRST
+def _weight_of_hold(card: Card) -> Emphasis:
+    return Emphasis.PLAIN if card.state in _REOPENED else Emphasis.FIRST
 
 
 def _close_controls(card: Card, locale: str) -> Iterator[Control]:
@@ -222,7 +222,7 @@ def _close_controls(card: Card, locale: str) -> Iterator[Control]:
     if card.state in REOPENED and card.post.text and not card.post.is_from_elsewhere:
         yield Control(Act.REOPEN, gettext("Open it again", locale))
     if CaseState.RETRACTED in TRANSITIONS[card.state]:
-        yield Control(Act.RETRACT, gettext("Take the reply back…", locale), Weight.GRAVE)
+        yield Control(Act.RETRACT, gettext("Take the reply back…", locale), Emphasis.GRAVE)
 
 
 def for_menu(card: Card, locale: str) -> list[Control]:

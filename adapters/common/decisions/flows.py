@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Final
 
-from adapters.common.cards.controls import OWN_TEXT, Act, Control, Target, Weight
+from adapters.common.cards.controls import OWN_TEXT, Act, Control, Emphasis, Target
 from adapters.common.cards.drafts import is_key, text_named
 from adapters.common.cards.states import state_in_words
 from adapters.common.decisions import views
@@ -99,7 +99,7 @@ def _confirm(proposal: ProposedReply, locale: str) -> Control:
         label = gettext("Yes, approve without posting", locale)
     if proposal.why_two and not proposal.is_second:
         label = gettext("Yes, and ask a second person", locale)
-    return Control(Act.CONFIRM, label, Weight.FINAL, proposal.id)
+    return Control(Act.CONFIRM, label, Emphasis.FINAL, proposal.id)
 
 
 READ_SECONDS: Final = 1.5
@@ -171,7 +171,7 @@ async def _give_back(press: Press, text: str, text_id: str) -> None:
         return
     intro = gettext("This is what you wrote, so that nothing is lost:", press.locale)
     block = press.reader.markup.exact(text)
-    mend = Control(Act.MEND, gettext("Mend this text…", press.locale), Weight.FIRST, text_id)
+    mend = Control(Act.MEND, gettext("Mend this text…", press.locale), Emphasis.FIRST, text_id)
     target = press.target
     parts = (intro, TextFile("reply.txt", text)) if block is None else (f"{intro}\n{block}",)
     await press.answer(Screen(parts, (mend,) if text_id else (), target.case_id, target.version))
@@ -289,7 +289,7 @@ async def _close(press: Press, reason: CloseReason, note: str = "") -> None:
     card = await press.casework.close(target.case_id, target.version, press.by, reason, note)
     closed = gettext("Closed: {reason}.", locale, reason=translated(why_closed(reason), locale))
     brief = gettext("You can undo this for a few seconds.", locale)
-    await press.conclude(card, f"{closed} {brief}", Control(Act.UNDO, gettext("Undo", locale), Weight.GRAVE))
+    await press.conclude(card, f"{closed} {brief}", Control(Act.UNDO, gettext("Undo", locale), Emphasis.GRAVE))
 
 
 async def ask_why_retract(press: Press) -> None:

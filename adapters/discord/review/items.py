@@ -15,7 +15,7 @@ import discord
 from discord import ui
 
 from adapters.common.cards.contents import sections
-from adapters.common.cards.controls import Act, Control, Target, Weight
+from adapters.common.cards.controls import Act, Control, Emphasis, Target
 from adapters.common.decisions.press import Options, Screen, TextFile
 from adapters.common.words.excerpts import shortened
 from adapters.common.words.markup import no_address
@@ -46,10 +46,10 @@ def target_of(custom_id: str) -> Target | None:
 _LABEL, _IN_A_ROW = 80, 5
 _OPTION, _OPTIONS, _PLACEHOLDER = 100, 25, 150
 _STYLES: Final = {
-    Weight.PLAIN: discord.ButtonStyle.secondary,
-    Weight.FIRST: discord.ButtonStyle.primary,
-    Weight.FINAL: discord.ButtonStyle.success,
-    Weight.GRAVE: discord.ButtonStyle.danger,
+    Emphasis.PLAIN: discord.ButtonStyle.secondary,
+    Emphasis.FIRST: discord.ButtonStyle.primary,
+    Emphasis.FINAL: discord.ButtonStyle.success,
+    Emphasis.GRAVE: discord.ButtonStyle.danger,
 }
 
 

@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from mastodon.return_types import Notification
 
-from adapters.common.arrivals import Delivery
+from adapters.common.arrivals import Arrival
 from adapters.mastodon.connection.client import MENTION, MastodonClient, NotificationEvent
 from adapters.mastodon.connection.statuses import Statuses
 from core.desk.rules.platforms import ArrivedUpdate, WaitingUpdate
@@ -115,7 +115,7 @@ class MastodonDispatcher:
         """As the instance names it."""
         return kind_of(payload)
 
-    def delivery(self, waiting: WaitingUpdate) -> Delivery:
+    def arrival(self, waiting: WaitingUpdate) -> Arrival:
         """A notification, ready to be heard; raises ``LookupError`` or ``ValueError`` for one in another form."""
         update, unfinished = waiting.update, list[asyncio.Future[None]]()
         kind, id_, late = kind_of(update.payload), status_of(update.payload), is_late(waiting)
@@ -127,4 +127,4 @@ class MastodonDispatcher:
                     NotificationEvent(update.number, kind, status, waiting.received_at, late, unfinished)
                 )
 
-        return Delivery(hear, unfinished)
+        return Arrival(hear, unfinished)

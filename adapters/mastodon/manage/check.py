@@ -26,7 +26,7 @@ _READ: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class AccountFinding:
     """One answer: ``ok`` is ``None`` where it is for the reader to judge, such as the rules of an instance."""
 
     name: str
@@ -35,28 +35,30 @@ class Look:
     remedy: str = ""
 
 
-async def look(client: MastodonClient) -> list[Look]:
+async def look(client: MastodonClient) -> list[AccountFinding]:
     """Everything about an account and its instance, in the order in which it matters.
 
     Raises:
         BadSettings: the instance does not accept the token.
         PlatformUnavailable: it cannot be reached.
     """
-    looks = [*_account(client), *_instance(client.instance)]
-    looks.append(await _may(client, "mentions", lambda api: api.notifications(types=["mention"], limit=1)))
-    looks.append(await _may(client, "conversation", lambda api: api.account_statuses(client.own_id, limit=1)))
+    findings = [*_account(client), *_instance(client.instance)]
+    findings.append(await _may(client, "mentions", lambda api: api.notifications(types=["mention"], limit=1)))
+    findings.append(await _may(client, "conversation", lambda api: api.account_statuses(client.own_id, limit=1)))
     if client.options.moderator_token:
-        looks.append(await _may(client, "reports", lambda api: api.admin_reports(limit=1), as_moderator=True))
+        findings.append(await _may(client, "reports", lambda api: api.admin_reports(limit=1), as_moderator=True))
     else:
-        looks.append(Look("reports", None, "not read: there is no moderator's token", f"Run: {_LOG_IN} --moderator"))
-    return looks
+        findings.append(
+            AccountFinding("reports", None, "not read: there is no moderator's token", f"Run: {_LOG_IN} --moderator")
+        )
+    return findings
 
 
-def _account(client: MastodonClient) -> Iterator[Look]:
+def _account(client: MastodonClient) -> Iterator[AccountFinding]:
     account = client.account
     name = full_name_of(account, client.home)
-    yield Look("account", True, f"@{name}")
-    yield Look(
+    yield AccountFinding("account", True, f"@{name}")
+    yield AccountFinding(
         "bot flag",
         bool(account.bot),
         "the account is marked as automated" if account.bot else sentence("The account is not marked as automated."),
@@ -65,7 +67,7 @@ def _account(client: MastodonClient) -> Iterator[Look]:
     profile = plain_text(str(account.note or ""))
     fields = " ".join(plain_text(str(each.value)) for each in account.get("fields") or ())
     names_owner = "@" in f"{profile} {fields}".replace(f"@{account.username}", "")
-    yield Look(
+    yield AccountFinding(
         "owner named",
         names_owner,
         "the profile names an account that answers for it" if names_owner else sentence("The profile names nobody."),
@@ -77,12 +79,14 @@ def _account(client: MastodonClient) -> Iterator[Look]:
     )
 
 
-def _instance(instance: Instance) -> Iterator[Look]:
+def _instance(instance: Instance) -> Iterator[AccountFinding]:
     software = "Mastodon" if instance.is_mastodon else "other software"
-    yield Look("instance", True, f"{instance.domain}, {software} {instance.version}")
+    yield AccountFinding("instance", True, f"{instance.domain}, {software} {instance.version}")
     keys = "a repeated reply is recognised" if instance.key_seconds else "replies are looked up before any is repeated"
-    yield Look("repetitions", True, keys)
-    yield Look("length", True, f"{instance.max_characters} characters; a link counts for {instance.url_characters}")
+    yield AccountFinding("repetitions", True, keys)
+    yield AccountFinding(
+        "length", True, f"{instance.max_characters} characters; a link counts for {instance.url_characters}"
+    )
     closed = sorted(name for name, who in instance.feeds.items() if who is Feed.DISABLED)
     text = (
         f"closed: {', '.join(closed)}"
@@ -92,27 +96,29 @@ def _instance(instance: Instance) -> Iterator[Look]:
         else "the instance does not say"
     )
     remedy = "Posts there cannot be watched; let people mention the account, or use reports." if closed else ""
-    yield Look("feeds", not closed or None, text, remedy)
+    yield AccountFinding("feeds", not closed or None, text, remedy)
     rules = "; ".join(instance.rules) or "none are published"
-    yield Look("rules", None, rules, "Do they allow an automated account that answers? Ask, and keep the answer.")
+    yield AccountFinding(
+        "rules", None, rules, "Do they allow an automated account that answers? Ask, and keep the answer."
+    )
 
 
-async def _may(client: MastodonClient, name: str, ask: Any, *, as_moderator: bool = False) -> Look:
+async def _may(client: MastodonClient, name: str, ask: Any, *, as_moderator: bool = False) -> AccountFinding:
     """Whether a question is answered; a missing scope is told apart from an instance that is away."""
     try:
         await client.call(ask, as_moderator=as_moderator)
     except FAULTS as err:
         if status_of(err) in (401, 403):
             whose = " --moderator" if as_moderator else ""
-            return Look(
+            return AccountFinding(
                 name,
                 False,
                 sentence("The token may not read this: {what}.", what=_READ[name]),
                 sentence("Run: {command}, and allow all that is asked.", command=f"{_LOG_IN}{whose}"),
             )
         return _away(name, of_question(err))
-    return Look(name, True, "can be read")
+    return AccountFinding(name, True, "can be read")
 
 
-def _away(name: str, fault: AntiphonError) -> Look:
-    return Look(name, False, fault.message, fault.remedy)
+def _away(name: str, fault: AntiphonError) -> AccountFinding:
+    return AccountFinding(name, False, fault.message, fault.remedy)

@@ -16,7 +16,7 @@ import telegram
 from telegram import Update
 from telegram.error import Conflict, Forbidden, InvalidToken, RetryAfter
 
-from adapters.common.arrivals import Delivery
+from adapters.common.arrivals import Arrival
 from adapters.telegram.connection.client import UNREADABLE, TelegramClient, UpdateEvent, kind_of
 from adapters.telegram.connection.error_meanings import FAULTS, of_connection
 from adapters.telegram.connection.limiter import seconds_of
@@ -147,10 +147,10 @@ class TelegramDispatcher:
         """As Telegram names it."""
         return kind_of(payload)
 
-    def delivery(self, waiting: WaitingUpdate) -> Delivery:
+    def arrival(self, waiting: WaitingUpdate) -> Arrival:
         """An update, ready to be heard; raises whatever the library does where it cannot read one."""
         update = heard(waiting, self._client)
-        return Delivery(partial(self._client.hear, update), update.unfinished)
+        return Arrival(partial(self._client.hear, update), update.unfinished)
 
 
 _FINAL: Final = (Conflict, InvalidToken, Forbidden)

@@ -15,7 +15,7 @@ from typing import Final
 from telegram import InlineKeyboardButton, InlineKeyboardMarkup
 
 from adapters.common.cards.contents import sections
-from adapters.common.cards.controls import Act, Control, Target, Weight
+from adapters.common.cards.controls import Act, Control, Emphasis, Target
 from adapters.common.decisions.press import Options, Screen, TextFile
 from adapters.common.words.excerpts import shortened
 from adapters.common.words.markup import no_address
@@ -60,7 +60,7 @@ _LABEL: Final = 34
 """In characters; what a phone shows of a button that has a row for itself."""
 _ROW: Final = 30
 _IN_A_ROW: Final = 3
-_STYLES: Final = {Weight.PLAIN: None, Weight.FIRST: "primary", Weight.FINAL: "success", Weight.GRAVE: "danger"}
+_STYLES: Final = {Emphasis.PLAIN: None, Emphasis.FIRST: "primary", Emphasis.FINAL: "success", Emphasis.GRAVE: "danger"}
 """The label alone says what a button does; apps that know no styles show them all alike."""
 _BETWEEN: Final = "\n\n"
 _SPARE: Final = 60

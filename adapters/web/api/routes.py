@@ -28,7 +28,7 @@ from adapters.web.speech import whole
 from adapters.web.views import case_view
 from core.desk.rules.case_cards import Card, Holder, short_number
 from core.desk.rules.closures import close_reasons
-from core.desk.rules.dashboard_ports import Bearer, Place, Scope
+from core.desk.rules.dashboard_ports import Bearer, CommunityRef, Scope
 from core.desk.rules.input_checks import need_in_words
 from core.desk.rules.roles import Person
 from core.i18n.catalogs import translated
@@ -143,7 +143,7 @@ async def _me(request: web.Request, _: None) -> shapes.Me:
     )
 
 
-def _place(place: Place) -> shapes.Place:
+def _place(place: CommunityRef) -> shapes.Place:
     return shapes.Place(platform=place.platform, community=place.community)
 
 

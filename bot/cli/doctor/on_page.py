@@ -16,7 +16,7 @@ from bot.compose.writers import languages_alone, server_of, writer_of
 from bot.settings import Settings
 from bot.trial.verdicts import Trial, kept_trials
 from core.desk.database.connection import Database, Session
-from core.desk.rules.dashboard_ports import Connection, SetupState, WritingModel
+from core.desk.rules.dashboard_ports import PlatformSetup, SetupState, WritingModel
 from core.desk.rules.roles import OnCase, OnCommunity, Person, may_on_case, may_on_community
 from core.desk.runtime.findings import Finding, finding_of
 from core.desk.schema import PlatformState
@@ -64,11 +64,11 @@ class DoctorOnPage:
         replies_in = *NAMES, *sorted(frozenset(settings.community.languages) & languages_alone(settings))
         return SetupState(connections, model, settings.community.language, replies_in, managers, deciders, with_account)
 
-    async def _connections(self, platform: str, standings: list[SeenPlatform]) -> tuple[Connection, ...]:
+    async def _connections(self, platform: str, standings: list[SeenPlatform]) -> tuple[PlatformSetup, ...]:
         try:
             configured = [each.name for each in configured_platforms(self._settings)]
         except AntiphonError as err:
-            return (Connection(platform, False, None, err.message, err.remedy),)
+            return (PlatformSetup(platform, False, None, err.message, err.remedy),)
         wanted = configured if platform == _SAMPLE else [platform]
         served = {
             name: _served(name, [standing for standing in standings if standing.platform == name]) for name in wanted
@@ -108,24 +108,24 @@ def _tried(model: WritingModel, trial: Trial | None) -> WritingModel:
     return WritingModel(model.name, model.problem, model.remedy, trial.day, *fitness)
 
 
-def _served(name: str, standings: list[SeenPlatform]) -> Connection | None:
+def _served(name: str, standings: list[SeenPlatform]) -> PlatformSetup | None:
     """The platform in the processes that serve it; ``None`` where none does."""
     there = [each for each in standings if not each.is_gone]
     if not there:
         return None
     best = next((each for each in there if each.state is PlatformState.CONNECTED), there[0])
     if best.state is PlatformState.CONNECTED:
-        return Connection(name, True, best.since)
+        return PlatformSetup(name, True, best.since)
     problem, remedy = best.message, best.remedy
     if not problem:
         problem, remedy = sentence("It is being connected."), sentence("Look again in a minute.")
-    return Connection(name, True, None, problem, remedy)
+    return PlatformSetup(name, True, None, problem, remedy)
 
 
-def _idle(name: str, has_token: bool, findings: list[Finding]) -> Connection:
+def _idle(name: str, has_token: bool, findings: list[Finding]) -> PlatformSetup:
     """A platform that nothing serves, with what is wrong with its account."""
     about = [finding for finding in findings if finding.name.startswith(f"account on {name}")]
-    return Connection(name, has_token, None, *_wrong(about))
+    return PlatformSetup(name, has_token, None, *_wrong(about))
 
 
 def _wrong(findings: list[Finding]) -> tuple[str, str]:

@@ -59,7 +59,7 @@ IDENTIFYING: Final = ("channel", "message", "reply_message", "approved_by_name")
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _PageEnd:
     """The last row of a page."""
 
     created_at: datetime
@@ -86,13 +86,13 @@ async def export(
         kind = "with names and places" if is_identified else "pseudonymised"
         await write(session, EXPORTS, actor=actor, reason=f"exported {community_id}, {kind}")
 
-    async def page(session: Session, after: _Place | None) -> tuple[list[Row], _Place | None]:
+    async def page(session: Session, after: _PageEnd | None) -> tuple[list[Row], _PageEnd | None]:
         if by is not None:
             await _allowed(session, community_id, by)
         return await _page(session, community_id, after, is_identified=is_identified)
 
     await database.run("begin an export", begin)
-    after: _Place | None = None
+    after: _PageEnd | None = None
     while True:
         rows, after = await database.run("read a page of an export", partial(page, after=after))
         for row in rows:
@@ -106,8 +106,8 @@ async def _allowed(session: Session, community_id: str, by: Person) -> str:
 
 
 async def _page(
-    session: Session, community_id: str, after: _Place | None, *, is_identified: bool
-) -> tuple[list[Row], _Place | None]:
+    session: Session, community_id: str, after: _PageEnd | None, *, is_identified: bool
+) -> tuple[list[Row], _PageEnd | None]:
     query = (
         select(CaseRow)
         .join(PersonRow, PersonRow.id == CaseRow.author)
@@ -120,7 +120,7 @@ async def _page(
         query = query.where(or_(CaseRow.created_at > after.created_at, is_later))
     cases = list(await session.scalars(query))
     rows = [await _row(session, case, is_identified=is_identified) for case in cases]
-    return rows, _Place(cases[-1].created_at, cases[-1].id) if len(cases) == _PAGE else None
+    return rows, _PageEnd(cases[-1].created_at, cases[-1].id) if len(cases) == _PAGE else None
 
 
 async def _row(session: Session, case: CaseRow, *, is_identified: bool) -> Row:

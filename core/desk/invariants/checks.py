@@ -16,7 +16,7 @@ from typing import Final
 
 from core.desk.database.connection import Database
 from core.desk.database.revisions import may_use
-from core.desk.invariants.facts import AuditLimits, AuditLine, Facts, Record, Sent, Violation, read_facts
+from core.desk.invariants.facts import AuditLimits, AuditLine, Facts, OutsideRecord, Sent, Violation, read_facts
 from core.desk.rules.approval import CLOSED, CaseState, text_hash
 from core.desk.runtime.findings import Finding
 from core.desk.schema import ApprovalRow, CaseRow, Change, JobRow, JobState, OutboxState
@@ -555,7 +555,7 @@ def violations(facts: Facts) -> dict[str, list[Violation]]:
 
 async def check(
     database: Database,
-    record: Record | None = None,
+    record: OutsideRecord | None = None,
     limits: AuditLimits | None = None,
     *,
     looks_at_schema: bool = True,

@@ -85,7 +85,7 @@ class Closure:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class OutsideRecord:
     """Everything that was seen from outside.
 
     Args:
@@ -305,7 +305,7 @@ class Facts:
     moment: datetime
     tables: Tables
     schema: Schema | None = None
-    record: Record | None = None
+    record: OutsideRecord | None = None
     limits: AuditLimits = field(default_factory=AuditLimits)
 
     @cached_property
@@ -390,7 +390,7 @@ def _by_key(rows: Sequence[Any], name: str) -> dict[str, list[Any]]:
 
 async def read_facts(
     session: Session,
-    record: Record | None = None,
+    record: OutsideRecord | None = None,
     limits: AuditLimits | None = None,
     *,
     looks_at_schema: bool = True,

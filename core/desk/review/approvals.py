@@ -15,7 +15,7 @@ from uuid import uuid4
 from core.desk.communities.native_roles import LiveRoles
 from core.desk.database.connection import Database, Session
 from core.desk.review.decisions import decider, wrote_post
-from core.desk.review.proposals import Question, kept_proposal, require_shown
+from core.desk.review.proposals import ReplyChecks, kept_proposal, require_shown
 from core.desk.review.queries import rendered_in, said_of, why_two_of
 from core.desk.rules.approval import ApprovedReply, CaseState, approve, check_answerable
 from core.desk.rules.input_checks import check_text
@@ -111,7 +111,7 @@ class Approvals:
     case before the third, which first checks that the person may approve.
 
     Args:
-        question: what desk and platform say against a reply.
+        checks: what desk and platform say against a reply.
         undo_seconds: how long an approved reply waits before it is sent.
         hearing_seconds: by platform, how long it may take until what a person wrote there is heard: an undo counts from
             when it was written.
@@ -122,7 +122,7 @@ class Approvals:
         self,
         database: Database,
         live_roles: LiveRoles,
-        question: Question,
+        checks: ReplyChecks,
         *,
         undo_seconds: float,
         approval_hours: float,
@@ -130,7 +130,7 @@ class Approvals:
     ) -> None:
         self._database = database
         self._live_roles = live_roles
-        self._question = question
+        self._checks = checks
         self._hearing = {name: timedelta(seconds=seconds) for name, seconds in (hearing_seconds or {}).items()}
         self._undo_for = timedelta(seconds=undo_seconds)
         self._holds_for = timedelta(hours=approval_hours)
@@ -209,8 +209,8 @@ class Approvals:
     ) -> CompleteApproval | AwaitsSecond:
         case, who = await _approver(session, basis, by)
         exact, footer = basis.exact, basis.footer
-        await self._question.check_text(session, case, basis.rendered, basis.stored)
-        waits = await self._question.waits(session, case)
+        await self._checks.check_text(session, case, basis.rendered, basis.stored)
+        waits = await self._checks.waits(session, case)
         suggestion, edit = checked
         is_known = basis.stored is not None
         reasons = why_two_of(suggestion, edit, is_known=is_known, wrote_post=await wrote_post(session, case, by))

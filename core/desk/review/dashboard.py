@@ -20,15 +20,15 @@ from core.desk.invariants.facts import doubled_in, faults_of
 from core.desk.review.queries import CaseQueries
 from core.desk.rules.dashboard_ports import (
     NOTHING_HIDDEN,
-    Changes,
+    CaseChanges,
     CommunityCard,
     ErasedPerson,
     Hidden,
     Kept,
     KeptPost,
-    Lines,
     LogCheck,
     LogFault,
+    LogLines,
     LogPage,
     Move,
     PreparedReply,
@@ -54,7 +54,7 @@ from core.engine.cards.bank import CardVerdict, OwnReply
 from core.i18n.sentences import sentence
 from core.models import TargetGroup
 
-_Add = Callable[[Session, str, datetime, numbers.Tallies, numbers.Place | None], Awaitable[numbers.Place | None]]
+_Add = Callable[[Session, str, datetime, numbers.Tallies, numbers.PageEnd | None], Awaitable[numbers.PageEnd | None]]
 _CHAINS: Final = 100
 _MOST_FAULTS: Final = 100
 MOST: Final = 300
@@ -139,13 +139,13 @@ class DeskRecord:
             await allowed(session)
             return await numbers.numbers(session, place.id, session.moment - since, read)
 
-        async def page(session: Session, after: numbers.Place | None, *, add: _Add) -> numbers.Place | None:
+        async def page(session: Session, after: numbers.PageEnd | None, *, add: _Add) -> numbers.PageEnd | None:
             await allowed(session)
             return await add(session, place.id, session.moment - since, read, after)
 
         read = numbers.Tallies()
         for add in (numbers.add_drafts, numbers.add_closed):
-            after: numbers.Place | None = None
+            after: numbers.PageEnd | None = None
             while True:
                 after = await self._database.run("read a page of numbers", partial(page, after=after, add=add))
                 if after is None:
@@ -153,7 +153,7 @@ class DeskRecord:
         return await self._database.run("count for the numbers", end)
 
     async def log(
-        self, platform: str, community: str, by: Person, *, which: Lines = Lines.ALL, before: int | None = None
+        self, platform: str, community: str, by: Person, *, which: LogLines = LogLines.ALL, before: int | None = None
     ) -> LogPage:
         place = await self._live_roles.refresh_in(platform, community, by)
 
@@ -305,7 +305,7 @@ class DeskOverview:
         reply = await self._queries.checked(case_id, text)
         return TextCheck(reply.sentences, reply.warnings, reply.why_two)
 
-    async def changes(self, people: tuple[Person, ...], since: int | None) -> Changes:
+    async def changes(self, people: tuple[Person, ...], since: int | None) -> CaseChanges:
         return await self._database.run("look for changes", lambda session: queue.changes(session, people, since))
 
     async def holds(self, people: tuple[Person, ...]) -> dict[str, str]:

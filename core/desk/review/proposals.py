@@ -39,10 +39,10 @@ from core.models import Draft, FlaggedPost, PostRef
 _LOOK_AGAIN: Final = sentence("Look at the case's new card, and decide again.")
 
 
-class Question:
-    """What desk and platform say together against a reply: asked when it is proposed, and when it is approved.
+class ReplyChecks:
+    """What desk and platform say together against a reply: made when it is proposed, and when it is approved.
 
-    The outbox asks both again before the send (``core.desk.sending.outbox``).
+    The outbox makes them again before the send (``core.desk.sending.outbox``).
 
     Args:
         platforms: the platforms of this process, by name; others are asked before the send only.
@@ -137,7 +137,7 @@ class Proposals:
     ) -> None:
         self._database = database
         self._edit_reader = edit_reader
-        self.question = Question({} if platforms is None else platforms, limits or SendLimits())
+        self.checks = ReplyChecks({} if platforms is None else platforms, limits or SendLimits())
 
     async def propose(
         self, case_id: str, version: int, by: Person, *, rank: int | None = None, text: str | None = None
@@ -159,17 +159,17 @@ class Proposals:
             reply, draft = _chosen(() if stored is None else stored.suggestion.drafts, rank, text)
             rendered = await rendered_in(session, case, reply, stored)
             try:
-                await self.question.check_text(session, case, rendered, stored)
+                await self.checks.check_text(session, case, rendered, stored)
             except (BadInput, TextRefused) as err:
                 return await _keep_refused(session, case, who, reply, rank, err)
-            waits = await self.question.waits(session, case)
+            waits = await self.checks.waits(session, case)
             return await _keep(session, case, who, by, reply, draft, rendered, stored, waits)
 
         basis = await self._database.run("propose", work)
         if isinstance(basis, Unsendable):
             raise basis
         try:
-            public = await self.question.in_public(basis.post.ref, basis.rendered.text)
+            public = await self.checks.in_public(basis.post.ref, basis.rendered.text)
         except TextRefused as err:  # with what stands around it; its writer still has it before them
             raise Unsendable(err.message, remedy=err.remedy) from err
         return replace(await asyncio.to_thread(_reply_to_show, basis, self._edit_reader), public=public)

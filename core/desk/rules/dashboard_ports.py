@@ -233,7 +233,7 @@ class TokenKeeper(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CommunityRef:
     """A community in which somebody may read cases."""
 
     platform: str
@@ -249,7 +249,7 @@ class QueuedCase:
     """
 
     case_id: str
-    place: Place
+    place: CommunityRef
     state: CaseState
     opened_at: datetime
     holder: Holder | None
@@ -273,7 +273,7 @@ class Queue:
     pages: int
     total: int
     oldest: datetime | None
-    places: tuple[Place, ...]
+    places: tuple[CommunityRef, ...]
     hidden: int = 0
 
 
@@ -298,7 +298,7 @@ class TextCheck:
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class CaseChanges:
     """The cases that changed since ``number`` was told last; ``number`` only grows, over restarts, too."""
 
     number: int
@@ -353,7 +353,7 @@ class Overview(Protocol):
         """A text, checked against the case's evidence; ``NotAllowed`` if they may not decide about cases there."""
         ...
 
-    async def changes(self, people: tuple[Person, ...], since: int | None) -> Changes:
+    async def changes(self, people: tuple[Person, ...], since: int | None) -> CaseChanges:
         """What changed in their communities since a number; nothing, and the present number, where there is none."""
         ...
 
@@ -367,7 +367,7 @@ class Overview(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Connection:
+class PlatformSetup:
     """A chat platform as this installation serves it.
 
     Attributes:
@@ -416,7 +416,7 @@ class SetupState:
         with_account: how many of those who may approve get into the dashboard.
     """
 
-    connections: tuple[Connection, ...]
+    connections: tuple[PlatformSetup, ...]
     model: WritingModel
     language: str
     replies_in: tuple[str, ...]
@@ -433,7 +433,7 @@ class SetupChecks(Protocol):
         ...
 
 
-class Lines(StrEnum):
+class LogLines(StrEnum):
     """Which lines of the audit log are wanted: all of a community, those of its cases, or those about itself."""
 
     ALL = "all"
@@ -504,7 +504,7 @@ class OwnPost:
     """A post of somebody that was flagged; ``text`` is "" once its words were erased."""
 
     case_id: str
-    place: Place
+    place: CommunityRef
     state: CaseState
     at: datetime
     text: str
@@ -514,7 +514,7 @@ class OwnPost:
 class OwnRole:
     """A role of somebody in a community, and the name under which they are known there."""
 
-    place: Place
+    place: CommunityRef
     role: Role
     name: str
     since: datetime
@@ -551,7 +551,7 @@ class ErasedPerson:
     waiting: int
 
 
-class Record(Protocol):
+class CommunityRecord(Protocol):
     """What is on record of a community. Each call asks the platform for the person's roles at this moment."""
 
     @property
@@ -568,7 +568,7 @@ class Record(Protocol):
         ...
 
     async def log(
-        self, platform: str, community: str, by: Person, *, which: Lines = Lines.ALL, before: int | None = None
+        self, platform: str, community: str, by: Person, *, which: LogLines = LogLines.ALL, before: int | None = None
     ) -> LogPage:
         """A page of the audit log, before a line or from the newest on; ``NotAllowed`` if they may not read it."""
         ...

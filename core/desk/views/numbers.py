@@ -33,7 +33,7 @@ _DECISION_EDGES: Final = (300.0, 1800.0, 7200.0, 28800.0, 86400.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PageEnd:
     """The last row of a page."""
 
     at: datetime
@@ -74,8 +74,8 @@ class Tallies:
 
 
 async def add_drafts(
-    session: Session, community_id: str, since: datetime, into: Tallies, after: Place | None
-) -> Place | None:
+    session: Session, community_id: str, since: datetime, into: Tallies, after: PageEnd | None
+) -> PageEnd | None:
     """Count a page of what was drafted; gives where the next page begins, ``None`` after the last one."""
     approval = _newest_of_case(ApprovalRow.id, ApprovalRow.approved_at, ApprovalRow.case_id)
     newest = _newest_of_case(SuggestionRow.id, SuggestionRow.created_at, SuggestionRow.case_id)
@@ -104,7 +104,7 @@ async def add_drafts(
         if row.is_shown and row.is_decided and row.state in (*_ANSWERED, *_UNANSWERED):
             is_approved = row.state in _ANSWERED
             _add(into, document, row.draft_rank if is_approved else None, is_approved, is_approved and bool(row.edited))
-    return Place(rows[-1].created_at, rows[-1].id) if len(rows) == _PAGE else None
+    return PageEnd(rows[-1].created_at, rows[-1].id) if len(rows) == _PAGE else None
 
 
 def _newest_of_case(what: Any, at: Any, of: Any) -> Any:
@@ -121,7 +121,7 @@ def _is_decided() -> ColumnElement[bool]:
     )
 
 
-def _from(query: Any, at: Any, key: Any, after: Place | None) -> Any:
+def _from(query: Any, at: Any, key: Any, after: PageEnd | None) -> Any:
     return query if after is None else query.where(or_(at > after.at, and_(at == after.at, key > after.id)))
 
 
@@ -166,8 +166,8 @@ def _count(tally: _Tally, *, is_approved: bool, is_edited: bool) -> None:
 
 
 async def add_closed(
-    session: Session, community_id: str, since: datetime, into: Tallies, after: Place | None
-) -> Place | None:
+    session: Session, community_id: str, since: datetime, into: Tallies, after: PageEnd | None
+) -> PageEnd | None:
     """Count a page of cases that somebody closed without a reply, and whose authors were flagged again later."""
     closed_at = (
         select(func.max(AuditRow.at))
@@ -194,7 +194,7 @@ async def add_closed(
             if until <= session.moment:
                 count[0] += any(row.closed_at < at <= until for at in flagged[row.author])
                 count[1] += 1
-    return Place(rows[-1].created_at, rows[-1].id) if len(rows) == _PAGE else None
+    return PageEnd(rows[-1].created_at, rows[-1].id) if len(rows) == _PAGE else None
 
 
 async def numbers(session: Session, community_id: str, since: datetime, read: Tallies) -> Numbers:

@@ -15,9 +15,9 @@ from core.desk.rules.case_cards import Holder
 from core.desk.rules.dashboard_ports import (
     CALLS_FOR_VIOLENCE,
     NOTHING_HIDDEN,
-    Changes,
+    CaseChanges,
+    CommunityRef,
     Hidden,
-    Place,
     Queue,
     QueuedCase,
     RetentionPeriods,
@@ -117,7 +117,7 @@ async def queue(
     ids = list(await session.scalars(listed))
     rows = {row.id: row for row in await session.scalars(select(CaseRow).where(CaseRow.id.in_(ids)))}
     cases = [await _row(session, rows[id_], keeping) for id_ in ids]
-    names = tuple(Place(row.platform, row.name) for row in places)
+    names = tuple(CommunityRef(row.platform, row.name) for row in places)
     return Queue(tuple(cases), page, pages, total, await _oldest(session, is_wanted), names, hidden)
 
 
@@ -166,7 +166,7 @@ async def _row(session: Session, row: CaseRow, keeping: RetentionPeriods) -> Que
         holder = Holder(await name_of(session, row.community_id, row.held_by), row.held_until)
     return QueuedCase(
         case_id=row.id,
-        place=Place(row.platform, row.community),
+        place=CommunityRef(row.platform, row.community),
         state=row.state,
         opened_at=row.created_at,
         holder=holder,
@@ -217,11 +217,11 @@ async def said_of(session: Session, case_id: str) -> tuple[Reading | None, int]:
     return None, 0
 
 
-async def changes(session: Session, people: Collection[Person], since: int | None) -> Changes:
+async def changes(session: Session, people: Collection[Person], since: int | None) -> CaseChanges:
     """The cases of these people's communities that moved after a line of the log, and the newest line's number."""
     newest = int(await session.scalar(select(func.max(AuditRow.id))) or 0)
     if since is None or since >= newest:
-        return Changes(newest, ())
+        return CaseChanges(newest, ())
     places = [row.id for row in await readable(session, people)]
     moved = await session.execute(
         select(CaseRow.id)
@@ -230,7 +230,7 @@ async def changes(session: Session, people: Collection[Person], since: int | Non
         .order_by(AuditRow.id.desc())
         .limit(_MOST_CHANGES)
     )
-    return Changes(newest, tuple(dict.fromkeys(moved.scalars())))
+    return CaseChanges(newest, tuple(dict.fromkeys(moved.scalars())))
 
 
 async def holds(session: Session, people: Collection[Person]) -> dict[str, str]:

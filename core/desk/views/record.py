@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, func, or_, select
 from core.desk.database.connection import Session
 from core.desk.rules.approval import CaseState
 from core.desk.rules.case_cards import DecidedLately
-from core.desk.rules.dashboard_ports import Kept, Lines, LogLine, LogPage, OwnPost, OwnRole, Place
+from core.desk.rules.dashboard_ports import CommunityRef, Kept, LogLine, LogLines, LogPage, OwnPost, OwnRole
 from core.desk.schema import AuditRow, CaseRow, CommunityRow, FirstApprovalRow, MembershipRow, NoteRow
 from core.desk.store.communities import EVERYWHERE
 from core.desk.store.people import known_name, name_of, names_of
@@ -25,7 +25,7 @@ EXPORTED: Final = ("pseudonymised", "with names and places")
 """How the log says of what kind an export was."""
 
 
-async def log(session: Session, community_id: str, which: Lines, before: int | None) -> LogPage:
+async def log(session: Session, community_id: str, which: LogLines, before: int | None) -> LogPage:
     """A page of the log of a community, its cases and its exports, the newest line first."""
     query = (
         select(AuditRow, NoteRow.text)
@@ -56,11 +56,11 @@ async def log(session: Session, community_id: str, which: Lines, before: int | N
     return LogPage(tuple(lines), lines[-1].number if len(rows) > PAGE else None)
 
 
-def _of(community_id: str, which: Lines) -> ColumnElement[bool]:
+def _of(community_id: str, which: LogLines) -> ColumnElement[bool]:
     cases = AuditRow.stream.in_(select(CaseRow.id).where(CaseRow.community_id == community_id))
     exports = AuditRow.reason.in_([f"exported {community_id}, {kind}" for kind in EXPORTED])
     own = or_(AuditRow.stream == community_id, exports)
-    return {Lines.ALL: or_(cases, own), Lines.CASES: cases, Lines.COMMUNITY: own}[which]
+    return {LogLines.ALL: or_(cases, own), LogLines.CASES: cases, LogLines.COMMUNITY: own}[which]
 
 
 async def chains(session: Session, community_id: str, after: str, most: int) -> tuple[list[str], Sequence[Any]]:
@@ -94,11 +94,11 @@ async def kept(session: Session, platform: str, person: str) -> Kept:
     return Kept(
         platform=platform,
         roles=tuple(
-            OwnRole(Place(platform if where == EVERYWHERE else where, name), row.role, row.name, row.granted_at)
+            OwnRole(CommunityRef(platform if where == EVERYWHERE else where, name), row.role, row.name, row.granted_at)
             for row, where, name in await session.execute(roles)
         ),
         posts=tuple(
-            OwnPost(row.id, Place(row.platform, row.community), row.state, row.created_at, row.text)
+            OwnPost(row.id, CommunityRef(row.platform, row.community), row.state, row.created_at, row.text)
             for row in await session.scalars(posts)
         ),
         flagged=await _count(session, select(func.count()).select_from(CaseRow).where(CaseRow.flagged_by == person)),

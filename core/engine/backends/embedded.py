@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from core.engine.backends.llamacpp import EmbeddedServer
 from core.engine.ports import Message
 from core.engine.servers.abilities import Abilities
-from core.engine.servers.protocol import ChatProtocol, Reply, Request
+from core.engine.servers.protocol import ChatProtocol, ServerReply, ServerRequest
 from core.errors import IndexUnavailable, ModelUnavailable, NoLanguageModel
 
 if TYPE_CHECKING:
@@ -232,7 +232,7 @@ class EmbeddedModel(ChatProtocol):
         """
         await self._chat()
 
-    async def complete(self, request: Request, timeout_seconds: float) -> Reply:
+    async def complete(self, request: ServerRequest, timeout_seconds: float) -> ServerReply:
         """As ``ChatProtocol.complete``; the time that loading takes does not count.
 
         Raises:

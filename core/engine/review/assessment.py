@@ -22,7 +22,7 @@ from core.engine.readers.pooling import PoolingWeights, shipped
 from core.engine.review.candidates import Candidate
 from core.engine.review.explanation import Teller, cautions_of, unsure
 from core.engine.review.judge import LEADING, best_of_each_intent, seeded
-from core.engine.scoring.check import CheckedText, Read, check_reply, read_drafts
+from core.engine.scoring.check import CheckedText, ReplyReading, check_reply, read_drafts
 from core.engine.scoring.gates import (
     UNSOURCED,
     GateContext,
@@ -209,7 +209,7 @@ class Assessor:
         post, language = self.brief.post.text, self.brief.language
         own = [candidate for candidate in candidates if not candidate.is_prepared]
         opinions = await asyncio.to_thread(read_drafts, self.readers.drafts, post, [c.text for c in own], language)
-        read_of: dict[Candidate, Read | None] = dict(zip(own, opinions, strict=True))
+        read_of: dict[Candidate, ReplyReading | None] = dict(zip(own, opinions, strict=True))
         shown = list[Candidate]()
         for candidate in candidates:
             by_rules, opinion = check_reply(candidate.text, context), read_of.get(candidate)

@@ -96,7 +96,7 @@ class CheckedText:
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class ReplyReading:
     """What somebody read in a reply: the reader of drafts, a larger model, or both.
 
     ``limits``: the chances of being unfit from which a reply is warned of, and refused (``DraftReader.limits``).
@@ -117,7 +117,7 @@ class Read:
         return None if self.fault else reader_doubt(self.signs, self.limits)
 
 
-def check_reply(text: str, context: GateContext, opinion: Read | None = None) -> CheckedText:
+def check_reply(text: str, context: GateContext, opinion: ReplyReading | None = None) -> CheckedText:
     """Hold a reply against the rules, and against what was read in it.
 
     Args:
@@ -165,11 +165,13 @@ def evidence_of(row: object, name: str) -> Evidence:
     return Evidence(str(row.get("id") or name), row["text"], row["text"], source)
 
 
-def read_drafts(reader: DraftReader, post: str, texts: Sequence[str], language: str | None) -> list[Read | None]:
+def read_drafts(
+    reader: DraftReader, post: str, texts: Sequence[str], language: str | None
+) -> list[ReplyReading | None]:
     """What the small reader says of replies to one post; nothing in a language that it does not know. Blocking."""
     if not reader.knows(language):
         return [None] * len(texts)
-    return [Read(signs, reader.limits) for signs in reader.read(post, texts, language)]
+    return [ReplyReading(signs, reader.limits) for signs in reader.read(post, texts, language)]
 
 
 def sentences_of(

@@ -13,7 +13,7 @@ from functools import cache
 from typing import Protocol
 
 from core.engine.cards.bank import load_cards, prepared_sentences
-from core.engine.scoring.check import CheckedSentence, Read, check_reply, sentences_of
+from core.engine.scoring.check import CheckedSentence, ReplyReading, check_reply, sentences_of
 from core.engine.scoring.gates import UNPROVEN, GateContext, own_sentences, unsupported_in_words
 from core.engine.scoring.receipts import unchecked_in_words
 from core.engine.wording.text import sentences
@@ -26,7 +26,7 @@ from core.models import Brief, Draft, Origin, Suggestion
 class EditReader(Protocol):
     """Reads what a person may post as the reader of drafts reads a draft."""
 
-    def read(self, post: str, text: str, language: str) -> Read | None:
+    def read(self, post: str, text: str, language: str) -> ReplyReading | None:
         """What a text does under a post; ``None`` in a language that the reader does not know. Blocking.
 
         Raises:
@@ -58,7 +58,7 @@ def checked_edit(text: str, suggestion: Suggestion, rules: TextRules, reader: Ed
     return CheckedEdit(check_edit(text, suggestion), (*unread, *warnings_on(text, suggestion, rules, opinion)))
 
 
-def read_edit(text: str, suggestion: Suggestion, reader: EditReader | None) -> Read | None:
+def read_edit(text: str, suggestion: Suggestion, reader: EditReader | None) -> ReplyReading | None:
     """What the reader says of a text that a person wrote or changed.
 
     A draft that stayed as it was is not read again: it has its warnings already. A text of prepared sentences and
@@ -85,7 +85,7 @@ def check_edit(text: str, suggestion: Suggestion) -> tuple[CheckedSentence, ...]
 
 
 def warnings_on(
-    text: str, suggestion: Suggestion, rules: TextRules = NO_RULES, opinion: Read | None = None
+    text: str, suggestion: Suggestion, rules: TextRules = NO_RULES, opinion: ReplyReading | None = None
 ) -> tuple[str, ...]:
     """All that a person should look at before they approve a text, in sentences.
 

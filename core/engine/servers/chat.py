@@ -29,8 +29,8 @@ from core.engine.servers.protocol import (
     Call,
     ChatProtocol,
     OnCall,
-    Reply,
-    Request,
+    ServerReply,
+    ServerRequest,
     joined_answer,
     reply_of,
     tell_nobody,
@@ -117,7 +117,7 @@ class ChatModel(ChatProtocol):
         """Close the connections; requests in flight fail."""
         await self._client.close()
 
-    async def complete(self, request: Request, timeout_seconds: float) -> Reply:
+    async def complete(self, request: ServerRequest, timeout_seconds: float) -> ServerReply:
         """As ``ChatProtocol.complete``.
 
         What the server refuses of the protocol is learnt and left out, texts that it did not give are asked for
@@ -141,9 +141,11 @@ class ChatModel(ChatProtocol):
             rest = await self._singly(request, missing, end, seconds, first=len(reply.answer.texts))
         except ServerFault:
             return reply
-        return Reply(joined_answer([reply.answer, rest.answer]))
+        return ServerReply(joined_answer([reply.answer, rest.answer]))
 
-    async def _singly(self, request: Request, count: int, end: float, seconds: float, first: int = 0) -> Reply:
+    async def _singly(
+        self, request: ServerRequest, count: int, end: float, seconds: float, first: int = 0
+    ) -> ServerReply:
         """The replies to a request for several texts, each asked for by itself; some may be lost, but not all."""
         plain = {name: value for name, value in request.body.items() if name not in _OF_SEVERAL}
         seeds = [{"seed": plain["seed"] + at} if "seed" in plain else {} for at in range(first, first + count)]
@@ -152,12 +154,12 @@ class ChatModel(ChatProtocol):
         for result in results:
             if isinstance(result, BaseException) and not isinstance(result, ServerFault):
                 raise result
-        replies = [result for result in results if isinstance(result, Reply)]
+        replies = [result for result in results if isinstance(result, ServerReply)]
         if not replies:
             raise next(result for result in results if isinstance(result, ServerFault))
-        return Reply(joined_answer([result.answer for result in replies]), replies[0].shares)
+        return ServerReply(joined_answer([result.answer for result in replies]), replies[0].shares)
 
-    async def _reply(self, request: Request, end: float, seconds: float) -> Reply:
+    async def _reply(self, request: ServerRequest, end: float, seconds: float) -> ServerReply:
         """The reply to one request, which is sent until the server takes its form and has room for it."""
         try:
             async with asyncio.timeout_at(end), self._turn(request), self._free:
@@ -172,7 +174,7 @@ class ChatModel(ChatProtocol):
         except TimeoutError as err:
             raise self.faults.late(seconds) from err
 
-    async def _when_free(self, request: Request, busy: ServerFault, end: float) -> Reply:
+    async def _when_free(self, request: ServerRequest, busy: ServerFault, end: float) -> ServerReply:
         """Ask a busy server again, one call after the other, while there is time."""
         now = asyncio.get_running_loop().time
         waits = iter(BUSY_WAITS)
@@ -188,7 +190,7 @@ class ChatModel(ChatProtocol):
                     raise
                 busy = err
 
-    async def _in_forms(self, request: Request, end: float) -> Reply:
+    async def _in_forms(self, request: ServerRequest, end: float) -> ServerReply:
         """Send a request, and again without what the server refuses of it, as long as each try teaches something.
 
         Where every text is cut, or holds nothing but thoughts, it is sent with more room, once. The embedded model is
@@ -211,7 +213,7 @@ class ChatModel(ChatProtocol):
                         raise _SinglyOnly from err
                     continue
                 self.abilities.saw_thought(body)
-                reply = Reply(Answer(("",), 0, 0), None, has_thought=True, is_useless=True)
+                reply = ServerReply(Answer(("",), 0, 0), None, has_thought=True, is_useless=True)
             except ServerFault as err:
                 self._tell(sent, err.trouble)
                 raise
@@ -234,7 +236,7 @@ class ChatModel(ChatProtocol):
             return replace(reply, answer=replace(whole, is_cut=reply.answer.is_cut and not self.faults.is_embedded))
         raise last
 
-    def _check_useful(self, reply: Reply, request: Request) -> None:
+    def _check_useful(self, reply: ServerReply, request: ServerRequest) -> None:
         """Look whether a reply is of any use that came to no end with more room either.
 
         Raises:
@@ -253,7 +255,7 @@ class ChatModel(ChatProtocol):
     def _tell(self, sent: float, trouble: Trouble) -> None:
         self._on_call(Call(self.faults.address, time.monotonic() - sent, failed=trouble))
 
-    async def _once(self, body: Mapping[str, Any], request: Request) -> Reply:
+    async def _once(self, body: Mapping[str, Any], request: ServerRequest) -> ServerReply:
         """Send a request once.
 
         Raises:
@@ -287,7 +289,7 @@ class ChatModel(ChatProtocol):
         refusal = refusal_of(status, content, body)
         return _Refused(self.faults.of_refusal(refusal, wait), refusal)
 
-    def _turn(self, request: Request) -> AbstractAsyncContextManager[object]:
+    def _turn(self, request: ServerRequest) -> AbstractAsyncContextManager[object]:
         """Wait for earlier calls with the same first message, where they are sent one after the other."""
         if self._kinds is None:
             return nullcontext()

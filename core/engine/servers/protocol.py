@@ -67,7 +67,7 @@ def tell_nobody(_: Call) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class ServerRequest:
     """What a server is asked.
 
     Attributes:
@@ -87,13 +87,13 @@ class Request:
         """Whether an answer in JSON is asked for."""
         return "response_format" in self.body
 
-    def roomier(self) -> Request:
+    def roomier(self) -> ServerRequest:
         """The same with more room for the answer."""
         return replace(self, body={**self.body, "max_tokens": _MORE_ROOM * self.body["max_tokens"]}, is_roomier=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class ServerReply:
     """What a server answered.
 
     Attributes:
@@ -153,7 +153,7 @@ class ChatProtocol(ABC):
         """
         end = time.monotonic() + timeout_seconds
         one_token = {"max_tokens": 1, "temperature": 0, "logprobs": True, "top_logprobs": LIKELY_TOKENS}
-        request = Request({"messages": _turns(messages), **one_token}, tuple(options))
+        request = ServerRequest({"messages": _turns(messages), **one_token}, tuple(options))
         spent = Answer((), 0, 0)
         while self.abilities.reads_letters:
             reply = await self.complete(request, max(0.0, end - time.monotonic()))
@@ -176,7 +176,7 @@ class ChatProtocol(ABC):
         return await self.generate(turns, how, max(0.0, end - time.monotonic()))
 
     @abstractmethod
-    async def complete(self, request: Request, timeout_seconds: float) -> Reply:
+    async def complete(self, request: ServerRequest, timeout_seconds: float) -> ServerReply:
         """Send a request and read its answer.
 
         Raises:
@@ -184,7 +184,9 @@ class ChatProtocol(ABC):
         """
 
 
-def reply_of(completion: Mapping[str, Any], request: Request, abilities: Abilities, faults: ServerFaults) -> Reply:
+def reply_of(
+    completion: Mapping[str, Any], request: ServerRequest, abilities: Abilities, faults: ServerFaults
+) -> ServerReply:
     """What a completion says, without what a model thought. Texts that were refused are left out.
 
     The larger of both counts of tokens is used: servers differ in what they leave out.
@@ -225,8 +227,8 @@ def reply_of(completion: Mapping[str, Any], request: Request, abilities: Abiliti
     if likely or (request.options and not abilities.gives_likely):  # some servers tell none of JSON
         abilities.gives_likely = bool(likely)
     if request.options:
-        return Reply(replace(answer, is_cut=False), _shares(likely, request.options), has_thought)
-    return Reply(answer, None, has_thought, is_useless=not whole)
+        return ServerReply(replace(answer, is_cut=False), _shares(likely, request.options), has_thought)
+    return ServerReply(answer, None, has_thought, is_useless=not whole)
 
 
 def _text_of(content: Any) -> str:
@@ -263,7 +265,7 @@ class NoModel(ChatProtocol):
     def __init__(self) -> None:
         self.abilities = Abilities()
 
-    async def complete(self, request: Request, timeout_seconds: float) -> Reply:
+    async def complete(self, request: ServerRequest, timeout_seconds: float) -> ServerReply:
         """Raises ``NoLanguageModel``, and not ``ModelAway``: nobody waits for what will not come."""
         raise NoLanguageModel(
             sentence("There is no language model."),
@@ -271,7 +273,7 @@ class NoModel(ChatProtocol):
         )
 
 
-def _generation(messages: Sequence[Message], how: Generation) -> Request:
+def _generation(messages: Sequence[Message], how: Generation) -> ServerRequest:
     body: dict[str, Any] = {
         "messages": _turns(messages),
         "max_tokens": how.max_tokens,
@@ -289,7 +291,7 @@ def _generation(messages: Sequence[Message], how: Generation) -> Request:
         body["response_format"] = {"type": "json_schema", "json_schema": json_schema}
     if how.read:
         body |= {"logprobs": True, "top_logprobs": LIKELY_TOKENS}
-    return Request(body, read=how.read)
+    return ServerRequest(body, read=how.read)
 
 
 def _chances(tokens: Sequence[Mapping[str, Any]], fields: Sequence[str]) -> dict[str, float]:

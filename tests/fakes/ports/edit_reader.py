@@ -6,17 +6,17 @@ from collections.abc import Callable
 
 from core.engine.readers.networks import DraftSigns
 from core.engine.readers.outputs import DraftFault
-from core.engine.scoring.check import Read
+from core.engine.scoring.check import ReplyReading
 from core.errors import IndexUnavailable
 from core.models import Intent
 
 LIMITS = (0.4, 0.7)
 
 
-def read_as(unfit: float, fault: DraftFault = DraftFault.CALLS_FOR_HARM) -> Read:
+def read_as(unfit: float, fault: DraftFault = DraftFault.CALLS_FOR_HARM) -> ReplyReading:
     """What the reader says of a text that is unfit for one fault, with this probability."""
     shares = {other: unfit if other is fault else 0.01 for other in DraftFault}
-    return Read(DraftSigns(unfit, 0.99, shares, dict.fromkeys(Intent, 0.2)), LIMITS)
+    return ReplyReading(DraftSigns(unfit, 0.99, shares, dict.fromkeys(Intent, 0.2)), LIMITS)
 
 
 class FakeEditReader:
@@ -27,13 +27,13 @@ class FakeEditReader:
         before: called before each reading.
     """
 
-    def __init__(self, says: Read) -> None:
+    def __init__(self, says: ReplyReading) -> None:
         self.says = says
         self.asked: list[str] = []
         self.before: Callable[[], None] = lambda: None
         self.is_damaged = False
 
-    def read(self, post: str, text: str, language: str) -> Read | None:
+    def read(self, post: str, text: str, language: str) -> ReplyReading | None:
         """What the test wants; whatever the post is."""
         self.before()
         self.asked.append(text)

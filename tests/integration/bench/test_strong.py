@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bench.strong import main, writer_of
-from bench.texts.cases import Reply
+from bench.texts.cases import DraftExample
 from core.engine.llm.prompts import load_prompt
 from core.engine.ports import Generation
 from core.engine.writing.first_drafts import DESCRIPTIONS
@@ -86,9 +86,9 @@ def test_wrong_options_name_the_remedy(arguments: list[str], why: str, monkeypat
 async def test_the_recorded_writer_says_each_draft_once() -> None:
     """An intent without a draft gets a spare one; a planted one follows; nothing but drafts is written."""
     replies = [
-        Reply("p", "One.", is_good=True, kind="informative", group="women", language="en"),
-        Reply("p", "Two.", is_good=True, kind="informative", group="women", language="en"),
-        Reply("p", "Bad.", is_good=False, kind="agrees", group="women", language="en"),
+        DraftExample("p", "One.", is_good=True, kind="informative", group="women", language="en"),
+        DraftExample("p", "Two.", is_good=True, kind="informative", group="women", language="en"),
+        DraftExample("p", "Bad.", is_good=False, kind="agrees", group="women", language="en"),
     ]
     writer = writer_of(replies)
     blanks = dict.fromkeys(("style", "language", "exemplars", "post", "gist", "claim", "evidence", "fitting"), "x")

@@ -26,7 +26,7 @@ from sqlalchemy import URL, func, select, text
 
 from core.desk.database.connection import Database, Session
 from core.desk.intake import Intake
-from core.desk.invariants import AuditLimits, Record, read_facts, violations
+from core.desk.invariants import AuditLimits, OutsideRecord, read_facts, violations
 from core.desk.rules.approval import CaseState
 from core.desk.schema import AuditRow, JobRow, JobState, SuggestionRow
 from core.desk.store.cases import DRAFT, all_cases, counts
@@ -322,7 +322,7 @@ class _Run:
                     found.broken.append(
                         f"{case.id} is {case.state} with {finished[0]} drafts, reviewed {finished[1]} times."
                     )
-            record = Record(acknowledged=tuple(self._posts))
+            record = OutsideRecord(acknowledged=tuple(self._posts))
             limits = AuditLimits(lease=timedelta(seconds=self._lease))
             facts = await read_facts(session, record, limits, looks_at_schema=False)
             found.broken += [f"{name}: {one}" for name, some in violations(facts).items() for one in some]

@@ -1,4 +1,4 @@
-"""A desk and its database in the middle of a world that watches it: what was seen from outside is kept in a ``Record``.
+"""A desk and its database in the middle of a world that watches it and keeps an ``OutsideRecord``.
 
 Owns what is built when a process starts, and how the invariants are asked. What people, workers and chores do is added
 by ``tests.torture.world.people``, ``tests.torture.world.keepers`` and ``tests.torture.world``.
@@ -22,7 +22,7 @@ from core.desk.invariants import (
     AuditLimits,
     Closure,
     Facts,
-    Record,
+    OutsideRecord,
     Revocation,
     Violation,
     read_facts,
@@ -120,9 +120,9 @@ class Scene:
 
     # What is seen from outside
 
-    def record(self) -> Record:
+    def record(self) -> OutsideRecord:
         """What was seen so far, except what is older than any case of the database."""
-        return Record(
+        return OutsideRecord(
             sent=tuple(one for one in self.platform.sent() if one.approval_id not in self.past),
             acknowledged=tuple(self.acknowledged),
             revoked=tuple(self.revoked),

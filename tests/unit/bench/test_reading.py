@@ -11,15 +11,15 @@ from bench.measures.significance import by, share, wilson
 from bench.posts import DISGUISES, adversarial, disguised, false_alarms, read_all, systems
 from bench.reader import judge_all, reasons
 from bench.reader import systems as draft_systems
-from bench.texts.cases import Case, Reply, read_cases, read_replies
+from bench.texts.cases import DraftExample, PostExample, read_cases, read_replies
 from core.engine.scoring.check import Level
 from core.errors import BadInput
 from tests.fakes.engine.readers import readers_saying
 
 CASES = [
-    Case("Migrants ruin our town.", True, "attack", ("migrants",), "en"),
-    Case("The bus is late again.", False, "nothing", (), "en"),
-    Case("My Muslim neighbour bakes on Sundays.", False, "positive", (), "en"),
+    PostExample("Migrants ruin our town.", True, "attack", ("migrants",), "en"),
+    PostExample("The bus is late again.", False, "nothing", (), "en"),
+    PostExample("My Muslim neighbour bakes on Sundays.", False, "positive", (), "en"),
 ]
 
 
@@ -54,14 +54,14 @@ def test_a_csv_file_may_have_either_names(tmp_path: Path, content: str) -> None:
     """Others bring their files as they are."""
     file = tmp_path / "cases.csv"
     file.write_text(content, "utf-8")
-    assert read_cases(file) == [Case("Migrants ruin all.", True, "derog", ("immigrants",), "en")]
+    assert read_cases(file) == [PostExample("Migrants ruin all.", True, "derog", ("immigrants",), "en")]
 
 
 def test_json_lines_may_be_brought_too(tmp_path: Path) -> None:
     """Function, group and language may be missing."""
     file = tmp_path / "cases.jsonl"
     file.write_text('{"text": "Hola.", "label": "non-hateful", "language": "es"}\n', "utf-8")
-    assert read_cases(file) == [Case("Hola.", False, "-", (), "es")]
+    assert read_cases(file) == [PostExample("Hola.", False, "-", (), "es")]
 
 
 @pytest.mark.parametrize("row", ['{"text": "Hi.", "label": "maybe"}', '{"label": "hateful"}', "[]", "no json"])
@@ -148,9 +148,9 @@ def test_rules_and_reader_are_counted_apart() -> None:
     """Which rule or fault refuses how much of the good is printed."""
     post = "They live off our taxes."
     replies = [
-        Reply(post, "Our neighbours work beside us.", True, "positive", "migrants", "en"),
-        Reply(post, "You are an idiot.", False, "insult", "migrants", "en"),
-        Reply(post, "Nuestros vecinos trabajan con nosotros.", True, "positive", "migrants", "es"),
+        DraftExample(post, "Our neighbours work beside us.", True, "positive", "migrants", "en"),
+        DraftExample(post, "You are an idiot.", False, "insult", "migrants", "en"),
+        DraftExample(post, "Nuestros vecinos trabajan con nosotros.", True, "positive", "migrants", "es"),
     ]
     judged, milliseconds = judge_all(readers_saying(unfit=0.9, opposing=0.95).drafts, replies)
     assert milliseconds > 0

@@ -92,7 +92,7 @@ class CaptureTown:
             update = arrived(said)
             assert update is not None
             now = datetime.now(UTC) + timedelta(hours=is_late)
-            await self.hearing.delivery(WaitingUpdate(update, now, now)).hear()
+            await self.hearing.arrival(WaitingUpdate(update, now, now)).hear()
             self._cursor = newest([self._cursor, str(said.id)])
 
     async def told(self, who: Person) -> list[str]:

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 from adapters.mastodon.connection.client import MastodonClient, MastodonOptions
 from adapters.mastodon.connection.instance import instance_of
-from adapters.mastodon.manage.check import Look, _instance, look
+from adapters.mastodon.manage.check import AccountFinding, _instance, look
 from tests.fakes.mastodon.server.server import MastodonServer
 from tests.fakes.mastodon.town import Person
 
@@ -22,7 +22,7 @@ async def _client(server: MastodonServer, person: Person, moderator: str = "") -
         await client.close()
 
 
-def _by_name(found: Sequence[Look]) -> dict[str, Look]:
+def _by_name(found: Sequence[AccountFinding]) -> dict[str, AccountFinding]:
     assert all(each.remedy for each in found if each.ok is False)
     return {each.name: each for each in found}
 

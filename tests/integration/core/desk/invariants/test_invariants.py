@@ -20,7 +20,7 @@ from core.desk.invariants import (
     INVARIANTS,
     AuditLimits,
     Closure,
-    Record,
+    OutsideRecord,
     Revocation,
     Sent,
     audit,
@@ -94,7 +94,7 @@ def _tamper(world: World, statement: str) -> None:
     connection.close()
 
 
-async def _broken(world: World, record: Record | None = None, limits: AuditLimits | None = None) -> set[str]:
+async def _broken(world: World, record: OutsideRecord | None = None, limits: AuditLimits | None = None) -> set[str]:
     """The numbers of the promises that are broken."""
     return set(await check(world.database, record or world.record(), limits, looks_at_schema=False))
 

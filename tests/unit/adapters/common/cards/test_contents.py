@@ -8,7 +8,7 @@ import pytest
 
 from adapters.common.capture.answers import with_drafts
 from adapters.common.cards.contents import sections
-from adapters.common.cards.controls import Weight
+from adapters.common.cards.controls import Emphasis
 from adapters.common.cards.drafts import source_link
 from adapters.common.words.markup import Reader
 from adapters.discord.speech.markup import reader_of as reader_of_discord
@@ -92,7 +92,7 @@ def test_controls_stand_under_what_they_decide() -> None:
         "Other drafts (1)…",
         "Sources (2)…",
     ]
-    assert first.controls[0].weight is Weight.FIRST
+    assert first.controls[0].weight is Emphasis.FIRST
     assert found[-1].text == ""
     assert [control.label for control in found[-1].controls][-1] == "More…"
 

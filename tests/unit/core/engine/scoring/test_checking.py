@@ -8,7 +8,15 @@ import pytest
 
 from core.engine.readers.networks import DraftSigns
 from core.engine.readers.outputs import DraftFault
-from core.engine.scoring.check import Level, Read, check_reply, context_for, evidence_of, read_drafts, sentences_of
+from core.engine.scoring.check import (
+    Level,
+    ReplyReading,
+    check_reply,
+    context_for,
+    evidence_of,
+    read_drafts,
+    sentences_of,
+)
 from core.engine.scoring.edits import warnings_on
 from core.engine.scoring.gates import doubts_of
 from core.models import Intent, ReadBy
@@ -21,10 +29,10 @@ GOOD = "My street is better for the families who came from far away."
 LIMITS = (0.4, 0.7)
 
 
-def read(unfit: float, *, opposes: float = 0.99, **faults: float) -> Read:
+def read(unfit: float, *, opposes: float = 0.99, **faults: float) -> ReplyReading:
     """What a reader says of a reply; the faults by the names of ``DraftFault``."""
     shares = {fault: faults.get(fault.name.lower(), 0.01) for fault in DraftFault}
-    return Read(DraftSigns(unfit, opposes, shares, dict.fromkeys(Intent, 0.2)), LIMITS)
+    return ReplyReading(DraftSigns(unfit, opposes, shares, dict.fromkeys(Intent, 0.2)), LIMITS)
 
 
 @pytest.mark.parametrize(
@@ -38,7 +46,7 @@ def read(unfit: float, *, opposes: float = 0.99, **faults: float) -> Read:
         (None, Level.FINE, ()),
     ],
 )
-def test_the_reader_refuses_what_it_is_sure_of(said: Read | None, level: Level, why: tuple[str, ...]) -> None:
+def test_the_reader_refuses_what_it_is_sure_of(said: ReplyReading | None, level: Level, why: tuple[str, ...]) -> None:
     """What it thinks likely is a warning."""
     found = check_reply(GOOD, context_for(POST, "en"), said)
     assert found.level is level

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.cli.check import jobs_of, passages_of
+from bot.cli.check import passages_of, rows_of
 from core.errors import BadInput
 
 POST, REPLY = "They all lie.", "They do not."
@@ -20,7 +20,7 @@ def test_one_bad_row_does_not_stop_the_others(tmp_path: Path) -> None:
     good = {"id": "a", "post": POST, "reply": REPLY, "language": "es", "evidence": [FACT]}
     rows.write_text("\n".join([json.dumps(good), "", "no JSON", json.dumps({"post": POST, "reply": REPLY})]), "utf-8")
     other = passages_of(_written(tmp_path, [FACT, FACT]))
-    jobs, bad = jobs_of(rows, "it", other, needs_reply=True)
+    jobs, bad = rows_of(rows, "it", other, needs_reply=True)
     assert [(job.id, job.language, len(job.evidence)) for job in jobs] == [("a", "es", 1), ("4", "it", 2)]
     assert [row.line for row in bad] == [3]
 
@@ -29,8 +29,8 @@ def test_without_a_reply_only_reading_is_possible(tmp_path: Path) -> None:
     """``read`` needs none, and takes none."""
     rows = tmp_path / "rows.jsonl"
     rows.write_text(json.dumps({"post": POST}), encoding="utf-8")
-    assert jobs_of(rows, "", (), needs_reply=True)[1]
-    (job,), bad = jobs_of(rows, "", (), needs_reply=False)
+    assert rows_of(rows, "", (), needs_reply=True)[1]
+    (job,), bad = rows_of(rows, "", (), needs_reply=False)
     assert (job.reply, job.language, bad) == ("", None, [])
 
 
@@ -39,7 +39,7 @@ def test_a_file_without_rows_is_refused(tmp_path: Path) -> None:
     empty = tmp_path / "rows.jsonl"
     empty.write_text("\n", encoding="utf-8")
     with pytest.raises(BadInput, match="holds no rows"):
-        jobs_of(empty, "", (), needs_reply=True)
+        rows_of(empty, "", (), needs_reply=True)
 
 
 @pytest.mark.parametrize("by_line", [False, True])
