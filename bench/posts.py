@@ -126,7 +126,7 @@ _TIMED = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class ReadPost:
     """A case, what the reader says of it, and whether it names a group or a slur."""
 
     case: PostExample
@@ -144,20 +144,20 @@ class Read:
         return self.is_named is self.case.is_hateful
 
 
-def read_all(reader: PostReader, cases: Sequence[PostExample]) -> list[Read]:
+def read_all(reader: PostReader, cases: Sequence[PostExample]) -> list[ReadPost]:
     """Every case as it is read, in its language."""
-    reads = dict[int, Read]()
+    reads = dict[int, ReadPost]()
     for language in sorted({case.language for case in cases}):
         places = [place for place, case in enumerate(cases) if case.language == language]
         hateful = reader.hateful([cases[place].text for place in places], language)
         for place, chance in zip(places, hateful, strict=True):
             case = cases[place]
             names_any = groups_named(case.text, language) or slurs_in(case.text, language)
-            reads[place] = Read(case, float(chance), bool(names_any))
+            reads[place] = ReadPost(case, float(chance), bool(names_any))
     return [reads[place] for place in range(len(cases))]
 
 
-def systems(rows: Sequence[Read]) -> list[Row]:
+def systems(rows: Sequence[ReadPost]) -> list[Row]:
     """Recall and specificity of the reader and its peers."""
     hateful, harmless = _apart(rows)
     return [
@@ -202,7 +202,7 @@ def adversarial(reader: PostReader, cases: Sequence[PostExample], seed: int) -> 
     return table
 
 
-def false_alarms(reader: PostReader, rows: Sequence[Read]) -> list[Row]:
+def false_alarms(reader: PostReader, rows: Sequence[ReadPost]) -> list[Row]:
     """How often harmless posts that name a group are taken for hateful, and the largest difference between groups.
 
     The watching threshold is where one in 2,000 ordinary messages is. A group counts that the case is said to be about,
@@ -211,7 +211,7 @@ def false_alarms(reader: PostReader, rows: Sequence[Read]) -> list[Row]:
     _, harmless = _apart(rows)
     watched = reader.threshold(WATCHED)
 
-    def groups(row: Read) -> Sequence[str]:
+    def groups(row: ReadPost) -> Sequence[str]:
         return row.case.groups or [group.value for group in groups_named(row.case.text, row.case.language)]
 
     at = {f"captured at {watched:.4f}": watched, f"at {HATEFUL}": HATEFUL}
@@ -246,15 +246,15 @@ def _names(table: Sequence[Row]) -> list[str]:
     return [str(row["group named"]) for row in table]
 
 
-def _rate(rows: Sequence[Read], least: float) -> float:
+def _rate(rows: Sequence[ReadPost], least: float) -> float:
     return float(np.mean([row.hateful >= least for row in rows])) if rows else 0.0
 
 
-def _apart(rows: Sequence[Read]) -> tuple[list[Read], list[Read]]:
+def _apart(rows: Sequence[ReadPost]) -> tuple[list[ReadPost], list[ReadPost]]:
     return [row for row in rows if row.case.is_hateful], [row for row in rows if not row.case.is_hateful]
 
 
-def _mean(rows: Sequence[Read]) -> float:
+def _mean(rows: Sequence[ReadPost]) -> float:
     return float(np.mean([row.is_right for row in rows])) if rows else float("nan")
 
 
@@ -293,7 +293,7 @@ def main() -> None:
 
 
 def _tables(
-    reader: PostReader, rows: Sequence[Read], known: Sequence[Read], options: argparse.Namespace
+    reader: PostReader, rows: Sequence[ReadPost], known: Sequence[ReadPost], options: argparse.Namespace
 ) -> Mapping[str, Sequence[Row]]:
     right = {"reader is right": lambda row: row.is_right, "list of words is right": lambda row: row.list_is_right}
     hateful, harmless = _apart(known)

@@ -65,7 +65,7 @@ _SENTENCE: Final = "Most people who move here find work within a few years, and 
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class RequestTimes:
     """What one request took, in seconds."""
 
     what: str
@@ -175,9 +175,9 @@ async def _dashboard(place: Path | URL, cases: int, moderators: int) -> AsyncIte
         await database.close()
 
 
-async def moderate(origin: str, session: str, rounds: int, pause: float, seed: int) -> list[Taken]:
+async def moderate(origin: str, session: str, rounds: int, pause: float, seed: int) -> list[RequestTimes]:
     """What one moderator waits for: the queue, a case of it, and the words of its post, so many times."""
-    chance, taken = random.Random(seed), list[Taken]()  # nosec B311 # noqa: S311 - repeatable, no secret
+    chance, taken = random.Random(seed), list[RequestTimes]()  # nosec B311 # noqa: S311 - repeatable, no secret
     async with aiohttp.ClientSession(cookies={"antiphon": session}) as browser:
 
         async def ask(what: str, path: str) -> str:
@@ -185,7 +185,7 @@ async def moderate(origin: str, session: str, rounds: int, pause: float, seed: i
             begun = time.perf_counter()
             async with browser.get(origin + path) as answer:
                 text = await answer.text()
-            taken.append(Taken(what, time.perf_counter() - begun))
+            taken.append(RequestTimes(what, time.perf_counter() - begun))
             if answer.status != 200 or answer.url.path == "/login":
                 raise RuntimeError(f"{path} answered with {answer.status}.")
             return text
@@ -205,7 +205,7 @@ async def _browse(origin: str, sessions: Sequence[str], rounds: int, pause: floa
     sys.stdout.write(json.dumps([[request.what, request.seconds] for request in taken]))
 
 
-async def _measured(place: Path | URL, args: argparse.Namespace) -> tuple[list[Taken], float]:
+async def _measured(place: Path | URL, args: argparse.Namespace) -> tuple[list[RequestTimes], float]:
     """What every request took, and the seconds of processor that the server needed for one."""
     async with _dashboard(place, args.cases, args.moderators) as (origin, sessions):
         note(f"{args.cases} cases are there; {args.moderators} moderators begin.")
@@ -216,7 +216,7 @@ async def _measured(place: Path | URL, args: argparse.Namespace) -> tuple[list[T
         )
         out, _ = await browsers.communicate(order)
         busy = time.process_time() - busy
-    taken = [Taken(what, seconds) for what, seconds in json.loads(out)]
+    taken = [RequestTimes(what, seconds) for what, seconds in json.loads(out)]
     return taken, busy / max(1, len(taken))
 
 
@@ -226,7 +226,7 @@ def percentile(seconds: Sequence[float], share: float) -> float:
     return 1000 * ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
-def rows(taken: Sequence[Taken]) -> list[Row]:
+def rows(taken: Sequence[RequestTimes]) -> list[Row]:
     """A row for each kind of request."""
     table = list[Row]()
     for what in dict.fromkeys(request.what for request in taken):

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from core.engine.ports import Embedder, EvidenceQuery, Found, Reranker
+from core.engine.ports import Embedder, EvidenceQuery, Reranker, SearchResult
 from core.errors import IndexUnavailable, ScorerUnavailable
 from core.i18n.sentences import Sentence, sentence
 from kb.ranking.fusion import Collection, Norms, RankedPassage, distinct
@@ -39,9 +39,9 @@ class HybridSearch:
 
     Args:
         norms: the part that must be usable.
-        parts: the others. One that cannot be used is left out, and ``Found.notes`` says so.
+        parts: the others. One that cannot be used is left out, and ``SearchResult.notes`` says so.
         gaps: the stereotypes that no fact answers. A post with such a stereotype gets the norms named there instead of
-            facts about something else, and ``Found.notes`` says so.
+            facts about something else, and ``SearchResult.notes`` says so.
         reranker: a cross-encoder that orders the candidates; without one they are ordered by the embedding model's
             closeness.
         language_of: tells the ISO 639-1 code of a text, or ``None``; without it every text counts as one that the
@@ -75,7 +75,7 @@ class HybridSearch:
         if self._gaps:
             self._gaps.nearest("warm", None)
 
-    async def search(self, query: EvidenceQuery) -> Found:
+    async def search(self, query: EvidenceQuery) -> SearchResult:
         """The passages that bear on the claim, best first, at most ``query.limit``, one for each document.
 
         ``scores`` holds, rounded to four places, the best ``bm25`` and ``dense`` score over the queries, the
@@ -88,7 +88,7 @@ class HybridSearch:
         """
         prepared = prepared_query(query, self._embedder.languages, self._language_of)
         if prepared.is_empty:
-            return Found()
+            return SearchResult()
         passages, notes = await asyncio.to_thread(self._ranked, prepared, query)
         if self._reranker and (prepared.known or prepared.claim):
             passages, unranked = await self._reranked(passages, prepared, self._reranker, is_offered=query.is_offered)
@@ -99,7 +99,7 @@ class HybridSearch:
         if not best and not prepared.known and prepared.claim is None:
             norms = await asyncio.to_thread(self._norms.norms, query.target_group)
             best = distinct(norms, query.limit, *most_each)
-        return Found(tuple(passage.evidence for passage in best), tuple(notes))
+        return SearchResult(tuple(passage.evidence for passage in best), tuple(notes))
 
     def _ranked(self, prepared: PreparedQuery, query: EvidenceQuery) -> tuple[list[RankedPassage], list[str]]:
         gap = self._gaps.nearest(prepared.known[0], query.target_group) if self._gaps and prepared.known else None

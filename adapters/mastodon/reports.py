@@ -176,7 +176,8 @@ class ReportFeed:
         reports = await self._answer(partial(_after, cursor=cursor))
         if reports:
             await self._inbox.keep(
-                [arrived(kept_report(each)) for each in reversed(reports)], newest(str(each.id) for each in reports)
+                [inbox_report(kept_report(each)) for each in reversed(reports)],
+                newest(str(each.id) for each in reports),
             )
             self._wake()
         return len(reports)
@@ -195,7 +196,7 @@ class ReportFeed:
         return fault
 
 
-def arrived(report: JSON) -> ArrivedUpdate:
+def inbox_report(report: JSON) -> ArrivedUpdate:
     """A stripped report for the inbox; those of one reported account are handled in their order."""
     number = number_of(report["id"], datetime.now(UTC))
     return ArrivedUpdate(number, report | {"kind": KIND}, lane=report["of"]["id"])

@@ -80,7 +80,7 @@ def choices(policy: CommunityPolicy, locale: str) -> tuple[PanelChoice, ...]:
     )
 
 
-def judged(chosen: Mapping[str, tuple[str, ...]]) -> dict[str, Judgement]:
+def judgements_of(chosen: Mapping[str, tuple[str, ...]]) -> dict[str, Judgement]:
     """What was decided, by the values that were chosen in ``choices``."""
     values = {id_: chosen[f"{_FIELD}{id_}"][0] for id_ in BORDERLINE}
     return {id_: Judgement(value) for id_, value in values.items() if value}

@@ -25,9 +25,9 @@ from adapters.web.site import SECRET, SITE, is_fragment, locale_of, page, reader
 from adapters.web.speech import PageReader, beyond_state, marked_characters
 from adapters.web.views import case_view, source_view, word_diff
 from core.desk.rules.approval import CaseState, state_words
-from core.desk.rules.case_cards import Card, DecidedLately, ProposedReply, short_number
+from core.desk.rules.case_cards import Card, ProposedReply, RecentDecision, short_number
 from core.desk.rules.closures import CloseReason, RetractReason
-from core.desk.rules.dashboard_ports import NOTHING_HIDDEN, Hidden, Move, Preferences, QueuedCase
+from core.desk.rules.dashboard_ports import NOTHING_HIDDEN, HiddenCategories, Move, Preferences, QueuedCase
 from core.desk.rules.desk_ports import Casework
 from core.desk.rules.roles import Person
 from core.errors import AntiphonError, BadInput, Conflict
@@ -534,17 +534,17 @@ async def _confirm_page(request: web.Request, press: PagePress, card: Card) -> w
 # What was decided
 
 
-async def decided(request: web.Request) -> web.Response:
+async def decisions_page(request: web.Request) -> web.Response:
     """The page of them."""
     reader = reader_of(request)
-    hides, found = visitor_of(request).wants.hides, await decided_lately(request)
+    hides, found = visitor_of(request).wants.hides, await recent_decisions(request)
     return await page(request, "decided.html", rows=[_lately(one, hides, reader) for one in found])
 
 
-async def decided_lately(request: web.Request) -> list[DecidedLately]:
+async def recent_decisions(request: web.Request) -> list[RecentDecision]:
     """The newest decisions in every community of the person, newest first."""
     site, visitor = request.app[SITE], visitor_of(request)
-    found: list[DecidedLately] = []
+    found: list[RecentDecision] = []
     for place in await named_places(request):
         person = visitor.on(place.platform)
         if person is not None:
@@ -552,7 +552,7 @@ async def decided_lately(request: web.Request) -> list[DecidedLately]:
     return sorted(found, key=lambda one: one.at, reverse=True)[:_MOST_LATELY]
 
 
-def _lately(one: DecidedLately, hides: Hidden, reader: PageReader) -> dict[str, Any]:
+def _lately(one: RecentDecision, hides: HiddenCategories, reader: PageReader) -> dict[str, Any]:
     state = translated(state_words(one.state), reader.locale)
     return {
         "case_id": one.case_id,
@@ -587,7 +587,7 @@ async def prefer(request: web.Request) -> web.Response:
     if not left_out <= {_THREATS, *TargetGroup}:
         raise BadInput(sentence("Nothing was chosen."), remedy=sentence("Choose one of the list."))
     groups = frozenset(group for group in TargetGroup if group in left_out)
-    wanted = Preferences(language, "keys" in said, "quiet" in said, Hidden(groups, _THREATS in left_out))
+    wanted = Preferences(language, "keys" in said, "quiet" in said, HiddenCategories(groups, _THREATS in left_out))
     await request.app[SITE].doorkeeper.prefer(request[SECRET], wanted)
     locale = language_of(language) if language else locale_of(request)
     await request.app[SITE].doorkeeper.say_next(request[SECRET], gettext("Kept.", locale))

@@ -15,7 +15,7 @@ from aiohttp import web
 from adapters.common.words.labels import group_in_words, intent_in_words, language_in_words
 from adapters.common.words.markup import Reader
 from adapters.web.door import status_of
-from adapters.web.places import Chosen, chosen_place
+from adapters.web.places import ChosenCommunities, chosen_place
 from adapters.web.site import SECRET, SITE, locale_of, page, reader_of, see_other
 from adapters.web.views import source_view
 from core.desk.rules.dashboard_ports import CommunityCard, PreparedReply
@@ -67,7 +67,7 @@ def _filter(request: web.Request) -> LibraryFilter:
     )
 
 
-async def _at(request: web.Request) -> tuple[Chosen, bool]:
+async def _at(request: web.Request) -> tuple[ChosenCommunities, bool]:
     """The community, and whether the visitor may change what it replies with."""
     at = await chosen_place(request)
     if at.place is None:
@@ -76,19 +76,24 @@ async def _at(request: web.Request) -> tuple[Chosen, bool]:
     return at, may_on_community(roles, OnCommunity.CONFIGURE)
 
 
-async def _may_write(request: web.Request) -> Chosen:
+async def _may_write(request: web.Request) -> ChosenCommunities:
     """The community, which the visitor may configure."""
     at, _ = await _at(request)
     await request.app[SITE].governance.require(*_where(at), at.person, OnCommunity.CONFIGURE)
     return at
 
 
-def _where(at: Chosen) -> tuple[str, str]:
+def _where(at: ChosenCommunities) -> tuple[str, str]:
     return at.person.platform, at.value.partition("/")[2]
 
 
 async def _listed(
-    request: web.Request, template: str, at: Chosen, wanted: LibraryFilter, rows: Sequence[Any], **values: Any
+    request: web.Request,
+    template: str,
+    at: ChosenCommunities,
+    wanted: LibraryFilter,
+    rows: Sequence[Any],
+    **values: Any,
 ) -> web.Response:
     """A page of rows, with what they can be narrowed by."""
     number = request.query.get("page", "1")
@@ -216,7 +221,7 @@ async def new_card(request: web.Request) -> web.Response:
 
 
 async def _card_form(
-    request: web.Request, at: Chosen, filled: Mapping[str, str], *, status: int = 200, problem: str = ""
+    request: web.Request, at: ChosenCommunities, filled: Mapping[str, str], *, status: int = 200, problem: str = ""
 ) -> web.Response:
     locale, reader = locale_of(request), reader_of(request)
     known = [(one.id, one) for one in load_stereotypes().values()]
@@ -286,7 +291,7 @@ def _lines(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
-async def _said(request: web.Request) -> tuple[Chosen, dict[str, str]]:
+async def _said(request: web.Request) -> tuple[ChosenCommunities, dict[str, str]]:
     """The community that a form names, and its fields."""
     sent = await request.post()
     said = {name: str(value).replace("\r\n", "\n").strip() for name, value in sent.items()}
@@ -379,7 +384,7 @@ async def new_reply(request: web.Request) -> web.Response:
 
 
 async def _reply_form(
-    request: web.Request, at: Chosen, filled: Mapping[str, str], *, status: int = 200, problem: str = ""
+    request: web.Request, at: ChosenCommunities, filled: Mapping[str, str], *, status: int = 200, problem: str = ""
 ) -> web.Response:
     locale, reader = locale_of(request), reader_of(request)
     return await page(
@@ -434,7 +439,7 @@ async def act_on_reply(request: web.Request) -> web.Response:
     raise see_other(f"/library/replies?place={quote(at.value)}&language={id_.partition('-')[0]}")
 
 
-async def _of_project(request: web.Request, at: Chosen, id_: str) -> None:
+async def _of_project(request: web.Request, at: ChosenCommunities, id_: str) -> None:
     """Refuse a reply of the community's own: to take it out would delete it, which takes two steps."""
     found = await request.app[SITE].library.replies(*_where(at), at.person)
     if any(one.id == id_ and one.is_own for one in found):
@@ -452,7 +457,7 @@ async def ask_to_delete(request: web.Request) -> web.Response:
     return await page(request, "delete.html", at=at, what=what, id=id_, text=text)
 
 
-async def _text_of(request: web.Request, at: Chosen, what: str, id_: str) -> str:
+async def _text_of(request: web.Request, at: ChosenCommunities, what: str, id_: str) -> str:
     library = request.app[SITE].library
     if what == "card":
         own = await library.cards(*_where(at), at.person)

@@ -12,7 +12,7 @@ from core.desk.rules.roles import Person
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class ChosenCommunities:
     """The communities in which the visitor may read cases, and the one that a page is about.
 
     Attributes:
@@ -45,7 +45,7 @@ async def named_places(request: web.Request) -> tuple[CommunityRef, ...]:
     return places
 
 
-async def chosen_place(request: web.Request, said: str | None = None) -> Chosen:
+async def chosen_place(request: web.Request, said: str | None = None) -> ChosenCommunities:
     """The community that the address names, or a form.
 
     Args:
@@ -57,4 +57,4 @@ async def chosen_place(request: web.Request, said: str | None = None) -> Chosen:
     if said is not None and not named:
         raise web.HTTPNotFound
     place = next(iter(named or places), None)
-    return Chosen(places, place, None if place is None else person_on(request, place.platform))
+    return ChosenCommunities(places, place, None if place is None else person_on(request, place.platform))

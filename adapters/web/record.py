@@ -18,12 +18,12 @@ from typing import Any, Final
 from aiohttp import web
 
 from adapters.web.door import headers_of
-from adapters.web.places import Chosen, chosen_place
+from adapters.web.places import ChosenCommunities, chosen_place
 from adapters.web.site import SECRET, SITE, locale_of, page, reader_of, see_other, visitor_of
 from adapters.web.speech import PageReader, beyond_state
 from core.desk.rules.approval import state_words
 from core.desk.rules.case_cards import short_number
-from core.desk.rules.dashboard_ports import CommunityRef, Kept, LogLine, LogLines
+from core.desk.rules.dashboard_ports import CommunityRef, LogLine, LogLines, PersonalData
 from core.desk.rules.roles import OnCommunity, may_on_community, role_words
 from core.errors import BadInput
 from core.i18n.catalogs import gettext, translated
@@ -145,7 +145,7 @@ def _as_file(found: Any) -> web.Response:
     return web.Response(text=text, content_type="application/json", charset="utf-8", headers=named)
 
 
-def _own_counts(kept: Kept, locale: str) -> list[tuple[str, int]]:
+def _own_counts(kept: PersonalData, locale: str) -> list[tuple[str, int]]:
     return [
         (gettext("Posts of yours that were flagged", locale), len(kept.posts)),
         (gettext("Other posts around which words of yours are kept", locale), kept.said_around),
@@ -156,7 +156,7 @@ def _own_counts(kept: Kept, locale: str) -> list[tuple[str, int]]:
     ]
 
 
-def _counts(kept: Kept, locale: str) -> list[tuple[str, int]]:
+def _counts(kept: PersonalData, locale: str) -> list[tuple[str, int]]:
     return [
         (gettext("Posts of theirs that were flagged", locale), len(kept.posts)),
         (gettext("Other posts around which words of theirs are kept", locale), kept.said_around),
@@ -167,7 +167,7 @@ def _counts(kept: Kept, locale: str) -> list[tuple[str, int]]:
     ]
 
 
-async def _kept_view(request: web.Request, kept: Kept, counts: list[tuple[str, int]]) -> dict[str, Any]:
+async def _kept_view(request: web.Request, kept: PersonalData, counts: list[tuple[str, int]]) -> dict[str, Any]:
     reader, shown = reader_of(request), kept.posts[:_SHOWN_POSTS]
     places = [*(one.place for one in kept.roles), *(one.place for one in shown)]
     await request.app[SITE].names.learn((one.platform, one.community, "") for one in places)
@@ -250,14 +250,14 @@ async def erase(request: web.Request) -> web.Response:
     raise see_other("/record")
 
 
-async def _somebody(request: web.Request, said: Any) -> tuple[Chosen, str]:
+async def _somebody(request: web.Request, said: Any) -> tuple[ChosenCommunities, str]:
     user = str(said.get("user", "")).strip()
     if not user or len(user) > _MOST_ID:
         raise BadInput(sentence("Nobody is named."), remedy=sentence("Pass the person's id on the platform."))
     return await chosen_place(request, str(said.get("place", ""))), user
 
 
-def _shown(request: web.Request, at: Chosen, user: str) -> str:
+def _shown(request: web.Request, at: ChosenCommunities, user: str) -> str:
     """What only a page that showed this person's data to this session carries."""
     said = json.dumps(["erase", at.value, user]).encode()
     return hmac.new(request[SECRET].encode(), said, hashlib.sha256).hexdigest()

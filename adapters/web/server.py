@@ -47,7 +47,7 @@ def application(site: Site, tries: door.Tries | None = None) -> web.Application:
     made.router.add_post("/logout", door.log_out)
     made.router.add_get("/", desk.queue)
     made.router.add_post("/paste", desk.paste)
-    made.router.add_get("/decided", desk.decided)
+    made.router.add_get("/decided", desk.decisions_page)
     made.router.add_get("/numbers", numbers.numbers)
     made.router.add_get("/library/cards", library.cards)
     made.router.add_get("/library/cards/new", library.new_card)

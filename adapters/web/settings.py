@@ -397,7 +397,7 @@ def _changes(said: Said, policy: CommunityPolicy, reader: Reader, *, is_reviewed
         "waiting_minutes": int(chosen["waiting_minutes"][0]),
         "threats_in_quiet_hours": chosen["threats_in_quiet_hours"] == ("yes",),
         "learns": chosen["learns"] == ("yes",),
-        "judged": borderline.judged(chosen),
+        "judged": borderline.judgements_of(chosen),
         "norm_notice": _notices(chosen["silent"], typed),
         **targets.word_changes("keywords", typed),
         **targets.word_changes("forbidden", typed),

@@ -30,7 +30,7 @@ from core.engine.cards.bank import ArgumentCard, cards_on, general_cards
 from core.engine.cards.router import Router, shipped_router
 from core.engine.ports import EvidenceQuery
 from core.engine.readers.networks import Readers
-from core.engine.reading.signals import attacked
+from core.engine.reading.signals import attacked_group
 from core.engine.wording.language import detect
 from core.errors import AntiphonError
 from core.models import TargetGroup
@@ -102,7 +102,7 @@ def post_of(text: str, language: str, labelled: str, sample: Sample, facts: Sequ
     posts = readers.posts
     shares = posts.read([text], language)[0].groups if posts.knows(language) else {}
     answers = answers_to(labelled, label, facts)
-    return Post(text, language, label, attacked(text, language, shares), sample.human_reply, answers)
+    return Post(text, language, label, attacked_group(text, language, shares), sample.human_reply, answers)
 
 
 def rankings(

@@ -39,7 +39,7 @@ _DEFAULT: Final = "default"
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownKey:
     """One key as it may be shown.
 
     Attributes:
@@ -103,7 +103,7 @@ def path(as_json: JsonOption = False, config: ConfigOption = None) -> None:
     run_to_exit(work)
 
 
-def shown(settings: Settings, sources: Sequence[Source]) -> list[Shown]:
+def shown(settings: Settings, sources: Sequence[Source]) -> list[ShownKey]:
     """Every key in the order of config.toml.
 
     Args:
@@ -116,7 +116,7 @@ def shown(settings: Settings, sources: Sequence[Source]) -> list[Shown]:
         origin += f", {source.label(key)}" if isinstance(source, Variables) else ""
         name = ".".join(key)
         value = ("set" if value else "") if name in SECRETS else _without_login(value)
-        rows.append(Shown(name, value, origin))
+        rows.append(ShownKey(name, value, origin))
     return rows
 
 
@@ -126,7 +126,7 @@ def _without_login(value: object) -> object:
     return _LOGIN.sub("***", value) if isinstance(value, str) else value
 
 
-def _print(rows: Sequence[Shown]) -> None:
+def _print(rows: Sequence[ShownKey]) -> None:
     for row in rows:
         text = (str(row.value) or "not set") if row.key in SECRETS else json.dumps(row.value, ensure_ascii=False)
         out().print(Text.assemble(f"{row.key} = {text}  ", (f"# {row.origin}", "dim")), soft_wrap=True)

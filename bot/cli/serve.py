@@ -25,7 +25,7 @@ from bot.serve.process import serve as serve_all
 from bot.serve.status import Status
 from bot.settings import Settings, load_settings
 from core.desk.schema import PlatformState
-from core.desk.views.platforms import Standing
+from core.desk.views.platforms import PlatformStatus
 from core.engine.llm.profiles import Profile
 from core.engine.pipeline import Engine
 from core.engine.wording import language
@@ -96,7 +96,7 @@ async def _pages(settings: Settings, application: Application) -> AsyncIterator[
         yield
 
 
-def say_standing(standing: Standing) -> None:
+def say_standing(standing: PlatformStatus) -> None:
     """Tell the person who started the process the state of a platform from now on."""
     name = standing.platform
     if standing.state is PlatformState.CONNECTED:

@@ -16,8 +16,8 @@ from core.desk.upkeep.digest import EVERY, Digest
 from core.desk.upkeep.erasure import ERASURE, Erasure
 from core.desk.upkeep.expiry import Expiry, FoldedCases
 from core.desk.upkeep.follow_ups import FollowUps
-from core.desk.upkeep.retention import Pruning, Retention
-from core.desk.upkeep.scrub import SCRUB, Scrubbing
+from core.desk.upkeep.retention import Cleanup, Retention
+from core.desk.upkeep.scrub import SCRUB, DiskScrub
 
 SCHEDULED: Final = "scheduled"
 """The folder for automatic backups, which are deleted when they are old; those made by hand lie beside it."""
@@ -51,9 +51,9 @@ def all_chores(
         Chore("folded cases", FoldedCases(database, undo_seconds=desk.undo_seconds).do, _MINUTE),
         Chore("retention", retention.do, _DAY),
         Chore("audit digest", Digest(database).do, EVERY),
-        Chore("pruning", Pruning(database, words_kept=timedelta(days=desk.retention_days)).do, _DAY),
+        Chore("pruning", Cleanup(database, words_kept=timedelta(days=desk.retention_days)).do, _DAY),
         Chore(ERASURE, Erasure(database).do, must_end=True),
-        Chore(SCRUB, Scrubbing(database).do, must_end=True),
+        Chore(SCRUB, DiskScrub(database).do, must_end=True),
     ]
     if put_back_lost is not None:
         chores.append(Chore("lost cases", counting(put_back_lost, "case", "queued again"), _MINUTE))

@@ -20,7 +20,7 @@ from adapters.mastodon.platform import MastodonPlatform
 from adapters.mastodon.reports import ReportDispatcher, ReportFeed, ReportFollower, Reports
 from adapters.mastodon.speech.exact_text import MAX_CHARACTERS
 from bot.serve.platforms import Connection, ServedPlatform, Services
-from bot.serve.supervision import cancelled, first_of
+from bot.serve.supervision import cancel_all, first_of
 from bot.settings import MastodonSettings, Settings
 from core.desk.rules.desk_ports import Casework, Governance
 from core.desk.rules.platforms import ChatPlatform, ReviewSurface, UpdateInbox
@@ -102,7 +102,7 @@ async def _connected(
             stack.push_async_callback(reports.close)
             work += [ReportFeed(client, inbox, reports.wake).run, reports.run]
         running = asyncio.create_task(first_of(*(each() for each in work)))
-        stack.push_async_callback(cancelled, [running])
+        stack.push_async_callback(cancel_all, [running])
         note = " ".join([f"On Mastodon it is @{full_name_of(client.account, client.home)}.", *parts.notes])
         yield Connection(parts.platform, None, parts.surface, None, partial(_end, running), note, everywhere=_REPORTS)
 

@@ -18,7 +18,7 @@ from adapters.telegram.platform import TelegramPlatform
 from adapters.telegram.roles import TelegramRoles
 from adapters.telegram.speech.markup import MAX_CHARACTERS
 from bot.serve.platforms import Connection, ServedPlatform, Services
-from bot.serve.supervision import cancelled, first_of
+from bot.serve.supervision import cancel_all, first_of
 from bot.settings import Settings, TelegramSettings
 from core.desk.rules.desk_ports import Casework, Governance
 from core.desk.rules.platforms import ChatPlatform, Notifier, ReviewSurface, RoleSource
@@ -96,7 +96,7 @@ async def _connected(
         polling = UpdatePoll(client, inbox, handling.wake)
         await polling.open()
         running = asyncio.create_task(first_of(polling.run(), handling.run()))
-        stack.push_async_callback(cancelled, [running])
+        stack.push_async_callback(cancel_all, [running])
         end = partial(_end, running)
         yield Connection(
             parts.platform, parts.roles, parts.surface, parts.notifier, end, _invitation(client), name_of=client.name_of

@@ -22,18 +22,18 @@ from core.desk.runtime import metrics
 from core.desk.runtime.lease import pause
 from core.desk.schema import PlatformState
 from core.desk.views import platforms as store
-from core.desk.views.platforms import Standing
+from core.desk.views.platforms import PlatformStatus
 from core.engine.ports import HateDetector
 from core.errors import BadSettings, Conflict, PlatformUnavailable, StoreUnavailable
 from core.i18n.sentences import sentence
 from core.models import PostRef
 
 _LOG = logging.getLogger(__name__)
-OnStanding = Callable[[Standing], object]
+OnStanding = Callable[[PlatformStatus], object]
 """Called when a platform is being connected, is connected, or failed."""
 
 
-def unwatched(_: Standing) -> None:
+def unwatched(_: PlatformStatus) -> None:
     """Ignore the change."""
 
 
@@ -61,10 +61,10 @@ class Standings:
         self.owner = owner
         self._say = say
         self._lease = timedelta(seconds=lease_seconds)
-        self._now = {name: Standing(name, PlatformState.CONNECTING) for name in names}
+        self._now = {name: PlatformStatus(name, PlatformState.CONNECTING) for name in names}
         self._changed = asyncio.Event()
 
-    def tell(self, standing: Standing) -> None:
+    def tell(self, standing: PlatformStatus) -> None:
         """Set the state that a platform has from now on."""
         self._now[standing.platform] = standing
         metrics.PLATFORM_CONNECTED.labels(standing.platform).set(standing.state is PlatformState.CONNECTED)

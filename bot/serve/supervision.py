@@ -22,7 +22,7 @@ from core.desk.runtime.lease import pause
 from core.desk.runtime.logs import about
 from core.desk.schema import PlatformState
 from core.desk.sending.outbox import Outbox
-from core.desk.views.platforms import Standing
+from core.desk.views.platforms import PlatformStatus
 from core.errors import AntiphonError, BadSettings, PlatformUnavailable
 from core.i18n.sentences import sentence
 
@@ -123,7 +123,7 @@ class Supervisor:
         return message, _AGAIN
 
     def _tell(self, state: PlatformState, failures: int = 0, **more: Any) -> None:
-        self._standings.tell(Standing(self._served.name, state, failures, **more))
+        self._standings.tell(PlatformStatus(self._served.name, state, failures, **more))
 
     async def _attempt(self, stop: asyncio.Event, ended: asyncio.Event, failures: int) -> None:
         """One connection from its beginning to its end; one that is not open yet is given up when ``stop`` is set."""
@@ -135,7 +135,7 @@ class Supervisor:
             if self._connected_at is not None:
                 await asyncio.wait({serving})
         finally:
-            await cancelled([serving, stopping])
+            await cancel_all([serving, stopping])
         if not serving.cancelled():
             serving.result()
 
@@ -198,7 +198,7 @@ async def together(
         halt.set()
         await asyncio.wait(running, timeout=seconds)
     finally:
-        await cancelled([*running, *watching])
+        await cancel_all([*running, *watching])
     for task in (*running, *watching):
         if not task.cancelled():
             task.result()
@@ -210,12 +210,12 @@ async def first_of(*waits: Coroutine[Any, Any, Any]) -> None:
     try:
         done, _ = await asyncio.wait(watching, return_when=asyncio.FIRST_COMPLETED)
     finally:
-        await cancelled(watching)
+        await cancel_all(watching)
     for task in done:
         task.result()
 
 
-async def cancelled(tasks: Sequence[asyncio.Task[Any]]) -> None:
+async def cancel_all(tasks: Sequence[asyncio.Task[Any]]) -> None:
     """Cancel tasks that are no longer wanted, and wait until they have ended."""
     for task in tasks:
         task.cancel()

@@ -125,7 +125,7 @@ class EvidenceQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchResult:
     """What a search found: passages, best first, and notes for people, in sentences."""
 
     passages: tuple[Evidence, ...] = ()
@@ -135,7 +135,7 @@ class Found:
 class EvidenceSource(Protocol):
     """Where evidence comes from."""
 
-    async def search(self, query: EvidenceQuery) -> Found:
+    async def search(self, query: EvidenceQuery) -> SearchResult:
         """The passages that bear on the claim; an empty list means no evidence. Raises ``IndexUnavailable``."""
         ...
 

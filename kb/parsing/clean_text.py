@@ -22,7 +22,7 @@ from itertools import takewhile
 
 from core.engine.wording.disguises import without_lookalikes
 from core.engine.wording.text import UNREADABLE, is_unseen
-from kb.parsing.raised_marks import named, without_marks
+from kb.parsing.raised_marks import note_of_marks, without_marks
 from kb.parsing.raw_text import Raw
 
 _LONGEST = 200
@@ -169,7 +169,7 @@ def cleaned(raw: Raw) -> tuple[list[str], list[str]]:
             f"{UNREADABLE}, and its sentence is not used as evidence."
         )
     if marks:
-        notes.append(named(marks))
+        notes.append(note_of_marks(marks))
     pages, unseen = _without_unseen(pages)
     if unseen:
         notes.append(f"{_count(unseen, 'character')} that show nothing were taken out.")

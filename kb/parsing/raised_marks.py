@@ -75,7 +75,7 @@ def without_marks(pages: Sequence[str]) -> tuple[list[str], list[str]]:
     return texts, marks
 
 
-def named(marks: Sequence[str]) -> str:
+def note_of_marks(marks: Sequence[str]) -> str:
     """A sentence on the marks that were taken out."""
     first = ", ".join(list(dict.fromkeys(marks))[:_MOST_NAMED])
     if len(marks) == 1:

@@ -211,7 +211,7 @@ class PlainAnswer(PrivateAnswer, Protocol):
         ...
 
 
-async def answered(answer: PlainAnswer, work: Awaitable[None]) -> None:
+async def run_request(answer: PlainAnswer, work: Awaitable[None]) -> None:
     """Do something, and tell the person who asked what went wrong with it.
 
     Raises:

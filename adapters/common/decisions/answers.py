@@ -24,7 +24,7 @@ _DECIDED_NOW: Final = frozenset({CaseState.IN_REVIEW, CaseState.NEEDS_PERSON, Ca
 """The states in which a copy of the card lets a person go on; in any other state the copy would soon be wrong."""
 
 
-async def answered(press: Press, flow: Flow) -> None:
+async def run_press(press: Press, flow: Flow) -> None:
     """Run what a press asks for; the person is told every error, and errors that they did not cause are logged."""
     try:
         await press.listen()

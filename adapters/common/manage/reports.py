@@ -20,11 +20,11 @@ from adapters.common.words.markup import Reader
 from core.desk.rules.approval import CaseState, state_words
 from core.desk.rules.case_cards import (
     CardTrouble,
-    DecidedLately,
     DeskStatus,
     OpenCase,
     OpenCases,
     PlatformTrouble,
+    RecentDecision,
     Statistics,
     short_number,
 )
@@ -222,7 +222,7 @@ def medians_in_words(figures: Statistics, locale: str) -> list[str]:
     return lines or [gettext("Fewer than five cases: not enough data for times and shares.", locale)]
 
 
-def lately_text(decisions: Sequence[DecidedLately], reader: Reader, limit: int) -> str:
+def lately_text(decisions: Sequence[RecentDecision], reader: Reader, limit: int) -> str:
     """The newest decisions in at most ``limit`` units, newest first; the oldest lose their links, then their place."""
     title = reader.markup.heading(gettext("Decided lately", reader.locale))
     if not decisions:
@@ -234,7 +234,7 @@ def lately_text(decisions: Sequence[DecidedLately], reader: Reader, limit: int) 
     return fit([Segment("lines", 0, (title,)), *segments], limit, units)["lines"]
 
 
-def _decision(decision: DecidedLately, reader: Reader) -> tuple[str, str]:
+def _decision(decision: RecentDecision, reader: Reader) -> tuple[str, str]:
     """One line, with a link to the post and without."""
     locale, markup = reader.locale, reader.markup
     case = gettext("case {case}", locale, case=short_number(decision.case_id))

@@ -17,7 +17,7 @@ import discord
 from discord import ui
 
 from adapters.common.cards.controls import Control, Target
-from adapters.common.decisions.answers import answered
+from adapters.common.decisions.answers import run_press
 from adapters.common.decisions.flows import PRESSED, SUBMITTED
 from adapters.common.decisions.press import TEXT, Dialog, Screen
 from adapters.common.desk import DeskAccess, PolicyMemory
@@ -259,7 +259,7 @@ class CardPresses:
     async def press(self, interaction: discord.Interaction, target: Target, values: tuple[str, ...]) -> None:
         """Answer a button or a select."""
         acts(interaction)
-        await answered(self._press_of(interaction, target, values=values), PRESSED[target.act])
+        await run_press(self._press_of(interaction, target, values=values), PRESSED[target.act])
 
     async def submitted(self, interaction: discord.Interaction) -> None:
         """Answer a modal of ours, opened by whichever process."""
@@ -269,7 +269,7 @@ class CardPresses:
             return
         if target.act in SUBMITTED:
             acts(interaction)
-            await answered(self._press_of(interaction, target, fields=fields_of(data)), SUBMITTED[target.act])
+            await run_press(self._press_of(interaction, target, fields=fields_of(data)), SUBMITTED[target.act])
 
     def _press_of(
         self,

@@ -14,7 +14,7 @@ from typing import Final
 
 import discord
 
-from adapters.common.cards.shown import ShownCards
+from adapters.common.cards.shown_cards import ShownCards
 from adapters.common.words.markup import no_address
 from adapters.discord.connection.client import AntiphonClient, listen
 from adapters.discord.connection.error_meanings import FAULTS, UNKNOWN_MESSAGE

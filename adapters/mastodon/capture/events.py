@@ -68,7 +68,7 @@ _FLAGGING_SECONDS: Final = 5.0
 """How long found posts may still be flagged when the work ends; that needs no connection."""
 
 
-class ToldLately:
+class RecentRecipients:
     """The people who were told, the latest ``most`` of them.
 
     Args:
@@ -107,7 +107,7 @@ class Mentions:
         statuses: Statuses,
     ) -> None:
         self._client, self._known, self._statuses = client, known_posts, statuses
-        self._told = ToldLately()
+        self._told = RecentRecipients()
 
     async def hear(self, heard: NotificationEvent) -> bool:
         """Flag the post that a command answers, or say how it is done.

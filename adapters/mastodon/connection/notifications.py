@@ -19,7 +19,7 @@ from mastodon.return_types import Notification
 
 from adapters.mastodon.connection.client import MENTION, MastodonClient
 from adapters.mastodon.connection.error_meanings import FAULTS, RateLimit, of_connection, status_of
-from adapters.mastodon.connection.updates import FIRST, arrived, newest
+from adapters.mastodon.connection.updates import FIRST, inbox_update, newest
 from core.desk.rules.platforms import ArrivedUpdate, UpdateInbox
 from core.errors import StoreUnavailable
 
@@ -119,7 +119,7 @@ class NotificationPoll:
         """Of a page, newest first, what somebody listens to, oldest first."""
         kinds, updates = self._kinds(), list[ArrivedUpdate]()
         for notification in reversed(page):
-            update = arrived(notification) if notification.type in kinds else None
+            update = inbox_update(notification) if notification.type in kinds else None
             if update is None:
                 self._count(str(notification.type))
             else:

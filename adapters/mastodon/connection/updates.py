@@ -54,7 +54,7 @@ def newest(ids: Iterable[str]) -> str:
     return max(ids, key=lambda id_: (len(id_.lstrip("0")), id_.lstrip("0")))
 
 
-def arrived(notification: Notification) -> ArrivedUpdate | None:
+def inbox_update(notification: Notification) -> ArrivedUpdate | None:
     """A notification for the inbox; ``None`` for one that is about no status, or by nobody.
 
     What one account writes is handled in its order. What it writes to us alone is urgent: somebody waits for an answer.

@@ -12,7 +12,7 @@ from typing import Final
 import telegram
 from telegram import MessageEntity
 
-from adapters.common.capture.requests import answered
+from adapters.common.capture.requests import run_request
 from adapters.common.capture.wishes import COMMAND, COMMAND_NAMES, wish_in
 from adapters.common.words.labels import language_for
 from adapters.telegram.capture.flaggers import DraftWish, Flaggers, person_of
@@ -21,7 +21,7 @@ from adapters.telegram.capture.recent_messages import answered_by
 from adapters.telegram.connection.client import TelegramClient, UpdateEvent
 from adapters.telegram.connection.error_meanings import FAULTS
 from adapters.telegram.connection.refs import NAME
-from adapters.telegram.speech.private_answers import Answers, TelegramAnswer, is_ephemeral, whispered
+from adapters.telegram.speech.private_answers import Answers, TelegramAnswer, ephemeral_command_of, is_ephemeral
 from core.desk.rules.roles import Person
 from core.errors import BadInput
 from core.i18n.catalogs import gettext
@@ -53,7 +53,7 @@ def answer_to(client: TelegramClient, heard: UpdateEvent, message: telegram.Mess
         None if user is None or user.is_bot else user.id,
         language_for(None if user is None else user.language_code, None),
         message.date,
-        command=whispered(message, heard.raw["message"]),
+        command=ephemeral_command_of(message, heard.raw["message"]),
     )
 
 
@@ -97,7 +97,7 @@ class CounterCommand:
             typed = MessageWords.of([Part(PartKind.OWN, words)])
             await self._flaggers.about_words(request, message.chat, typed, f"words-{heard.update.update_id}")
         else:
-            await answered(answer, _refused(answer))
+            await run_request(answer, _refused(answer))
 
     async def _delete(self, command: telegram.Message) -> None:
         """Take a command out of sight; without the right to delete messages it stays."""

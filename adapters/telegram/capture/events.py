@@ -14,7 +14,7 @@ from telegram.constants import ChatType
 
 from adapters.common.capture.changes import PostChanges
 from adapters.common.capture.known_posts import KnownPosts
-from adapters.common.capture.requests import DraftRequests, Followers, answered
+from adapters.common.capture.requests import DraftRequests, Followers, run_request
 from adapters.common.capture.watch import ChannelWatch
 from adapters.common.words.errors import explain
 from adapters.common.words.labels import language_for
@@ -69,7 +69,7 @@ class PrivatePosts:
             return False
         answer = answer_to(self._client, heard, message)
         request = DraftWish(person_of(user), _ELSEWHERE, answer, user.language_code or "", is_late=heard.is_late)
-        await answered(answer, self._take_in(request, message))
+        await run_request(answer, self._take_in(request, message))
         return True
 
     async def choose(self, heard: UpdateEvent) -> bool:
@@ -90,7 +90,9 @@ class PrivatePosts:
             shown=shown.message_id,
         )
         request = DraftWish(person_of(query.from_user), _ELSEWHERE, answer, locale, is_late=heard.is_late)
-        await answered(answer, self._chosen(request, (query.data or "").removeprefix(CHOICE), shown.reply_to_message))
+        await run_request(
+            answer, self._chosen(request, (query.data or "").removeprefix(CHOICE), shown.reply_to_message)
+        )
         return True
 
     async def _take_in(self, request: DraftWish, message: telegram.Message) -> None:

@@ -9,7 +9,7 @@ from typing import Final
 import telegram
 
 from adapters.common.capture.flags import Flag, post_from_elsewhere
-from adapters.common.capture.requests import DraftRequests, answered, may_have_drafts
+from adapters.common.capture.requests import DraftRequests, may_have_drafts, run_request
 from adapters.common.cards.controls import ANONYMOUS
 from adapters.common.words.labels import language_for
 from adapters.telegram.capture.posts import AnyChat, check_capturable, check_group
@@ -65,7 +65,7 @@ class Flaggers:
         Raises:
             StoreUnavailable: the database does not answer; nothing was said, and it is to be asked again.
         """
-        await answered(request.answer, self._flag_message(request, message))
+        await run_request(request.answer, self._flag_message(request, message))
 
     async def about_words(self, request: DraftWish, chat: AnyChat, words: MessageWords, number: str) -> None:
         """Flag words that are no message of the group; raises as ``about_message``.
@@ -73,7 +73,7 @@ class Flaggers:
         Args:
             number: names the words, the same if the same update is handled again.
         """
-        await answered(request.answer, self._flag_words(request, chat, words, number))
+        await run_request(request.answer, self._flag_words(request, chat, words, number))
 
     async def may_flag(self, chat: int, by: Person) -> bool:
         """Whether somebody may ask for drafts in a group; raises as ``Governance.require``."""

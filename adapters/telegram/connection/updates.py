@@ -50,7 +50,7 @@ def wanted_kinds(client: TelegramClient) -> tuple[str, ...]:
     return tuple(sorted({*KINDS, *client.heard_kinds()}))
 
 
-def arrived(raw: dict[str, Any]) -> ArrivedUpdate:
+def inbox_update(raw: dict[str, Any]) -> ArrivedUpdate:
     """An update for the inbox.
 
     Raises:
@@ -59,9 +59,9 @@ def arrived(raw: dict[str, Any]) -> ArrivedUpdate:
     return ArrivedUpdate(int(raw["update_id"]), raw, _lane(raw), _is_urgent(raw))
 
 
-def all_arrived(raws: Iterable[dict[str, Any]]) -> tuple[list[ArrivedUpdate], int]:
+def inbox_updates(raws: Iterable[dict[str, Any]]) -> tuple[list[ArrivedUpdate], int]:
     """Updates for the inbox, and the number after the last of them."""
-    kept = [arrived(raw) for raw in raws]
+    kept = [inbox_update(raw) for raw in raws]
     return kept, max(each.number for each in kept) + 1
 
 
@@ -217,7 +217,7 @@ class UpdatePoll:
         cursor = await self._inbox.cursor(within=_NUMBERED)
         raws = await self._client.raw_updates(None if cursor is None else int(cursor), wanted_kinds(self._client))
         if raws:
-            updates, after = all_arrived(raws)
+            updates, after = inbox_updates(raws)
             await self._inbox.keep(updates, str(after))
             self._wake()
 

@@ -26,7 +26,7 @@ from adapters.telegram.manage.panel_actions import PanelActions
 from adapters.telegram.manage.private_chat import PrivateChat
 from adapters.telegram.manage.reports import REPORTS, Reports
 from adapters.telegram.speech.markup import reader_language, reader_of
-from adapters.telegram.speech.private_answers import TelegramAnswer, is_ephemeral, whispered
+from adapters.telegram.speech.private_answers import TelegramAnswer, ephemeral_command_of, is_ephemeral
 from core.desk.rules.case_cards import beginning_of_id
 from core.desk.rules.roles import OnCommunity, may_on_community
 from core.errors import AntiphonError, NotAllowed, PlatformUnavailable, StoreUnavailable
@@ -187,7 +187,7 @@ class ManagerCommands:
 
     async def _lead(self, heard: UpdateEvent, message: telegram.Message, user: telegram.User) -> None:
         locale = reader_language(user.language_code, None)
-        command = whispered(message, heard.raw["message"])
+        command = ephemeral_command_of(message, heard.raw["message"])
         answer = TelegramAnswer(self._client, user.id, locale, message.date, command=command)
         url = f"https://t.me/{self._client.bot.username}?start=setup_{message.chat.id}"
         link = answer.reader.markup.link(gettext("the private chat with Antiphon", locale), url)

@@ -156,7 +156,7 @@ def _rows(buttons: Sequence[InlineKeyboardButton]) -> list[list[InlineKeyboardBu
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class HtmlMessage:
     """A message in Telegram's HTML, with its buttons and the files that go before it."""
 
     text: str
@@ -166,20 +166,20 @@ class Written:
 
 def card_message(
     card: Card, locale: str, *, covers_all: bool = False, elsewhere: Callable[[PostRef], str] = no_address
-) -> Written:
+) -> HtmlMessage:
     """The whole card in a language; with ``covers_all`` without the post's words and the drafts."""
     parts = sections(card, reader_of(locale, elsewhere), MAX_CHARACTERS - _SPARE, covers_all=covers_all)
     controls = [control for part in parts for control in part.controls]
     text = _BETWEEN.join(part.text for part in parts if part.text)
-    return Written(text, keyboard(controls, card.case_id, card.version))
+    return HtmlMessage(text, keyboard(controls, card.case_id, card.version))
 
 
-def screen_message(screen: Screen, owner: int) -> Written:
+def screen_message(screen: Screen, owner: int) -> HtmlMessage:
     """A message for one person, whose buttons are for this person alone."""
     texts = [part for part in screen.parts if isinstance(part, str) and part]
     files = tuple(part for part in screen.parts if isinstance(part, TextFile))
     if screen.options is None:
-        return Written("\n".join(texts), keyboard(screen.controls, screen.case_id, screen.version, owner), files)
+        return HtmlMessage("\n".join(texts), keyboard(screen.controls, screen.case_id, screen.version, owner), files)
     if is_cut(screen.options):
         texts += [reader_of("en").markup.inert(words) for _, words in screen.options.rows]
-    return Written("\n".join(texts), options_keyboard(screen.options, owner), files)
+    return HtmlMessage("\n".join(texts), options_keyboard(screen.options, owner), files)

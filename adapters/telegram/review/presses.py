@@ -19,7 +19,7 @@ from telegram import ForceReply
 from telegram.constants import ChatType, MessageEntityType
 
 from adapters.common.cards.controls import Act, Control, Target
-from adapters.common.decisions.answers import answered
+from adapters.common.decisions.answers import run_press
 from adapters.common.decisions.flows import PRESSED, SUBMITTED
 from adapters.common.decisions.press import NOTE, TEXT, Dialog, Screen, TextFile
 from adapters.common.words.errors import explain
@@ -28,7 +28,14 @@ from adapters.common.words.markup import Reader
 from adapters.telegram.connection.client import TelegramClient, UpdateEvent
 from adapters.telegram.connection.error_meanings import FAULTS
 from adapters.telegram.connection.refs import NAME, channel_of, topic_of
-from adapters.telegram.review.layout import ButtonData, Written, card_message, carried_by, carried_data, screen_message
+from adapters.telegram.review.layout import (
+    ButtonData,
+    HtmlMessage,
+    card_message,
+    carried_by,
+    carried_data,
+    screen_message,
+)
 from adapters.telegram.review.private_words import EphemeralSupport, PrivateWords, Spot
 from adapters.telegram.review.refusals import chat_full
 from adapters.telegram.review.surface import TelegramReviewSurface
@@ -45,7 +52,7 @@ _TITLE, _NAME, _PLACEHOLDER = 100, 40, 64
 _HOST: Final = "t.me"
 
 
-def prompt(dialog: Dialog, username: str, person: int, name: str, locale: str) -> tuple[Written, ForceReply]:
+def prompt(dialog: Dialog, username: str, person: int, name: str, locale: str) -> tuple[HtmlMessage, ForceReply]:
     """A dialog as a message that this person's app answers; the draft stands in a block to copy, or goes as a file.
 
     Args:
@@ -59,7 +66,9 @@ def prompt(dialog: Dialog, username: str, person: int, name: str, locale: str) -
     block = MARKUP.exact(dialog.text) if dialog.text else ""
     files = (TextFile("draft.txt", dialog.text),) if block is None else ()
     text = "\n".join(part for part in (title, f"{called}: {request}", block) if part)
-    return Written(text, files=files), ForceReply(selective=True, input_field_placeholder=dialog.label[:_PLACEHOLDER])
+    return HtmlMessage(text, files=files), ForceReply(
+        selective=True, input_field_placeholder=dialog.label[:_PLACEHOLDER]
+    )
 
 
 def prompted(message: telegram.Message, own_id: int) -> ButtonData | None:
@@ -243,7 +252,7 @@ class CardPresses:
             await words.warn(notice)
             return True
         press = self._press(words, query.from_user, carried.target, is_on_card=carried.owner is None)
-        await answered(press, PRESSED[carried.target.act])
+        await run_press(press, PRESSED[carried.target.act])
         await words.settle()
         return True
 
@@ -279,9 +288,9 @@ class CardPresses:
             await press.listen()
         except StoreUnavailable:
             raise
-        except AntiphonError as err:  # ``answered`` tells it, as far as it may be told here
+        except AntiphonError as err:  # ``run_press`` tells it, as far as it may be told here
             _LOG.info("An answer to a prompt is not taken: %s", type(err).__name__)  # its message may name somebody
-        await answered(press, SUBMITTED[press.target.act])
+        await run_press(press, SUBMITTED[press.target.act])
         if (refused := press.words.refused) is not None:
             await press.words.tell_alone(explain(refused, press.locale, MAX_CHARACTERS))
         elif message.reply_to_message is not None:
@@ -296,7 +305,7 @@ class CardPresses:
         except PlatformUnavailable as err:
             _LOG.warning("An answer to a prompt was not answered: %s", err.message)
         else:
-            await words.write(Written(text))
+            await words.write(HtmlMessage(text))
 
     def _press(self, words: PrivateWords, user: telegram.User, target: Target, *, is_on_card: bool) -> TelegramPress:
         return TelegramPress(self._client, self._surface, words, target, is_on_card, user.language_code)

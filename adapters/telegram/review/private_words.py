@@ -23,7 +23,7 @@ from adapters.common.words.excerpts import shortened
 from adapters.telegram.connection.client import TelegramClient
 from adapters.telegram.connection.error_meanings import FAULTS, is_unchanged
 from adapters.telegram.connection.limiter import seconds_of
-from adapters.telegram.review.layout import Written
+from adapters.telegram.review.layout import HtmlMessage
 from adapters.telegram.review.refusals import chat_full
 from adapters.telegram.speech.markup import BREAK, MARKUP
 from core.errors import PlatformBusy
@@ -118,7 +118,7 @@ class PrivateWords:
             return False
         return True
 
-    async def write(self, written: Written) -> None:
+    async def write(self, written: HtmlMessage) -> None:
         """Send a message: ephemerally as the answer to a press, else openly, below what is answered.
 
         Raises:
@@ -128,7 +128,7 @@ class PrivateWords:
         with self._refusals():
             await self._write(written)
 
-    async def ask(self, written: Written, forced: ForceReply) -> None:
+    async def ask(self, written: HtmlMessage, forced: ForceReply) -> None:
         """Send a message that this person answers: openly, since an ephemeral one cannot be. Raises as ``write``."""
         with self._refusals():
             await self._send(written, None, self._answered, forced)
@@ -143,7 +143,7 @@ class PrivateWords:
             raise self.refused from err
         self._has_written = True
 
-    async def _write(self, written: Written) -> None:
+    async def _write(self, written: HtmlMessage) -> None:
         spot = self.spot
         if spot.is_group and spot.query is not None and self._whispering.is_offered:
             only_for = {"receiver_user_id": spot.person, "callback_query_id": spot.query}
@@ -166,7 +166,7 @@ class PrivateWords:
 
     async def _send(
         self,
-        written: Written,
+        written: HtmlMessage,
         added: dict[str, Any] | None,
         answered: ReplyParameters | None,
         markup: InlineKeyboardMarkup | ForceReply | None = None,
@@ -194,7 +194,7 @@ class PrivateWords:
         )
         return sent.message_id
 
-    async def replace(self, written: Written) -> None:
+    async def replace(self, written: HtmlMessage) -> None:
         """Put a message in place of the pressed answer; below it where that is gone. Raises as ``write``."""
         with self._refusals():
             try:
@@ -203,7 +203,7 @@ class PrivateWords:
                 if not is_unchanged(err):
                     await self._write(written)
 
-    async def _change(self, written: Written) -> None:
+    async def _change(self, written: HtmlMessage) -> None:
         spot = self.spot
         if spot.whisper is not None:
             await self._client.call(

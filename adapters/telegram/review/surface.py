@@ -20,7 +20,7 @@ from typing import Final
 from telegram.constants import ParseMode
 from telegram.error import BadRequest
 
-from adapters.common.cards.shown import ShownCards
+from adapters.common.cards.shown_cards import ShownCards
 from adapters.common.words.markup import no_address
 from adapters.telegram.connection.client import TelegramClient, UpdateEvent
 from adapters.telegram.connection.error_meanings import FAULTS, description_of, is_message_gone, is_unchanged

@@ -50,7 +50,7 @@ class EphemeralCommand:
     written_at: datetime
 
 
-def whispered(message: telegram.Message, raw: dict[str, Any]) -> EphemeralCommand | None:
+def ephemeral_command_of(message: telegram.Message, raw: dict[str, Any]) -> EphemeralCommand | None:
     """What an ephemeral command is to be answered by; ``None`` for a message that others see.
 
     Args:

@@ -21,7 +21,7 @@ from adapters.common.cards.contents import open_gist
 from adapters.common.words.markup import Reader
 from adapters.web.api import shapes
 from adapters.web.api.problems import API, DESCRIPTION, is_api, problem
-from adapters.web.desk import decided_lately, seen_case
+from adapters.web.desk import recent_decisions, seen_case
 from adapters.web.door import Tries, address_of_asker
 from adapters.web.site import SITE, VISITOR, locale_of, reader_of, visitor_of
 from adapters.web.speech import whole
@@ -289,7 +289,7 @@ async def _decided(request: web.Request, _: None) -> shapes.Decided:
             by=one.by,
             at=one.at,
         )
-        for one in await decided_lately(request)
+        for one in await recent_decisions(request)
     )
     return shapes.Decided(cases=cases)
 

@@ -21,7 +21,7 @@ from core.desk.communities.export import Format, export, write_export
 from core.desk.communities.native_roles import BY_PLATFORM, LiveRoles, keep_native
 from core.desk.database.connection import Database, Session
 from core.desk.rules.careful_watch import FindLabel, WatchRecord
-from core.desk.rules.case_cards import DecidedLately, DeskStatus, Statistics
+from core.desk.rules.case_cards import DeskStatus, RecentDecision, Statistics
 from core.desk.rules.desk_ports import PolicyChanges
 from core.desk.rules.input_checks import check_text
 from core.desk.rules.policy import CommunityPolicy, differences, elsewhere, to_json, with_channel_moved
@@ -272,11 +272,11 @@ class CommunityGovernance:
 
         return await self._database.run("count what happened", work)
 
-    async def lately(self, platform: str, community: str, by: Person) -> tuple[DecidedLately, ...]:
+    async def lately(self, platform: str, community: str, by: Person) -> tuple[RecentDecision, ...]:
         """The newest decisions of people in the community, newest first."""
         place = await self._live_roles.refresh_in(platform, community, by)
 
-        async def work(session: Session) -> tuple[DecidedLately, ...]:
+        async def work(session: Session) -> tuple[RecentDecision, ...]:
             await _require(session, place, by, OnCase.READ)
             return await lately(session, place.id)
 

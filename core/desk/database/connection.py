@@ -272,7 +272,7 @@ class Database:
 
     async def _begun(self, session: Session) -> datetime:
         """The transaction's time, once it is certain that the tables are still those that this version can use."""
-        moment, current = await (postgresql if self.is_postgresql else sqlite).begun(session)
+        moment, current = await (postgresql if self.is_postgresql else sqlite).time_and_revision(session)
         if current != self._usable:
             if not may_use(current, self._own_revision):
                 raise StoreUnavailable(

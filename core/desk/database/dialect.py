@@ -70,7 +70,7 @@ def json_text(session: Session, document: ColumnElement[str], *path: ColumnEleme
     return func.json_extract(whole, place)
 
 
-def committed(row: _T | None) -> _T:
+def committed_row(row: _T | None) -> _T:
     """The row that kept ``insert_new`` from inserting; ``Conflict`` if it has disappeared meanwhile."""
     if row is None:
         raise Conflict(sentence("Somebody else changed the same row at this moment."), remedy=sentence("Try again."))

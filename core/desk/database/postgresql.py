@@ -227,7 +227,7 @@ async def check_durable(connection: AsyncConnection) -> None:
             )
 
 
-async def begun(session: AsyncSession) -> tuple[datetime, str | None]:
+async def time_and_revision(session: AsyncSession) -> tuple[datetime, str | None]:
     """The time by the database's clock, which all machines share, and the revision of its tables; in one question."""
     question = "SELECT clock_timestamp(), (SELECT version_num FROM alembic_version)"
     moment, revision = (await session.execute(text(question))).one()

@@ -100,7 +100,7 @@ async def forget_deleted(engine: AsyncEngine) -> None:
         await (await own.execute("PRAGMA wal_checkpoint(TRUNCATE)")).close()
 
 
-async def begun(session: AsyncSession) -> tuple[datetime, str | None]:
+async def time_and_revision(session: AsyncSession) -> tuple[datetime, str | None]:
     """The time by this machine's clock, since all processes that use the file run here, and the tables' revision."""
     revision: str | None = await session.scalar(text("SELECT version_num FROM alembic_version"))
     return datetime.now(UTC), revision

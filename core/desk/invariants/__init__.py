@@ -6,12 +6,12 @@ reply or a note.
 
 from core.desk.invariants.checks import INVARIANTS, Invariant, audit, check, violations
 from core.desk.invariants.facts import (
+    ArrivedReply,
     AuditLimits,
     Closure,
     Facts,
     OutsideRecord,
     Revocation,
-    Sent,
     Violation,
     read_facts,
     read_tables,
@@ -19,13 +19,13 @@ from core.desk.invariants.facts import (
 
 __all__ = [
     "INVARIANTS",
+    "ArrivedReply",
     "AuditLimits",
     "Closure",
     "Facts",
     "Invariant",
     "OutsideRecord",
     "Revocation",
-    "Sent",
     "Violation",
     "audit",
     "check",

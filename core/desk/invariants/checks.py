@@ -16,7 +16,7 @@ from typing import Final
 
 from core.desk.database.connection import Database
 from core.desk.database.revisions import may_use
-from core.desk.invariants.facts import AuditLimits, AuditLine, Facts, OutsideRecord, Sent, Violation, read_facts
+from core.desk.invariants.facts import ArrivedReply, AuditLimits, AuditLine, Facts, OutsideRecord, Violation, read_facts
 from core.desk.rules.approval import CLOSED, CaseState, text_hash
 from core.desk.runtime.findings import Finding
 from core.desk.schema import ApprovalRow, CaseRow, Change, JobRow, JobState, OutboxState
@@ -222,7 +222,7 @@ def _approved_by_somebody(facts: Facts, approval: ApprovalRow) -> Iterator[Viola
         )
 
 
-def _sent_as_approved(facts: Facts, reply: Sent) -> Iterator[Violation]:
+def _sent_as_approved(facts: Facts, reply: ArrivedReply) -> Iterator[Violation]:
     approval = facts.approvals.get(reply.approval_id)
     if approval is None or approval.case_id not in facts.cases:
         yield Violation(
@@ -389,11 +389,11 @@ def _never_opened(facts: Facts, community_id: str) -> bool:
     return all(line.change is not Change.POSTING for line in facts.chains.get(community_id, []))
 
 
-def _replies(facts: Facts) -> tuple[Sent, ...]:
+def _replies(facts: Facts) -> tuple[ArrivedReply, ...]:
     return (facts.record.sent or ()) if facts.record else ()
 
 
-def _place(case: CaseRow, reply: Sent) -> PostRef:
+def _place(case: CaseRow, reply: ArrivedReply) -> PostRef:
     """Where the case's post is; if its author was erased, the message can no longer be identified."""
     is_forgotten = case.message.startswith(FORGOTTEN)
     message = reply.in_reply_to.message if is_forgotten else case.message

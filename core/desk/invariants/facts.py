@@ -52,7 +52,7 @@ from core.models import PostRef, Suggestion
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class ArrivedReply:
     """A reply of Antiphon that reached the platform, whether or not it is still there.
 
     ``target_sha256`` is the hash of the post that it answers as Antiphon last read it, ``None`` where nobody looked.
@@ -97,7 +97,7 @@ class OutsideRecord:
         passages: the knowledge base: the SHA-256 of each passage by its id; ``None`` if it was not looked at.
     """
 
-    sent: tuple[Sent, ...] | None = None
+    sent: tuple[ArrivedReply, ...] | None = None
     acknowledged: tuple[PostRef, ...] = ()
     revoked: tuple[Revocation, ...] = ()
     closed: tuple[Closure, ...] = ()

@@ -23,14 +23,14 @@ from core.desk.rules.dashboard_ports import (
     CaseChanges,
     CommunityCard,
     ErasedPerson,
-    Hidden,
-    Kept,
+    HiddenCategories,
     KeptPost,
     LogCheck,
     LogFault,
     LogLines,
     LogPage,
     Move,
+    PersonalData,
     PreparedReply,
     Queue,
     RetentionPeriods,
@@ -186,16 +186,16 @@ class DeskRecord:
                 return LogCheck(chains, lines, tuple(faults))
             after = streams[-1]
 
-    async def kept(self, person: Person) -> Kept:
-        async def work(session: Session) -> Kept:
-            return await _kept_about(session, person.platform, person.user) or Kept(person.platform)
+    async def kept(self, person: Person) -> PersonalData:
+        async def work(session: Session) -> PersonalData:
+            return await _kept_about(session, person.platform, person.user) or PersonalData(person.platform)
 
         return await self._database.run("look for what is kept", work)
 
-    async def kept_about(self, platform: str, community: str, by: Person, user: str) -> Kept | None:
+    async def kept_about(self, platform: str, community: str, by: Person, user: str) -> PersonalData | None:
         place = await self._live_roles.refresh_in(platform, community, by)
 
-        async def work(session: Session) -> Kept | None:
+        async def work(session: Session) -> PersonalData | None:
             await require_on_community(session, place.id, by, OnCommunity.ERASE)
             await require_only_here(session, await known_pseudonym(session, platform, user), place.id)
             return await _kept_about(session, platform, user)
@@ -210,7 +210,7 @@ class DeskRecord:
         return ErasedPerson(posts=erased.cases, roles=erased.memberships, notes=erased.notes, waiting=erased.waiting)
 
 
-async def _kept_about(session: Session, platform: str, user: str) -> Kept | None:
+async def _kept_about(session: Session, platform: str, user: str) -> PersonalData | None:
     who = await known_pseudonym(session, platform, user)
     if who is None:
         return None
@@ -263,7 +263,7 @@ class DeskOverview:
         platform: str = "",
         community: str = "",
         page: int = 0,
-        hides: Hidden = NOTHING_HIDDEN,
+        hides: HiddenCategories = NOTHING_HIDDEN,
     ) -> Queue:
         async def work(session: Session) -> Queue:
             return await queue.queue(

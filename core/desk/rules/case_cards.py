@@ -289,7 +289,7 @@ class RefusedReply:
 
 
 @dataclass(frozen=True, slots=True)
-class DecidedLately:
+class RecentDecision:
     """One decision: what became of which case, why, by whom (a name that the community knows), and when.
 
     ``now`` is the state of the case since. ``gist`` is a sentence of the project's cards that says what the post said,

@@ -105,7 +105,7 @@ class OwnLibrary(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Hidden:
+class HiddenCategories:
     """Categories of cases that somebody keeps out of their own queue: posts against some groups, and threats."""
 
     groups: frozenset[TargetGroup] = frozenset()
@@ -116,7 +116,7 @@ class Hidden:
         return group in self.groups or (self.threats and severity == CALLS_FOR_VIOLENCE)
 
 
-NOTHING_HIDDEN: Final = Hidden()
+NOTHING_HIDDEN: Final = HiddenCategories()
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,7 @@ class Preferences:
     language: str = ""
     has_keys: bool = False
     is_quiet: bool = False
-    hides: Hidden = NOTHING_HIDDEN
+    hides: HiddenCategories = NOTHING_HIDDEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,7 +332,7 @@ class Overview(Protocol):
         platform: str = "",
         community: str = "",
         page: int = 0,
-        hides: Hidden = NOTHING_HIDDEN,
+        hides: HiddenCategories = NOTHING_HIDDEN,
     ) -> Queue:
         """A page of what waits, of all their communities or of one; of a page that there is not, the last one."""
         ...
@@ -521,7 +521,7 @@ class OwnRole:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class PersonalData:
     """What is kept about a person on one platform; no other person is named in it.
 
     Attributes:
@@ -577,11 +577,11 @@ class CommunityRecord(Protocol):
         """Compute every chain of the community's log again; ``NotAllowed`` if they may not read it."""
         ...
 
-    async def kept(self, person: Person) -> Kept:
+    async def kept(self, person: Person) -> PersonalData:
         """What is kept about the person who asks."""
         ...
 
-    async def kept_about(self, platform: str, community: str, by: Person, user: str) -> Kept | None:
+    async def kept_about(self, platform: str, community: str, by: Person, user: str) -> PersonalData | None:
         """What is kept about somebody, by the platform's id; ``None`` where nobody is known by it.
 
         Raises:

@@ -17,10 +17,10 @@ from core.desk.rules.careful_watch import FindLabel, WatchRecord
 from core.desk.rules.case_cards import (
     Approval,
     Card,
-    DecidedLately,
     DeskStatus,
     OpenCases,
     ProposedReply,
+    RecentDecision,
     RefusedReply,
     Statistics,
 )
@@ -252,7 +252,7 @@ class Governance(Protocol):
         """The outcome of the cases that were flagged in the last ``since``."""
         ...
 
-    async def lately(self, platform: str, community: str, by: Person) -> tuple[DecidedLately, ...]:
+    async def lately(self, platform: str, community: str, by: Person) -> tuple[RecentDecision, ...]:
         """The newest decisions of people there, newest first; for everybody who may read cases."""
         ...
 

@@ -12,7 +12,7 @@ from typing import Final
 from sqlalchemy import ColumnElement, delete, exists, or_, select, update
 
 from core.desk.database.connection import Session
-from core.desk.rules.dashboard_ports import Hidden, Preferences
+from core.desk.rules.dashboard_ports import HiddenCategories, Preferences
 from core.desk.rules.roles import Person
 from core.desk.schema import AccountPersonRow, AccountRow, ApiTokenRow, KnownNameRow, MembershipRow, WebSessionRow
 from core.desk.store.people import known_pseudonym
@@ -55,10 +55,10 @@ def _wants(row: AccountRow) -> Preferences:
     """A category of a later version, which this one does not know, is not hidden."""
     names = set(row.hides.split())
     groups = frozenset(group for group in TargetGroup if group.name.lower() in names)
-    return Preferences(row.language, row.has_keys, row.is_quiet, Hidden(groups, _THREATS in names))
+    return Preferences(row.language, row.has_keys, row.is_quiet, HiddenCategories(groups, _THREATS in names))
 
 
-def _hidden(hides: Hidden) -> str:
+def _hidden(hides: HiddenCategories) -> str:
     return " ".join([*sorted(group.name.lower() for group in hides.groups), *([_THREATS] if hides.threats else [])])
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from sqlalchemy import delete, select, update
 
 from core.desk.database.connection import Session
-from core.desk.database.dialect import committed, insert_all_new, insert_new
+from core.desk.database.dialect import committed_row, insert_all_new, insert_new
 from core.desk.rules.roles import OnCase, OnCommunity, Person, Role, may_on_case, may_on_community, refused
 from core.desk.schema import CommunityRow, KnownNameRow, MembershipRow, PersonRow
 from core.i18n.sentences import Name
@@ -44,7 +44,7 @@ async def pseudonym(session: Session, platform: str, user: str) -> str:
     row = _new_row(session, lookup_of(session.secret, platform, user))
     if await insert_new(session, PersonRow, row, "lookup"):
         return str(row["id"])
-    return committed(await known_pseudonym(session, platform, user))
+    return committed_row(await known_pseudonym(session, platform, user))
 
 
 async def pseudonyms(session: Session, people: Collection[tuple[str, str]]) -> dict[tuple[str, str], str]:
@@ -57,7 +57,7 @@ async def pseudonyms(session: Session, people: Collection[tuple[str, str]]) -> d
             session, PersonRow, [_new_row(session, lookup) for lookup in lookups if lookup not in ids], "lookup"
         )
         ids = {str(lookup): str(id_) for lookup, id_ in await session.execute(query)}
-    return {person: committed(ids.get(lookup)) for lookup, person in lookups.items()}
+    return {person: committed_row(ids.get(lookup)) for lookup, person in lookups.items()}
 
 
 def _new_row(session: Session, lookup: str) -> dict[str, object]:

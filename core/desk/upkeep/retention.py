@@ -87,7 +87,7 @@ KEPT: Final = timedelta(days=7)
 _OVER: Final = (JobState.DONE, JobState.CANCELLED, JobState.DEAD)
 
 
-class Pruning:
+class Cleanup:
     """Deletes old jobs, old counts of what the filter looked at, flags that made no case, and old updates.
 
     Args:

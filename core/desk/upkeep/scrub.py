@@ -62,7 +62,7 @@ async def ask_to_scrub(session: Session, because: str) -> None:
     await jobs.enqueue(session, f"{SCRUB}:{because}", SCRUB)
 
 
-class Scrubbing:
+class DiskScrub:
     """Rewrites the database's files."""
 
     def __init__(self, database: Database) -> None:

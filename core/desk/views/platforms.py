@@ -18,7 +18,7 @@ from core.i18n.sentences import from_json, to_json
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class PlatformStatus:
     """The state of a platform in the process that serves it.
 
     Attributes:
@@ -37,7 +37,7 @@ class Standing:
     note: str = ""
 
 
-async def keep(session: Session, owner: str, standings: Sequence[Standing], lease: timedelta) -> None:
+async def keep(session: Session, owner: str, standings: Sequence[PlatformStatus], lease: timedelta) -> None:
     """Store the states of a process's platforms, for ``lease``; an unchanged state keeps the time since which it holds.
 
     Rows of processes that are gone are replaced by that of a process which serves the same platform.
@@ -56,7 +56,7 @@ async def keep(session: Session, owner: str, standings: Sequence[Standing], leas
         await session.merge(now)
 
 
-def _row(session: Session, owner: str, standing: Standing, lease: timedelta) -> PlatformRow:
+def _row(session: Session, owner: str, standing: PlatformStatus, lease: timedelta) -> PlatformRow:
     is_waiting = standing.state is PlatformState.WAITING
     return PlatformRow(
         platform=standing.platform,

@@ -17,7 +17,7 @@ from core.desk.rules.dashboard_ports import (
     NOTHING_HIDDEN,
     CaseChanges,
     CommunityRef,
-    Hidden,
+    HiddenCategories,
     Queue,
     QueuedCase,
     RetentionPeriods,
@@ -85,7 +85,7 @@ async def queue(
     platform: str = "",
     community: str = "",
     page: int = 0,
-    hides: Hidden = NOTHING_HIDDEN,
+    hides: HiddenCategories = NOTHING_HIDDEN,
 ) -> Queue:
     """A page of what waits: what needs a decision first, the gravest before others, the oldest first.
 
@@ -126,7 +126,9 @@ async def _number(session: Session, *conditions: ColumnElement[bool]) -> int:
     return int(await session.scalar(select(func.count()).select_from(CaseRow).where(*conditions)) or 0)
 
 
-async def _hidden(session: Session, hides: Hidden, is_listed: Collection[ColumnElement[bool]]) -> ColumnElement[bool]:
+async def _hidden(
+    session: Session, hides: HiddenCategories, is_listed: Collection[ColumnElement[bool]]
+) -> ColumnElement[bool]:
     """Whether a case is of a hidden category, by what was said of it last, or so far where it is drafted now."""
     group = func.coalesce(of_newest_suggestion(SuggestionRow.target_group.expression), "")
     is_hidden: list[ColumnElement[bool]] = [group.in_(sorted(hides.groups))]

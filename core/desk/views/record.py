@@ -11,8 +11,8 @@ from sqlalchemy import ColumnElement, func, or_, select
 
 from core.desk.database.connection import Session
 from core.desk.rules.approval import CaseState
-from core.desk.rules.case_cards import DecidedLately
-from core.desk.rules.dashboard_ports import CommunityRef, Kept, LogLine, LogLines, LogPage, OwnPost, OwnRole
+from core.desk.rules.case_cards import RecentDecision
+from core.desk.rules.dashboard_ports import CommunityRef, LogLine, LogLines, LogPage, OwnPost, OwnRole, PersonalData
 from core.desk.schema import AuditRow, CaseRow, CommunityRow, FirstApprovalRow, MembershipRow, NoteRow
 from core.desk.store.communities import EVERYWHERE
 from core.desk.store.people import known_name, name_of, names_of
@@ -77,7 +77,7 @@ async def chains(session: Session, community_id: str, after: str, most: int) -> 
     return streams, rows.all()
 
 
-async def kept(session: Session, platform: str, person: str) -> Kept:
+async def kept(session: Session, platform: str, person: str) -> PersonalData:
     """What is kept about a person, by pseudonym, without what the words of others hold of theirs."""
     roles = (
         select(MembershipRow, CommunityRow.platform, CommunityRow.name)
@@ -91,7 +91,7 @@ async def kept(session: Session, platform: str, person: str) -> Kept:
         .select_from(NoteRow)
         .join(AuditRow, (AuditRow.stream == NoteRow.stream) & (AuditRow.seq == NoteRow.seq))
     )
-    return Kept(
+    return PersonalData(
         platform=platform,
         roles=tuple(
             OwnRole(CommunityRef(platform if where == EVERYWHERE else where, name), row.role, row.name, row.granted_at)
@@ -116,7 +116,7 @@ _FIRST: Final = sentence("approved first; another person must approve the same t
 _PSEUDONYM: Final = re.compile(r"\bp-[0-9a-f]{20}\b")
 
 
-async def lately(session: Session, community_id: str) -> tuple[DecidedLately, ...]:
+async def lately(session: Session, community_id: str) -> tuple[RecentDecision, ...]:
     """The newest decisions of people about cases of a community, undone ones included, newest first."""
     query = (
         select(AuditRow, CaseRow)
@@ -125,14 +125,14 @@ async def lately(session: Session, community_id: str) -> tuple[DecidedLately, ..
         .order_by(AuditRow.at.desc(), AuditRow.id.desc())
         .limit(MOST)
     )
-    decisions: list[DecidedLately] = []
+    decisions: list[RecentDecision] = []
     for line, case in (await session.execute(query)).all():
         name, why = (
             await name_of(session, community_id, line.actor),
             await with_names(session, community_id, line.reason),
         )
         decisions.append(
-            DecidedLately(case.id, _ref(case), line.to_state or case.state, case.state, why, name, line.at)
+            RecentDecision(case.id, _ref(case), line.to_state or case.state, case.state, why, name, line.at)
         )
     firsts = (
         select(FirstApprovalRow, CaseRow)
@@ -143,13 +143,13 @@ async def lately(session: Session, community_id: str) -> tuple[DecidedLately, ..
     )
     for first, case in (await session.execute(firsts)).all():
         name = await name_of(session, community_id, first.moderator)
-        decisions.append(DecidedLately(case.id, _ref(case), CaseState.IN_REVIEW, case.state, _FIRST, name, first.at))
+        decisions.append(RecentDecision(case.id, _ref(case), CaseState.IN_REVIEW, case.state, _FIRST, name, first.at))
     newest = sorted(decisions, key=lambda decision: decision.at, reverse=True)[:MOST]
     readings = {case_id: (await said_of(session, case_id))[0] for case_id in {one.case_id for one in newest}}
     return tuple(_with_reading(one, readings[one.case_id]) for one in newest)
 
 
-def _with_reading(decision: DecidedLately, reading: Reading | None) -> DecidedLately:
+def _with_reading(decision: RecentDecision, reading: Reading | None) -> RecentDecision:
     if reading is None:
         return decision
     return replace(decision, gist=gist_of(reading), group=reading.target_group, severity=reading.severity)

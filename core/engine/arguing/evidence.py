@@ -13,7 +13,7 @@ from typing import Final
 from core.engine.llm.budget import MeteredModel
 from core.engine.llm.prompts import load_prompt, quoted, unmarked
 from core.engine.outcomes import StageOutcome
-from core.engine.ports import EvidenceQuery, EvidenceSource, Found, Generation
+from core.engine.ports import EvidenceQuery, EvidenceSource, Generation, SearchResult
 from core.engine.scoring.grounding import same_figures
 from core.engine.wording.injection import instructs
 from core.engine.wording.text import sentences
@@ -123,7 +123,7 @@ def far_from(evidence: Sequence[Evidence]) -> frozenset[str]:
     return frozenset(passage.id for passage in evidence if passage.scores.get("claim", NEAR) < NEAR)
 
 
-async def _by_preference(query: EvidenceQuery, publishers: tuple[str, ...], source: EvidenceSource) -> Found:
+async def _by_preference(query: EvidenceQuery, publishers: tuple[str, ...], source: EvidenceSource) -> SearchResult:
     """The passages of the preferred publishers; if there are none, those of any publisher."""
     if not publishers:
         return await source.search(query)
@@ -135,7 +135,7 @@ async def _by_preference(query: EvidenceQuery, publishers: tuple[str, ...], sour
         "evidence: nothing by {publishers} bears on the claim; all publishers were searched",
         publishers=", ".join(publishers),
     )
-    return Found(others.passages, (*others.notes, note))
+    return SearchResult(others.passages, (*others.notes, note))
 
 
 async def summarise(evidence: Sequence[Evidence], model: MeteredModel) -> StageOutcome[list[Evidence]]:

@@ -78,7 +78,7 @@ class Analysis:
     is_stated: bool = False
 
 
-def offered(text: str, language: str | None, router: Router, signals: Signals) -> list[Route]:
+def offered_stereotypes(text: str, language: str | None, router: Router, signals: Signals) -> list[Route]:
     """The stereotypes that a post may put forward, about the likeliest groups, the likeliest first. Blocking."""
     shares = router.groups(text, language)
     groups = sorted(shares, key=lambda group: -shares[group])[:_GROUPS]
@@ -139,7 +139,7 @@ async def read_at_once(
     unread = decide(replace(signals, is_models_alone=False), {})
     if not pooling.counts(Question.HATEFUL, is_alone=signals.hateful is None):
         return StageOutcome((unread, ""), [])
-    routes = await asyncio.to_thread(offered, post.text, signals.language, router, signals)
+    routes = await asyncio.to_thread(offered_stereotypes, post.text, signals.language, router, signals)
     try:
         analysis = await analyse(post, routes, model)
     except (BadAnswer, ModelUnavailable) as err:

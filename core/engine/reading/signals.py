@@ -280,7 +280,7 @@ def signals_of_words(text: str, expected: str, chosen: str | None, also: frozens
     by_words = bool(_WISH_OF_DEATH.search(text) or (_VIOLENCE.search(text) and _CALL.search(text)))
     is_only_code = is_code(text) and not (by_words or groups_named(text) or slurs_in(text))
     language = chosen or (None if is_only_code else language_of_post(text, expected))  # a program's words are of none
-    group = attacked(undisguised(text, language), language, {})
+    group = attacked_group(undisguised(text, language), language, {})
     is_named, is_addressed = bool(people_named(text, language)), bool(_ADDRESS.search(text))
     return Signals(
         language,
@@ -317,7 +317,7 @@ def _signals(text: str, reader: PostReader, expected: str, chosen: str | None, a
     return replace(
         signals,
         hateful=signs.hateful,
-        target_group=attacked(open_text, language, signs.groups),
+        target_group=attacked_group(open_text, language, signs.groups),
         calls_for_violence=signs.threat >= (_THREATENS_BY_WORDS if signals.calls_for_violence else THREATENS),
         unlikely_groups=frozenset(other for other, share in signs.groups.items() if share < _GROUP_IS_UNLIKELY)
         - hinted,
@@ -327,7 +327,7 @@ def _signals(text: str, reader: PostReader, expected: str, chosen: str | None, a
     )
 
 
-def attacked(text: str, language: str | None, shares: Mapping[TargetGroup, float]) -> TargetGroup | None:
+def attacked_group(text: str, language: str | None, shares: Mapping[TargetGroup, float]) -> TargetGroup | None:
     """The group that a post attacks, by the reader's shares and the words for groups; ``None`` where neither is sure.
 
     The reader decides where it is sure of a group. Otherwise a post that names exactly one group is taken to attack it.

@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from core.engine.scoring.proper_names import NameSpan, TextNames, known_by, names_in
-from core.engine.scoring.repeated import without_repeated
+from core.engine.scoring.repeated_figures import without_repeated
 from core.engine.wording.figures import Figure, FigureKind, Weight, figures, says, weight_of
 from core.engine.wording.final_text import without_links
 from core.engine.wording.language import NAMES

@@ -27,7 +27,7 @@ from core.engine.scoring.factual import is_factual
 from core.engine.scoring.gates import UNPROVEN, intent_fault, second_doubt
 from core.engine.scoring.grounding import NAME, unsupported
 from core.engine.scoring.receipts import warnings_of
-from core.engine.scoring.repeated import without_repeated
+from core.engine.scoring.repeated_figures import without_repeated
 from core.engine.wording.text import content_stems, numbers, sentences
 from core.engine.writing.first_drafts import compose
 from core.engine.writing.writer import BARE, Writer

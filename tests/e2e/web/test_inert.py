@@ -17,7 +17,7 @@ from core.desk.rules.policy import MAX_KEYWORD, MAX_KEYWORDS
 from core.desk.rules.roles import Person, Role
 from core.desk.store import communities, own_cards, prepared
 from core.engine.cards.bank import OwnReply
-from core.engine.ports import EvidenceQuery, Found
+from core.engine.ports import EvidenceQuery, SearchResult
 from core.models import Draft, Evidence, Intent, Scores, Source, TargetGroup
 from tests.fakes.ports.cards import POST, REVIEWED
 from tests.fakes.web.browsing import Dashboard, dashboard
@@ -35,12 +35,12 @@ _WHO = Person("discord", "731", PAYLOADS[0])
 class _Shelf:
     """Evidence whose every word is such a text."""
 
-    async def search(self, query: EvidenceQuery) -> Found:
+    async def search(self, query: EvidenceQuery) -> SearchResult:
         found = tuple(
             Evidence(one, one, one, Source(one, one, 2024, None, "javascript:alert(1)"), caution=one)
             for one in PAYLOADS[:SHAPES]
         )
-        return Found(found, PAYLOADS[SHAPES : SHAPES + 3])
+        return SearchResult(found, PAYLOADS[SHAPES : SHAPES + 3])
 
 
 def _card(number: int) -> WrittenCard:

@@ -10,7 +10,7 @@ from bot.compose.application import open_application
 from bot.compose.discord import MakeClient, discord_platform
 from bot.serve.process import serve
 from bot.settings import Settings
-from core.desk.views.platforms import Standing
+from core.desk.views.platforms import PlatformStatus
 from core.engine.llm.profiles import Profile
 from core.engine.pipeline import Engine
 
@@ -26,7 +26,7 @@ async def serve_discord(
 ) -> None:
     """Serve until ``stop`` is set; ``on_ready`` gets the line that says how to add the bot to a server."""
 
-    def hear(standing: Standing) -> None:
+    def hear(standing: PlatformStatus) -> None:
         if standing.note:
             on_ready(standing.note)
 

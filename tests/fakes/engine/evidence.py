@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.engine.ports import EvidenceQuery, Found
+from core.engine.ports import EvidenceQuery, SearchResult
 from core.errors import IndexUnavailable
 from core.models import Evidence
 
@@ -16,10 +16,10 @@ class FakeEvidence:
         self._passages, self._is_down = tuple(passages), is_down
         self.asked: list[EvidenceQuery] = []
 
-    async def search(self, query: EvidenceQuery) -> Found:
+    async def search(self, query: EvidenceQuery) -> SearchResult:
         """The passages, in the order given."""
         self.asked.append(query)
         if self._is_down:
             raise IndexUnavailable("The fake index is down.")
         wanted = [one for one in self._passages if not query.publishers or one.source.publisher in query.publishers]
-        return Found(tuple(wanted[: query.limit]))
+        return SearchResult(tuple(wanted[: query.limit]))

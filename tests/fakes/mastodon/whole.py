@@ -27,7 +27,7 @@ from core.desk.communities.decisions import CommunityDesk
 from core.desk.rules.policy import PlaceRules
 from core.desk.rules.roles import Operator, Role
 from core.desk.rules.roles import Person as Member
-from core.desk.views.platforms import Standing
+from core.desk.views.platforms import PlatformStatus
 from core.engine.pipeline import Engine
 from tests.fakes.machine.patience import GUARD_SECONDS
 from tests.fakes.mastodon.server.server import MastodonServer
@@ -141,7 +141,7 @@ async def _serving(
 ) -> AsyncIterator[None]:
     stop, ready = asyncio.Event(), asyncio.get_running_loop().create_future()
 
-    def hear(standing: Standing) -> None:
+    def hear(standing: PlatformStatus) -> None:
         if standing.note:
             town.notes.append(standing.note)
             if not ready.done():

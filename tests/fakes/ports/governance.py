@@ -13,7 +13,7 @@ from typing import Any
 
 from core.desk.rules.approval import CaseState
 from core.desk.rules.careful_watch import FindLabel, WatchRecord
-from core.desk.rules.case_cards import DecidedLately, DeskStatus, Statistics
+from core.desk.rules.case_cards import DeskStatus, RecentDecision, Statistics
 from core.desk.rules.desk_ports import PolicyChanges
 from core.desk.rules.policy import CommunityPolicy
 from core.desk.rules.roles import OnCase, OnCommunity, Person, Role, may_on_case, may_on_community, refused
@@ -43,7 +43,7 @@ class FakeGovernance:
     def __init__(self) -> None:
         self.policies: dict[str, CommunityPolicy] = {}
         self.standing = STATUS
-        self.decided: tuple[DecidedLately, ...] = ()
+        self.decided: tuple[RecentDecision, ...] = ()
         self.watched = WatchRecord()
         self.counted = Counter[str]()
         self.done: list[tuple[object, ...]] = []
@@ -161,7 +161,7 @@ class FakeGovernance:
             share_first_rank=None,
         )
 
-    async def lately(self, platform: str, community: str, by: Person) -> tuple[DecidedLately, ...]:
+    async def lately(self, platform: str, community: str, by: Person) -> tuple[RecentDecision, ...]:
         """What the test set."""
         await self.require(platform, community, by, OnCase.READ)
         return self.decided

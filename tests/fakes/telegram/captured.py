@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from adapters.telegram.capture import Capture, install
 from adapters.telegram.connection.client import TelegramClient, TelegramOptions
-from adapters.telegram.connection.updates import arrived, heard
+from adapters.telegram.connection.updates import heard, inbox_update
 from core.desk.rules.desk_ports import Casework
 from core.desk.rules.platforms import WaitingUpdate
 from core.desk.rules.policy import CommunityPolicy
@@ -76,7 +76,7 @@ class CaptureTown:
         """Hand one update to the listeners; whether one of them dealt with it."""
         now = datetime.now(UTC)
         return await self.client.hear(
-            replace(heard(WaitingUpdate(arrived(raw), now, now), self.client), is_late=is_late)
+            replace(heard(WaitingUpdate(inbox_update(raw), now, now), self.client), is_late=is_late)
         )
 
     async def opens_private_chat(self, user: int) -> None:

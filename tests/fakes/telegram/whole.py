@@ -22,7 +22,7 @@ from bot.compose.platforms import configured_platforms
 from bot.serve.platforms import ServedPlatform
 from bot.serve.process import serve
 from bot.settings import DeskSettings, Settings, TelegramSettings
-from core.desk.views.platforms import Standing
+from core.desk.views.platforms import PlatformStatus
 from core.engine.pipeline import Engine
 from tests.fakes.engine.brief import PATIENT
 from tests.fakes.machine.patience import GUARD_SECONDS
@@ -169,7 +169,7 @@ async def served(
     stop = asyncio.Event()
     ready = asyncio.get_running_loop().create_future()
 
-    def hear(standing: Standing) -> None:
+    def hear(standing: PlatformStatus) -> None:
         if standing.note:
             on_ready(standing.note)
             if not ready.done():

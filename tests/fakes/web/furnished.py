@@ -17,7 +17,7 @@ from core.desk.communities.decisions import CommunityDesk
 from core.desk.rules.closures import CloseReason
 from core.desk.rules.numbers import LEAST
 from core.desk.rules.roles import Operator, Person, Role
-from core.engine.ports import EvidenceQuery, Found
+from core.engine.ports import EvidenceQuery, SearchResult
 from core.models import Evidence, Source
 from tests.fakes.desk.decisions import execute
 from tests.fakes.ports.cards import POST, REVIEWED, samples
@@ -62,10 +62,10 @@ _CARD: Final = {
 class _Shelf:
     """Evidence: always the same passage, with all that can be said of one."""
 
-    async def search(self, query: EvidenceQuery) -> Found:
+    async def search(self, query: EvidenceQuery) -> SearchResult:
         source = Source("Inter-Parliamentary Union", "Women in parliaments", 2024, None, "https://ipu.example/1")
         found = Evidence("women-001", "A quarter of them are women.", "", source, caution="It is of 2024.")
-        return Found((found,), ("The index is old.",))
+        return SearchResult((found,), ("The index is old.",))
 
 
 @dataclass(frozen=True, slots=True)

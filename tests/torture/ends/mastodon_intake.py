@@ -27,7 +27,7 @@ from adapters.mastodon.connection.notifications import NotificationPoll
 from adapters.mastodon.connection.refs import NAME
 from adapters.mastodon.connection.updates import FIRST, MastodonDispatcher
 from bot.compose.desk import build_casework, build_desk
-from bot.serve.supervision import cancelled, first_of
+from bot.serve.supervision import cancel_all, first_of
 from core.desk.communities.decisions import CommunityDesk
 from core.desk.communities.governance import CommunityGovernance
 from core.desk.database.connection import Database, Session
@@ -226,7 +226,7 @@ async def _take_in_the_rest(
     finally:
         if taking.done():
             taking.result()
-        await cancelled([taking])
+        await cancel_all([taking])
 
 
 async def _found(session: Session, place: Place, kills: int, mentions: int) -> KilledIntake:

@@ -30,7 +30,7 @@ from adapters.telegram.connection.limiter import TelegramLimiter
 from adapters.telegram.connection.refs import NAME
 from adapters.telegram.connection.updates import TelegramDispatcher, UpdatePoll
 from bot.compose.desk import build_casework, build_desk
-from bot.serve.supervision import cancelled, first_of
+from bot.serve.supervision import cancel_all, first_of
 from core.desk.communities.governance import CommunityGovernance
 from core.desk.database.connection import Database, Session
 from core.desk.runtime.faults import installed, reach
@@ -219,4 +219,4 @@ async def _take_in_the_rest(place: Place, server: TelegramServer, database: Data
     finally:
         if taking.done():
             taking.result()
-        await cancelled([taking])
+        await cancel_all([taking])

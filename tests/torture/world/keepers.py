@@ -21,8 +21,8 @@ from core.desk.upkeep.chores import Chore, Chores, slot_key
 from core.desk.upkeep.digest import EVERY, Digest
 from core.desk.upkeep.erasure import ERASURE, Erasure
 from core.desk.upkeep.expiry import Expiry, FoldedCases
-from core.desk.upkeep.retention import Pruning, Retention, months_before
-from core.desk.upkeep.scrub import SCRUB, Scrubbing
+from core.desk.upkeep.retention import Cleanup, Retention, months_before
+from core.desk.upkeep.scrub import SCRUB, DiskScrub
 from tests.fakes.desk.chores import NOW, job
 from tests.fakes.desk.people import COMMUNITY_ID, PLATFORM
 from tests.torture.world.posts import said_in_thread
@@ -99,7 +99,7 @@ class Keepers(Scene):
             case Keeping.DIGEST:
                 await Digest(self.database).do(job(slot_key("audit digest", self.clock(), EVERY)))
             case Keeping.PRUNING:
-                await Pruning(self.database).do(NOW)
+                await Cleanup(self.database).do(NOW)
             case Keeping.ROOM:
                 await self.desk.intake.admit_waiting()
             case Keeping.ASKED:
@@ -122,7 +122,7 @@ class Keepers(Scene):
 
     async def do_what_was_asked(self) -> None:
         """Erasures that were interrupted go on, and erased words are scrubbed off the disk."""
-        erasure, scrubbing = Erasure(self.database), Scrubbing(self.database)
+        erasure, scrubbing = Erasure(self.database), DiskScrub(self.database)
         asked = [Chore(ERASURE, erasure.do, must_end=True), Chore(SCRUB, scrubbing.do, must_end=True)]
         await Chores(self.database, asked, "keeper").drain()
         if not await self.is_erasing():

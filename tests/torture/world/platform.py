@@ -18,7 +18,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
-from core.desk.invariants import Sent
+from core.desk.invariants import ArrivedReply
 from core.desk.rules.approval import ApprovedReply, text_hash
 from core.desk.rules.case_cards import InPublic
 from core.desk.rules.policy import CommunityPolicy
@@ -46,7 +46,7 @@ class Outcome(StrEnum):
 class Line:
     """One reply that came to stand: what was sent, under which key, and when."""
 
-    sent: Sent
+    sent: ArrivedReply
     key: str
     at: datetime
 
@@ -106,7 +106,7 @@ class FileLog(Log):
 def _line(document: dict[str, Any]) -> Line:
     sent = document["sent"]
     refs = {name: PostRef(**sent[name]) for name in ("ref", "in_reply_to")}
-    return Line(Sent(**(sent | refs)), document["key"], datetime.fromisoformat(document["at"]))
+    return Line(ArrivedReply(**(sent | refs)), document["key"], datetime.fromisoformat(document["at"]))
 
 
 def utc_now() -> datetime:
@@ -151,7 +151,7 @@ class LoggedPlatform:
     def resend_seconds(self) -> float:
         return KEYS_KEPT / 2 if self._has_keys else 0.0
 
-    def sent(self) -> tuple[Sent, ...]:
+    def sent(self) -> tuple[ArrivedReply, ...]:
         """All that ever came to stand here."""
         return tuple(line.sent for line in self.log.lines())
 
@@ -209,7 +209,7 @@ class LoggedPlatform:
                     return SentReply(line.sent.ref, line.at)
             ref = replace(reply.in_reply_to, message=f"reply-{len(lines)}-{os.getpid()}")
             target = self.last_read.get(reply.in_reply_to)
-            sent = Sent(reply.approval_id, ref, reply.in_reply_to, text_hash(reply.text), target)
+            sent = ArrivedReply(reply.approval_id, ref, reply.in_reply_to, text_hash(reply.text), target)
             self.log.append(Line(sent, reply.key, now))
         self.arrived.set()
         return SentReply(ref, now)

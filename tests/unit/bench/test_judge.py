@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from bench import judging
-from bench.judging import (
+from bench import judge
+from bench.judge import (
     Trial,
     accuracy,
     agreement,
@@ -38,9 +38,9 @@ def _matrix(qualities: list[float], place: float = 0.0) -> dict[tuple[int, int],
 
 def test_the_simulation_tells_methods_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ours finds more than the rewards alone, and asks for at most two verdicts a candidate, the seed for n - 1."""
-    monkeypatch.setattr(judging, "TRIALS", 40)
-    monkeypatch.setattr(judging, "SIZES", (6,))
-    rows: dict[object, dict[str, Any]] = {row["method"]: dict(row) for row in judging.simulation()}
+    monkeypatch.setattr(judge, "TRIALS", 40)
+    monkeypatch.setattr(judge, "SIZES", (6,))
+    rows: dict[object, dict[str, Any]] = {row["method"]: dict(row) for row in judge.simulation()}
     ours, seed, alone = (rows[name] for name in ("adaptive (ours)", "round robin, letters (seed)", "rewards alone"))
     assert ours["best three found"] > alone["best three found"]
     assert ours["verdicts a candidate"] <= 2
@@ -51,7 +51,7 @@ def test_the_simulation_tells_methods_apart(monkeypatch: pytest.MonkeyPatch) -> 
 def test_every_method_ranks_everybody(size: int) -> None:
     """Where rewards and judge agree, every method names the same winner."""
     seeds = [float(index) for index in range(size)]
-    for name, method in judging.METHODS.items():
+    for name, method in judge.METHODS.items():
         order, calls = method(seeds, _matrix(seeds))
         assert sorted(order) == list(range(size)), name
         assert order[0] == size - 1, name
@@ -79,8 +79,8 @@ def test_a_sweep_never_stops_early_and_leaves_the_rule_as_it_was() -> None:
     qualities = [3.0, 2.0, 1.0, 0.0, -1.0, -2.0]
     outcomes = swept(Trial([0, 1, 2, 3, 4, 5], qualities, _matrix(qualities)))
     asked = [calls for _, _, calls in outcomes]
-    assert asked[judging.BUDGETS.index(0.5)] == 3
-    assert asked[judging.BUDGETS.index(2.0)] == 12
+    assert asked[judge.BUDGETS.index(0.5)] == 3
+    assert asked[judge.BUDGETS.index(2.0)] == 12
     assert asked == sorted(asked)
     assert before == ranking.ERROR_BUDGET
 
@@ -95,10 +95,10 @@ def test_savings_name_the_fewest_verdicts_that_are_as_good() -> None:
 
 def test_what_no_limit_reaches_is_not_called_saved(monkeypatch: pytest.MonkeyPatch) -> None:
     """With one verdict for all, ours cannot keep up with a round robin against the rewards' lead."""
-    monkeypatch.setattr(judging, "BUDGETS", (0.1,))
+    monkeypatch.setattr(judge, "BUDGETS", (0.1,))
     chance = random.Random(3)
     trials = [Trial(logit_sums(matrix, 6), seeds, matrix) for _, seeds, matrix in (simulated(6, 4, chance),) * 5]
-    assert logit_sums(trials[0].matrix, 6)[:3] != judging.rewards_alone(trials[0].seeds, trials[0].matrix)[0][:3]
+    assert logit_sums(trials[0].matrix, 6)[:3] != judge.rewards_alone(trials[0].seeds, trials[0].matrix)[0][:3]
     assert savings(trials, {})[-1]["saved %"] is None
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from adapters.web.library import _PAGE
 from core.desk.rules.roles import OnCommunity, Person, Role, may_on_community
-from core.engine.ports import EvidenceQuery, Found
+from core.engine.ports import EvidenceQuery, SearchResult
 from core.models import Evidence, Source
 from tests.fakes.ports.cards import POST, REVIEWED
 from tests.fakes.web.browsing import Browser, Dashboard, dashboard
@@ -197,11 +197,11 @@ class _Shelf:
     def __init__(self) -> None:
         self.asked: list[EvidenceQuery] = []
 
-    async def search(self, query: EvidenceQuery) -> Found:
+    async def search(self, query: EvidenceQuery) -> SearchResult:
         """Always the same passage."""
         self.asked.append(query)
         source = Source("Inter-Parliamentary Union", "Women in parliaments", 2024, None, "https://ipu.example/1")
-        return Found(
+        return SearchResult(
             (Evidence("women-001", "A quarter of them are women.", "", source, caution="Of 2024."),), ("Old.",)
         )
 

@@ -20,7 +20,7 @@ from core.desk.rules.policy import Judgement
 from core.desk.rules.roles import Operator, Person, Role
 from core.desk.schema import PlatformState
 from core.desk.views import platforms
-from core.desk.views.platforms import Standing
+from core.desk.views.platforms import PlatformStatus
 from core.i18n.catalogs import LANGUAGES, gettext
 from tests.fakes.ports.cards import POST, REVIEWED
 from tests.fakes.telegram.server.server import TelegramServer
@@ -65,7 +65,7 @@ async def _stands(room: Dashboard, state: PlatformState, message: str = "", reme
     """What the process that serves Discord says of it."""
 
     async def work(session: Session) -> None:
-        said = [Standing("discord", state, 1 if message else 0, message, remedy)]
+        said = [PlatformStatus("discord", state, 1 if message else 0, message, remedy)]
         await platforms.keep(session, "this one", said, timedelta(minutes=1))
 
     await room.desk.database.run("say how a platform stands", work)

@@ -22,7 +22,7 @@ from core.desk.rules.roles import Person
 from core.desk.runtime.findings import Finding
 from core.desk.schema import PlatformState
 from core.desk.store.cases import Case
-from core.desk.views.platforms import Standing, troubles
+from core.desk.views.platforms import PlatformStatus, troubles
 from core.engine.pipeline import OnProgress
 from core.engine.request import Request
 from core.errors import BadSettings, PlatformUnavailable
@@ -82,10 +82,10 @@ class Scene:
     steady: UnsteadyTown
     failing: UnsteadyTown
     pauses: _Pauses
-    heard: list[Standing]
+    heard: list[PlatformStatus]
     serving: asyncio.Task[None]
 
-    async def until_heard(self, town: UnsteadyTown, state: PlatformState, times: int = 1) -> Standing:
+    async def until_heard(self, town: UnsteadyTown, state: PlatformState, times: int = 1) -> PlatformStatus:
         """Wait until a town was said to stand so, so many times; what was said last."""
 
         async def found() -> bool:
@@ -94,7 +94,7 @@ class Scene:
         await until(found)
         return self._heard(town, state)[times - 1]
 
-    def _heard(self, town: UnsteadyTown, state: PlatformState) -> list[Standing]:
+    def _heard(self, town: UnsteadyTown, state: PlatformState) -> list[PlatformStatus]:
         return [one for one in self.heard if (one.platform, one.state) == (town.name, state)]
 
     async def case_of(self, town: UnsteadyTown) -> Case | None:
@@ -166,7 +166,7 @@ def failing() -> UnsteadyTown:
 async def served(place: Path | URL, folder: Path, steady: UnsteadyTown, failing: UnsteadyTown) -> AsyncIterator[Scene]:
     """Both towns, served until the block is over."""
     settings, pauses, stop = settings_of(place, folder), _Pauses(), asyncio.Event()
-    heard: list[Standing] = []
+    heard: list[PlatformStatus] = []
     async with open_application(
         _Engine(),  # type: ignore[arg-type]
         settings,

@@ -13,7 +13,7 @@ from core.engine.cards.bank import general_cards, load_cards
 from core.engine.llm.budget import Budget, MeteredModel
 from core.engine.llm.profiles import LIVE, STANDARD
 from core.engine.pipeline import Engine
-from core.engine.ports import EvidenceQuery, EvidenceSource, Found
+from core.engine.ports import EvidenceQuery, EvidenceSource, SearchResult
 from core.engine.readers.networks import Readers
 from core.engine.readers.pooling import Question
 from core.engine.reading.larger import analyse
@@ -372,7 +372,7 @@ class Asking:
     of: EvidenceSource
     queries: list[EvidenceQuery] = field(default_factory=list)
 
-    async def search(self, query: EvidenceQuery) -> Found:
+    async def search(self, query: EvidenceQuery) -> SearchResult:
         self.queries.append(query)
         return await self.of.search(query)
 

@@ -13,7 +13,7 @@ import discord
 import pytest
 
 from core.desk.rules.approval import CaseState
-from core.desk.rules.case_cards import CardTrouble, DecidedLately, short_number
+from core.desk.rules.case_cards import CardTrouble, RecentDecision, short_number
 from core.desk.rules.notices import CallKind
 from core.desk.rules.policy import CommunityPolicy
 from core.models import FlaggedPost, PostRef
@@ -198,7 +198,7 @@ async def test_what_was_decided_lately_is_listed(application: FakeApplication) -
         town = Town(env, application)
         ref = PostRef("discord", town.community, str(town.square.id), "77")
         at = datetime(2026, 3, 2, 14, 0, tzinfo=UTC)
-        one = DecidedLately(
+        one = RecentDecision(
             "ab" * 16, ref, CaseState.NO_REPLY, CaseState.NO_REPLY, "left without a reply: not hateful", "Ane", at
         )
         application.governance.decided = (one,)

@@ -12,7 +12,7 @@ import pytest
 
 from adapters.mastodon.capture import Capture, install
 from adapters.mastodon.connection.client import MastodonClient, MastodonOptions
-from adapters.mastodon.connection.updates import MastodonDispatcher, arrived, newest
+from adapters.mastodon.connection.updates import MastodonDispatcher, inbox_update, newest
 from adapters.mastodon.speech.plain_text import plain_text
 from core.desk.rules.desk_ports import Casework
 from core.desk.rules.platforms import WaitingUpdate
@@ -89,7 +89,7 @@ class CaptureTown:
         ask = partial(_mentions, after=self._cursor)
         page = await self.client.call(ask)
         for said in reversed(page):
-            update = arrived(said)
+            update = inbox_update(said)
             assert update is not None
             now = datetime.now(UTC) + timedelta(hours=is_late)
             await self.hearing.arrival(WaitingUpdate(update, now, now)).hear()

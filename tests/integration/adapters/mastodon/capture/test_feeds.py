@@ -9,7 +9,7 @@ import pytest
 
 from adapters.mastodon.connection.feeds import why_closed
 from adapters.mastodon.connection.instance import Instance, instance_of
-from bot.serve.supervision import cancelled
+from bot.serve.supervision import cancel_all
 from core.desk.rules.policy import CommunityPolicy
 from core.models import Priority
 from tests.fakes.mastodon.server.server import MastodonServer
@@ -92,7 +92,7 @@ async def test_where_to_go_on_is_kept_behind_what_was_looked_at(watching: Captur
     await town.server.until(lambda: len(town.server.asked("GET", "/api/v1/timelines/tag/newcomers")) == 2)
     await asyncio.sleep(0.05)
     assert town.bookmarks[TAG].kept == before
-    await cancelled([looking])
+    await cancel_all([looking])
 
 
 async def test_a_find_without_its_conversation_is_better_than_none(watching: CaptureTown) -> None:
@@ -140,7 +140,7 @@ async def test_a_limit_is_waited_for(watching: CaptureTown) -> None:
     town.server.fault("/api/v1/timelines/**", "429", seconds=300.0)
     running = asyncio.create_task(town.capture.feeds.run())
     await town.server.until(lambda: len(paused) >= 2)
-    await cancelled([running])
+    await cancel_all([running])
     assert 60 < paused[0] <= 301 and paused[1] == 60.0
 
 

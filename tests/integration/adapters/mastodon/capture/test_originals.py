@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from adapters.mastodon.connection.statuses import AT_ONCE
-from bot.serve.supervision import cancelled
+from bot.serve.supervision import cancel_all
 from core.errors import PlatformBusy, StoreUnavailable
 from core.models import PostRef
 from tests.fakes.mastodon.server.server import MastodonServer
@@ -109,7 +109,7 @@ async def test_a_fault_is_tried_again(town: CaptureTown, caplog: pytest.LogCaptu
     town.capture.originals._sleep = pause
     running = asyncio.create_task(town.capture.originals.run())
     await town.server.until(lambda: len(looked) >= 2)
-    await cancelled([running])
+    await cancel_all([running])
     assert town.desk.changes == [(town.ref(post), f"{HATE} 0")]
     assert "could not be looked for: The database does not answer." in caplog.text
 

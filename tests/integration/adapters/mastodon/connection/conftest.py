@@ -16,7 +16,7 @@ from adapters.mastodon.connection.notifications import NotificationPoll
 from adapters.mastodon.connection.refs import NAME
 from adapters.mastodon.connection.updates import MastodonDispatcher
 from adapters.mastodon.speech.plain_text import text_of
-from bot.serve.supervision import cancelled, first_of
+from bot.serve.supervision import cancel_all, first_of
 from core.desk.database.connection import Database
 from core.desk.store.inbox import StoredInbox
 from tests.fakes.desk.people import SECRET
@@ -79,7 +79,7 @@ class Intake:
         try:
             yield task
         finally:
-            await cancelled([task])
+            await cancel_all([task])
             await self.handling.close()
             await self.client.close()
 

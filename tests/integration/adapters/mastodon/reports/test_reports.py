@@ -20,7 +20,7 @@ from adapters.mastodon.connection.client import MastodonClient, MastodonOptions
 from adapters.mastodon.connection.refs import NAME, status_id_of
 from adapters.mastodon.connection.statuses import Statuses
 from adapters.mastodon.manage.login import MODERATOR_SCOPES
-from adapters.mastodon.reports import ReportFeed, ReportFollower, Reports, arrived, how, kept_report
+from adapters.mastodon.reports import ReportFeed, ReportFollower, Reports, how, inbox_report, kept_report
 from bot.compose.desk import build_casework, build_desk
 from core.desk.communities.decisions import CommunityDesk
 from core.desk.database.connection import Database
@@ -295,7 +295,7 @@ async def _raw_report(room: Room) -> JSON:
 
 def _waiting(report: JSON) -> WaitingUpdate:
     now = datetime.now(UTC)
-    return WaitingUpdate(arrived(report), now, now)
+    return WaitingUpdate(inbox_report(report), now, now)
 
 
 async def _decider(room: Room) -> Member:

@@ -15,7 +15,7 @@ from adapters.common.arrivals import UpdateHandler
 from adapters.telegram.connection.client import TelegramClient, TelegramOptions, UpdateEvent
 from adapters.telegram.connection.refs import NAME
 from adapters.telegram.connection.updates import TelegramDispatcher, UpdatePoll
-from bot.serve.supervision import cancelled, first_of
+from bot.serve.supervision import cancel_all, first_of
 from core.desk.database.connection import Database
 from core.desk.store.inbox import StoredInbox
 from tests.fakes.desk.people import SECRET
@@ -64,7 +64,7 @@ class Intake:
         try:
             yield task
         finally:
-            await cancelled([task])
+            await cancel_all([task])
             await self.handling.close()
             await self.client.close()
 

@@ -16,7 +16,7 @@ from adapters.telegram import capture
 from adapters.telegram.connection.client import TelegramClient, TelegramOptions
 from adapters.telegram.connection.refs import NAME
 from adapters.telegram.connection.updates import TelegramDispatcher, UpdatePoll
-from bot.serve.supervision import cancelled, first_of
+from bot.serve.supervision import cancel_all, first_of
 from core.desk.database.connection import Database
 from core.desk.rules.desk_ports import Casework
 from core.desk.rules.roles import Role
@@ -78,7 +78,7 @@ class WatchedTown:
         try:
             yield
         finally:
-            await cancelled([running])
+            await cancel_all([running])
             await handling.close()
             await self.capture.close()
             await client.close()

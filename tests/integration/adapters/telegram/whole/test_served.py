@@ -24,7 +24,7 @@ from bot.settings import TelegramSettings
 from core.desk.drafting.queue import Backoff
 from core.desk.rules.approval import CaseState
 from core.desk.schema import PlatformState
-from core.desk.views.platforms import Standing
+from core.desk.views.platforms import PlatformStatus
 from core.engine.pipeline import OnProgress
 from core.engine.request import Request
 from core.models import FlaggedPost, Suggestion
@@ -69,14 +69,14 @@ class Served:
     """What is served, and what was said of it."""
 
     application: Application
-    heard: list[Standing]
+    heard: list[PlatformStatus]
     again: asyncio.Event
     """Set it to have a lost platform tried again."""
 
-    async def until_telegram_is(self, state: PlatformState, times: int = 1) -> Standing:
+    async def until_telegram_is(self, state: PlatformState, times: int = 1) -> PlatformStatus:
         """Wait until it stood so, so many times; what was said last."""
 
-        def found() -> list[Standing]:
+        def found() -> list[PlatformStatus]:
             return [one for one in self.heard if (one.platform, one.state) == (NAME, state)]
 
         async def is_there() -> bool:
@@ -103,7 +103,7 @@ async def served(folder: Path, server: TelegramServer, town: UnsteadyTown) -> As
     """Telegram and a town, served until the block is over."""
     wanted = TelegramSettings(token=SecretStr(server.token), api_url=server.url)
     settings = settings_of(folder / "antiphon.sqlite", folder).model_copy(update={"telegram": wanted})
-    heard, again, stop = list[Standing](), asyncio.Event(), asyncio.Event()
+    heard, again, stop = list[PlatformStatus](), asyncio.Event(), asyncio.Event()
 
     async def wait(stop: asyncio.Event, _: float) -> None:
         await first_of(stop.wait(), again.wait())

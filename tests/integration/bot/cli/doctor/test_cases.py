@@ -24,7 +24,7 @@ from core.desk.store.communities import EVERYWHERE
 from core.desk.upkeep.chores import MAX_ATTEMPTS, Chore, Chores, Done
 from core.desk.upkeep.schedule import Schedule
 from core.desk.views import platforms
-from core.desk.views.platforms import Standing
+from core.desk.views.platforms import PlatformStatus
 from core.errors import StoreUnavailable
 from core.models import FlaggedPost
 from tests.fakes.desk.decisions import drafted, take
@@ -111,7 +111,7 @@ async def test_posting_is_stopped(database: Database, settings: Settings, scope:
 
 async def test_nobody_leads_the_schedule(database: Database, settings: Settings) -> None:
     """Where a process serves a platform, one leads; where none does, nothing is told twice."""
-    connected = [Standing("sample", PlatformState.CONNECTED)]
+    connected = [PlatformStatus("sample", PlatformState.CONNECTED)]
     await database.run("serve", lambda s: platforms.keep(s, "one", connected, timedelta(hours=1)))
     told("a schedule that no process leads", await _wrong(settings))
     await Schedule(database, (), "one").tick()

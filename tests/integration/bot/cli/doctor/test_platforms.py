@@ -25,7 +25,7 @@ from core.desk.runtime.findings import Finding
 from core.desk.schema import PlatformState
 from core.desk.store.inbox import StoredInbox
 from core.desk.views import platforms, review_cards
-from core.desk.views.platforms import Standing
+from core.desk.views.platforms import PlatformStatus
 from core.errors import PlatformUnavailable
 from tests.fakes.discord.server import DiscordServer, DiscordState
 from tests.fakes.discord.server.server import TOKEN
@@ -114,13 +114,13 @@ async def kept(settings: Settings) -> AsyncIterator[Database]:
     await database.close()
 
 
-async def _stand(database: Database, standing: Standing, hours: float = 1) -> None:
+async def _stand(database: Database, standing: PlatformStatus, hours: float = 1) -> None:
     lease = timedelta(hours=hours)
     await database.run("stand", lambda session: platforms.keep(session, "process 1", [standing], lease))
 
 
 async def test_the_process_that_served_a_platform_is_gone(kept: Database, settings: Settings) -> None:
-    await _stand(kept, Standing("discord", PlatformState.CONNECTED), hours=-1)
+    await _stand(kept, PlatformStatus("discord", PlatformState.CONNECTED), hours=-1)
     told("a process that is gone", await examine_platforms(settings))
 
 
@@ -142,7 +142,7 @@ async def test_two_programs_receive_the_updates_of_one_bot(kept: Database, setti
         for client in clients:
             await client.close()
     assert isinstance(refused, PlatformUnavailable)
-    waits = Standing("telegram", PlatformState.WAITING, 1, refused.message, refused.remedy, 5.0)
+    waits = PlatformStatus("telegram", PlatformState.WAITING, 1, refused.message, refused.remedy, 5.0)
     await _stand(kept, waits)
     told("a Telegram bot whose updates another program receives", await examine_platforms(settings))
 

@@ -18,11 +18,11 @@ from core.desk.database.connection import Database, Session
 from core.desk.database.revisions import newest
 from core.desk.invariants import (
     INVARIANTS,
+    ArrivedReply,
     AuditLimits,
     Closure,
     OutsideRecord,
     Revocation,
-    Sent,
     audit,
     check,
     read_facts,
@@ -260,7 +260,7 @@ async def test_a_reply_that_was_sent_before_its_intent_is_caught(world: World) -
     """Nothing on the platform without a committed intent."""
     (queued,) = await world.cases(CaseState.APPROVED)
     approval_id, digest = await _approval_of(world, queued.id)
-    early = Sent(approval_id, replace(queued.post.ref, message="early"), queued.post.ref, digest)
+    early = ArrivedReply(approval_id, replace(queued.post.ref, message="early"), queued.post.ref, digest)
     assert await _broken(world, replace(world.record(), sent=(*world.platform.sent(), early))) == {"I1"}
 
 
@@ -268,7 +268,7 @@ async def test_an_undone_reply_that_stands_on_the_platform_is_caught(world: Worl
     """Undo within the window always prevents the post."""
     (undone,) = [case for case in await world.cases() if case.post.ref == numbered_post(1).ref]
     approval_id, digest = await _approval_of(world, undone.id)
-    sent = Sent(approval_id, replace(undone.post.ref, message="undone"), undone.post.ref, digest)
+    sent = ArrivedReply(approval_id, replace(undone.post.ref, message="undone"), undone.post.ref, digest)
     assert "I9" in await _broken(world, replace(world.record(), sent=(*world.platform.sent(), sent)))
 
 

@@ -16,7 +16,7 @@ from core.desk.drafting.queue import DraftQueue
 from core.desk.review.dashboard import DeskOverview, DeskRecord
 from core.desk.rules.approval import CaseState
 from core.desk.rules.closures import CloseReason
-from core.desk.rules.dashboard_ports import Hidden, KeptPost, Preferences, RetentionPeriods
+from core.desk.rules.dashboard_ports import HiddenCategories, KeptPost, Preferences, RetentionPeriods
 from core.desk.rules.numbers import AFTER_HOURS, Numbers, Rates, Share
 from core.desk.rules.roles import Person
 from core.desk.schema import OutcomeRow
@@ -128,7 +128,7 @@ async def test_hidden_categories_are_left_out_of_one_queue_and_wait_in_all_other
         reading = replace(made.reading, target_group=group, severity=severity)
         await queue.store(taken, replace(made, reading=reading))
 
-    async def seen(hides: Hidden) -> tuple[set[int], int]:
+    async def seen(hides: HiddenCategories) -> tuple[set[int], int]:
         listed = await overview.queue((MODERATOR,), hides=hides)
         assert listed.total == len(listed.cases)
         assert listed.oldest == await overview.oldest((MODERATOR,)) == all_.oldest
@@ -136,12 +136,12 @@ async def test_hidden_categories_are_left_out_of_one_queue_and_wait_in_all_other
 
     all_ = await overview.queue((MODERATOR,))
     assert (all_.total, all_.hidden) == (4, 0)
-    assert await seen(Hidden(frozenset({TargetGroup.MIGRANTS}))) == ({0, 2}, 2)
-    assert await seen(Hidden(threats=True)) == ({0, 2, 3}, 1)
-    assert await seen(Hidden(frozenset({TargetGroup.WOMEN}), threats=True)) == ({2, 3}, 2)
-    assert await seen(Hidden(frozenset(TargetGroup), threats=True)) == ({2}, 3)
+    assert await seen(HiddenCategories(frozenset({TargetGroup.MIGRANTS}))) == ({0, 2}, 2)
+    assert await seen(HiddenCategories(threats=True)) == ({0, 2, 3}, 1)
+    assert await seen(HiddenCategories(frozenset({TargetGroup.WOMEN}), threats=True)) == ({2, 3}, 2)
+    assert await seen(HiddenCategories(frozenset(TargetGroup), threats=True)) == ({2}, 3)
     assert (await overview.queue((AUDITOR,))).total == 4
-    elsewhere = await overview.queue((MODERATOR,), platform="elsewhere", hides=Hidden(frozenset(TargetGroup)))
+    elsewhere = await overview.queue((MODERATOR,), platform="elsewhere", hides=HiddenCategories(frozenset(TargetGroup)))
     assert elsewhere.hidden == 0
 
 
@@ -151,7 +151,7 @@ async def test_a_case_is_hidden_as_soon_as_its_group_is_known(
     """While it is drafted, too; what is said of its new words then counts alone."""
     overview, queue = DeskOverview(database, desk.queries, _KEEPING), DraftQueue(database, "worker-1")
     case = await desk.intake.flag(post)
-    women = Hidden(frozenset({TargetGroup.WOMEN}))
+    women = HiddenCategories(frozenset({TargetGroup.WOMEN}))
     assert (await overview.queue((MODERATOR,), hides=women)).hidden == 0
     taken = await take(queue)
     made = suggestion_for(taken.case.post)
@@ -169,7 +169,9 @@ async def test_preferences_are_kept_with_one_account(database: Database) -> None
     for name, accounts in who.items():
         await accounts.keep(name, "", (replace(MODERATOR, name=name),))
         sessions[name] = await accounts.use_link(await accounts.link(name))
-    wanted = Preferences("eu", False, True, Hidden(frozenset({TargetGroup.LGBT, TargetGroup.DISABILITIES}), True))
+    wanted = Preferences(
+        "eu", False, True, HiddenCategories(frozenset({TargetGroup.LGBT, TargetGroup.DISABILITIES}), True)
+    )
     await who["ane"].prefer(sessions["ane"], wanted)
     seen = await who["ane"].visitor(sessions["ane"])
     other = await who["jon"].visitor(sessions["jon"])
@@ -180,7 +182,7 @@ async def test_preferences_are_kept_with_one_account(database: Database) -> None
     await execute(database, "UPDATE accounts SET hides = 'lgbt a_later_group threats' WHERE name = 'ane'")
     await who["ane"].keep("ane", "", (MODERATOR,))
     kept = {one.name: one.wants.hides for one in await who["ane"].listed()}
-    assert kept["ane"] == Hidden(frozenset({TargetGroup.LGBT}), threats=True)
+    assert kept["ane"] == HiddenCategories(frozenset({TargetGroup.LGBT}), threats=True)
 
 
 async def test_changes_are_numbered_and_told_to_those_who_may_read(

@@ -18,7 +18,7 @@ from core.desk.rules.careful_watch import COUNTED_DAYS, LABEL_DAYS, FindLabel, W
 from core.desk.rules.closures import CloseReason
 from core.desk.store.cases import Case
 from core.desk.store.erasure import delete_case, erase_case
-from core.desk.upkeep.retention import Pruning
+from core.desk.upkeep.retention import Cleanup
 from core.models import FlaggedPost
 from tests.fakes.desk.chores import DAY, NOW, other
 from tests.fakes.desk.decisions import BOLD, approve, drafted, one_row
@@ -166,9 +166,9 @@ async def test_counts_are_deleted_after_four_weeks(
     await governance.looked_at(PLATFORM, {COMMUNITY: 2})
     clock.advance((COUNTED_DAYS - 1) * DAY)
     assert (await governance.watch_record(*HERE)).looked_at == 2
-    await Pruning(database).do(NOW)
+    await Cleanup(database).do(NOW)
     assert await one_row(database, "SELECT sum(looked_at) FROM watch_days") == (2,)
     clock.now += timedelta(days=1)
-    await Pruning(database).do(NOW)
+    await Cleanup(database).do(NOW)
     assert await one_row(database, "SELECT count(*) FROM watch_days") == (0,)
     assert await governance.watch_record(*HERE) == WatchRecord()

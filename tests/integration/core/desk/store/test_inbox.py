@@ -16,7 +16,7 @@ from core.desk.runtime.faults import installed
 from core.desk.schema import UpdateRow, UpdateState
 from core.desk.store.inbox import AT_ONCE, KEPT, LEASE, StoredInbox
 from core.desk.upkeep.erasure import Erasure
-from core.desk.upkeep.retention import Pruning
+from core.desk.upkeep.retention import Cleanup
 from tests.fakes.desk.canary import CANARY
 from tests.fakes.desk.chores import DAY, NOW
 from tests.fakes.desk.people import PLATFORM
@@ -146,14 +146,14 @@ async def test_what_nobody_could_deal_with_is_kept_for_days_and_then_gone(
     await inbox.put_aside(3, is_known=False)
     assert await _numbers(inbox) == [4]
     clock.advance(2 * DAY)
-    await Pruning(database).do(NOW)
+    await Cleanup(database).do(NOW)
     assert (await everything(database)).count(CANARY) == 3
-    await Pruning(database, words_kept=timedelta(days=2)).do(NOW)
+    await Cleanup(database, words_kept=timedelta(days=2)).do(NOW)
     assert CANARY not in await everything(database)
     assert await _numbers(inbox) == []
     assert set(await _states(database)) == {1, 2, 3, 4}
     clock.advance(KEPT.total_seconds())
-    await Pruning(database).do(NOW)
+    await Cleanup(database).do(NOW)
     assert await _states(database) == {}
 
 
@@ -164,9 +164,9 @@ async def test_words_that_were_pruned_are_scrubbed_off_the_disk(database: Databa
         return (await everything(database)).count("scrub:")
 
     await inbox.keep([_update(1)])
-    await Pruning(database).do(NOW)
+    await Cleanup(database).do(NOW)
     assert await scrubs() == 0
-    await Pruning(database, words_kept=timedelta(0)).do(NOW)
+    await Cleanup(database, words_kept=timedelta(0)).do(NOW)
     assert await scrubs() > 0
 
 

@@ -6,15 +6,15 @@ from datetime import timedelta
 
 from core.desk.database.connection import Database
 from core.desk.schema import PlatformState
-from core.desk.views.platforms import SeenPlatform, Standing, forget, keep, seen, troubles
+from core.desk.views.platforms import PlatformStatus, SeenPlatform, forget, keep, seen, troubles
 from tests.fakes.machine.clock import FakeClock
 
 _LEASE = timedelta(seconds=60)
-UP = Standing("discord", PlatformState.CONNECTED)
-DOWN = Standing("discord", PlatformState.WAITING, 1, "It is closed.", "Wait.", wait_seconds=30)
+UP = PlatformStatus("discord", PlatformState.CONNECTED)
+DOWN = PlatformStatus("discord", PlatformState.WAITING, 1, "It is closed.", "Wait.", wait_seconds=30)
 
 
-async def _keep(database: Database, standing: Standing, owner: str = "one") -> None:
+async def _keep(database: Database, standing: PlatformStatus, owner: str = "one") -> None:
     await database.run("keep", lambda session: keep(session, owner, [standing], _LEASE))
 
 
@@ -35,7 +35,7 @@ async def test_since_when_it_stands_so_stays_until_it_changes(database: Database
     (first,) = await _seen(database)
     assert (first.since, first.again_at) == (began, began + timedelta(seconds=30))
     assert (first.failures, first.message, first.remedy, first.is_gone) == (1, "It is closed.", "Wait.", False)
-    again = Standing("discord", PlatformState.WAITING, 2, "It is closed.", "Wait.", wait_seconds=60)
+    again = PlatformStatus("discord", PlatformState.WAITING, 2, "It is closed.", "Wait.", wait_seconds=60)
     await _keep(database, again)
     (second,) = await _seen(database)
     assert (second.since, second.failures) == (clock.now, 2)

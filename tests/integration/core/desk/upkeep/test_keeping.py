@@ -17,7 +17,7 @@ from core.desk.store import jobs
 from core.desk.store.erasure import delete_case
 from core.desk.upkeep.backups import Backups
 from core.desk.upkeep.digest import Digest
-from core.desk.upkeep.retention import Pruning
+from core.desk.upkeep.retention import Cleanup
 from core.models import FlaggedPost
 from tests.fakes.desk.chores import DAY, NOW, closed, job, other
 from tests.fakes.desk.decisions import execute, one_row
@@ -93,9 +93,9 @@ async def test_jobs_that_are_over_are_deleted_after_a_week(
     await desk.intake.flag(other(post, "104"))
     await database.run("ask", lambda session: jobs.enqueue(session, "tidy:1", "tidy"))
     clock.advance(7 * DAY)
-    assert (await Pruning(database).do(NOW)).what == "0 jobs deleted"
+    assert (await Cleanup(database).do(NOW)).what == "0 jobs deleted"
     clock.advance(1)
-    assert (await Pruning(database).do(NOW)).what == "1 job deleted"
+    assert (await Cleanup(database).do(NOW)).what == "1 job deleted"
 
     async def states(session: Session) -> set[JobState]:
         return set(await session.scalars(select(JobRow.state)))

@@ -13,7 +13,7 @@ import pytest
 from adapters.common.cards import controls
 from adapters.common.cards.controls import Act, Target
 from adapters.common.cards.drafts import written
-from adapters.common.decisions.answers import answered
+from adapters.common.decisions.answers import run_press
 from adapters.common.decisions.flows import PRESSED, SUBMITTED
 from adapters.common.decisions.press import NOTE, TEXT
 from core.desk.communities.decisions import CommunityDesk
@@ -55,13 +55,13 @@ async def pressed(desk: ReviewDesk, act: Act, extra: str = "", by: Person = MODE
 
 async def press(one: PlainPress) -> PlainPress:
     """Let it be answered."""
-    await answered(one, PRESSED[one.target.act])
+    await run_press(one, PRESSED[one.target.act])
     return one
 
 
 async def sent(one: PlainPress) -> PlainPress:
     """Let a dialog be answered."""
-    await answered(one, SUBMITTED[one.target.act])
+    await run_press(one, SUBMITTED[one.target.act])
     return one
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from adapters.common.manage.reports import Watch, lately_text, statistics_text, status_text
 from core.desk.rules.approval import CaseState
-from core.desk.rules.case_cards import CardTrouble, DecidedLately, DeskStatus, Statistics
+from core.desk.rules.case_cards import CardTrouble, DeskStatus, RecentDecision, Statistics
 from core.models import PostRef
 from tests.fakes.ports.governance import STATUS
 from tests.fakes.ports.plain_markup import plain_reader
@@ -76,7 +76,9 @@ def test_what_was_decided_lately_names_case_decision_person_and_time() -> None:
     """The newest first; where there is no room for all links, the newest keep theirs."""
     ref = PostRef("plain", "1", "2", "3")
     at = datetime(2026, 3, 2, 14, 0, tzinfo=UTC)
-    one = DecidedLately("abcdef0123456789", ref, CaseState.DECLINED, CaseState.DECLINED, "declined: preachy", "Ane", at)
+    one = RecentDecision(
+        "abcdef0123456789", ref, CaseState.DECLINED, CaseState.DECLINED, "declined: preachy", "Ane", at
+    )
     lines = lately_text([one] * 20, READER, 1700).splitlines()
     assert len(lines) == 21
     address = READER.markup.post_url(ref)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from mastodon.return_types import Notification
 from mastodon.types_base import try_cast_recurse
 
-from adapters.mastodon.connection.updates import FIRST, LATE, arrived, is_late, newest, number_of
+from adapters.mastodon.connection.updates import FIRST, LATE, inbox_update, is_late, newest, number_of
 from core.desk.rules.platforms import ArrivedUpdate, WaitingUpdate
 
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
@@ -72,13 +72,13 @@ def test_the_newest_of_numbers() -> None:
 
 
 def test_ids_alone_are_kept() -> None:
-    kept = arrived(_said())
+    kept = inbox_update(_said())
     payload = {"kind": "mention", "status": "9", "account": {"id": "7"}, "at": "2026-03-02T11:59:00+00:00"}
     assert kept == ArrivedUpdate(34, payload, "7", is_urgent=False)
 
 
 def test_what_is_for_us_alone_is_urgent() -> None:
-    kept = arrived(_said({"visibility": "direct"}))
+    kept = inbox_update(_said({"visibility": "direct"}))
     assert kept is not None
     assert (kept.lane, kept.is_urgent) == ("7!", True)
 
@@ -87,12 +87,12 @@ def test_what_is_for_us_alone_is_urgent() -> None:
 def test_what_is_about_no_status_is_not_kept(missing: str) -> None:
     said = _said()
     said[missing] = None
-    assert arrived(said) is None
+    assert inbox_update(said) is None
 
 
 @pytest.mark.parametrize(("waited", "late"), [(LATE, False), (LATE + timedelta(seconds=1), True)])
 def test_it_is_late_by_when_it_was_written(waited: timedelta, late: bool) -> None:
     """An edit counts as written anew."""
-    kept = arrived(_said({"edited_at": "2026-03-02T12:00:00.000Z"}))
+    kept = inbox_update(_said({"edited_at": "2026-03-02T12:00:00.000Z"}))
     assert kept is not None
     assert is_late(WaitingUpdate(kept, _NOW, _NOW + waited)) is late

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.engine.reading.signals import attacked
+from core.engine.reading.signals import attacked_group
 from core.engine.wording.language import NAMES
 from core.engine.wording.target_groups import groups_named, named, undisguised, words_for_groups
 from core.engine.wording.text import MAX_POST_CHARACTERS
@@ -100,19 +100,21 @@ def test_knows_words_for_each_group_in_each_language(language: str) -> None:
 
 def test_the_head_decides_where_it_is_sure() -> None:
     text = "Women who convert to Islam are traitors."
-    assert attacked(text, "en", {TargetGroup.WOMEN: 0.2, TargetGroup.MUSLIMS: 0.8}) is TargetGroup.MUSLIMS
+    assert attacked_group(text, "en", {TargetGroup.WOMEN: 0.2, TargetGroup.MUSLIMS: 0.8}) is TargetGroup.MUSLIMS
 
 
 def test_a_single_named_group_decides_where_the_head_is_not() -> None:
     text = "Trans people are everywhere now."
-    assert attacked(text, "en", {TargetGroup.OTHER: 0.7, TargetGroup.LGBT: 0.3}) is TargetGroup.LGBT
-    assert attacked(text, "en", {TargetGroup.WOMEN: 0.4, TargetGroup.LGBT: 0.3}) is TargetGroup.LGBT
+    assert attacked_group(text, "en", {TargetGroup.OTHER: 0.7, TargetGroup.LGBT: 0.3}) is TargetGroup.LGBT
+    assert attacked_group(text, "en", {TargetGroup.WOMEN: 0.4, TargetGroup.LGBT: 0.3}) is TargetGroup.LGBT
 
 
 def test_nobody_is_told_where_neither_is_sure() -> None:
-    assert attacked("They must go.", "en", {TargetGroup.WOMEN: 0.4, TargetGroup.MIGRANTS: 0.3}) is None
-    assert attacked("They must go.", "eu", {}) is None
-    assert attacked("They must go.", "en", {TargetGroup.OTHER: 0.7, TargetGroup.MIGRANTS: 0.3}) is TargetGroup.OTHER
+    assert attacked_group("They must go.", "en", {TargetGroup.WOMEN: 0.4, TargetGroup.MIGRANTS: 0.3}) is None
+    assert attacked_group("They must go.", "eu", {}) is None
+    assert (
+        attacked_group("They must go.", "en", {TargetGroup.OTHER: 0.7, TargetGroup.MIGRANTS: 0.3}) is TargetGroup.OTHER
+    )
 
 
 def test_no_more_is_read_than_a_post_may_hold() -> None:

@@ -11,7 +11,7 @@ from core.engine.cards.support_words import project_notices
 from core.engine.outcomes import StageOutcome
 from core.engine.readers.pooling import PoolingWeights, shipped
 from core.engine.review.candidates import Candidate
-from core.engine.writing.unargued import WEAK_FIT, is_weak, with_notice
+from core.engine.writing.unargued_drafts import WEAK_FIT, is_weak, with_notice
 from core.models import Action, Draft, Intent, Kind, Receipt, Scores, Verdict
 from tests.fakes.engine.brief import reading_of
 

@@ -13,7 +13,7 @@ from core.engine.outcomes import StageOutcome
 from core.engine.ports import Scorer
 from core.engine.readers.networks import Readers
 from core.engine.readers.pooling import PoolingWeights, shipped
-from core.engine.writing.unargued import SHOWN, Supporter, led_by
+from core.engine.writing.unargued_drafts import SHOWN, Supporter, led_by
 from core.models import Brief, Draft, Intent, Kind, Origin, Scores
 from tests.fakes.engine.brief import metered, post_of, reading_of
 from tests.fakes.engine.model import FakeModel

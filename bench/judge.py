@@ -1,9 +1,9 @@
 """How many verdicts a ranking needs, and whether the judge's verdicts agree with another judge's.
 
-    python -m bench.judging                                    simulated judges, no model
-    python -m bench.judging --record MATRICES --posts FILE     full matrices of the configured judge, post by post
-    python -m bench.judging --matrices MATRICES                the same methods on recorded verdicts
-    python -m bench.judging --pairs FILE [--resume LOG]        agreement with the scores of another judge
+    python -m bench.judge                                    simulated judges, no model
+    python -m bench.judge --record MATRICES --posts FILE     full matrices of the configured judge, post by post
+    python -m bench.judge --matrices MATRICES                the same methods on recorded verdicts
+    python -m bench.judge --pairs FILE [--resume LOG]        agreement with the scores of another judge
 
 ``MATRICES`` and ``LOG`` are JSON lines that grow row by row; after a kill the same command continues. Matrices are
 recorded for 12 drafts and replayed for the 6 and the 12 with the best rewards.

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.common.cards import shown
-from adapters.common.cards.shown import ShownCards
+from adapters.common.cards import shown_cards
+from adapters.common.cards.shown_cards import ShownCards
 
 
 async def test_what_is_being_written_into_is_not_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     """Else a second task would get another lock for the same message; of the others the oldest goes."""
-    monkeypatch.setattr(shown, "_REMEMBERED", 2)
+    monkeypatch.setattr(shown_cards, "_REMEMBERED", 2)
     cards = ShownCards()
     written, idle = cards.of("written"), cards.of("idle")
     async with written.lock:
@@ -22,7 +22,7 @@ async def test_what_is_being_written_into_is_not_forgotten(monkeypatch: pytest.M
 
 async def test_what_is_new_is_kept_though_all_others_are_being_written_into(monkeypatch: pytest.MonkeyPatch) -> None:
     """A task that was given a record uses the one that the next task gets."""
-    monkeypatch.setattr(shown, "_REMEMBERED", 1)
+    monkeypatch.setattr(shown_cards, "_REMEMBERED", 1)
     cards = ShownCards()
     async with cards.of("written").lock:
         new = cards.of("new")
