@@ -196,18 +196,11 @@ class LargerSearch:
                 assessor.faults[fault] += 1
             else:
                 left.append(self._with_opinion(candidate, opinion, passage))
-        if verdict:
-            left = _by_review(left, verdict)
-        else:
-            left.sort(key=lambda draft: (draft.is_prepared, draft.order))
-        left = _with_evidence(left, sourced)
-        last = max((at for at, candidate in enumerate(left) if not candidate.is_prepared), default=-1)
+        left = _by_review(left, verdict) if verdict else _written_first(left)
         shown = list[Candidate]()
-        for at, candidate in enumerate(left):
-            is_behind = candidate.is_prepared and at > last >= 0
-            if is_behind or any(_alike(candidate.text, other.text, self.brief.language) for other in shown):
-                continue
-            shown.append(candidate)
+        for candidate in _with_evidence(left, sourced):
+            if not any(_alike(candidate.text, other.text, self.brief.language) for other in shown):
+                shown.append(candidate)
         yield from shown[:MAX_DRAFTS]
 
     @staticmethod
@@ -279,18 +272,27 @@ class LargerSearch:
 def _by_review(drafts: Sequence[Candidate], verdict: ModelReview) -> list[Candidate]:
     """What the review would publish first, and of that what states nothing without a source; else in its order.
 
-    A prepared reply stays behind what the model wrote and the review puts before it.
+    A prepared reply stays if the review puts it before one that the model wrote. It leads where the review would
+    publish none of these: of two that it had put first three blind readers would publish neither.
     """
     place = {text: at for at, text in enumerate(verdict.order)}
     last = len(place)
+    written = [place.get(draft.text, last) for draft in drafts if not draft.is_prepared]
+    worst = max(written, default=last + 1)
     without_source = [place.get(draft.text, last) for draft in drafts if draft.is_vouched and _lacks_source(draft)]
 
-    def key(draft: Candidate) -> tuple[bool, bool, int]:
+    def key(draft: Candidate) -> tuple[bool, bool, bool, int]:
         own = place.get(draft.text, last)
         is_behind = draft.is_prepared and min(without_source, default=own) < own
-        return not draft.is_vouched, _lacks_source(draft) or is_behind, own
+        return not draft.is_vouched, _lacks_source(draft) or is_behind, draft.is_prepared and not is_behind, own
 
-    return sorted(drafts, key=key)
+    return sorted((d for d in drafts if not d.is_prepared or place.get(d.text, last) < worst), key=key)
+
+
+def _written_first(drafts: Sequence[Candidate]) -> list[Candidate]:
+    """What the model wrote, in its order; prepared replies only where it wrote nothing that may be shown."""
+    written = [draft for draft in drafts if not draft.is_prepared]
+    return sorted(written or drafts, key=lambda draft: draft.order)
 
 
 def _lacks_source(draft: Candidate) -> bool:

@@ -184,7 +184,7 @@ async def test_the_draft_with_evidence_has_its_receipt_and_is_lost_where_it_says
     assert SECOND not in {draft.text for draft in suggestion.drafts}
 
 
-async def test_a_prepared_reply_stands_only_where_the_review_puts_it_before_one_of_the_writers(
+async def test_a_prepared_reply_stands_behind_the_writers_and_only_where_the_review_puts_it_before_one(
     lenient: Readers, knowledge: EvidenceSource
 ) -> None:
     """Otherwise it is not shown at all, unless the model wrote nothing."""
@@ -195,7 +195,17 @@ async def test_a_prepared_reply_stands_only_where_the_review_puts_it_before_one_
         texts = json.loads(reviewing()(messages))["drafts"]
         return json.dumps({"drafts": texts, "order": [row["draft"] for row in reversed(texts)]})
 
+    def only_prepared(messages: Any) -> str:
+        *written, prepared = json.loads(prepared_first(messages))["drafts"]
+        refused = [row | {"publish": "no"} for row in written]
+        return json.dumps(
+            {"drafts": [*refused, prepared], "order": [prepared["draft"], *(r["draft"] for r in written)]}
+        )
+
     suggestion, _ = await asked(lenient, knowledge, larger_model(review=prepared_first))
+    replies = [draft for draft in suggestion.drafts if draft.kind is Kind.REPLY]
+    assert [bool(draft.prepared) for draft in replies] == [False] * (len(replies) - 1) + [True]
+    suggestion, _ = await asked(lenient, knowledge, larger_model(review=only_prepared))
     assert suggestion.drafts[0].prepared
     silent, _ = await asked(lenient, knowledge, larger_model(plain=""))
     assert silent.drafts
