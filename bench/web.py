@@ -162,7 +162,7 @@ async def _dashboard(place: Path | URL, cases: int, moderators: int) -> AsyncIte
             casework=build_casework(desk, Outbox(database, {})),
             governance=CommunityGovernance(database, desk.live_roles),
             doorkeeper=doorkeeper,
-            overview=DeskOverview(database, desk.queries, keeping),
+            overview=DeskOverview(database, desk.proposals, keeping),
             tokens=ApiTokens(database, doorkeeper),
             record=DeskRecord(database, desk.live_roles, keeping),
             library=DeskLibrary(database, desk.live_roles, facts_today),

@@ -29,7 +29,6 @@ from bot.settings import Settings
 from core.desk.rules.closures import CloseReason
 from core.desk.rules.roles import Person
 from core.desk.store.cases import Case
-from core.desk.store.suggestions import StoredSuggestion
 from core.errors import Unavailable
 
 MODERATOR = Person("sample", "demo script", "demo script")
@@ -41,7 +40,7 @@ INTRODUCTION = (
 )
 SIGNATURE = "If you want to talk about it, write to the moderators."
 
-Decision = Callable[[Console, Application, Case, StoredSuggestion], Awaitable[None]]
+Decision = Callable[[Console, Application, Case], Awaitable[None]]
 
 
 async def demo(console: Console, settings: Settings, profile: str, on_preparing: OnPreparing | None = None) -> bool:
@@ -104,16 +103,16 @@ async def review(
     if not stored.suggestion.has_answer:
         await leave(console, application, case)
         return False
-    await decide(console, application, case, stored)
+    await decide(console, application, case)
     if await application.outbox.send_due():
         card = await application.casework.look(case.id, MODERATOR)
         console.print(Text(headline(card, reader_for("en", no_address)), style="bold"))
     return True
 
 
-async def approve_best(console: Console, application: Application, case: Case, stored: StoredSuggestion) -> None:
+async def approve_best(console: Console, application: Application, case: Case) -> None:
     """Approve the first draft as it is."""
-    await _approve(application, case, stored, stored.suggestion.drafts[0].text)
+    await _approve(application, case)
     console.print(Text(f"The {MODERATOR.name} approves draft 1 as it stands.", style="bold"))
 
 
@@ -124,21 +123,23 @@ async def leave(console: Console, application: Application, case: Case) -> None:
     console.print(Text(text, style="bold"), soft_wrap=True)
 
 
-async def decline(console: Console, application: Application, case: Case, _: StoredSuggestion) -> None:
+async def decline(console: Console, application: Application, case: Case) -> None:
     """Decline with a reason; nothing is posted."""
     await application.desk.decisions.close(case.id, case.version, MODERATOR, CloseReason.OFF_TONE)
     console.print(Text(f"The {MODERATOR.name} declines: off tone. Nothing is posted.", style="bold"))
 
 
-async def edit_and_approve(console: Console, application: Application, case: Case, stored: StoredSuggestion) -> None:
+async def edit_and_approve(console: Console, application: Application, case: Case) -> None:
     """Add a sentence to the first draft and approve the whole text."""
-    edited = f"{stored.suggestion.drafts[0].text} {SIGNATURE}"
-    await _approve(application, case, stored, edited)
+    edited = await _approve(application, case, SIGNATURE)
     console.print(Text(f"The {MODERATOR.name} edits draft 1 and approves exactly this: {edited}", style="bold"))
 
 
-async def _approve(application: Application, case: Case, stored: StoredSuggestion, text: str) -> None:
-    shown = await application.desk.queries.rendered(case.id, text)
-    await application.desk.approvals.approve(
-        case.id, case.version, shown.text, shown.sha256, MODERATOR, suggestion_id=stored.id, draft_rank=1
-    )
+async def _approve(application: Application, case: Case, added: str = "") -> str:
+    """Approve the first draft and what is added to it; returns both."""
+    shown = await application.casework.propose(case.id, case.version, MODERATOR, rank=1)
+    if added:
+        edited = f"{shown.reply} {added}"
+        shown = await application.casework.propose(case.id, case.version, MODERATOR, rank=1, text=edited)
+    await application.casework.approve(shown.id, MODERATOR)
+    return shown.reply

@@ -86,7 +86,7 @@ def build_desk(
             approval_hours=approval_hours,
             hearing_seconds=hearing_seconds,
         ),
-        queries=CaseQueries(database, edit_reader=edit_reader),
+        queries=CaseQueries(database),
     )
 
 

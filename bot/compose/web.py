@@ -43,7 +43,7 @@ async def dashboard(
         casework=running.casework,
         governance=running.governance,
         doorkeeper=accounts,
-        overview=DeskOverview(running.database, running.desk.queries, keeping),
+        overview=DeskOverview(running.database, running.desk.proposals, keeping),
         tokens=ApiTokens(running.database, accounts),
         record=DeskRecord(running.database, running.desk.live_roles, keeping),
         library=DeskLibrary(running.database, running.desk.live_roles, facts_today),

@@ -251,7 +251,7 @@ class FrontDesk:
         return await self._proposals.refused(text_id, by)
 
     async def approve(self, proposal_id: str, by: Person) -> Approval:
-        outcome = await self._approvals.approve_shown(proposal_id, by)
+        outcome = await self._approvals.approve(proposal_id, by)
         with about(case=outcome.case_id, platform=by.platform):
             _LOG.info("decided: %s", "approve-first" if isinstance(outcome, AwaitsSecond) else "approve")
         card = await self._card(outcome.case_id, by)

@@ -17,7 +17,7 @@ from core.desk.communities.own_cards import OwnCards, PreparedReplies
 from core.desk.database.connection import Database, Session
 from core.desk.database.dialect import json_text
 from core.desk.invariants.facts import doubled_in, faults_of
-from core.desk.review.queries import CaseQueries
+from core.desk.review.proposals import Proposals
 from core.desk.rules.dashboard_ports import (
     NOTHING_HIDDEN,
     CaseChanges,
@@ -247,13 +247,13 @@ class DeskOverview:
     """What waits, what happened, and what the evidence says of a text.
 
     Args:
-        queries: checks texts, as everywhere.
+        proposals: checks texts, as everywhere.
         keeping: how long this installation keeps things.
     """
 
-    def __init__(self, database: Database, queries: CaseQueries, keeping: RetentionPeriods) -> None:
+    def __init__(self, database: Database, proposals: Proposals, keeping: RetentionPeriods) -> None:
         self._database = database
-        self._queries = queries
+        self._proposals = proposals
         self._keeping = keeping
 
     async def queue(
@@ -297,13 +297,7 @@ class DeskOverview:
         return await self._database.run("look how long a case waits", work)
 
     async def check(self, case_id: str, by: Person, text: str) -> TextCheck:
-        async def may(session: Session) -> None:
-            case = await store.load(session, case_id)
-            await require_on_case(session, case.community_id, by, OnCase.APPROVE)
-
-        await self._database.run("check a right for a page", may)
-        reply = await self._queries.checked(case_id, text)
-        return TextCheck(reply.sentences, reply.warnings, reply.why_two)
+        return await self._proposals.check(case_id, by, text)
 
     async def changes(self, people: tuple[Person, ...], since: int | None) -> CaseChanges:
         return await self._database.run("look for changes", lambda session: queue.changes(session, people, since))

@@ -14,8 +14,9 @@ from typing import Final
 from core.desk.database.connection import Database, Session
 from core.desk.review.decisions import decider, wrote_post
 from core.desk.review.queries import rendered_in, said_of, why_two_of
-from core.desk.rules.approval import CaseState, check_answerable, state_words
+from core.desk.rules.approval import CaseState, check_answerable
 from core.desk.rules.case_cards import InPublic, ProposedReply, RefusedReply
+from core.desk.rules.dashboard_ports import TextCheck
 from core.desk.rules.input_checks import check_text
 from core.desk.rules.platforms import ChatPlatform
 from core.desk.rules.policy import PublicText
@@ -174,6 +175,30 @@ class Proposals:
             raise Unsendable(err.message, remedy=err.remedy) from err
         return replace(await asyncio.to_thread(_reply_to_show, basis, self._edit_reader), public=public)
 
+    async def check(self, case_id: str, by: Person, text: str) -> TextCheck:
+        """A text held against the evidence of its case, and read by the reader of drafts; nothing is kept.
+
+        Raises:
+            NotAllowed: the person may not approve here.
+        """
+        check_text(text)
+
+        async def read(session: Session) -> tuple[StoredSuggestion | None, FlaggedPost, TextRules]:
+            case = await store.load(session, case_id)
+            await require_on_case(session, case.community_id, by, OnCase.APPROVE)
+            policy = communities.policy_of(await communities.load(session, case.community_id))
+            return await suggestions.latest_suggestion(session, case.id), case.post, policy.text_rules
+
+        stored, post, rules = await self._database.run("read what a text is checked against", read)
+
+        def check() -> TextCheck:
+            suggestion = said_of(stored, post)
+            edit = checked_edit(text, suggestion, rules, self._edit_reader)
+            why = why_two_of(suggestion, edit, is_known=stored is not None, wrote_post=False)
+            return TextCheck(edit.sentences, edit.warnings, why)
+
+        return await asyncio.to_thread(check)
+
     async def refused(self, text_id: str, by: Person) -> RefusedReply:
         """A text that ``propose`` refused, for the person who wrote it.
 
@@ -300,26 +325,18 @@ async def kept_proposal(session: Session, proposal_id: str) -> Proposal:
     return proposal
 
 
-async def require_shown(session: Session, proposal: Proposal, by: Person) -> None:
-    """Refuse an approval by a person who was not shown exactly what would be posted now, at this version of the case.
+async def require_shown(session: Session, case: Case, proposal: Proposal, who: str) -> PublicText:
+    """What would be posted now: exactly what the person with this pseudonym was shown.
 
     Raises:
-        NotAllowed: somebody else was shown it, or the person may not approve.
-        Conflict: the case has changed since, or its community adds another sentence, or another quote, now, or
-            approving it would do something else than it would have done when it was shown.
+        NotAllowed: somebody else was shown it.
+        Conflict: the case's community adds another sentence, or another quote, now, or approving it would do something
+            else than it would have done when it was shown.
     """
-    case = await store.load(session, proposal.case_id)
-    if await require_on_case(session, case.community_id, by, OnCase.APPROVE) != proposal.person_id:
+    if who != proposal.person_id:
         raise NotAllowed(
             sentence("Only the person who was shown this text can approve it here."),
             remedy=sentence("Choose the same text on the case's card yourself, read it, and approve it."),
-        )
-    if case.version != proposal.version:
-        raise Conflict(
-            sentence(
-                "The case changed after you were shown this text: it is {state} now.", state=state_words(case.state)
-            ),
-            remedy=_LOOK_AGAIN,
         )
     community = await communities.load(session, case.community_id)
     if community.is_posting is not proposal.is_posting:
@@ -338,3 +355,4 @@ async def require_shown(session: Session, proposal: Proposal, by: Person) -> Non
         raise Conflict(
             sentence("The rules of the community were changed after you were shown this text."), remedy=_LOOK_AGAIN
         )
+    return rendered

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from core.desk.database.connection import Database, Session
 from core.desk.rules.approval import CaseState, why_two
-from core.desk.rules.input_checks import check_text
 from core.desk.rules.origins import ReviewOfPrepared, prepared_of
 from core.desk.rules.policy import PublicText, render
 from core.desk.store import cases as store
@@ -17,40 +14,18 @@ from core.desk.store.audit import AuditEntry
 from core.desk.store.cases import Case
 from core.desk.store.suggestions import StoredSuggestion
 from core.engine.reading.unread_posts import nothing_known
-from core.engine.scoring.check import CheckedSentence
-from core.engine.scoring.edits import CheckedEdit, EditReader, checked_edit
+from core.engine.scoring.edits import CheckedEdit
 from core.engine.scoring.quotation import quote_of
-from core.engine.wording.final_text import check_sendable
-from core.engine.wording.text_rules import TextRules, broken_rule, check_rules
+from core.engine.wording.text_rules import broken_rule
 from core.i18n.sentences import sentence
 from core.models import Draft, FlaggedPost, Suggestion
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedReply:
-    """What the evidence of a case says about a reply that a person may approve.
-
-    Attributes:
-        sentences: each sentence, with the evidence that supports it.
-        warnings: what to look at first, in sentences.
-        why_two: why a second person must approve it too; empty where one is enough.
-    """
-
-    sentences: tuple[CheckedSentence, ...]
-    warnings: tuple[str, ...]
-    why_two: tuple[str, ...]
-
-
 class CaseQueries:
-    """What the database holds about cases.
+    """What the database holds about cases."""
 
-    Args:
-        edit_reader: reads what a person wrote, for the warnings of ``checked``.
-    """
-
-    def __init__(self, database: Database, *, edit_reader: EditReader | None = None) -> None:
+    def __init__(self, database: Database) -> None:
         self._database = database
-        self._edit_reader = edit_reader
 
     async def case(self, case_id: str) -> Case:
         """The case as it is now; ``BadInput`` if there is none."""
@@ -83,46 +58,6 @@ class CaseQueries:
         ids = prepared_of(drafts)
         return await self._database.run("read reviews", lambda s: prepared.reviews_of(s, community_id, ids))
 
-    async def rendered(self, case_id: str, reply: str) -> PublicText:
-        """All that would be posted for a reply, disclosure included: what a moderator must be shown.
-
-        Raises:
-            BadInput: it may not be posted: it holds hidden characters, links to no source of the case, or breaks a rule
-                of the community.
-        """
-        check_text(reply)
-
-        async def work(session: Session) -> tuple[PublicText, StoredSuggestion | None, TextRules]:
-            case = await store.load(session, case_id)
-            stored = await suggestions.latest_suggestion(session, case_id)
-            return await rendered_in(session, case, reply, stored), stored, await rules_for(session, case)
-
-        rendered, stored, rules = await self._database.run("render", work)
-        check_sendable(rendered.text, () if stored is None else stored.suggestion.evidence)
-        check_rules(reply, rules)
-        return rendered
-
-    async def checked(self, case_id: str, reply: str) -> CheckedReply:
-        """A reply, drafted or edited, checked again against the evidence of its case, and read by the reader of drafts.
-
-        Asks no language model.
-        """
-        check_text(reply)
-
-        async def work(session: Session) -> tuple[StoredSuggestion | None, FlaggedPost, TextRules]:
-            case = await store.load(session, case_id)
-            return await suggestions.latest_suggestion(session, case_id), case.post, await rules_for(session, case)
-
-        stored, post, rules = await self._database.run("read what a reply is checked against", work)
-
-        def check() -> CheckedReply:
-            suggestion = said_of(stored, post)
-            edit = checked_edit(reply, suggestion, rules, self._edit_reader)
-            why = why_two_of(suggestion, edit, is_known=stored is not None, wrote_post=False)
-            return CheckedReply(edit.sentences, edit.warnings, why)
-
-        return await asyncio.to_thread(check)
-
 
 async def rendered_in(session: Session, case: Case, reply: str, stored: StoredSuggestion | None) -> PublicText:
     """A reply as it would be posted now, in the language of the case's suggestion, below its quote of the post."""
@@ -132,11 +67,6 @@ async def rendered_in(session: Session, case: Case, reply: str, stored: StoredSu
     quote = quote_of(case.post.public_words, language) if policy.quotes else ""
     quote = "" if broken_rule(quote, policy.text_rules) else quote
     return render(reply, language, discloses=community.discloses, quote=quote)
-
-
-async def rules_for(session: Session, case: Case) -> TextRules:
-    """What the community of a case asks of every text."""
-    return communities.policy_of(await communities.load(session, case.community_id)).text_rules
 
 
 def said_of(stored: StoredSuggestion | None, post: FlaggedPost) -> Suggestion:

@@ -7,7 +7,7 @@ from sqlalchemy import text
 from bot.compose.desk import Desk
 from core.desk.database.connection import Database, Session
 from core.desk.drafting.queue import DraftQueue, TakenCase
-from core.desk.review.approvals import CompleteApproval
+from core.desk.review.approvals import AwaitsSecond, CompleteApproval
 from core.desk.rules.approval import ApprovedReply
 from core.desk.rules.case_cards import Card, DraftProgress, ProposedReply
 from core.desk.rules.desk_ports import Casework
@@ -37,12 +37,28 @@ async def drafted(desk: Desk, queue: DraftQueue, post: FlaggedPost) -> Case:
     return await queue.store(taken, suggestion_for(taken.case.post))
 
 
-async def approve(desk: Desk, case: Case, by: Person = MODERATOR, reply: str = OWN_TEXT) -> ApprovedReply:
-    """Approve a text that the moderator wrote."""
-    shown = await desk.queries.rendered(case.id, reply)
-    approved = await desk.approvals.approve(case.id, case.version, shown.text, shown.sha256, by)
+async def shown(
+    desk: Desk, case: Case, by: Person = MODERATOR, reply: str | None = OWN_TEXT, rank: int | None = None
+) -> ProposedReply:
+    """Have a text shown to a person, after their roles were asked for: one of their own, or a draft."""
+    await desk.live_roles.refresh_in(case.post.ref.platform, case.post.ref.community, by)
+    return await desk.proposals.propose(case.id, case.version, by, rank=rank, text=reply)
+
+
+async def approve(
+    desk: Desk, case: Case, by: Person = MODERATOR, reply: str | None = OWN_TEXT, rank: int | None = None
+) -> ApprovedReply:
+    """Have a text shown, and approve it."""
+    approved = await desk.approvals.approve((await shown(desk, case, by, reply, rank)).id, by)
     assert isinstance(approved, CompleteApproval), approved
     return approved.reply
+
+
+async def approve_first(desk: Desk, case: Case, by: Person = MODERATOR, reply: str = BOLD) -> AwaitsSecond:
+    """Have a text shown that takes two persons, and approve it as the first."""
+    awaits = await desk.approvals.approve((await shown(desk, case, by, reply)).id, by)
+    assert isinstance(awaits, AwaitsSecond), awaits
+    return awaits
 
 
 async def card_of(front: Casework, case: Case) -> Card:

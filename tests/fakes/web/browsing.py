@@ -216,7 +216,7 @@ async def dashboard(
             casework=desk.casework,
             governance=governance,
             doorkeeper=accounts,
-            overview=DeskOverview(desk.database, desk.desk.queries, keeping),
+            overview=DeskOverview(desk.database, desk.desk.proposals, keeping),
             tokens=tokens,
             record=DeskRecord(desk.database, desk.desk.live_roles, keeping),
             library=DeskLibrary(desk.database, desk.desk.live_roles, facts_today),

@@ -29,8 +29,8 @@ class PeopleRules(Steps):
         self.on_case(number, lambda world, case: world.approve(case, by, text), CaseState.IN_REVIEW)
 
     @rule(number=st.integers(0, 5))
-    def approve_what_was_not_shown(self, number: int) -> None:
-        self.on_case(number, lambda world, case: world.approve(case, shown="Another text."), CaseState.IN_REVIEW)
+    def approve_what_another_was_shown(self, number: int) -> None:
+        self.on_case(number, lambda world, case: world.approve(case, shown_to=OTHER_MODERATOR), CaseState.IN_REVIEW)
 
     @rule(number=st.integers(0, 5))
     def approve_at_once(self, number: int) -> None:

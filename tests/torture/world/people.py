@@ -8,7 +8,7 @@ from datetime import datetime
 
 from core.desk.database.connection import Session
 from core.desk.invariants import Closure, Revocation
-from core.desk.rules.approval import CaseState, text_hash, undone_to
+from core.desk.rules.approval import CaseState, undone_to
 from core.desk.rules.closures import CloseReason, RetractReason, closed_as
 from core.desk.rules.roles import Person, Role
 from core.desk.schema import CaseRow
@@ -43,15 +43,16 @@ class People(Scene):
             case = await self.flag(number, copy)
             self.figures.folded += case.state is CaseState.FOLDED
 
-    async def approve(self, case: Case, by: Person = MODERATOR, text: str = "", *, shown: str | None = None) -> None:
-        """Somebody approves a draft, or a text of their own; ``shown`` is what they were shown, if it was another."""
+    async def approve(
+        self, case: Case, by: Person = MODERATOR, text: str = "", *, shown_to: Person | None = None
+    ) -> None:
+        """Somebody approves a draft, or a text of their own; ``shown_to`` is who was shown it, if it was another."""
         stored = await self.desk.queries.suggestion(case.id)
         is_draft = not text and stored is not None and bool(stored.suggestion.drafts)
-        draft = stored.suggestion.drafts[0].text if is_draft and stored is not None else ""
-        rendered = await self.desk.queries.rendered(case.id, text or draft or "We all live here.")
-        digest = text_hash(shown) if shown is not None else rendered.sha256
-        named = {"suggestion_id": stored.id, "draft_rank": 1} if is_draft and stored is not None else {}
-        await self.desk.approvals.approve(case.id, case.version, rendered.text, digest, by, **named)  # type: ignore[arg-type]
+        reply = {"rank": 1} if is_draft else {"text": text or "We all live here."}
+        await self.desk.live_roles.refresh_in(case.post.ref.platform, case.post.ref.community, by)
+        shown = await self.desk.proposals.propose(case.id, case.version, shown_to or by, **reply)  # type: ignore[arg-type]
+        await self.desk.approvals.approve(shown.id, by)
 
     async def approve_at_once(self, case: Case) -> None:
         """Two moderators approve the same version at the same time; one of them wins at most."""

@@ -27,12 +27,12 @@ from core.desk.rules.closures import CloseReason
 from core.desk.rules.own_cards import checked_reply
 from core.desk.sending.outbox import Outbox
 from core.desk.store.cases import Case
-from core.desk.store.suggestions import PostedReply, StoredSuggestion, posted_replies
+from core.desk.store.suggestions import PostedReply, posted_replies
 from core.engine.cards.bank import prepared_id
 from core.engine.pipeline import Engine
 from core.engine.ports import EvidenceSource
 from core.engine.readers.networks import Readers
-from core.models import Draft, FlaggedPost, Intent, Kind, Origin, TargetGroup, Wish
+from core.models import FlaggedPost, Intent, Kind, Origin, TargetGroup, Wish
 from tests.fakes.desk.decisions import approve, drafted, take
 from tests.fakes.desk.people import COMMUNITY, MODERATOR, OTHER_MODERATOR, PLATFORM
 from tests.fakes.engine.brief import PATIENT
@@ -100,11 +100,7 @@ async def test_what_was_no_reply_is_remembered_as_none(community: _Community, ki
     made = suggestion_for(taken.case.post)
     first = replace(made.drafts[0], kind=kind)
     case = await community.queue.store(taken, replace(made, drafts=(first, *made.drafts[1:])))
-    stored = await community.desk.queries.suggestion(case.id)
-    assert stored is not None
-    shown = await community.desk.queries.rendered(case.id, first.text)
-    exactly = shown.text, shown.sha256, MODERATOR
-    await community.desk.approvals.approve(case.id, case.version, *exactly, suggestion_id=stored.id, draft_rank=1)
+    await approve(community.desk, case, reply=None, rank=1)
     await community.outbox.send_due()
     assert await community.remembers() == [PostedReply("post green", first.text, kind is Kind.REPLY)]
 
@@ -198,20 +194,12 @@ async def test_a_communitys_own_prepared_reply_is_drafted_and_called_so(
         show_suggestion(
             console, stored.suggestion, await application.desk.queries.reviews(here, stored.suggestion.drafts)
         )
-        await approve_draft(application, case, stored, mine)
+        await approve(application.desk, case, reply=None, rank=mine.rank)
         [row] = [row async for row in export(application.database, here)]
     assert "Origin: prepared reply, reviewed by Ane on " in console.export_text()
     assert row["draft_origin"] == "prepared"
     told = document(stored.suggestion)["drafts"][mine.rank - 1]
     assert (told["origins"], told["prepared"]) == (["prepared", "prepared"], list(mine.prepared))
-
-
-async def approve_draft(application: Application, case: Case, stored: StoredSuggestion, draft: Draft) -> None:
-    """Approve a draft as it stands."""
-    shown = await application.desk.queries.rendered(case.id, draft.text)
-    await application.desk.approvals.approve(
-        case.id, case.version, shown.text, shown.sha256, MODERATOR, suggestion_id=stored.id, draft_rank=draft.rank
-    )
 
 
 async def test_a_chosen_claim_is_argued_in_the_new_drafts(

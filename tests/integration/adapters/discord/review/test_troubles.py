@@ -56,7 +56,7 @@ async def test_an_outdated_confirmation_is_followed_by_the_case_as_it_is(room: R
     shown = await room.click("moderator", "Approve draft 1…")
     await room.desk.moved(gist="Another reading of the post.")
     refused = await room.press("moderator", shown.response, "Yes, post this reply")
-    assert "The case changed after you were shown this text" in said_in(refused)
+    assert "The case has changed since you saw it" in said_in(refused)
     assert "Another reading of the post." in said_in(refused)
     assert all(answer.ephemeral for answer in refused.followups)
     fresh = refused.followups[-1]

@@ -313,7 +313,7 @@ async def test_what_another_process_drafts_fits_where_it_will_be_posted(
                 card = await whole.casework.card(case.id, moderator)
                 assert card.state is CaseState.IN_REVIEW and card.drafts
                 for draft in card.drafts:
-                    shown = await whole.desk.queries.rendered(case.id, draft.text)
+                    shown = await whole.casework.propose(case.id, card.version, moderator, rank=draft.rank)
                     assert len(shown.text) <= platform.max_characters == characters - ROOM
         finally:
             await client.close()

@@ -13,9 +13,9 @@ from core.desk.database.connection import Database
 from core.desk.rules.roles import Person, Role
 from core.desk.store.cases import Case
 from core.desk.store.communities import EVERYWHERE
-from core.errors import BadInput, NotAllowed
+from core.errors import BadInput, Conflict, NotAllowed
 from core.models import FlaggedPost
-from tests.fakes.desk.decisions import OWN_TEXT, approve, one_row
+from tests.fakes.desk.decisions import OWN_TEXT, approve, one_row, shown
 from tests.fakes.desk.people import (
     COMMUNITY_ID,
     KEEPER,
@@ -84,21 +84,21 @@ async def test_disclosure_goes_only_with_a_reason_and_then_from_the_replies(
     """A text that was shown under the other rule is not approved any more (reliability, T25)."""
     with pytest.raises(BadInput, match="reason is missing"):
         await managing.set_disclosure(COMMUNITY_ID, False, MANAGER, " ")
-    disclosed = await desk.queries.rendered(in_review.id, OWN_TEXT)
-    assert disclosed.footer
+    assert (await shown(desk, in_review)).text.startswith(f"{OWN_TEXT}\n")
     await managing.set_disclosure(COMMUNITY_ID, False, MANAGER, "our rules say it")
-    bare = await desk.queries.rendered(in_review.id, OWN_TEXT)
-    assert (bare.text, bare.footer) == (OWN_TEXT, "")
+    bare = await shown(desk, in_review)
+    assert bare.text == OWN_TEXT
     await managing.set_disclosure(COMMUNITY_ID, True, MANAGER)
-    with pytest.raises(NotAllowed, match="discloses"):
-        await desk.approvals.approve(in_review.id, in_review.version, bare.text, bare.sha256, MODERATOR)
+    with pytest.raises(Conflict, match="What is added to replies here changed"):
+        await desk.approvals.approve(bare.id, MODERATOR)
 
 
 async def test_a_role_ends_at_once(managing: CommunityDesk, desk: Desk, in_review: Case) -> None:
     """Between the page and the click (invariant I7)."""
+    text = await shown(desk, in_review, MODERATOR)
     await managing.revoke(COMMUNITY_ID, MODERATOR, Role.MODERATOR, MANAGER)
     with pytest.raises(NotAllowed, match="can approve replies here"):
-        await approve(desk, in_review, MODERATOR)
+        await desk.approvals.approve(text.id, MODERATOR)
     with pytest.raises(NotAllowed, match="was not granted"):
         await managing.revoke(COMMUNITY_ID, MODERATOR, Role.MODERATOR, MANAGER)
 

@@ -61,11 +61,7 @@ async def test_an_export_says_of_which_kind_the_approved_draft_was(
     taken = await take(queue)
     made = suggestion_for(taken.case.post)
     case = await queue.store(taken, replace(made, drafts=(replace(made.drafts[0], kind=Kind.NOTICE),)))
-    stored = await desk.queries.suggestion(case.id)
-    assert stored is not None
-    shown = await desk.queries.rendered(case.id, made.drafts[0].text)
-    exactly = shown.text, shown.sha256, MODERATOR
-    await desk.approvals.approve(case.id, case.version, *exactly, suggestion_id=stored.id, draft_rank=1)
+    await approve(desk, case, reply=None, rank=1)
     await _approved(desk, queue, replace(post, ref=replace(post.ref, message="300"), text="Another post of theirs."))
     found = {(row["draft_kind"], row["draft_origin"]) for row in await _rows(database)}
     assert found == {("notice", "model"), (None, None)}

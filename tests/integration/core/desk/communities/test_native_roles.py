@@ -6,13 +6,12 @@ import pytest
 
 from bot.compose.desk import build_desk
 from core.desk.database.connection import Database
-from core.desk.review.approvals import AwaitsSecond, CompleteApproval
 from core.desk.rules.approval import CaseState
 from core.desk.rules.roles import Role
 from core.desk.store.cases import Case
 from core.errors import NotAllowed, PlatformUnavailable
-from tests.fakes.desk.decisions import OWN_TEXT, approve, one_row
-from tests.fakes.desk.people import COMMUNITY, MODERATOR, PLATFORM, STRANGER, pseudonym_of
+from tests.fakes.desk.decisions import BOLD, approve, approve_first, one_row
+from tests.fakes.desk.people import COMMUNITY, MODERATOR, OTHER_MODERATOR, PLATFORM, STRANGER, pseudonym_of
 from tests.fakes.ports.roles import FakeRoles
 
 
@@ -79,10 +78,8 @@ async def test_the_first_of_two_is_asked_for_again_when_the_second_approves(
     """Who was a moderator this morning may be none at noon."""
     source = FakeRoles(stranger_one=Role.MODERATOR)
     desk = build_desk(database, role_sources={PLATFORM: source})
-    shown = await desk.queries.rendered(in_review.id, f"{OWN_TEXT} It is 93% of us.")
-    args = (in_review.id, in_review.version, shown.text, shown.sha256)
-    assert isinstance(await desk.approvals.approve(*args, STRANGER), AwaitsSecond)
+    await approve_first(desk, in_review, STRANGER)
     source.now.clear()
-    assert isinstance(await desk.approvals.approve(*args, MODERATOR), AwaitsSecond)
+    await approve_first(desk, in_review, MODERATOR)
     source.now["stranger_one"] = frozenset({Role.MODERATOR})
-    assert isinstance(await desk.approvals.approve(*args, STRANGER), CompleteApproval)
+    await approve(desk, in_review, OTHER_MODERATOR, BOLD)

@@ -27,7 +27,7 @@ from core.desk.upkeep.expiry import FoldedCases
 from core.errors import NotAllowed
 from core.models import FlaggedPost, PostRef, Priority
 from tests.fakes.desk.chores import DAY, NOW
-from tests.fakes.desk.decisions import BOLD, approve, drafted, one_row, take
+from tests.fakes.desk.decisions import BOLD, approve, approve_first, drafted, one_row, take
 from tests.fakes.desk.people import COMMUNITY, COMMUNITY_ID, FLAGGER, MANAGER, MODERATOR, OTHER_MODERATOR, PLATFORM
 from tests.fakes.engine.suggestions import suggestion_for
 from tests.fakes.machine.clock import FakeClock
@@ -263,10 +263,9 @@ async def test_two_persons_are_listed_each_by_name(
 ) -> None:
     """Who approved first, too; who loses a role stays readable to those who share the work, until they are erased."""
     governance = CommunityGovernance(database, LiveRoles(database, {}))
-    shown = await desk.queries.rendered(in_review.id, BOLD)
-    for person in (MODERATOR, OTHER_MODERATOR):
+    for decide, person in ((approve_first, MODERATOR), (approve, OTHER_MODERATOR)):
         clock.advance(5)
-        await desk.approvals.approve(in_review.id, in_review.version, shown.text, shown.sha256, person)
+        await decide(desk, in_review, person, BOLD)
     wanted = [
         (OTHER_MODERATOR.name, f"approved, as the second person after {MODERATOR.name}"),
         (MODERATOR.name, "approved first; another person must approve the same text"),

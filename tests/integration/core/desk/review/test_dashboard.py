@@ -50,7 +50,7 @@ async def test_what_waits_is_sorted_by_need_gravity_and_age(
     database: Database, desk: Desk, post: FlaggedPost, clock: FakeClock
 ) -> None:
     """What needs a decision comes before what is drafted, the gravest first, and of two alike the older one."""
-    overview, queue = DeskOverview(database, desk.queries, _KEEPING), DraftQueue(database, "worker-1")
+    overview, queue = DeskOverview(database, desk.proposals, _KEEPING), DraftQueue(database, "worker-1")
     found = []
     for single, severity in zip(posts_apart(post, 4), (2, 5, 2, None), strict=True):
         case = await desk.intake.flag(single)
@@ -76,7 +76,7 @@ async def test_it_is_told_until_when_a_case_waits(
     database: Database, desk: Desk, post: FlaggedPost, clock: FakeClock
 ) -> None:
     """To the second at which the schedule closes it: undrafted, drafted, held, approved, and left to a person."""
-    overview, queue = DeskOverview(database, desk.queries, _KEEPING), DraftQueue(database, "worker-1")
+    overview, queue = DeskOverview(database, desk.proposals, _KEEPING), DraftQueue(database, "worker-1")
     expiry, posts = Expiry(database, draft_hours=24, person_days=30), posts_apart(post, 5)
     undrafted, expected = (await desk.intake.flag(posts[0])).id, clock() + timedelta(days=1)
     assert await overview.waits_until(undrafted, MODERATOR) == expected
@@ -117,7 +117,7 @@ async def test_hidden_categories_are_left_out_of_one_queue_and_wait_in_all_other
     database: Database, desk: Desk, post: FlaggedPost, clock: FakeClock
 ) -> None:
     """They are counted; groups and threats add up, and since when the oldest waits is the same for everybody."""
-    overview, queue = DeskOverview(database, desk.queries, _KEEPING), DraftQueue(database, "worker-1")
+    overview, queue = DeskOverview(database, desk.proposals, _KEEPING), DraftQueue(database, "worker-1")
     kinds = ((TargetGroup.WOMEN, 2), (TargetGroup.MIGRANTS, 5), (None, 1), (TargetGroup.MIGRANTS, 3))
     found = []
     for single, (group, severity) in zip(posts_apart(post, 4), kinds, strict=True):
@@ -149,7 +149,7 @@ async def test_a_case_is_hidden_as_soon_as_its_group_is_known(
     database: Database, desk: Desk, post: FlaggedPost
 ) -> None:
     """While it is drafted, too; what is said of its new words then counts alone."""
-    overview, queue = DeskOverview(database, desk.queries, _KEEPING), DraftQueue(database, "worker-1")
+    overview, queue = DeskOverview(database, desk.proposals, _KEEPING), DraftQueue(database, "worker-1")
     case = await desk.intake.flag(post)
     women = HiddenCategories(frozenset({TargetGroup.WOMEN}))
     assert (await overview.queue((MODERATOR,), hides=women)).hidden == 0
@@ -189,7 +189,7 @@ async def test_changes_are_numbered_and_told_to_those_who_may_read(
     database: Database, desk: Desk, post: FlaggedPost
 ) -> None:
     """From any number on, each case once; a stranger hears the number alone."""
-    overview = DeskOverview(database, desk.queries, _KEEPING)
+    overview = DeskOverview(database, desk.proposals, _KEEPING)
     first, second = [await desk.intake.flag(single) for single in posts_apart(post, 2)]
     start = await overview.changes((MODERATOR,), None)
     assert start.cases == ()
@@ -203,7 +203,7 @@ async def test_changes_are_numbered_and_told_to_those_who_may_read(
 
 async def test_a_history_names_people_to_those_who_may_read(database: Database, desk: Desk, post: FlaggedPost) -> None:
     """With the note; nobody else reads it."""
-    overview = DeskOverview(database, desk.queries, _KEEPING)
+    overview = DeskOverview(database, desk.proposals, _KEEPING)
     case = await desk.intake.flag(post)
     await desk.decisions.close(case.id, case.version, MODERATOR, CloseReason.MISTAKE, "sorted out by hand")
     moves = await overview.history(case.id, AUDITOR)
@@ -220,7 +220,7 @@ async def test_kept_posts_are_those_of_seven_days_with_the_group_of_the_newest_s
     database: Database, desk: Desk, post: FlaggedPost, clock: FakeClock
 ) -> None:
     """Newest first, closed ones too; neither erased words, nor another community's, nor a post of no message here."""
-    overview, queue = DeskOverview(database, desk.queries, _KEEPING), DraftQueue(database, "worker-1")
+    overview, queue = DeskOverview(database, desk.proposals, _KEEPING), DraftQueue(database, "worker-1")
     old, read, found, erased, pasted, abroad = posts_apart(post, 6)
     await desk.intake.flag(old)
     clock.advance(7 * DAY)
@@ -286,11 +286,7 @@ class Week:
     async def approve(self, case: Case, rank: int | None, text: str | None = None) -> None:
         """Approve a draft, or another text."""
         self.clock.advance(400)
-        stored = await self.desk.queries.suggestion(case.id)
-        assert stored is not None
-        shown = await self.desk.queries.rendered(case.id, text or stored.suggestion.drafts[(rank or 1) - 1].text)
-        origin = {} if rank is None else {"suggestion_id": stored.id, "draft_rank": rank}
-        await self.desk.approvals.approve(case.id, case.version, shown.text, shown.sha256, MODERATOR, **origin)  # type: ignore[arg-type]
+        await approve(self.desk, case, reply=text, rank=rank)
 
     async def close(self, case: Case) -> None:
         """Close it without a reply."""

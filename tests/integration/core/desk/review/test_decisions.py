@@ -7,7 +7,6 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from adapters.sample.community import SampleCommunity
 from bot.compose.desk import Desk
 from core.desk.database.connection import Database, Session
 from core.desk.drafting.queue import DraftQueue
@@ -18,7 +17,7 @@ from core.desk.rules.roles import Person
 from core.desk.store.cases import Case, transition
 from core.errors import BadInput, Conflict, NotAllowed
 from core.models import FlaggedPost
-from tests.fakes.desk.decisions import OWN_TEXT, approve, drafted, execute, one_row, take
+from tests.fakes.desk.decisions import approve, drafted, execute, one_row, shown, take
 from tests.fakes.desk.people import COMMUNITY_ID, MANAGER, MODERATOR, OTHER_MODERATOR, PLATFORM, pseudonym_of
 from tests.fakes.engine.suggestions import DRAFT_TEXTS, suggestion_for
 
@@ -37,19 +36,9 @@ async def test_a_case_goes_from_flag_to_approval(
     stored = await desk.queries.suggestion(case.id)
     assert stored is not None
     assert stored.suggestion == suggestion_for(taken.case.post)
-    shown = await desk.queries.rendered(case.id, DRAFT_TEXTS[0])
-    approved = await desk.approvals.approve(
-        case.id,
-        reviewed.version,
-        shown.text,
-        shown.sha256,
-        MODERATOR,
-        suggestion_id=stored.id,
-        draft_rank=1,
-    )
-    assert isinstance(approved, CompleteApproval)
-    reply = approved.reply
-    assert (reply.text, reply.in_reply_to) == (shown.text, post.ref)
+    seen = await shown(desk, reviewed, reply=None, rank=1)
+    reply = await approve(desk, reviewed, reply=None, rank=1)
+    assert (reply.text, reply.in_reply_to) == (seen.text, post.ref)
     who, flagger = await pseudonym_of(database, MODERATOR), await pseudonym_of(database, Person(PLATFORM, "mill_pond"))
     entries = await desk.queries.history(case.id)
     assert [(entry.from_state, entry.to_state, entry.actor) for entry in entries] == [
@@ -63,7 +52,8 @@ async def test_a_case_goes_from_flag_to_approval(
     kept = "edited, draft_rank, sha256, target_sha256, moderator, seconded_by, footer, policy_version"
     row = await one_row(database, f"SELECT {kept} FROM approvals")
     version = await one_row(database, f"SELECT version FROM communities WHERE id = '{COMMUNITY_ID}'")
-    expected = (False, 1, shown.sha256, text_hash(post.text), who, None, shown.footer, *version)
+    footer = seen.text.removeprefix(DRAFT_TEXTS[0])
+    expected = (False, 1, seen.sha256, text_hash(post.text), who, None, footer, *version)
     assert (bool(row[0]), *row[1:]) == expected
 
 
@@ -89,13 +79,9 @@ async def test_two_moderators_never_both_win(desk: Desk, in_review: Case, databa
 async def test_of_a_hundred_approvals_at_once_one_wins(desk: Desk, in_review: Case, database: Database) -> None:
     """The others are told who was faster, whichever database it is (invariant I10)."""
     people = [MODERATOR, OTHER_MODERATOR, MANAGER]
-    shown = await desk.queries.rendered(in_review.id, OWN_TEXT)
+    texts = [await shown(desk, in_review, person) for person in people]
     results = await asyncio.gather(
-        *(
-            desk.approvals.approve(in_review.id, in_review.version, shown.text, shown.sha256, people[turn % 3])
-            for turn in range(100)
-        ),
-        return_exceptions=True,
+        *(desk.approvals.approve(texts[turn % 3].id, people[turn % 3]) for turn in range(100)), return_exceptions=True
     )
     winners = [result.reply for result in results if isinstance(result, CompleteApproval)]
     lost = [result for result in results if isinstance(result, Conflict)]
@@ -108,56 +94,19 @@ async def test_of_a_hundred_approvals_at_once_one_wins(desk: Desk, in_review: Ca
 async def test_an_edit_is_recorded(desk: Desk, queue: DraftQueue, post: FlaggedPost, database: Database) -> None:
     """Later drafts learn from edits, and the audit must tell a person's words from the engine's."""
     case = await drafted(desk, queue, post)
-    stored = await desk.queries.suggestion(case.id)
-    assert stored is not None
     for rank in (1, None):
-        shown = await desk.queries.rendered(case.id, OWN_TEXT)
-        suggestion_id = stored.id if rank else None
-        await desk.approvals.approve(
-            case.id, case.version, shown.text, shown.sha256, MODERATOR, suggestion_id=suggestion_id, draft_rank=rank
-        )
+        await approve(desk, case, rank=rank)
         case = await desk.decisions.undo(case.id, case.version + 1, MODERATOR)
     assert [
         int(str(n)) for n in await one_row(database, "SELECT count(*), sum(CAST(edited AS INTEGER)) FROM approvals")
     ] == [2, 2]
 
 
-async def test_a_draft_that_is_not_there_is_refused(desk: Desk, queue: DraftQueue, in_review: Case) -> None:
-    """An approval must not claim to come from a draft that nobody saw, or one of another post; nothing is kept."""
-    stored = await desk.queries.suggestion(in_review.id)
-    other = await drafted(desk, queue, SampleCommunity().flag("105", "mill_pond"))
-    others = await desk.queries.suggestion(other.id)
-    assert stored is not None
-    assert others is not None
-    shown = await desk.queries.rendered(in_review.id, DRAFT_TEXTS[0])
-    for suggestion_id, rank in (("no-such-id", 1), (None, 1), (stored.id, 9), (stored.id, None), (others.id, 1)):
-        with pytest.raises(BadInput):
-            await desk.approvals.approve(
-                in_review.id,
-                in_review.version,
-                shown.text,
-                shown.sha256,
-                MODERATOR,
-                suggestion_id=suggestion_id,
-                draft_rank=rank,
-            )
-    assert await desk.queries.case(in_review.id) == in_review
-
-
-async def test_a_text_that_was_not_shown_or_does_not_disclose_is_not_approved(desk: Desk, in_review: Case) -> None:
-    """The whole transaction is undone: the case stays in review, with its version."""
-    shown = await desk.queries.rendered(in_review.id, OWN_TEXT)
-    empty = await desk.queries.rendered(in_review.id, "")
-    for text, sha256 in (
-        (shown.text, text_hash("something else")),
-        (OWN_TEXT, text_hash(OWN_TEXT)),
-    ):
-        with pytest.raises(NotAllowed):
-            await desk.approvals.approve(in_review.id, in_review.version, text, sha256, MODERATOR)
-    with pytest.raises(BadInput, match="surrogate"):
-        await desk.approvals.approve(in_review.id, in_review.version, "half \ud83d", shown.sha256, MODERATOR)
-    with pytest.raises(NotAllowed, match="empty"):
-        await desk.approvals.approve(in_review.id, in_review.version, empty.text, empty.sha256, MODERATOR)
+async def test_a_text_that_holds_nothing_or_half_a_character_is_not_shown(desk: Desk, in_review: Case) -> None:
+    """The case stays in review, with its version."""
+    for reply, rank, why in (("half \ud83d", None, "surrogate"), (" ", None, "empty"), (None, 9, "no draft of rank 9")):
+        with pytest.raises(BadInput, match=why):
+            await shown(desk, in_review, reply=reply, rank=rank)
     assert await desk.queries.case(in_review.id) == in_review
 
 

@@ -49,7 +49,7 @@ async def test_an_edit_that_calls_for_harm_is_warned_of_and_stops_nobody(
     """The person who approves it is in charge."""
     proposed = await front.propose(in_review.id, in_review.version, MODERATOR, rank=1, text=HARM)
     assert REFUSED in proposed.warnings
-    assert REFUSED in (await read_desk.queries.checked(in_review.id, HARM)).warnings
+    assert REFUSED in (await read_desk.proposals.check(in_review.id, MODERATOR, HARM)).warnings
     assert (await front.approve(proposed.id, MODERATOR)).card.state is CaseState.APPROVED
 
 
@@ -95,8 +95,8 @@ async def test_a_language_that_the_reader_does_not_know_changes_nothing(
     made = suggestion_for(taken.case.post)
     case = await queue.store(taken, replace(made, reading=replace(made.reading, language="eu")))
     text = "Hemen denok bizi gara elkarrekin."
-    by_rules = (await desk.queries.checked(case.id, text)).warnings
-    assert (await read_desk.queries.checked(case.id, text)).warnings == by_rules
+    by_rules = (await desk.proposals.check(case.id, MODERATOR, text)).warnings
+    assert (await read_desk.proposals.check(case.id, MODERATOR, text)).warnings == by_rules
 
 
 async def test_a_text_is_read_after_the_transaction_that_keeps_it(

@@ -14,12 +14,12 @@ import pytest
 from bot.compose.desk import Desk
 from core.desk.communities.decisions import CommunityDesk
 from core.desk.database.connection import Database, Session
-from core.desk.rules.approval import text_hash
 from core.desk.rules.closures import CloseReason
 from core.desk.rules.roles import OnCase, OnCommunity, Person, Role, may_grant, may_on_case, may_on_community
 from core.desk.store import communities, people
 from core.desk.store.cases import Case
 from core.errors import BadInput, Conflict, NotAllowed
+from tests.fakes.desk.decisions import shown
 from tests.fakes.desk.people import (
     ADMIN,
     AUDITOR,
@@ -47,10 +47,7 @@ ON_CASES: Final[dict[str, tuple[OnCase, Callable[[Desk, str, Person], Awaitable[
     "take": (OnCase.REVIEW, lambda desk, case, by: desk.decisions.hold(case, by)),
     "release": (OnCase.REVIEW, lambda desk, case, by: desk.decisions.release(case, by)),
     "redraft": (OnCase.REVIEW, lambda desk, case, by: desk.decisions.redraft(case, PAST, "Newcomers work.", by)),
-    "approve": (
-        OnCase.APPROVE,
-        lambda desk, case, by: desk.approvals.approve(case, PAST, "Hello.", text_hash("Hello."), by),
-    ),
+    "approve": (OnCase.APPROVE, lambda desk, case, by: desk.proposals.propose(case, PAST, by, text="Hello.")),
     "undo": (OnCase.APPROVE, lambda desk, case, by: desk.decisions.undo(case, PAST, by)),
     "decline": (OnCase.REVIEW, lambda desk, case, by: desk.decisions.close(case, PAST, by, CloseReason.UNSAFE)),
     "stay silent": (
@@ -185,7 +182,8 @@ async def test_who_flagged_a_post_takes_the_flag_back(desk: Desk, in_review: Cas
     with pytest.raises(NotAllowed):
         await desk.decisions.hold(in_review.id, FLAGGER)
     with pytest.raises(NotAllowed):
-        await desk.approvals.approve(
-            in_review.id, PAST, "Hello.", text_hash("Hello."), Person("elsewhere", MODERATOR.user)
-        )
+        await shown(desk, in_review, Person("elsewhere", MODERATOR.user))
+    text = await shown(desk, in_review)
+    with pytest.raises(NotAllowed):
+        await desk.approvals.approve(text.id, Person("elsewhere", MODERATOR.user))
     await desk.decisions.close(in_review.id, in_review.version, FLAGGER, CloseReason.MISTAKE, "my mistake")

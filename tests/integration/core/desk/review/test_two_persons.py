@@ -17,7 +17,7 @@ from core.desk.rules.roles import Person, Role
 from core.desk.store.cases import Case
 from core.errors import Conflict, NotAllowed
 from core.models import Action, Draft, FlaggedPost, Intent, Kind, Origin, Scores
-from tests.fakes.desk.decisions import BOLD, OWN_TEXT, one_row, take
+from tests.fakes.desk.decisions import BOLD, OWN_TEXT, one_row, shown, take
 from tests.fakes.desk.people import (
     AUDITOR,
     COMMUNITY_ID,
@@ -33,8 +33,7 @@ from tests.fakes.machine.clock import FakeClock
 
 async def approved(desk: Desk, case: Case, by: Person, reply: str = BOLD) -> ApprovedReply | AwaitsSecond:
     """What comes of approving a text."""
-    shown = await desk.queries.rendered(case.id, reply)
-    outcome = await desk.approvals.approve(case.id, case.version, shown.text, shown.sha256, by)
+    outcome = await desk.approvals.approve((await shown(desk, case, by, reply)).id, by)
     return outcome.reply if isinstance(outcome, CompleteApproval) else outcome
 
 
@@ -42,9 +41,9 @@ async def test_a_figure_that_no_evidence_holds_needs_a_second_person(
     desk: Desk, in_review: Case, database: Database
 ) -> None:
     """The moderator is told before and after; the second one approves the same bytes; both are on record."""
-    told = (await desk.queries.checked(in_review.id, BOLD)).why_two
+    told = (await shown(desk, in_review, reply=BOLD)).why_two
     assert told == ("No evidence holds the figure “93%”.",)
-    assert (await desk.queries.checked(in_review.id, OWN_TEXT)).why_two == ()
+    assert (await shown(desk, in_review)).why_two == ()
     first = await approved(desk, in_review, MODERATOR)
     assert isinstance(first, AwaitsSecond)
     assert first.because == told
@@ -60,9 +59,9 @@ async def test_a_figure_that_no_evidence_holds_needs_a_second_person(
 
 
 async def test_nobody_is_two_persons(desk: Desk, in_review: Case, database: Database) -> None:
-    """The same person approving again is still one."""
-    for _ in range(3):
-        assert isinstance(await approved(desk, in_review, MODERATOR), AwaitsSecond)
+    """The same person approving again is still one, whatever was shown to them before."""
+    for again in [await shown(desk, in_review, reply=BOLD) for _ in range(3)]:
+        assert isinstance(await desk.approvals.approve(again.id, MODERATOR), AwaitsSecond)
     assert await one_row(database, "SELECT count(*) FROM first_approvals") == (1,)
     assert (await desk.queries.case(in_review.id)).state is CaseState.IN_REVIEW
 
@@ -73,8 +72,9 @@ async def test_two_accounts_of_one_person_are_one_person(desk: Desk, in_review: 
     await people.configure(COMMUNITY_ID, lambda _: {"review_channel": "discord/12"}, KEEPER)
     await people.grant(COMMUNITY_ID, guest, Role.MODERATOR, KEEPER)
     await WebAccounts(database, desk.live_roles).keep("mikel", "a long enough password", (MODERATOR, guest))
+    other = await shown(desk, in_review, guest, BOLD)
     await approved(desk, in_review, MODERATOR)
-    assert isinstance(await approved(desk, in_review, guest), AwaitsSecond)
+    assert isinstance(await desk.approvals.approve(other.id, guest), AwaitsSecond)
     with pytest.raises(Conflict, match="approved this text already"):
         await desk.proposals.propose(in_review.id, in_review.version, guest, text=BOLD)
     assert isinstance(await approved(desk, in_review, OTHER_MODERATOR), ApprovedReply)

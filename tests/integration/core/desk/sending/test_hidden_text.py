@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from core.desk.rules.approval import CaseState, text_hash
-from core.errors import BadInput, TextHidden
-from tests.fakes.desk.decisions import approve, drafted
+from core.desk.rules.approval import CaseState
+from core.errors import Conflict, TextHidden, Unsendable
+from tests.fakes.desk.decisions import approve, drafted, shown
 from tests.fakes.desk.people import MODERATOR
 from tests.fakes.desk.sending import SendingScene
 
@@ -62,9 +62,8 @@ async def test_a_post_of_unknown_revision_is_not_answered(scene: SendingScene) -
 async def test_deceiving_words_are_neither_shown_for_approval_nor_approved(scene: SendingScene, text: str) -> None:
     """A moderator's own edit may lead only to the sources of the case, and hold nothing that cannot be seen."""
     case = await drafted(scene.desk, scene.queue, scene.community.flag("103", "mill_pond"))
-    with pytest.raises(BadInput):
-        await scene.desk.queries.rendered(case.id, text)
-    whole = text + (await scene.desk.queries.rendered(case.id, "Fine.")).footer
-    with pytest.raises(BadInput):
-        await scene.desk.approvals.approve(case.id, case.version, whole, text_hash(whole), MODERATOR)
+    with pytest.raises(Unsendable) as caught:
+        await shown(scene.desk, case, reply=text)
+    with pytest.raises(Conflict):
+        await scene.desk.approvals.approve(caught.value.text_id, MODERATOR)
     assert (await scene.desk.queries.case(case.id)).state is CaseState.IN_REVIEW

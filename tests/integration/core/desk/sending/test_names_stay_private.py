@@ -31,7 +31,7 @@ from core.desk.schema import Change
 from core.desk.sending.outbox import Outbox, SendLimits
 from core.desk.store import communities, people
 from core.models import FlaggedPost, PostRef, SentReply
-from tests.fakes.desk.decisions import one_row, take
+from tests.fakes.desk.decisions import approve, one_row, shown, take
 from tests.fakes.desk.people import SECRET, pseudonym_of
 from tests.fakes.discord.server.state import CHANNEL_ID, GUILD_ID
 from tests.fakes.discord.wire import connected_wire
@@ -195,12 +195,11 @@ class _Desk:
             await self.desk.decisions.close(case.id, case.version, first, CloseReason.OTHER, f"as {first.name} said")
         else:
             reply = f"We {said} are here." + (" 93% of us are glad." if is_seconded else "")
-            shown = await self.desk.queries.rendered(case.id, reply)
-            await self.desk.approvals.approve(case.id, case.version, shown.text, shown.sha256, first)
+            await self.desk.approvals.approve((await shown(self.desk, case, first, reply)).id, first)
             await self._answers_tell_nobody(post, hidden)
             if is_seconded:
                 await self.desk.decisions.release(case.id, first)
-                await self.desk.approvals.approve(case.id, case.version, shown.text, shown.sha256, second)
+                await approve(self.desk, case, second, reply)
         self.town.clock.advance(3600)
         await self.outbox.send_due()
         if is_retracted:

@@ -21,7 +21,7 @@ from core.desk.store.erasure import delete_case, erase_case
 from core.desk.upkeep.retention import Cleanup
 from core.models import FlaggedPost
 from tests.fakes.desk.chores import DAY, NOW, other
-from tests.fakes.desk.decisions import BOLD, approve, drafted, one_row
+from tests.fakes.desk.decisions import approve, approve_first, drafted, one_row
 from tests.fakes.desk.people import COMMUNITY, MODERATOR, PLATFORM
 from tests.fakes.machine.clock import FakeClock
 
@@ -45,12 +45,6 @@ async def _decline(desk: Desk, case: Case, reason: CloseReason = CloseReason.NOT
     return await desk.decisions.close(case.id, case.version, MODERATOR, reason, "")
 
 
-async def _approve_in_vain(desk: Desk, case: Case) -> None:
-    """The first of two persons approves."""
-    shown = await desk.queries.rendered(case.id, BOLD)
-    await desk.approvals.approve(case.id, case.version, shown.text, shown.sha256, MODERATOR)
-
-
 async def _approve_and_undo(desk: Desk, case: Case) -> None:
     await approve(desk, case)
     await desk.decisions.undo(case.id, case.version + 1, MODERATOR)
@@ -71,7 +65,7 @@ async def _approve_and_withdraw(desk: Desk, case: Case) -> None:
             lambda desk, case: desk.decisions.close(case.id, case.version, MODERATOR, CloseReason.SILENCE, "no use"),
             None,
         ),
-        (_approve_in_vain, None),
+        (approve_first, None),
         (_approve_and_undo, None),
         (_approve_and_withdraw, None),
     ],

@@ -18,7 +18,7 @@ from core.desk.store.cases import Case
 from core.desk.views.statistics import OWN_WORDS, statistics
 from core.models import FlaggedPost, Intent, Kind, Suggestion, TargetGroup
 from tests.fakes.desk.chores import other
-from tests.fakes.desk.decisions import OWN_TEXT, execute, take
+from tests.fakes.desk.decisions import OWN_TEXT, approve, execute, take
 from tests.fakes.desk.people import COMMUNITY_ID, MODERATOR
 from tests.fakes.engine.suggestions import DRAFT_TEXTS, suggestion_for
 from tests.fakes.machine.clock import FakeClock
@@ -45,12 +45,7 @@ class Day:
     async def approve(self, case: Case, seconds: float, rank: int | None, text: str | None = None) -> None:
         """Approve a draft, or another text, so many seconds later."""
         self._decide(seconds)
-        stored = await self.desk.queries.suggestion(case.id)
-        assert stored is not None
-        reply = text or stored.suggestion.drafts[(rank or 1) - 1].text
-        shown = await self.desk.queries.rendered(case.id, reply)
-        origin = {} if rank is None else {"suggestion_id": stored.id, "draft_rank": rank}
-        await self.desk.approvals.approve(case.id, case.version, shown.text, shown.sha256, MODERATOR, **origin)  # type: ignore[arg-type]
+        await approve(self.desk, case, reply=text, rank=rank)
 
     async def decline(self, case: Case, seconds: float, reason: CloseReason) -> None:
         """Decline so many seconds later."""

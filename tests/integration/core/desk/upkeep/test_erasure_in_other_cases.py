@@ -110,7 +110,7 @@ async def test_what_a_moderator_was_shown_to_approve_goes_with_them(
     """It is their text; and a card that named them is to be shown anew."""
     bold = "We all live here, and 93% of us are glad."
     shown = await desk.proposals.propose(in_review.id, in_review.version, MODERATOR, text=bold)
-    await desk.approvals.approve_shown(shown.id, MODERATOR)
+    await desk.approvals.approve(shown.id, MODERATOR)
     (before,) = await one_row(database, "SELECT unshown FROM cases")
     await erase(database, MODERATOR.user)
     assert await one_row(database, "SELECT count(*) FROM proposals") == (0,)

@@ -96,16 +96,6 @@ async def test_a_first_approval_of_who_may_approve_no_more_is_not_shown(
     assert (await front.card(in_review.id, OTHER_MODERATOR)).first_texts == ()
 
 
-async def test_a_text_that_was_approved_without_being_proposed_is_shown_as_well(
-    front: Casework, desk: Desk, in_review: Case
-) -> None:
-    """In a terminal, say: the second person reads it on the card all the same."""
-    shown = await desk.queries.rendered(in_review.id, BOLD)
-    await desk.approvals.approve(in_review.id, in_review.version, shown.text, shown.sha256, MODERATOR)
-    card = await card_of(front, in_review)
-    assert (card.first_approvals, card.first_texts) == (("moderator_one",), (BOLD,))
-
-
 async def test_what_a_first_person_approved_is_kept_until_the_case_moves_on(
     front: Casework, in_review: Case, database: Database, clock: FakeClock
 ) -> None:

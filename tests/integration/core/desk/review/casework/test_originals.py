@@ -76,7 +76,7 @@ async def test_an_edited_post_is_answered_anew(
     assert (card.state, card.post.text, card.drafts, card.claims) == (CaseState.QUEUED, NEW_WORDS, (), ())
     assert (card.is_post_renewed, card.is_original_edited) == (True, False)
     assert card.post.thread[-1].text == post.text
-    with pytest.raises(Conflict, match="changed after you were shown"):
+    with pytest.raises(Conflict, match="has changed since you saw it"):
         await front.approve(shown.id, MODERATOR)
     taken = await take(queue)
     assert taken.case.post.text == NEW_WORDS

@@ -19,7 +19,7 @@ from core.desk.store.cases import Case
 from core.desk.store.outbox import entry_of
 from core.errors import BadInput, Conflict, NotAllowed, Unsendable
 from core.models import FlaggedPost
-from tests.fakes.desk.decisions import BOLD, OWN_TEXT, card_of, drafted, execute, one_row, propose
+from tests.fakes.desk.decisions import OWN_TEXT, card_of, drafted, execute, one_row, propose, shown
 from tests.fakes.desk.people import COMMUNITY_ID, KEEPER, MODERATOR, OTHER_MODERATOR
 from tests.fakes.engine.suggestions import DRAFT_TEXTS
 from tests.fakes.machine.clock import FakeClock
@@ -39,7 +39,6 @@ async def test_what_is_proposed_is_what_is_posted_byte_for_byte(
     """With the sentence that discloses Antiphon; the approval is bound to its hash, and waits for the undo window."""
     proposed = await front.propose(in_review.id, in_review.version, MODERATOR, rank=2)
     assert re.fullmatch("[a-z0-9]{16}", proposed.id)
-    assert proposed.text == (await desk.queries.rendered(in_review.id, DRAFT_TEXTS[1])).text
     assert (proposed.reply, proposed.sha256) == (DRAFT_TEXTS[1], text_hash(proposed.text))
     assert (proposed.why_two, proposed.is_shadow) == ((), False)
     assert "a warning" in proposed.warnings
@@ -104,9 +103,8 @@ async def test_a_word_that_the_community_forbids_is_in_no_proposal(
         )
     assert "ask a manager" in (refused.value.remedy or "")
     assert (await front.refused(refused.value.text_id, MODERATOR)).text == text
-    with pytest.raises(BadInput, match=word):
-        await desk.queries.rendered(in_review.id, text)
-    assert any(word in warning for warning in (await desk.queries.checked(in_review.id, text)).warnings)
+    checked = await desk.proposals.check(in_review.id, MODERATOR, text)
+    assert any(word in warning for warning in checked.warnings)
 
 
 async def test_the_sentence_that_discloses_antiphon_is_no_reply(
@@ -120,13 +118,11 @@ async def test_the_sentence_that_discloses_antiphon_is_no_reply(
 async def test_no_approval_holds_once_a_word_is_forbidden(
     front: Casework, desk: Desk, in_review: Case, database: Database
 ) -> None:
-    """Neither by the text that a person was shown, nor by one from a terminal; allowing a word ends none."""
-    proposed, shown = await propose(front, in_review, OWN_TEXT), await desk.queries.rendered(in_review.id, OWN_TEXT)
+    """Allowing a word ends none."""
+    proposed = await propose(front, in_review, OWN_TEXT)
     await forbid(database, OWN_TEXT.split()[0])
     with pytest.raises(Conflict, match="rules of the community were changed"):
         await front.approve(proposed.id, MODERATOR)
-    with pytest.raises(BadInput, match="which this community forbids"):
-        await desk.approvals.approve(in_review.id, in_review.version, shown.text, shown.sha256, MODERATOR)
     await forbid(database, "harbour")
     proposed = await propose(front, in_review, OWN_TEXT)
     await forbid(database)
@@ -146,15 +142,12 @@ async def test_a_quote_of_the_post_holds_no_forbidden_word(
 async def test_who_was_shown_another_quote_approves_nothing(
     front: Casework, desk: Desk, in_review: Case, database: Database, is_on: bool
 ) -> None:
-    """It was switched on or off meanwhile; a text that was rendered with it is not taken without it either."""
+    """It was switched on or off meanwhile."""
     await quote_posts(database, is_on=not is_on)
     proposed = await propose(front, in_review, OWN_TEXT)
-    shown = await desk.queries.rendered(in_review.id, OWN_TEXT)
     await quote_posts(database, is_on=is_on)
     with pytest.raises(Conflict, match="What is added to replies here changed"):
         await front.approve(proposed.id, MODERATOR)
-    with pytest.raises(NotAllowed, match="changed after it was shown"):
-        await desk.approvals.approve(in_review.id, in_review.version, shown.text, shown.sha256, MODERATOR)
     assert await one_row(database, "SELECT count(*) FROM approvals") == (0,)
 
 
@@ -170,17 +163,6 @@ async def test_two_persons_approve_the_same_quote(front: Casework, in_review: Ca
     assert (second.quote, second.is_second) == (QUOTE, True)
     assert (await front.approve(second.id, MODERATOR)).card.state is CaseState.APPROVED
     assert await one_row(database, "SELECT quote, text FROM approvals") == (QUOTE, second.text)
-
-
-async def test_a_first_approval_without_a_proposal_keeps_its_quote_for_the_second(
-    desk: Desk, in_review: Case, database: Database
-) -> None:
-    """As from a terminal: the second person reads what the first one approved."""
-    await quote_posts(database)
-    shown = await desk.queries.rendered(in_review.id, BOLD)
-    assert shown.quote == QUOTE
-    await desk.approvals.approve(in_review.id, in_review.version, shown.text, shown.sha256, MODERATOR)
-    assert await one_row(database, "SELECT quote, sha256 FROM proposals") == (QUOTE, shown.sha256)
 
 
 @pytest.mark.parametrize(
@@ -262,9 +244,6 @@ async def test_words_from_elsewhere_are_drafted_and_never_approved(
         with pytest.raises(NotAllowed, match="No message here has these words") as caught:
             await front.propose(case.id, case.version, MODERATOR, **how)
         assert "Copy what you can use" in caught.value.remedy
-    shown = await desk.queries.rendered(case.id, OWN_TEXT)
-    with pytest.raises(NotAllowed, match="No message here has these words"):
-        await desk.approvals.approve(case.id, case.version, shown.text, shown.sha256, MODERATOR)
     assert await one_row(database, "SELECT count(*) FROM outbox") == (0,)
     assert (
         await front.close(case.id, case.version, MODERATOR, CloseReason.MISTAKE, "copied")
@@ -296,13 +275,13 @@ async def test_shadow_mode_is_said_before_the_approval(front: Casework, in_revie
 async def test_a_proposal_ends_with_the_version_that_it_was_made_for(
     front: Casework, in_review: Case, database: Database
 ) -> None:
-    """Who clicks late is told to look at the new card, and nothing is approved."""
+    """Who clicks late is told who was faster and to look again, and nothing is approved."""
     old = await propose(front, in_review, OWN_TEXT)
     approved = await front.approve((await propose(front, in_review, DRAFT_TEXTS[0])).id, MODERATOR)
     for _ in range(2):
         with pytest.raises(Conflict, match="approved now") as caught:
             await front.approve(old.id, MODERATOR)
-        assert "new card" in caught.value.remedy
+        assert "Look at the case as it is now" in (caught.value.remedy or "")
     undone = await front.undo(in_review.id, approved.card.version, MODERATOR)
     assert undone.state is CaseState.IN_REVIEW
     with pytest.raises(Conflict, match="in review now"):
@@ -375,7 +354,7 @@ async def test_rules_that_change_while_the_platform_is_asked_end_the_approval(
     desk: Desk, in_review: Case, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Between the reading of what is approved and the approval itself, too."""
-    shown = await desk.queries.rendered(in_review.id, OWN_TEXT)
+    proposed = await shown(desk, in_review)
     refresh = desk.live_roles.refresh
 
     async def meddle(*asked: object) -> None:
@@ -383,8 +362,8 @@ async def test_rules_that_change_while_the_platform_is_asked_end_the_approval(
         await refresh(*asked)  # type: ignore[arg-type]
 
     monkeypatch.setattr(desk.live_roles, "refresh", meddle)
-    with pytest.raises(Conflict, match="rules of the community"):
-        await desk.approvals.approve(in_review.id, in_review.version, shown.text, shown.sha256, MODERATOR)
+    with pytest.raises(Conflict, match="Posting was switched off"):
+        await desk.approvals.approve(proposed.id, MODERATOR)
     assert await one_row(database, "SELECT count(*) FROM approvals") == (0,)
 
 
