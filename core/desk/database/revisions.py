@@ -25,7 +25,7 @@ from core.desk.database import postgresql, sqlite
 from core.errors import StoreUnavailable
 
 _MIGRATIONS: Final = Path(__file__).parents[1] / "migrations"
-_OLDEST: Final = "0016"
+_OLDEST: Final = "0016.6"
 """The revision of version 0.1.0, which is made whole; no step leads to it from the tables of earlier ones."""
 
 _BUSY_SECONDS: Final = 30.0

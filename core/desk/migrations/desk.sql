@@ -1,4 +1,4 @@
--- The tables of the first version: {moment}, {bytes}, {share} and {serial} are each vendor's types (0016_desk.py). It never changes.
+-- The tables of the first version: {moment}, {bytes}, {share} and {serial} are each vendor's types (0016_6_desk.py). It never changes.
 
 CREATE TABLE audit (
     id {serial},
@@ -250,6 +250,7 @@ CREATE TABLE memberships (
     is_native BOOLEAN NOT NULL,
     granted_by TEXT NOT NULL,
     granted_at {moment} NOT NULL,
+    platform TEXT DEFAULT '' NOT NULL,
     PRIMARY KEY (community_id, person_id, role, is_native),
     FOREIGN KEY(community_id) REFERENCES communities (id),
     CONSTRAINT role CHECK (role IN ('volunteer', 'moderator', 'manager', 'auditor', 'admin'))
@@ -287,8 +288,7 @@ CREATE TABLE prepared_replies (
     reviewed_at {moment},
     PRIMARY KEY (community_id, id),
     FOREIGN KEY(community_id) REFERENCES communities (id),
-    CONSTRAINT prepared_target_group CHECK (target_group IN ('women', 'people of colour', 'persons with disabilities', 'migrants', 'Muslims', 'Jews', 'LGBT persons', 'other')),
-    CONSTRAINT prepared_intent CHECK (intent IN ('informative', 'empathetic', 'questioning', 'denouncing', 'positive'))
+    CONSTRAINT prepared_target_group CHECK (target_group IN ('women', 'people of colour', 'persons with disabilities', 'migrants', 'Muslims', 'Jews', 'LGBT persons', 'other'))
 );
 
 CREATE TABLE watch_days (
@@ -405,10 +405,14 @@ CREATE TABLE suggestions (
     document TEXT NOT NULL,
     created_at {moment} NOT NULL,
     is_outdated BOOLEAN NOT NULL,
+    severity INTEGER,
+    target_group TEXT,
     PRIMARY KEY (id),
     FOREIGN KEY(case_id) REFERENCES cases (id)
 );
 CREATE INDEX suggestions_by_case ON suggestions (case_id, created_at);
+CREATE INDEX suggestions_by_severity ON suggestions (case_id, is_outdated, created_at, severity);
+CREATE INDEX suggestions_by_group ON suggestions (case_id, is_outdated, created_at, target_group);
 
 CREATE TABLE approvals (
     id TEXT NOT NULL,
@@ -464,3 +468,49 @@ CREATE TABLE outbox (
 CREATE INDEX outbox_by_message ON outbox (remote_message);
 CREATE INDEX outbox_by_state ON outbox (state, not_before);
 CREATE INDEX outbox_by_time ON outbox (state, first_sent_at);
+
+CREATE TABLE accounts (
+    name TEXT NOT NULL,
+    password TEXT NOT NULL,
+    language TEXT NOT NULL,
+    has_keys BOOLEAN NOT NULL,
+    is_quiet BOOLEAN DEFAULT FALSE NOT NULL,
+    hides TEXT DEFAULT '' NOT NULL,
+    created_at {moment} NOT NULL,
+    PRIMARY KEY (name)
+);
+
+CREATE TABLE account_people (
+    account TEXT NOT NULL,
+    platform TEXT NOT NULL,
+    "user" TEXT NOT NULL,
+    PRIMARY KEY (account, platform),
+    FOREIGN KEY(account) REFERENCES accounts (name)
+);
+
+CREATE TABLE web_sessions (
+    id TEXT NOT NULL,
+    account TEXT NOT NULL,
+    begun_at {moment} NOT NULL,
+    seen_at {moment} NOT NULL,
+    link_until {moment},
+    said TEXT NOT NULL,
+    PRIMARY KEY (id),
+    FOREIGN KEY(account) REFERENCES accounts (name)
+);
+CREATE INDEX web_sessions_by_account ON web_sessions (account);
+CREATE INDEX web_sessions_by_time ON web_sessions (seen_at);
+
+CREATE TABLE api_tokens (
+    id TEXT NOT NULL,
+    secret TEXT NOT NULL,
+    account TEXT NOT NULL,
+    label TEXT NOT NULL,
+    scopes TEXT NOT NULL,
+    created_at {moment} NOT NULL,
+    expires_at {moment} NOT NULL,
+    used_at {moment},
+    PRIMARY KEY (id),
+    FOREIGN KEY(account) REFERENCES accounts (name)
+);
+CREATE INDEX api_tokens_by_account ON api_tokens (account);

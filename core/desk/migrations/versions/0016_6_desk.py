@@ -1,13 +1,13 @@
 """All tables of the first version, as ``desk.sql`` has them, and an audit log that only grows.
 
-Revision ID: 0016
+Revision ID: 0016.6
 """
 
 from pathlib import Path
 
 from alembic import op
 
-revision = "0016"
+revision = "0016.6"
 down_revision = None
 
 DESK = Path(__file__).parents[1] / "desk.sql"
