@@ -18,6 +18,7 @@ from adapters.discord.connection.refs import NAME, name_of
 from adapters.discord.speech.markup import MAX_CHARACTERS
 from bot.compose.engine import make_folder
 from bot.serve.platforms import Connection, ServedPlatform, Services
+from bot.serve.supervision import wait_for_end
 from bot.settings import DiscordSettings, Settings
 from core.desk.rules.desk_ports import Casework, Governance
 from core.errors import PlatformUnavailable
@@ -71,7 +72,7 @@ async def _connected(
         await _until_ready(ready, running)
         roles = DiscordRoles(client, partial(services.governance.policy, NAME))
         notifier = review.DiscordNotifier(client)
-        end, named = partial(_end, running), partial(name_of, client)
+        end, named = partial(wait_for_end, running), partial(name_of, client)
         yield Connection(platform, roles, surface, notifier, end, _invitation(client), name_of=named)
     finally:
         await captured.close()
@@ -106,12 +107,6 @@ async def _until_ready(ready: asyncio.Event, running: asyncio.Task[None]) -> Non
         raise PlatformUnavailable(
             sentence("Discord ended the connection."), remedy=sentence("It is connected again by itself.")
         )
-
-
-async def _end(running: asyncio.Task[None]) -> None:
-    """Wait until the connection ended; raises why."""
-    await asyncio.wait({running})
-    running.result()
 
 
 def _invitation(client: AntiphonClient) -> str:

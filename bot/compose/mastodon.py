@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from typing import Any, Final
 
@@ -20,69 +19,34 @@ from adapters.mastodon.platform import MastodonPlatform
 from adapters.mastodon.reports import ReportDispatcher, ReportFeed, ReportFollower, Reports
 from adapters.mastodon.speech.exact_text import MAX_CHARACTERS
 from bot.serve.platforms import Connection, ServedPlatform, Services
-from bot.serve.supervision import cancel_all, first_of
+from bot.serve.supervision import cancel_all, first_of, wait_for_end
 from bot.settings import MastodonSettings, Settings
-from core.desk.rules.desk_ports import Casework, Governance
-from core.desk.rules.platforms import ChatPlatform, ReviewSurface, UpdateInbox
+from core.desk.rules.platforms import UpdateInbox
 
-MakeClient = Callable[[MastodonOptions, Casework, Governance], MastodonClient]
-Work = Callable[[], Coroutine[Any, Any, object]]
 _REPORTS: Final = "reports"
 """The inbox of reports, beside that of notifications and the bookmarks of watched feeds, which are named by these; and
 where what follows the reports hears of cases."""
 
 
-@dataclass(frozen=True, slots=True)
-class MastodonParts:
-    """What works over a connected client; see ``Connection``.
-
-    Attributes:
-        work: what goes on beside the notifications, until it is cancelled; it ends only by a fault.
-        notes: lines for the person who runs Antiphon.
-    """
-
-    platform: ChatPlatform
-    surface: ReviewSurface | None = None
-    work: tuple[Work, ...] = ()
-    notes: tuple[str, ...] = ()
-
-
-Inboxes = Callable[[str], UpdateInbox]
-"""The inboxes of one account, by what is kept there."""
-Install = Callable[[MastodonClient, Services, Inboxes], AbstractAsyncContextManager[MastodonParts]]
-"""Adds the parts to a client that is logged in, before it hears anything, and ends them after it heard the last."""
-
-
-@asynccontextmanager
-async def all_parts(client: MastodonClient, services: Services, inboxes: Inboxes) -> AsyncIterator[MastodonParts]:
-    """Posting, what becomes of reports, and capture; cases are reviewed on the dashboard."""
-    captured = capture.install(client, inboxes, detector=services.detector)
-    try:
-        yield MastodonParts(MastodonPlatform(client), ReportFollower(client), (captured.run,), await captured.notes())
-    finally:
-        await captured.close()
-
-
-def mastodon_platform(
-    settings: Settings, install: Install = all_parts, make_client: MakeClient = MastodonClient
-) -> ServedPlatform:
-    """All that one bot account sees from its home instance, as one platform."""
-    connect = partial(_connected, settings.mastodon, install, make_client)
+def mastodon_platform(settings: Settings) -> ServedPlatform:
+    """All that one bot account sees from its home instance, as one platform; cases are reviewed on the dashboard."""
+    connect = partial(_connected, settings.mastodon)
     poll = settings.mastodon.poll_seconds
     return ServedPlatform(NAME, MAX_CHARACTERS, connect, asks_places=True, hearing_seconds=poll)
 
 
 @asynccontextmanager
-async def _connected(
-    wanted: MastodonSettings, install: Install, make_client: MakeClient, services: Services
-) -> AsyncIterator[Connection]:
+async def _connected(wanted: MastodonSettings, services: Services) -> AsyncIterator[Connection]:
     """A client of its own, which hears notifications until the block is over.
 
     Raises:
         BadSettings: the instance refuses the token.
         PlatformUnavailable: the instance cannot be reached.
     """
-    client = make_client(_options(wanted), services.casework, services.governance)
+    options = MastodonOptions(
+        wanted.url.rstrip("/"), wanted.token.get_secret_value(), wanted.moderator_token.get_secret_value()
+    )
+    client = MastodonClient(options, services.casework, services.governance)
     async with AsyncExitStack() as stack:
         stack.push_async_callback(client.close)
         await client.open()
@@ -91,11 +55,13 @@ async def _connected(
         def inboxes(name: str) -> UpdateInbox:
             return services.inbox(NAME, f"{account} {name}".strip())
 
-        parts = await stack.enter_async_context(install(client, services, inboxes))
+        captured = capture.install(client, inboxes, detector=services.detector)
+        stack.push_async_callback(captured.close)
+        note = " ".join([f"On Mastodon it is @{full_name_of(client.account, client.home)}.", *await captured.notes()])
         handling = UpdateHandler(MastodonDispatcher(client), inboxes(""))
         stack.push_async_callback(handling.close)
         polling = NotificationPoll(client, inboxes(""), handling.wake, poll_seconds=wanted.poll_seconds)
-        work: list[Work] = [polling.run, handling.run, *parts.work]
+        work: list[Callable[[], Coroutine[Any, Any, object]]] = [polling.run, handling.run, captured.run]
         if client.options.moderator_token:
             inbox = inboxes(_REPORTS)
             reports = UpdateHandler(ReportDispatcher(Reports(client, Statuses(client))), inbox)
@@ -103,17 +69,5 @@ async def _connected(
             work += [ReportFeed(client, inbox, reports.wake).run, reports.run]
         running = asyncio.create_task(first_of(*(each() for each in work)))
         stack.push_async_callback(cancel_all, [running])
-        note = " ".join([f"On Mastodon it is @{full_name_of(client.account, client.home)}.", *parts.notes])
-        yield Connection(parts.platform, None, parts.surface, None, partial(_end, running), note, everywhere=_REPORTS)
-
-
-def _options(wanted: MastodonSettings) -> MastodonOptions:
-    return MastodonOptions(
-        wanted.url.rstrip("/"), wanted.token.get_secret_value(), wanted.moderator_token.get_secret_value()
-    )
-
-
-async def _end(running: asyncio.Task[None]) -> None:
-    """Wait until notifications come no more; raises why."""
-    await asyncio.wait({running})
-    running.result()
+        platform, follower, end = MastodonPlatform(client), ReportFollower(client), partial(wait_for_end, running)
+        yield Connection(platform, None, follower, None, end, note, everywhere=_REPORTS)

@@ -13,7 +13,7 @@ from urllib.parse import quote, urlsplit
 from bot.serve.platforms import ServedPlatform
 from bot.settings import DiscordSettings, MastodonSettings, Settings, TelegramSettings
 from core.errors import BadSettings
-from core.i18n.sentences import Sentence, sentence
+from core.i18n.sentences import sentence
 from core.models import PostRef
 
 Builder = Callable[[Settings], Sequence[ServedPlatform]]
@@ -23,20 +23,20 @@ Raises ``BadSettings`` where it is only partly configured; the message says what
 """
 
 
-def _without_token(platform: str) -> Sentence:
-    return sentence(
-        "{platform} is configured by half: {table} is set, but there is no token of a bot.",
-        platform=platform,
-        table=f"[{platform.lower()}]",
-    )
-
-
-def _remedy(name: str) -> Sentence:
-    return sentence(
-        "Set {key} in the environment ({page} says where to get one), or take the keys of {table} away.",
-        key=f"ANTIPHON__{name.upper()}__TOKEN",
-        page=f"docs/platforms/{name}.md",
-        table=f"[{name}]",
+def _without_token(platform: str) -> BadSettings:
+    name = platform.lower()
+    return BadSettings(
+        sentence(
+            "{platform} is configured by half: {table} is set, but there is no token of a bot.",
+            platform=platform,
+            table=f"[{name}]",
+        ),
+        remedy=sentence(
+            "Set {key} in the environment ({page} says where to get one), or take the keys of {table} away.",
+            key=f"ANTIPHON__{name.upper()}__TOKEN",
+            page=f"docs/platforms/{name}.md",
+            table=f"[{name}]",
+        ),
     )
 
 
@@ -47,10 +47,7 @@ def _discord(settings: Settings) -> Sequence[ServedPlatform]:
 
         return [discord_platform(settings)]
     if wanted != DiscordSettings():
-        raise BadSettings(
-            _without_token("Discord"),
-            remedy=_remedy("discord"),
-        )
+        raise _without_token("Discord")
     return []
 
 
@@ -61,10 +58,7 @@ def _telegram(settings: Settings) -> Sequence[ServedPlatform]:
 
         return [telegram_platform(settings)]
     if wanted != TelegramSettings():
-        raise BadSettings(
-            _without_token("Telegram"),
-            remedy=_remedy("telegram"),
-        )
+        raise _without_token("Telegram")
     return []
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 
 from adapters.common.arrivals import UpdateHandler
@@ -18,67 +17,29 @@ from adapters.telegram.platform import TelegramPlatform
 from adapters.telegram.roles import TelegramRoles
 from adapters.telegram.speech.markup import MAX_CHARACTERS
 from bot.serve.platforms import Connection, ServedPlatform, Services
-from bot.serve.supervision import cancel_all, first_of
+from bot.serve.supervision import cancel_all, first_of, wait_for_end
 from bot.settings import Settings, TelegramSettings
 from core.desk.rules.desk_ports import Casework, Governance
-from core.desk.rules.platforms import ChatPlatform, Notifier, ReviewSurface, RoleSource
 from core.errors import PlatformUnavailable
 
 _LOG = logging.getLogger(__name__)
 MakeClient = Callable[[TelegramOptions, Casework, Governance], TelegramClient]
 
 
-@dataclass(frozen=True, slots=True)
-class TelegramParts:
-    """What works over a connected client; see ``Connection``."""
-
-    platform: ChatPlatform
-    roles: RoleSource | None = None
-    surface: ReviewSurface | None = None
-    notifier: Notifier | None = None
-
-
-Install = Callable[[TelegramClient, Services], AbstractAsyncContextManager[TelegramParts]]
-"""Adds the parts to a client that is logged in, before it hears anything, and ends them after it heard the last."""
-
-
-@asynccontextmanager
-async def all_parts(client: TelegramClient, services: Services) -> AsyncIterator[TelegramParts]:
-    """Posting, review, management and capture.
-
-    That a group has another id is heard before anything is made of what is written there, and an answer to a prompt
-    before anything else is made of it.
-    """
-    moves = manage.GroupMoves(client)
-    moves.listen()
-    surface = review.TelegramReviewSurface(client, elsewhere=services.address_of)
-    review.install(client, surface)
-    captured = capture.install(client, detector=services.detector)
-    manage.install(client, detector=services.detector, left_out=lambda: captured.left_out)
-    try:
-        await manage.tell_commands(client)
-    except PlatformUnavailable as err:
-        _LOG.warning("Telegram was not told of the commands; it is tried again at the next start: %s", err)
-    try:
-        yield TelegramParts(TelegramPlatform(client), TelegramRoles(client), surface, review.TelegramNotifier(client))
-    finally:
-        await captured.close()
-        await moves.close()
-
-
-def telegram_platform(
-    settings: Settings, install: Install = all_parts, make_client: MakeClient = TelegramClient
-) -> ServedPlatform:
+def telegram_platform(settings: Settings, make_client: MakeClient = TelegramClient) -> ServedPlatform:
     """Every group that the bot is in, as one platform."""
-    connect = partial(_connected, settings.telegram, install, make_client)
+    connect = partial(_connected, settings.telegram, make_client)
     return ServedPlatform(NAME, MAX_CHARACTERS, connect, has_roles=True)
 
 
 @asynccontextmanager
 async def _connected(
-    wanted: TelegramSettings, install: Install, make_client: MakeClient, services: Services
+    wanted: TelegramSettings, make_client: MakeClient, services: Services
 ) -> AsyncIterator[Connection]:
     """A client of its own, which hears updates until the block is over.
+
+    That a group has another id is heard before anything is made of what is written there, and an answer to a prompt
+    before anything else is made of it.
 
     Raises:
         BadSettings: Telegram refuses the token.
@@ -90,23 +51,31 @@ async def _connected(
     async with AsyncExitStack() as stack:
         stack.push_async_callback(client.close)
         await client.open()
-        parts = await stack.enter_async_context(install(client, services))
+        moves = manage.GroupMoves(client)
+        moves.listen()
+        stack.push_async_callback(moves.close)
+        surface = review.TelegramReviewSurface(client, elsewhere=services.address_of)
+        review.install(client, surface)
+        captured = capture.install(client, detector=services.detector)
+        stack.push_async_callback(captured.close)
+        manage.install(client, detector=services.detector, left_out=lambda: captured.left_out)
+        await _tell_commands(client)
         handling = UpdateHandler(TelegramDispatcher(client), inbox)
         stack.push_async_callback(handling.close)
         polling = UpdatePoll(client, inbox, handling.wake)
         await polling.open()
         running = asyncio.create_task(first_of(polling.run(), handling.run()))
         stack.push_async_callback(cancel_all, [running])
-        end = partial(_end, running)
-        yield Connection(
-            parts.platform, parts.roles, parts.surface, parts.notifier, end, _invitation(client), name_of=client.name_of
-        )
+        platform, roles, notifier = TelegramPlatform(client), TelegramRoles(client), review.TelegramNotifier(client)
+        end, named = partial(wait_for_end, running), client.name_of
+        yield Connection(platform, roles, surface, notifier, end, _invitation(client), name_of=named)
 
 
-async def _end(running: asyncio.Task[None]) -> None:
-    """Wait until updates come no more; raises why."""
-    await asyncio.wait({running})
-    running.result()
+async def _tell_commands(client: TelegramClient) -> None:
+    try:
+        await manage.tell_commands(client)
+    except PlatformUnavailable as err:
+        _LOG.warning("Telegram was not told of the commands; it is tried again at the next start: %s", err)
 
 
 def _invitation(client: TelegramClient) -> str:

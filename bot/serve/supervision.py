@@ -215,6 +215,12 @@ async def first_of(*waits: Coroutine[Any, Any, Any]) -> None:
         task.result()
 
 
+async def wait_for_end(running: asyncio.Task[Any]) -> None:
+    """Wait until a task has ended; raises why."""
+    await asyncio.wait({running})
+    running.result()
+
+
 async def cancel_all(tasks: Sequence[asyncio.Task[Any]]) -> None:
     """Cancel tasks that are no longer wanted, and wait until they have ended."""
     for task in tasks:

@@ -12,17 +12,16 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from adapters.sample.community import SampleCommunity
-from adapters.telegram.connection.client import TelegramClient, UpdateEvent
+from adapters.telegram.connection.client import TelegramClient, TelegramOptions, UpdateEvent
 from adapters.telegram.connection.refs import NAME, ref_of
 from bot.compose.application import Application, open_application
-from bot.compose.telegram import TelegramParts, telegram_platform
-from bot.serve.platforms import Services
+from bot.compose.telegram import telegram_platform
 from bot.serve.process import serve
 from bot.serve.supervision import Patience, first_of
 from bot.settings import TelegramSettings
 from core.desk.drafting.queue import Backoff
 from core.desk.rules.approval import CaseState
+from core.desk.rules.desk_ports import Casework, Governance
 from core.desk.schema import PlatformState
 from core.desk.views.platforms import PlatformStatus
 from core.engine.pipeline import OnProgress
@@ -49,19 +48,19 @@ class _Engine:
         return suggestion_for(request.post)
 
 
-@asynccontextmanager
-async def _parts(client: TelegramClient, services: Services) -> AsyncIterator[TelegramParts]:
-    """Everything that is written is flagged; nothing is posted."""
+def _client(options: TelegramOptions, casework: Casework, governance: Governance) -> TelegramClient:
+    """A client that flags everything that is written."""
+    client = TelegramClient(options, casework, governance)
 
     async def flag(heard: UpdateEvent) -> bool:
         message = heard.update.effective_message
         assert message is not None and message.text is not None and message.from_user is not None
         ref, author = ref_of(message.chat_id, message.message_id), str(message.from_user.id)
-        await services.casework.intake.take_flag(FlaggedPost(ref, message.text, author, "mill_pond", "by hand"))
+        await casework.intake.take_flag(FlaggedPost(ref, message.text, author, "mill_pond", "by hand"))
         return True
 
     client.listen("message", flag)
-    yield TelegramParts(SampleCommunity(name=NAME, community="nowhere"))
+    return client
 
 
 @dataclass
@@ -111,7 +110,7 @@ async def served(folder: Path, server: TelegramServer, town: UnsteadyTown) -> As
     async with open_application(
         _Engine(),  # type: ignore[arg-type]
         settings,
-        [telegram_platform(settings, _parts), town.served],
+        [telegram_platform(settings, _client), town.served],
         PATIENT,
         on_standing=heard.append,
         patience=Patience(Backoff("test", 10.0, 30.0), wait=wait),
