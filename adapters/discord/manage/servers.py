@@ -114,11 +114,7 @@ class Server:
         )
 
     def check_review_channel(self, channel: str, policy: CommunityPolicy, locale: str) -> None:
-        """Refuse a review channel that everybody can read, or where the bot cannot work.
-
-        Raises:
-            BadInput: what is wrong with it, and how it is mended.
-        """
+        """Refuse a review channel that everybody can read, or where the bot cannot work."""
         review = self.guild.get_channel(int(channel))
         seen_by = [] if review is None else seen_by_all(review, policy.everybody_role)
         if review is not None and seen_by:
@@ -140,11 +136,7 @@ class Server:
             raise BadInput(lack, remedy=gettext("Give the bot these permissions there, and choose it again.", locale))
 
     def check_watched_channels(self, channels: tuple[str, ...], policy: CommunityPolicy, locale: str) -> None:
-        """Refuse channels that not everybody can read: from there nothing is taken.
-
-        Raises:
-            BadInput: which they are.
-        """
+        """Refuse channels that not everybody can read: from there nothing is taken."""
         places = [self.guild.get_channel(int(channel)) for channel in channels]
         everybody = policy.everybody_role
         private = [channel.mention for channel in places if channel is not None and is_private(channel, everybody)]
@@ -159,11 +151,7 @@ class Server:
             )
 
     def check_everybody(self, role: str, policy: CommunityPolicy, locale: str) -> None:
-        """Refuse a role that only some people have: what they see would count as seen by everybody.
-
-        Raises:
-            BadInput: it gives rights, belongs to a bot, or can see the review channel.
-        """
+        """Refuse a role that only some people have: what they see would count as seen by everybody."""
         everybody = self.guild.get_role(int(role))
         if everybody is None:
             raise BadInput(
@@ -189,11 +177,7 @@ class Server:
             )
 
     def check_roles(self, role: Role, chosen: tuple[str, ...], policy: CommunityPolicy, locale: str) -> None:
-        """Refuse to let everybody review or manage; the default role has the server's own number.
-
-        Raises:
-            BadInput: everybody would be a moderator or a manager.
-        """
+        """Refuse to let everybody review or manage; the default role has the server's own number."""
         for everybody in (self.guild.default_role, everybody_in(self.guild, policy.everybody_role)):
             if str(everybody.id) in chosen and role is not Role.VOLUNTEER:
                 raise BadInput(
@@ -202,11 +186,7 @@ class Server:
                 )
 
     def check_called(self, role: str, policy: CommunityPolicy, locale: str) -> None:
-        """Refuse to call everybody, or a role that the server does not have.
-
-        Raises:
-            BadInput: which of the two it is.
-        """
+        """Refuse to call everybody, or a role that the server does not have."""
         if not self._has_role(role):
             raise BadInput(
                 gettext("The server has no such role.", locale),
@@ -219,11 +199,7 @@ class Server:
             )
 
     def check_reaction(self, emoji: str, locale: str) -> None:
-        """Refuse what is not one emoji.
-
-        Raises:
-            BadInput: it is more than one, or none.
-        """
+        """Refuse what is not one emoji."""
         if not is_emoji(emoji):
             raise BadInput(
                 gettext("This is not a single emoji.", locale),

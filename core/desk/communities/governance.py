@@ -132,12 +132,6 @@ class CommunityGovernance:
         self._desk = CommunityDesk(database)
 
     async def policy(self, platform: str, community: str) -> CommunityPolicy:
-        """How the community wants Antiphon; the defaults if it set nothing.
-
-        Raises:
-            StoreUnavailable: it was set by another version of Antiphon.
-        """
-
         async def work(session: Session) -> Community | None:
             return await communities.find(session, await communities.id_of(session, platform, community))
 
@@ -145,29 +139,22 @@ class CommunityGovernance:
         return CommunityPolicy() if row is None else policy_of(row)
 
     async def communities(self, platform: str) -> tuple[str, ...]:
-        """The communities of a platform that were met before."""
         every = await self._database.run("name the communities of a platform", communities.all_communities)
         return tuple(row.name for row in every if row.platform == platform)
 
     async def find_labels(self, platform: str, community: str) -> tuple[FindLabel, ...]:
-        """What moderators said in the last weeks of the posts that the filter found there."""
-
         async def work(session: Session) -> tuple[FindLabel, ...]:
             return await finds.labels(session, await communities.id_of(session, platform, community))
 
         return await self._database.run("read what finds were", work)
 
     async def watch_record(self, platform: str, community: str) -> WatchRecord:
-        """What the filter did there in the last weeks, in numbers."""
-
         async def work(session: Session) -> WatchRecord:
             return await finds.record_of(session, await communities.id_of(session, platform, community))
 
         return await self._database.run("count finds", work)
 
     async def looked_at(self, platform: str, counts: Mapping[str, int]) -> None:
-        """Add how many messages the filter read in each community."""
-
         async def work(session: Session) -> None:
             ids = await communities.ids_of(session, {(platform, community) for community in counts})
             messages = Counter[str]()
@@ -178,15 +165,9 @@ class CommunityGovernance:
         await self._database.run("count looked at", work)
 
     async def moved(self, platform: str, old: str, new: str) -> frozenset[str]:
-        """Let what was set up for a place count for its new id; recorded in the audit log of each community.
-
-        Raises:
-            StoreUnavailable: the database does not answer, or holds settings of another version; nothing was changed.
-        """
         return await self._database.run("move a place", lambda session: moved(session, platform, old, new))
 
     async def roles_of(self, platform: str, community: str, by: Person) -> frozenset[Role]:
-        """The roles that a person has at this moment; ``PlatformUnavailable`` if the platform cannot say."""
         place = await self._live_roles.refresh_in(platform, community, by)
 
         async def work(session: Session) -> frozenset[Role]:
@@ -196,21 +177,12 @@ class CommunityGovernance:
         return await self._database.run("read somebody's roles", work)
 
     async def require(self, platform: str, community: str, by: Person, action: OnCase | OnCommunity) -> None:
-        """``NotAllowed`` if they may not do this there; ``PlatformUnavailable`` if the platform cannot say."""
         place = await self._live_roles.refresh_in(platform, community, by)
         await self._database.run("check a right", lambda session: _require(session, place, by, action))
 
     async def configure(
         self, platform: str, community: str, changes: PolicyChanges, by: Person, *, is_owner: bool = False
     ) -> CommunityPolicy:
-        """Change some fields of the policy; writes nothing if nothing changes.
-
-        Raises:
-            BadInput: there is no such field, or its value is not allowed; nothing was changed.
-            NotAllowed: they may not configure this community.
-            PlatformUnavailable: the platform cannot say whether they may.
-        """
-
         def choose(policy: CommunityPolicy) -> Mapping[str, object]:
             fields = changes if isinstance(changes, Mapping) else changes(policy)
             _check_texts(fields)
@@ -220,12 +192,10 @@ class CommunityGovernance:
         return await self._desk.configure(place.id, choose, by)
 
     async def set_posting(self, platform: str, community: str, is_posting: bool, by: Person, note: str = "") -> None:
-        """Leave shadow mode, or go back into it."""
         place = await self._live_roles.refresh_in(platform, community, by)
         await self._desk.set_posting(place.id, is_posting, by, note)
 
     async def set_disclosure(self, platform: str, community: str, discloses: bool, by: Person, note: str = "") -> None:
-        """Say under each reply that Antiphon drafted it, or do not (with a reason)."""
         place = await self._live_roles.refresh_in(platform, community, by)
         await self._desk.set_disclosure(place.id, discloses, by, note)
 
@@ -243,12 +213,10 @@ class CommunityGovernance:
         return await self._desk.pause(identity, by, note)
 
     async def resume(self, platform: str, community: str, by: Person, note: str = "") -> bool:
-        """Allow posting again; ``False`` if it was already allowed."""
         place = await self._live_roles.refresh_in(platform, community, by)
         return await self._desk.resume(place.id, by, note)
 
     async def status(self, platform: str, community: str, by: Person) -> DeskStatus:
-        """The state of the queue, the model and the mode."""
         place = await self._live_roles.refresh_in(platform, community, by)
 
         async def work(session: Session) -> DeskStatus:
@@ -258,7 +226,6 @@ class CommunityGovernance:
         return await self._database.run("read the status", work)
 
     async def statistics(self, platform: str, community: str, by: Person, since: timedelta) -> Statistics:
-        """The outcome of the cases that were flagged in the last ``since``."""
         if since <= timedelta():
             raise BadInput(
                 sentence("The span of time must be longer than zero."),
@@ -273,7 +240,6 @@ class CommunityGovernance:
         return await self._database.run("count what happened", work)
 
     async def lately(self, platform: str, community: str, by: Person) -> tuple[RecentDecision, ...]:
-        """The newest decisions of people in the community, newest first."""
         place = await self._live_roles.refresh_in(platform, community, by)
 
         async def work(session: Session) -> tuple[RecentDecision, ...]:
@@ -283,7 +249,6 @@ class CommunityGovernance:
         return await self._database.run("list what was decided lately", work)
 
     async def export(self, platform: str, community: str, by: Person, to: Path) -> int:
-        """Write the community's cases, by pseudonym; returns the number of rows. ``BadInput`` for an unknown suffix."""
         try:
             how = Format(to.suffix.removeprefix(".").lower())
         except ValueError as err:

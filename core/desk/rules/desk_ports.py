@@ -3,7 +3,8 @@
 ``core.desk.intake``, ``core.desk.review.casework`` and ``core.desk.communities.governance`` implement them; adapters
 know only the ports. A method that fails raises one of ``core.errors`` with a remedy: ``NotAllowed`` if the person may
 not do this, ``Conflict`` if the case has changed since they saw it or somebody else holds it, ``BadInput`` if the call
-is wrong, and ``StoreUnavailable`` if the database does not answer. After each of them nothing has changed.
+is wrong, ``PlatformUnavailable`` if the platform cannot say who the person is, and ``StoreUnavailable`` if the database
+does not answer. After each of them nothing has changed.
 """
 
 from __future__ import annotations
