@@ -633,10 +633,8 @@ class WatchedEvents:
             self._watching.reacted(str(event.guild_id), str(event.channel_id), by, find)
 
     async def _stopped(self, action: discord.AutoModAction) -> None:
-        if action.rule_trigger_type not in _HATEFUL_RULES or action.channel_id is None:
-            return
-        if action.message_id is None:
-            self._watching.seen.blocked += 1
+        is_hateful = action.rule_trigger_type in _HATEFUL_RULES
+        if not is_hateful or action.channel_id is None or action.message_id is None:
             return
         find = partial(self._find, action.guild_id, action.channel_id, action.message_id)
         await self._watching.alerted(str(action.guild_id), str(action.channel_id), "AutoMod", find)
@@ -651,7 +649,6 @@ class WatchedEvents:
         try:
             return self._sighting(await place.fetch_message(message_id), place, everybody)
         except discord.HTTPException:
-            self._watching.seen.unreadable += 1
             return None
 
     async def _everybody_in(self, guild_id: int) -> str:

@@ -58,7 +58,6 @@ class KnowledgeIndex:
     def __init__(self, facts: Sequence[Fact], embedder: Embedder, cache_folder: Path) -> None:
         self._facts = tuple(facts)
         self._vectors = KeptVectors(embedder, cache_folder)
-        self._cache = cache_folder / "kb"
         self._loaded: _Loaded | None = None
         self._lock = Lock()
 

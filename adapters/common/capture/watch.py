@@ -9,7 +9,7 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import Final, Protocol, TypeAlias
@@ -172,25 +172,6 @@ TellUnread: TypeAlias = Callable[[MessageWords], Awaitable[None]]
 """Says what of a message without words was not read."""
 
 
-@dataclass(slots=True)
-class WatchCounts:
-    """What was looked at since the start, for the status.
-
-    Attributes:
-        looked_at: messages of watched channels, and edits of them.
-        found: posts that were let through, of all three kinds.
-        blocked: messages that the platform removed before anybody could read them; they need no reply.
-        unreadable: flags and alerts whose words the platform did not show.
-        refused: reactions of people who may not flag.
-    """
-
-    looked_at: int = 0
-    found: int = 0
-    blocked: int = 0
-    unreadable: int = 0
-    refused: int = 0
-
-
 class ChannelWatch:
     """Looks at messages, in order within each channel.
 
@@ -220,7 +201,6 @@ class ChannelWatch:
         self.lanes = Lanes("posts to look at", most_waiting=most_waiting)
         self.finds = Lanes("found posts to flag", most_waiting=_MOST_FOUND, at_once=_AT_ONCE)
         self.looked_at = self._filter.looked_at
-        self.seen = WatchCounts()
 
     async def written(self, sighting: Sighting, watched_as: str) -> None:
         """Look at a new message, or one with new words, if its channel is watched.
@@ -289,9 +269,7 @@ class ChannelWatch:
                 with self._known.about_to_have(post.ref, sighting.written_at):
                     await self._desk.intake.take_flag(post)
         except NotAllowed:
-            self.seen.refused += 1
             return False
-        self.seen.found += 1
         return True
 
     async def alerted(self, community: str, channel: str, how: str, find: Find) -> None:
@@ -303,7 +281,6 @@ class ChannelWatch:
     async def _look(self, sighting: Sighting, policy: CommunityPolicy) -> _Flagging | None:
         if sighting.is_private or self._known.is_known(sighting.ref):
             return None
-        self.seen.looked_at += 1
         text = (await sighting.words()).text
         if not text.strip():
             return None
@@ -320,7 +297,6 @@ class ChannelWatch:
         try:
             await self._desk.governance.require(self._desk.platform, community, by, OnCase.FLAG)
         except NotAllowed:
-            self.seen.refused += 1
             return
         await self._flag_named(Flag(by.user, "reaction", Priority.FLAGGED), find)
 
@@ -338,16 +314,11 @@ class ChannelWatch:
             return None
         post = replace(await sighting.post(flag), score=score)
         self._known.add(post.ref, sighting.written_at)
-        self.seen.found += 1
         return self.finds.follow(post.ref, partial(self._flag, post))
 
     async def _is_readable(self, sighting: Sighting) -> bool:
-        """Whether a person wrote words; a message of theirs without any is counted."""
-        if not sighting.is_by_person:
-            return False
-        has_words = bool((await sighting.words()).text.strip())
-        self.seen.unreadable += not has_words
-        return has_words
+        """Whether a person wrote words."""
+        return sighting.is_by_person and bool((await sighting.words()).text.strip())
 
     async def _flag(self, post: FlaggedPost) -> None:
         while True:

@@ -43,11 +43,9 @@ class LogIn:
 
     Attributes:
         address: what the person opens.
-        uses_pkce: whether the instance binds the code to us (RFC 7636).
     """
 
     address: str
-    uses_pkce: bool
     _token_address: str
     _form: dict[str, str]
 
@@ -95,13 +93,12 @@ async def begin(url: str, *, is_moderator: bool = False) -> LogIn:
         "grant_type": "authorization_code",
     }
     query = {name: form[name] for name in ("client_id", "redirect_uri", "scope")} | {"response_type": "code"}
-    uses_pkce = "S256" in offered.get("code_challenge_methods_supported", ())
-    if uses_pkce:
+    if "S256" in offered.get("code_challenge_methods_supported", ()):
         form["code_verifier"] = secrets.token_urlsafe(64)
         query |= {"code_challenge": challenge_of(form["code_verifier"]), "code_challenge_method": "S256"}
     address = offered.get("authorization_endpoint") or f"{url}/oauth/authorize"
     token_address = offered.get("token_endpoint") or f"{url}/oauth/token"
-    return LogIn(f"{_of(url, address)}?{urlencode(query)}", uses_pkce, _of(url, token_address), form)
+    return LogIn(f"{_of(url, address)}?{urlencode(query)}", _of(url, token_address), form)
 
 
 async def finish(begun: LogIn, code: str) -> Grant:

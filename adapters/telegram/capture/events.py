@@ -292,7 +292,6 @@ class WatchedEvents:
     ) -> SeenMessage | None:
         original = self._recent.find(chat.id, message)
         if original is None:
-            self._watching.seen.unreadable += 1
             return None
         return SeenMessage(self._recent.with_words(original), policy, self._recent, is_late)
 

@@ -62,7 +62,6 @@ class Opinion:
 
     Attributes:
         faults: by the names of the prompt.
-        is_whole: whether it answers all that the post claims.
         says_passage: whether it says what the passage says, and no more; ``None`` where it does not use it.
         states_fact: whether it states something for which a reader would want a source.
         is_publishable: whether a community would publish it as it stands.
@@ -70,7 +69,6 @@ class Opinion:
     """
 
     faults: tuple[str, ...]
-    is_whole: bool
     says_passage: bool | None
     states_fact: bool
     is_publishable: bool
@@ -153,7 +151,6 @@ def _opinion(row: Mapping[str, Any]) -> Opinion:
     mend = row.get("mend")
     return Opinion(
         known_faults,
-        str(row.get("answers")).lower() == "whole",
         is_yes(row.get("passage")),
         bool(is_yes(row.get("states"))),
         bool(is_yes(row.get("publish"))) if row.get("publish") is not None else not known_faults,

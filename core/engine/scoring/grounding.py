@@ -48,7 +48,6 @@ class SentenceCheck:
 
     Attributes:
         start, end: the sentence's place, in code points of the text given.
-        is_checkable: whether it holds a figure, date or name, or quotes a passage.
         is_quotation: whether a passage holds it word for word.
         evidence_id: the first passage that holds all of its figures, dates and names; ``None`` if no single passage
             holds them all.
@@ -57,7 +56,6 @@ class SentenceCheck:
 
     start: int
     end: int
-    is_checkable: bool
     is_quotation: bool
     evidence_id: str | None
     unsupported: tuple[Item, ...]
@@ -193,12 +191,12 @@ def _check_sentence(
     quoted = next((id_ for id_, by in held if sentence in by.sentences), None)
     looked_up = [item for item in stated if not _holds(item, _NOTHING, language, known_names)]
     if quoted is not None or not looked_up:
-        return SentenceCheck(*span, quoted is not None, quoted is not None, quoted, ())
+        return SentenceCheck(*span, quoted is not None, quoted, ())
     carries = next(
         (id_ for id_, by in held if all(_holds(item, by, language, known_names) for item in looked_up)), None
     )
     strange = [item for item in looked_up if not any(_holds(item, by, language, known_names) for _, by in held)]
-    return SentenceCheck(*span, True, False, carries, tuple(_item(text, item) for item in strange))
+    return SentenceCheck(*span, False, carries, tuple(_item(text, item) for item in strange))
 
 
 def _item(text: str, stated: _Stated) -> Item:

@@ -92,7 +92,6 @@ class ChatModel(ChatProtocol):
         self.faults: Final = ServerFaults(base_url, model, section, remedy, is_one_of_a_kind)
         self.abilities = Abilities(thinking=thinking)
         self.longest_seconds: Final = timeout_seconds
-        self.concurrency: Final = concurrency
         self._pause, self._on_call = pause, on_call
         self._free, self._refused_for_now = asyncio.Semaphore(concurrency), asyncio.Lock()
         self._kinds: WeakValueDictionary[str, asyncio.Lock] | None = WeakValueDictionary() if is_one_of_a_kind else None

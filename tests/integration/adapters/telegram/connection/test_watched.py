@@ -139,7 +139,7 @@ async def test_an_end_between_the_look_and_the_flag_loses_no_find(town: WatchedT
     town.desk.slow_seconds = 3600.0
     async with town.process():
         town.detector.goes.set()
-        await town.server.until(lambda: town.capture.watching.seen.found == 1)
+        await town.server.until(lambda: len(town.capture.watching.finds._tasks) == 1)
         assert await town.states() == [(UpdateState.WAITING, True)]
     assert town.flagged() == []
     town.desk.slow_seconds = 0.0

@@ -132,14 +132,9 @@ def test_check_tells_each_sentence_apart() -> None:
     """For live editing: what is checkable, which passage holds it, and where the rest stands in the exact text."""
     text = "  In 2022, 47.6% of EU women held a degree.\nEveryone belongs here!  Rome has 3 million. "
     first, second, third = check(text, EVIDENCE, "en")
-    assert (first.is_checkable, first.is_quotation, first.evidence_id, first.unsupported) == (
-        True,
-        False,
-        "women-1",
-        (),
-    )
-    assert (second.is_checkable, second.evidence_id, second.unsupported) == (False, None, ())
-    assert (third.is_checkable, third.evidence_id) == (True, None)
+    assert (first.is_quotation, first.evidence_id, first.unsupported) == (False, "women-1", ())
+    assert (second.evidence_id, second.unsupported) == (None, ())
+    assert third.evidence_id is None
     assert [(item.kind, text[item.start : item.end]) for item in third.unsupported] == [("number", "3 million")]
     assert text[third.start : third.end] == "Rome has 3 million."
 
@@ -147,13 +142,13 @@ def test_check_tells_each_sentence_apart() -> None:
 def test_check_knows_a_quotation() -> None:
     """A sentence that stands in a passage word for word needs no figure to be carried."""
     (quoted,) = check("“One in three of them came from Brenmoor.”", EVIDENCE, "en")
-    assert (quoted.is_checkable, quoted.is_quotation, quoted.evidence_id) == (True, True, "visit-1")
+    assert (quoted.is_quotation, quoted.evidence_id) == (True, "visit-1")
 
 
 def test_one_passage_must_carry_a_sentence() -> None:
     """What two passages hold between them is supported by neither alone."""
     (mixed,) = check("On 12 May 2021, 47.6% held a degree.", EVIDENCE, "en")
-    assert (mixed.is_checkable, mixed.evidence_id, mixed.unsupported) == (True, None, ())
+    assert (mixed.evidence_id, mixed.unsupported) == (None, ())
 
 
 @pytest.mark.parametrize(
@@ -168,7 +163,7 @@ def test_the_state_is_no_name(language: str, text: str) -> None:
 def test_known_names_need_no_passage() -> None:
     """The post's own names are not looked up."""
     (sentence,) = check("We greet Brenmoor.", (), "en", {"brenmoor"})
-    assert not sentence.is_checkable
+    assert sentence.unsupported == ()
 
 
 @settings(database=None, derandomize=True)
