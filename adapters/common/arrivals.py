@@ -64,6 +64,8 @@ _LOG = logging.getLogger(__name__)
 LOOK_SECONDS: Final = 3.0
 """How often the inbox is read where nothing woke the reader."""
 _CLOSING_SECONDS: Final = 5.0
+_CHATS_AT_ONCE: Final = 8
+"""How many chats are served at the same time; what is urgent has as many places of its own."""
 _LONGEST_PAUSE_SECONDS: Final = 30.0
 _Record: TypeAlias = Callable[[], Awaitable[None]]
 
@@ -72,9 +74,7 @@ class UpdateHandler:
     """Hands out the updates of one account.
 
     Args:
-        at_once: how many chats are served at the same time; what is urgent has as many places of its own.
         sleep: waits so many seconds, where the database does not answer.
-        wait: waits for an event, but not longer than the given number of seconds.
     """
 
     def __init__(
@@ -82,13 +82,11 @@ class UpdateHandler:
         hearing: Dispatcher,
         inbox: UpdateInbox,
         *,
-        at_once: int = 8,
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
-        wait: Callable[[asyncio.Event, float], Awaitable[None]] | None = None,
     ) -> None:
         self._hearing, self._inbox = hearing, inbox
-        self._sleep, self._wait = sleep, wait or _wait
-        self._turns = {True: asyncio.Semaphore(at_once), False: asyncio.Semaphore(at_once)}
+        self._sleep = sleep
+        self._turns = {is_urgent: asyncio.Semaphore(_CHATS_AT_ONCE) for is_urgent in (True, False)}
         self._lanes: dict[str, deque[WaitingUpdate]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._in_hand: set[int] = set()
@@ -109,7 +107,7 @@ class UpdateHandler:
         while True:
             self._woken.clear()
             await self._look()
-            await self._wait(self._woken, LOOK_SECONDS)
+            await _wait(self._woken, LOOK_SECONDS)
 
     async def close(self) -> None:
         """End what is in hand; what is not finished in some seconds waits in the inbox for the next start."""

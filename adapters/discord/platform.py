@@ -50,6 +50,8 @@ _PAGE: Final = 100
 _PAGES: Final = 20
 _SKEW: Final = timedelta(seconds=60)
 _KEYS_KEPT: Final = 2000
+_CALL_SECONDS: Final = 12.0
+"""How long one call may take; a retraction makes two. Both fit into the time that the outbox gives a call."""
 _GONE: Final = frozenset({UNKNOWN_MESSAGE, UNKNOWN_CHANNEL})
 
 
@@ -58,13 +60,10 @@ class DiscordPlatform:
 
     Args:
         client: shared with the other parts, and closed by the part that runs it.
-        timeout_seconds: how long one call may take; a retraction makes two. Both must fit into the time
-            that the outbox gives a call, so that it gets the result.
     """
 
-    def __init__(self, client: AntiphonClient, *, timeout_seconds: float = 12.0) -> None:
+    def __init__(self, client: AntiphonClient) -> None:
         self._client = client
-        self._timeout_seconds = timeout_seconds
         self._keys: OrderedDict[int, str] = OrderedDict()
 
     @property
@@ -223,7 +222,7 @@ class DiscordPlatform:
     async def _message(self, place: MessageNumbers) -> discord.Message | None:
         """A message as it is now; ``None`` if it is gone."""
         try:
-            async with asyncio.timeout(self._timeout_seconds):
+            async with asyncio.timeout(_CALL_SECONDS):
                 with self._client.requests.alone():
                     return await self._channel(place).fetch_message(place.message)
         except FAULTS as err:
@@ -235,7 +234,7 @@ class DiscordPlatform:
         """The channel or thread of a message; ``None`` where it is not shown."""
         guild = self._client.get_guild(numbers.guild)
         try:
-            async with asyncio.timeout(self._timeout_seconds):
+            async with asyncio.timeout(_CALL_SECONDS):
                 return None if guild is None else await place_of(guild, numbers.channel)
         except FAULTS as err:
             raise of_question(err) from err
@@ -243,7 +242,7 @@ class DiscordPlatform:
     async def _page(self, place: MessageNumbers, before: discord.Message | None) -> list[discord.Message]:
         """The messages of a channel before one, the latest first."""
         try:
-            async with asyncio.timeout(self._timeout_seconds):
+            async with asyncio.timeout(_CALL_SECONDS):
                 with self._client.requests.alone():
                     history = self._channel(place).history(limit=_PAGE, before=before)
                     return [message async for message in history]
@@ -255,7 +254,7 @@ class DiscordPlatform:
         requests = self._client.requests
         with requests.alone() as request:
             try:
-                async with asyncio.timeout(self._timeout_seconds):
+                async with asyncio.timeout(_CALL_SECONDS):
                     return await call()
             except FAULTS as err:
                 # Where the hook works, it has counted every request that went out.

@@ -23,25 +23,21 @@ from core.i18n.sentences import sentence
 _REQUESTS: Final = 2
 
 
+_BOTH_SECONDS: Final = 12.0
+"""How long both requests of one question may take."""
+
+
 class DiscordRoles:
     """The roles of the members of servers.
 
     Args:
         client: logged in.
         policy_of: gives the policy of a community, which says what its roles mean to Antiphon.
-        timeout_seconds: how long both requests of one question may take.
     """
 
-    def __init__(
-        self,
-        client: AntiphonClient,
-        policy_of: Callable[[str], Awaitable[CommunityPolicy]],
-        *,
-        timeout_seconds: float = 12.0,
-    ) -> None:
+    def __init__(self, client: AntiphonClient, policy_of: Callable[[str], Awaitable[CommunityPolicy]]) -> None:
         self._client = client
         self._policy_of = policy_of
-        self._timeout_seconds = timeout_seconds
 
     async def roles(self, community: str, user: str) -> frozenset[Role]:
         """The roles that a person has now; none for a person who left or is in a timeout.
@@ -61,7 +57,7 @@ class DiscordRoles:
 
     async def _member(self, community: int, user: int) -> discord.Member | None:
         try:
-            async with asyncio.timeout(self._timeout_seconds):
+            async with asyncio.timeout(_BOTH_SECONDS):
                 with self._client.requests.alone(_REQUESTS):
                     guild = await self._client.fetch_guild(community, with_counts=False)
                     return await guild.fetch_member(user)

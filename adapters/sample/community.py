@@ -37,7 +37,6 @@ class SampleCommunity:
         community: the ``PostRef.community`` of its posts.
         clock: gives the time of a new reply, aware.
         max_characters: the longest reply that it takes, in Unicode code points.
-        bot_name: the author of the replies.
     """
 
     def __init__(
@@ -48,13 +47,11 @@ class SampleCommunity:
         community: str = "brenmoor",
         clock: Callable[[], datetime] = _utc_now,
         max_characters: int = 500,
-        bot_name: str = "antiphon",
     ) -> None:
         self._name, self._community = name, community
         self._posts = {post.id: post for post in posts}
         self._clock = clock
         self._max_characters = max_characters
-        self._bot_name = bot_name
         self._sent: dict[str, SentReply] = {}
         self._slow_until: datetime | None = None
         self._next_id = 1 + max((int(post.id) for post in posts if post.id.isdecimal()), default=100)
@@ -167,7 +164,7 @@ class SampleCommunity:
             return earlier
         if self._find(reply.in_reply_to) is None:
             raise PlatformUnavailable("The post that the reply answers is gone.", remedy="Close the case.")
-        message = self.add(self._bot_name, reply.text, reply.in_reply_to.message)
+        message = self.add("antiphon", reply.text, reply.in_reply_to.message)
         self._sent[reply.key] = SentReply(self.ref(message.id), self._clock())
         return self._sent[reply.key]
 

@@ -24,17 +24,18 @@ _NOBODY: Final = ("user not found", "member not found", "participant_id_invalid"
 """What Telegram says of a number that is nobody's there."""
 
 
+_QUESTION_SECONDS: Final = 9.0
+
+
 class TelegramRoles:
     """The roles of the members of groups.
 
     Args:
         client: logged in, with a desk, whose policies say which people a community chose.
-        timeout_seconds: how long the request of one question may take.
     """
 
-    def __init__(self, client: TelegramClient, *, timeout_seconds: float = 9.0) -> None:
+    def __init__(self, client: TelegramClient) -> None:
         self._client = client
-        self._timeout_seconds = timeout_seconds
 
     async def roles(self, community: str, user: str) -> frozenset[Role]:
         """The roles that a person has now; none for a person who left, may not write there, or is a bot.
@@ -56,7 +57,7 @@ class TelegramRoles:
 
     async def _member(self, chat: int, user: int) -> ChatMember | None:
         try:
-            async with asyncio.timeout(self._timeout_seconds):
+            async with asyncio.timeout(_QUESTION_SECONDS):
                 try:
                     return await self._client.bot.get_chat_member(chat, user)
                 except ChatMigrated as moved:

@@ -13,6 +13,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, context
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
+from typing import Final
 
 from core.desk.database.connection import Database
 from core.desk.rules.desk_ports import Casework, Governance
@@ -37,6 +38,10 @@ def unwatched(_: PlatformStatus) -> None:
     """Ignore the change."""
 
 
+_LEASE: Final = timedelta(seconds=60)
+"""How long a process may be silent before it counts as gone; it says all again four times as often."""
+
+
 class Standings:
     """The states of the platforms of one process.
 
@@ -44,8 +49,6 @@ class Standings:
         names: the platforms that it serves.
         owner: names this process among all.
         say: is told of every change.
-        lease_seconds: how long the process may be silent before it counts as gone; it says all again four times as
-            often.
     """
 
     def __init__(
@@ -54,13 +57,10 @@ class Standings:
         names: Collection[str],
         owner: str,
         say: OnStanding = unwatched,
-        *,
-        lease_seconds: float = 60.0,
     ) -> None:
         self._database = database
         self.owner = owner
         self._say = say
-        self._lease = timedelta(seconds=lease_seconds)
         self._now = {name: PlatformStatus(name, PlatformState.CONNECTING) for name in names}
         self._changed = asyncio.Event()
 
@@ -84,7 +84,7 @@ class Standings:
             while not ended.is_set():
                 self._changed.clear()
                 await self._keep()
-                await pause(self._changed, self._lease.total_seconds() / 4)
+                await pause(self._changed, _LEASE.total_seconds() / 4)
         finally:
             ending.cancel()
             await self._forget()
@@ -97,7 +97,7 @@ class Standings:
         standings = list(self._now.values())
         try:
             await self._database.run(
-                "keep how platforms stand", lambda session: store.keep(session, self.owner, standings, self._lease)
+                "keep how platforms stand", lambda session: store.keep(session, self.owner, standings, _LEASE)
             )
         except (StoreUnavailable, Conflict) as err:
             _LOG.warning("how the platforms stand was not kept, it is kept later: %s", err)

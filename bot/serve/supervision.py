@@ -28,6 +28,8 @@ from core.i18n.sentences import sentence
 
 _LOG = logging.getLogger(__name__)
 _AGAIN: Final = sentence("It is tried again later by itself.")
+_STEADY_SECONDS: Final = 300.0
+"""After a connection that lasted this long, the pauses start again from the shortest."""
 CLOSING_SECONDS: Final = 7.0
 """How much time the parts that use a connection have to end once it is lost or closed."""
 
@@ -40,13 +42,11 @@ class Patience:
 
     Args:
         rest: the pauses between two attempts.
-        steady_seconds: after a connection that lasted this long, the pauses start again from the shortest.
         wait: waits for an event, but not longer than the given number of seconds.
         seconds_now: seconds that only grow.
     """
 
     rest: Backoff
-    steady_seconds: float = 300.0
     wait: Wait = pause
     seconds_now: Callable[[], float] = time.monotonic
 
@@ -99,7 +99,7 @@ class Supervisor:
 
     def _held_long(self) -> bool:
         began = self._connected_at
-        return began is not None and self._patience.seconds_now() - began >= self._patience.steady_seconds
+        return began is not None and self._patience.seconds_now() - began >= _STEADY_SECONDS
 
     async def _refused(self, err: BadSettings, stop: asyncio.Event) -> None:
         """Leave the platform alone: asking again with the same settings would be refused again, and may do harm."""

@@ -206,23 +206,10 @@ def _person_of(status: Status) -> Person:
 
 
 class Originals:
-    """Follows the posts of open cases.
+    """Follows the posts of open cases."""
 
-    Args:
-        look_seconds: how long after one look the next begins.
-        sleep: waits so many seconds.
-    """
-
-    def __init__(
-        self,
-        client: MastodonClient,
-        statuses: Statuses,
-        *,
-        look_seconds: float = LOOK_SECONDS,
-        sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
-    ) -> None:
+    def __init__(self, client: MastodonClient, statuses: Statuses) -> None:
         self._client, self._statuses = client, statuses
-        self._look_seconds, self._sleep = look_seconds, sleep
         self._revisions: dict[PostRef, str] = {}
         """What the desk knows, by the revision of each post."""
         self._next = 0
@@ -237,7 +224,7 @@ class Originals:
                 _LOG.warning("Edits and deletions on Mastodon could not be looked for: %s", err.message)
             except Exception as err:
                 log_failure("looking for edits and deletions on Mastodon", err)
-            await self._sleep(self._look_seconds)
+            await asyncio.sleep(LOOK_SECONDS)
 
     async def look(self) -> None:
         """Look at as many posts as one look takes, and go on behind them the next time.

@@ -33,11 +33,9 @@ class RecentMessages:
         self,
         *,
         most: int = MOST_KEPT,
-        kept_seconds: float = KEPT_SECONDS,
         seconds_now: Callable[[], float] = time.monotonic,
     ) -> None:
         self._most = most
-        self._kept_seconds = kept_seconds
         self._seconds_now = seconds_now
         self._messages: OrderedDict[tuple[int, int], tuple[float, telegram.Message]] = OrderedDict()
 
@@ -101,7 +99,7 @@ class RecentMessages:
         now = self._seconds_now()
         while self._messages:
             since, _ = next(iter(self._messages.values()))
-            if len(self._messages) <= self._most and now - since <= self._kept_seconds:
+            if len(self._messages) <= self._most and now - since <= KEPT_SECONDS:
                 return
             self._messages.popitem(last=False)
 

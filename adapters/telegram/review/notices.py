@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable
 from typing import Final
 
 from telegram import ReplyParameters
@@ -36,15 +35,11 @@ class TelegramNotifier:
     """A ``core.desk.rules.platforms.Notifier`` over a client.
 
     Telegram knows no keys: that two calls for one ``Notice.key`` are one message is remembered by this process alone.
-
-    Args:
-        seconds_now: seconds that only grow.
     """
 
-    def __init__(self, client: TelegramClient, *, seconds_now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, client: TelegramClient) -> None:
         self._client = client
-        self._places = ReviewPlaces(client, seconds_now=seconds_now)
-        self._seconds_now = seconds_now
+        self._places = ReviewPlaces(client)
         self._said: OrderedDict[str, float] = OrderedDict()
 
     async def call(self, notice: Notice, role: str) -> None:
@@ -97,10 +92,10 @@ class TelegramNotifier:
         return meant
 
     def _is_said(self, key: str) -> bool:
-        return self._seconds_now() < self._said.get(key, 0.0)
+        return time.monotonic() < self._said.get(key, 0.0)
 
     def _keep(self, key: str) -> None:
-        self._said[key] = self._seconds_now() + _SAME_SECONDS
+        self._said[key] = time.monotonic() + _SAME_SECONDS
         if len(self._said) > _MOST_KEPT:
             self._said.popitem(last=False)
 

@@ -51,20 +51,12 @@ class TelegramReviewSurface:
 
     Args:
         elsewhere: gives the addresses of other platforms' posts.
-        seconds_now: seconds that only grow.
     """
 
-    def __init__(
-        self,
-        client: TelegramClient,
-        *,
-        elsewhere: Callable[[PostRef], str] = no_address,
-        seconds_now: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, client: TelegramClient, *, elsewhere: Callable[[PostRef], str] = no_address) -> None:
         self._elsewhere = elsewhere
-        self.places = ReviewPlaces(client, seconds_now=seconds_now)
+        self.places = ReviewPlaces(client)
         self._client = client
-        self._seconds_now = seconds_now
         self._shown = ShownCards()
         self._sent: OrderedDict[tuple[str, str], PostRef] = OrderedDict()
         self._communities: defaultdict[int, set[str]] = defaultdict(set)
@@ -82,7 +74,7 @@ class TelegramReviewSurface:
 
     def unheard(self) -> frozenset[str]:
         """Every community with a review chat, once an hour: Telegram tells no bot of deleted messages."""
-        now = self._seconds_now()
+        now = time.monotonic()
         all_communities = {community for communities in self._communities.values() for community in communities}
         due = {each for each in all_communities if now >= self._looked.get(each, 0.0)}
         self._looked |= dict.fromkeys(due, now + _LOOK_SECONDS)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from core.desk.database.connection import Database, Session
 from core.desk.rules.platforms import RoleSource
@@ -24,18 +25,20 @@ BY_PLATFORM = "platform"
 """Who granted a native role, in ``memberships``."""
 
 
+_ANSWER_SECONDS: Final = 10.0
+"""How long a platform may take to answer."""
+
+
 class LiveRoles:
     """Keeps native roles in step with the platforms.
 
     Args:
         sources: by ``PostRef.platform``; without one nobody has a native role, and only roles granted here count.
-        timeout_seconds: how long a platform may take to answer.
     """
 
-    def __init__(self, database: Database, sources: Mapping[str, RoleSource], *, timeout_seconds: float = 10.0) -> None:
+    def __init__(self, database: Database, sources: Mapping[str, RoleSource]) -> None:
         self._database = database
         self._sources = sources
-        self._timeout_seconds = timeout_seconds
 
     async def refresh_in(self, platform: str, community: str, person: Person) -> Community:
         """Do ``refresh`` by the platform's own ids; returns the community, which is made if it is new."""
@@ -73,7 +76,7 @@ class LiveRoles:
     async def _native_roles(self, source: RoleSource, community: Community, person: Person) -> frozenset[Role]:
         await reach("ask for roles: before the call")
         try:
-            async with asyncio.timeout(self._timeout_seconds):
+            async with asyncio.timeout(_ANSWER_SECONDS):
                 roles = await source.roles(community.name, person.user)
         except TimeoutError as err:
             raise PlatformUnavailable(

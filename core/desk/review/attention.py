@@ -195,13 +195,17 @@ class _Due:
     give: Callable[[], Awaitable[None]]
 
 
+_LEASE: Final = timedelta(seconds=60)
+_CALL_SECONDS: Final = 20.0
+"""How long one call of the notifier may take; well below the lease."""
+
+
 class Attention:
     """Calls and tells the people of one platform's communities.
 
     Args:
         platform: the ``PostRef.platform`` whose cases are looked at.
         owner: names this process among all.
-        timeout_seconds: how long one call of the notifier may take; well below the lease.
     """
 
     def __init__(
@@ -212,15 +216,12 @@ class Attention:
         owner: str,
         *,
         poll_seconds: float = 5.0,
-        timeout_seconds: float = 20.0,
-        lease_seconds: float = 60.0,
     ) -> None:
         self._database = database
         self._notifier = notifier
         self._platform = platform
-        self._office = Office(database, f"attention: {platform}", owner, timedelta(seconds=lease_seconds))
+        self._office = Office(database, f"attention: {platform}", owner, _LEASE)
         self._poll_seconds = poll_seconds
-        self._timeout_seconds = timeout_seconds
         self._read: dict[str, tuple[str, frozenset[CallKind]]] = {}
         self._rests: dict[str, datetime] = {}
 
@@ -347,7 +348,7 @@ class Attention:
         if not begun:
             return False
         try:
-            async with asyncio.timeout(self._timeout_seconds):
+            async with asyncio.timeout(_CALL_SECONDS):
                 await due.give()
         except PlatformUnavailable as err:
             _LOG.warning("nobody could be called on %s: %s", self._platform, err.message)

@@ -146,18 +146,24 @@ class _Due:
     moment: datetime
 
 
+_BATCH: Final = 20
+"""How many cards one step looks at."""
+_AT_ONCE: Final = 16
+"""How many cards may be on their way to the platform at the same time, each of another community."""
+_KEPT: Final = timedelta(days=30)
+"""How long after its last showing the card of a closed case is still brought up to date; one without words always."""
+_LEASE: Final = timedelta(seconds=25)
+"""How long cards stand still where the process that showed them was killed."""
+_CALL_SECONDS: Final = 20.0
+"""How long one call of the surface may take; below the lease, which is renewed beside it."""
+
+
 class ReviewBoard:
     """Shows the cases of one platform's communities in their review channels.
 
     Args:
         platform: the ``PostRef.platform`` whose cases are shown.
         owner: names this process among all.
-        batch: how many cards one step looks at.
-        at_once: how many cards may be on their way to the platform at the same time, each of another community.
-        kept_days: how long after its last showing the card of a closed case is still brought up to date; a card whose
-            words were erased always is.
-        timeout_seconds: how long one call of the surface may take; below the lease, which is renewed beside it.
-        lease_seconds: how long cards stand still where the process that showed them was killed.
         channel: where the cards of a community go that chose no channel; "" for nowhere.
     """
 
@@ -169,22 +175,14 @@ class ReviewBoard:
         owner: str,
         *,
         poll_seconds: float = 1.0,
-        batch: int = 20,
-        at_once: int = 16,
-        kept_days: float = 30.0,
-        timeout_seconds: float = 20.0,
-        lease_seconds: float = 25.0,
         channel: str = "",
     ) -> None:
         self._database = database
         self._surface = surface
         self._platform = platform
         self._channel = channel
-        self._office = Office(database, f"review board: {platform}", owner, timedelta(seconds=lease_seconds))
+        self._office = Office(database, f"review board: {platform}", owner, _LEASE)
         self._poll_seconds = poll_seconds
-        self._batch = batch
-        self._kept = timedelta(days=kept_days)
-        self._timeout_seconds = timeout_seconds
         self._boards: dict[str, Board] = {}
         self._again: dict[str, str] = {}  # communities by case, of cards to look at although nothing was counted
         self._swept: datetime | None = None
@@ -192,7 +190,7 @@ class ReviewBoard:
         self._can_wait = Rests()  # cases whose card only tells of progress, which its platform has no room for
         self._lost = LostCards(surface)
         self._lanes: dict[str, asyncio.Task[None]] = {}  # by community, what shows its cards now
-        self._turn = asyncio.Semaphore(at_once)
+        self._turn = asyncio.Semaphore(_AT_ONCE)
         self._is_ending = False
         self._bare: set[str] = set()  # cases that were erased, whose card must lose its words wherever it stands
         self._news: set[str] = set()  # communities that changed on the platform, by their names there
@@ -206,7 +204,7 @@ class ReviewBoard:
                 begun = await self._quietly(self._begin)
                 await self._until_shown(self._poll_seconds)
                 await self._quietly(self._end_lanes)
-                if begun < self._batch and not self._lanes:
+                if begun < _BATCH and not self._lanes:
                     await pause(stop, self._poll_seconds)
         finally:
             self._is_ending = True
@@ -216,7 +214,7 @@ class ReviewBoard:
                 await self._office.resign()
 
     async def step(self) -> int:
-        """Look at up to ``batch`` cards that may be outdated, and show those that are; returns how many it looked at.
+        """Look at up to 20 cards that may be outdated, and show those that are; returns how many it looked at.
 
         Raises:
             StoreUnavailable: the database does not answer; a later step catches up.
@@ -234,7 +232,7 @@ class ReviewBoard:
             return 0
 
     async def _begin(self) -> int:
-        """Begin to show up to ``batch`` cards that may be outdated, and to look for lost ones; returns how many."""
+        """Begin to show up to 20 cards that may be outdated, and to look for lost ones; returns how many."""
         await self._look_at_channels()
         due = await self._database.run("look for outdated cards", self._look)
         by_community = dict[str, list[str]]()
@@ -281,7 +279,7 @@ class ReviewBoard:
     async def _look_for_lost(self, community: str, moment: datetime) -> None:
         """Look once which cards of a community are gone, and have those of its open cases shown again."""
         try:
-            async with self._turn, asyncio.timeout(self._timeout_seconds):
+            async with self._turn, asyncio.timeout(_CALL_SECONDS):
                 gone = await self._lost.look(community)
         except PlatformBusy as err:
             self._rests.busy(community, moment, err.retry_after_seconds)
@@ -306,7 +304,7 @@ class ReviewBoard:
             board.community_id for board in self._boards.values() if board.channel and board.community_id not in resting
         ]
         can_wait = self._can_wait.at(session.moment)
-        outdated = await review_cards.changed(session, community_ids, self._batch, without=resting, can_wait=can_wait)
+        outdated = await review_cards.changed(session, community_ids, _BATCH, without=resting, can_wait=can_wait)
         again = [
             case_id
             for case_id, own in self._again.items()
@@ -314,7 +312,7 @@ class ReviewBoard:
             and case_id not in rests | can_wait
             and (own not in rests or case_id in self._bare)
         ]
-        for case_id in again[: self._batch - len(outdated)]:
+        for case_id in again[: _BATCH - len(outdated)]:
             outdated[case_id] = self._again.pop(case_id)
         return _Due(outdated, self._lost.due(resting.union(outdated.values())), session.moment)
 
@@ -409,7 +407,7 @@ class ReviewBoard:
         """Whether a case has a card, or gets one now; a closed case gets no new card, but its old one shows its end."""
         if place is None:
             return row.state not in CLOSED and row.state not in CARDLESS
-        return row.state not in CLOSED or row.erased_at is not None or moment < place.shown_at + self._kept
+        return row.state not in CLOSED or row.erased_at is not None or moment < place.shown_at + _KEPT
 
     async def _show(self, outdated: _Outdated) -> bool:
         """Call the surface once, and store the card's place. If that fails, the card is shown again in its place.
@@ -420,7 +418,7 @@ class ReviewBoard:
         self._again[card.case_id] = community  # until it is shown
         await reach("show a card: before the call")
         try:
-            async with self._turn, asyncio.timeout(self._timeout_seconds):
+            async with self._turn, asyncio.timeout(_CALL_SECONDS):
                 place = await self._surface.show(card, outdated.channel, outdated.place)
         except CardCanWait as err:
             self._can_wait.busy(card.case_id, outdated.moment, err.retry_after_seconds)

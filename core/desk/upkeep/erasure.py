@@ -7,7 +7,7 @@ interrupted, a job does the rest. What Antiphon posted stays on the platform, wh
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final
 
@@ -51,7 +51,7 @@ _FALLBACK: Final = timedelta(minutes=5)
 _AGAIN: Final = timedelta(minutes=5)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ErasureReport:
     """What was erased. ``waiting`` cases have a reply on its way; the rest of them is erased when that is settled.
 
@@ -59,7 +59,7 @@ class ErasureReport:
     what they had said around other posts; ``requeued`` how many of those posts are drafted again.
     """
 
-    is_known: bool
+    is_known: bool = True
     cases: int = 0
     closed: int = 0
     waiting: int = 0
@@ -67,15 +67,6 @@ class ErasureReport:
     requeued: int = 0
     notes: int = 0
     memberships: int = 0
-
-
-@dataclass(slots=True)
-class _Count:
-    cases: int = 0
-    closed: int = 0
-    waiting: int = 0
-    turns: int = 0
-    requeued: int = 0
 
 
 async def require_only_here(session: Session, person: str | None, community_id: str) -> None:
@@ -142,16 +133,7 @@ class Erasure:
         count = await self._finish(person)
         if not count.waiting:
             await self._database.run("end an erasure", lambda session: _end(session, person))
-        return ErasureReport(
-            is_known=True,
-            cases=count.cases,
-            closed=count.closed,
-            waiting=count.waiting,
-            turns=count.turns,
-            requeued=count.requeued,
-            notes=notes,
-            memberships=memberships,
-        )
+        return replace(count, notes=notes, memberships=memberships)
 
     async def do(self, job: Job) -> Done:
         """Continue an erasure that was interrupted, or that waits for a send to be settled."""
@@ -162,9 +144,9 @@ class Erasure:
         )
         return Done(what, _AGAIN if count.waiting else None)
 
-    async def _finish(self, person: str) -> _Count:
+    async def _finish(self, person: str) -> ErasureReport:
         """Erase all that is left under a pseudonym whose key was deleted; doing it twice does no harm."""
-        count = _Count()
+        count = ErasureReport()
         for case_id, community_id in await self._database.run("look for a person's cases", lambda s: _own(s, person)):
             await self._erase_own(case_id, community_id, count)
         for case_id in await self._database.run("look for a person's words", lambda s: cases_quoting(s, person)):
@@ -172,7 +154,7 @@ class Erasure:
         await scrub(self._database)
         return count
 
-    async def _erase_own(self, case_id: str, community_id: str, count: _Count) -> None:
+    async def _erase_own(self, case_id: str, community_id: str, count: ErasureReport) -> None:
         async def work(session: Session) -> tuple[bool, bool]:
             # No post is captured here meanwhile, so none joins a campaign that is being given another lead.
             await communities.load(session, community_id, lock=True)
@@ -199,7 +181,7 @@ class Erasure:
         count.waiting += is_waiting
         count.closed += is_open and not is_waiting
 
-    async def _erase_words(self, case_id: str, person: str, count: _Count) -> None:
+    async def _erase_words(self, case_id: str, person: str, count: ErasureReport) -> None:
         async def work(session: Session) -> tuple[int, bool]:
             await session.execute(select(CaseRow.id).filter_by(id=case_id).with_for_update())
             case = await load(session, case_id)

@@ -49,9 +49,9 @@ class People(Scene):
         """Somebody approves a draft, or a text of their own; ``shown_to`` is who was shown it, if it was another."""
         stored = await self.desk.queries.suggestion(case.id)
         is_draft = not text and stored is not None and bool(stored.suggestion.drafts)
-        reply = {"rank": 1} if is_draft else {"text": text or "We all live here."}
+        rank, reply = (1, None) if is_draft else (None, text or "We all live here.")
         await self.desk.live_roles.refresh_in(case.post.ref.platform, case.post.ref.community, by)
-        shown = await self.desk.proposals.propose(case.id, case.version, shown_to or by, **reply)  # type: ignore[arg-type]
+        shown = await self.desk.proposals.propose(case.id, case.version, shown_to or by, rank=rank, text=reply)
         await self.desk.approvals.approve(shown.id, by)
 
     async def approve_at_once(self, case: Case) -> None:

@@ -94,21 +94,17 @@ async def test_posts_from_elsewhere_and_of_another_home_are_left(town: CaptureTo
     assert town.server.requests == [] and town.desk.changes == []
 
 
-async def test_a_fault_is_tried_again(town: CaptureTown, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_fault_is_tried_again(
+    town: CaptureTown, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (post,) = await _flagged(town)
     town.server.fault("/api/v1/statuses", "503", method="GET")
     with pytest.raises(PlatformBusy):
         await town.capture.originals.look()
     town.desk.errors.append(StoreUnavailable("The database does not answer.", remedy=""))
-    looked: list[float] = []
-
-    async def pause(seconds: float) -> None:
-        looked.append(seconds)
-        await asyncio.sleep(0)
-
-    town.capture.originals._sleep = pause
+    monkeypatch.setattr("adapters.mastodon.capture.events.LOOK_SECONDS", 0.0)
     running = asyncio.create_task(town.capture.originals.run())
-    await town.server.until(lambda: len(looked) >= 2)
+    await town.server.until(lambda: town.desk.changes != [])
     await cancel_all([running])
     assert town.desk.changes == [(town.ref(post), f"{HATE} 0")]
     assert "could not be looked for: The database does not answer." in caplog.text
