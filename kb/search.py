@@ -176,11 +176,8 @@ def open_starter(
 
     Args:
         more: other parts of the knowledge base.
-
-    Raises:
-        IndexUnavailable: the shipped facts are missing or damaged.
     """
     facts = load_facts(STARTER_FACTS)
     part = FactSearch(facts, KnowledgeIndex(facts, embedder, cache_folder), embedder, clock=clock)
-    gaps = Gaps(load_gaps(STARTER_GAPS, facts), facts, embedder, KeptVectors(embedder, cache_folder).encode)
+    gaps = Gaps(load_gaps(STARTER_GAPS), facts, embedder, KeptVectors(embedder, cache_folder).encode)
     return HybridSearch(part, embedder, more, gaps=gaps, reranker=reranker, language_of=language_of)

@@ -1,25 +1,20 @@
-"""The facts that ship with Antiphon, each with its source, and the stereotypes for which it ships no good one.
-
-A row with a defect is refused, with its line and field; it is never mended.
-"""
+"""The facts that ship with Antiphon, each with its source, and the stereotypes for which it ships no good one."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from enum import StrEnum
 from pathlib import Path
 from threading import Lock
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import AfterValidator, ConfigDict, StringConstraints, TypeAdapter, ValidationError
+from pydantic import AfterValidator, ConfigDict, StringConstraints, TypeAdapter
 
 from core.engine.ports import Embedder
-from core.errors import IndexUnavailable
 from core.models import Source, TargetGroup
 
 STARTER_GAPS = Path(__file__).parent / "gaps.jsonl"
@@ -33,8 +28,6 @@ _THRESHOLD = 0.4
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]
 STARTER_FACTS = Path(__file__).parent / "facts.jsonl"
 """The facts that ship with Antiphon."""
-_REMEDY = "Correct that line, or install Antiphon again to get the shipped {what} back."
-_Row = TypeVar("_Row")
 _Url = Annotated[str, StringConstraints(pattern=r"^https?://[^\s/]+")]
 
 
@@ -68,26 +61,13 @@ Gap.__pydantic_config__ = ConfigDict(strict=True, extra="forbid")  # type: ignor
 _GAP = TypeAdapter(Gap)
 
 
-def load_gaps(path: Path, facts: Iterable[Fact]) -> tuple[Gap, ...]:
-    """Read a file of gaps: one JSON object a line, UTF-8, with exactly the fields of ``Gap``, none twice.
+def load_gaps(path: Path) -> tuple[Gap, ...]:
+    """The gaps of a file: one JSON object a line, UTF-8, with exactly the fields of ``Gap``.
 
     Raises:
-        IndexUnavailable: the file cannot be read, is empty, or a line is wrong: for example, a norm is not a fact's id,
-            or is missing where one must be stated. The error names file, line and field.
+        ValidationError: a line is wrong.
     """
-    ids = {fact.id for fact in facts}
-    gaps: dict[str, Gap] = {}
-    for number, gap in read_rows(path, _GAP, "gaps"):
-        name = named(gap.target_group, gap.stereotype)
-        for norm in gap.norms:
-            if norm not in ids:
-                raise wrong_row(path, number, "norms", f"{json.dumps(norm)} is not a fact", "gaps")
-        if gap.instead is Instead.NORM and not gap.norms:
-            raise wrong_row(path, number, "norms", "must name one, since a norm is to be stated", "gaps")
-        if name in gaps:
-            raise wrong_row(path, number, "stereotype", f"{json.dumps(gap.stereotype)} is there twice", "gaps")
-        gaps[name] = gap
-    return tuple(gaps.values())
+    return tuple(_GAP.validate_json(line) for line in _lines(path))
 
 
 class Gaps:
@@ -205,56 +185,19 @@ def named(group: TargetGroup, stereotype: str) -> str:
 
 
 def load_facts(path: Path) -> tuple[Fact, ...]:
-    """Read a file of facts: one JSON object a line, UTF-8, with exactly the fields of ``Fact``, ids unique.
+    """The facts of a file: one JSON object a line, UTF-8, with exactly the fields of ``Fact``.
 
     Raises:
-        IndexUnavailable: the file cannot be read, is empty, or a line is wrong; names file, line and field.
+        ValidationError: a line is wrong.
     """
-    facts: dict[str, Fact] = {}
-    for number, fact in read_rows(path, _FACT, "facts"):
-        if fact.id in facts:
-            raise wrong_row(path, number, "id", f"{json.dumps(fact.id)} is used twice", "facts")
-        facts[fact.id] = fact
-    return tuple(facts.values())
+    return tuple(_FACT.validate_json(line) for line in _lines(path))
+
+
+def _lines(path: Path) -> list[str]:
+    return [line for line in path.read_text(encoding="utf-8").split("\n") if line.strip()]
 
 
 def facts_today() -> frozenset[str]:
     """The ids of the facts that ship and hold today, on which a community's own card may rest."""
     today = datetime.now(UTC).date()
     return frozenset(fact.id for fact in load_facts(STARTER_FACTS) if not fact.is_expired(today))
-
-
-def read_rows(path: Path, form: TypeAdapter[_Row], what: str) -> list[tuple[int, _Row]]:
-    """The rows of a UTF-8 file with the numbers of their lines, from 1; blank lines are skipped.
-
-    ``what`` names the rows in errors: "facts".
-
-    Raises:
-        IndexUnavailable: the file cannot be read, is empty, or a line is wrong; names file, line and field.
-    """
-    try:
-        lines = path.read_text(encoding="utf-8").split("\n")
-    except (OSError, UnicodeDecodeError) as err:
-        raise _damaged(f"The {what} in {path} cannot be read: {err}.", what) from err
-    rows = [(number, _row(path, number, line, form, what)) for number, line in enumerate(lines, 1) if line.strip()]
-    if not rows:
-        raise _damaged(f"There are no {what} in {path}.", what)
-    return rows
-
-
-def _row(path: Path, number: int, line: str, form: TypeAdapter[_Row], what: str) -> _Row:
-    try:
-        return form.validate_json(line)
-    except ValidationError as err:
-        first = err.errors(include_url=False, include_input=False)[0]
-        field = ".".join(str(part) for part in first["loc"]) or "the whole line"
-        raise wrong_row(path, number, field, first["msg"], what) from err
-
-
-def wrong_row(path: Path, number: int, field: str, why: str, what: str) -> IndexUnavailable:
-    """The error for one field of one line."""
-    return _damaged(f"{path}, line {number}, field {field}: {why}.", what)
-
-
-def _damaged(message: str, what: str) -> IndexUnavailable:
-    return IndexUnavailable(message, remedy=_REMEDY.format(what=what))

@@ -118,7 +118,7 @@ def test_answered_posts_fall_into_no_gap(
     labelled: list[Labelled], facts: tuple[Fact, ...], embedder: SentenceEmbedder
 ) -> None:
     """Protects facts that are there: measured 2 of 53 posts fall into a gap, one of them rightly."""
-    gaps = Gaps(load_gaps(STARTER_GAPS, facts), facts, embedder)
+    gaps = Gaps(load_gaps(STARTER_GAPS), facts, embedder)
     english = [row for row in labelled if row.language == "en"]
     assert sum(gaps.nearest(row.post, row.target_group) is not None for row in english) <= 3
 
@@ -137,6 +137,6 @@ def test_posts_fall_into_their_gap(
     facts: tuple[Fact, ...], embedder: SentenceEmbedder, words: str, group: TargetGroup | None, stereotype: str
 ) -> None:
     """Protects that what no fact answers is recognised, in other words."""
-    found = Gaps(load_gaps(STARTER_GAPS, facts), facts, embedder).nearest(words, group)
+    found = Gaps(load_gaps(STARTER_GAPS), facts, embedder).nearest(words, group)
     assert found is not None
     assert found.stereotype == stereotype

@@ -33,6 +33,7 @@ def test_enough_for_each_group(facts: tuple[Fact, ...]) -> None:
 
 def test_ids_tell_the_group(facts: tuple[Fact, ...]) -> None:
     """Protects receipts and logs, where only the id is seen."""
+    assert len({fact.id for fact in facts}) == len(facts)
     prefixes = {(fact.target_group, fact.id.split("-")[0]) for fact in facts}
     assert len(prefixes) == len({group for group, _ in prefixes}) == len({prefix for _, prefix in prefixes})
 
