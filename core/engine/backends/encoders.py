@@ -21,9 +21,7 @@ from numpy.typing import NDArray
 
 from core.engine.backends import e5, minilm
 from core.engine.backends.blocks import SCALES, floats_of, unpacked
-from core.engine.backends.minilm import REMEDY, Form, Layers, count_of_words, shared_words
-from core.errors import IndexUnavailable
-from core.i18n.sentences import sentence
+from core.engine.backends.minilm import Form, Layers, count_of_words, shared_words
 
 ABOUT: Final = "about"
 WORD_VECTORS: Final = "encoder.embeddings.word_embeddings.weight"
@@ -36,9 +34,6 @@ class SmallEncoder:
 
     Args:
         weights: the file that ``training.heads.network.pack`` wrote.
-
-    Raises:
-        IndexUnavailable: at the first use, if the weights are missing or damaged.
     """
 
     def __init__(self, weights: Path) -> None:
@@ -50,20 +45,14 @@ class SmallEncoder:
         """What the training kept beside the weights: outputs, calibration, thresholds, languages."""
         from safetensors import safe_open
 
-        try:
-            with safe_open(self._weights, framework="np") as file:
-                about: Mapping[str, Any] = json.loads(file.metadata()[ABOUT])
-        except Exception as err:  # safetensors raises errors of no narrower kind for a damaged file
-            raise _unreadable(err) from err
+        with safe_open(self._weights, framework="np") as file:
+            about: Mapping[str, Any] = json.loads(file.metadata()[ABOUT])
         return about
 
     def logits(self, texts: Sequence[tuple[str, ...]]) -> NDArray[np.float32]:
         """The outputs, shape (n, outputs), for n single texts or pairs. Blocking: call it in a thread.
 
         Each is read alone, which costs one core no more than a batch with its padding.
-
-        Raises:
-            IndexUnavailable: the weights are missing or damaged.
         """
         if not texts:
             return np.empty((0, len(self.about["outputs"])), dtype=np.float32)
@@ -75,12 +64,7 @@ class SmallEncoder:
     def _network(self) -> _Network:
         from safetensors.numpy import load_file
 
-        try:
-            return _Network(load_file(self._weights))
-        except IndexUnavailable:
-            raise
-        except Exception as err:  # safetensors, tokenizers and ONNX Runtime raise errors of no narrower kind
-            raise _unreadable(err) from err
+        return _Network(load_file(self._weights))
 
 
 class _Network:
@@ -135,9 +119,3 @@ def layers_of(packed: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[np.float1
         else:
             weights[name] = packed.get(own, shared).astype(np.float16)
     return weights
-
-
-def _unreadable(err: Exception) -> IndexUnavailable:
-    return IndexUnavailable(
-        sentence("The weights of a reader cannot be read ({kind}).", kind=type(err).__name__), remedy=REMEDY
-    )

@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.engine.backends.encoders import SmallEncoder
-from core.engine.backends.minilm import REMEDY
 from core.engine.ports import Embedder, TextClassifier
 from core.engine.readers.outputs import INTENTS, DraftFault, by_name
 from core.engine.wording.disguises import latin_share
@@ -34,8 +33,6 @@ from core.engine.wording.encoder_text import (
     with_neutral_names,
 )
 from core.engine.wording.slurs import is_coded
-from core.errors import IndexUnavailable
-from core.i18n.sentences import sentence
 from core.models import Intent, TargetGroup
 
 _WINDOW: Final = 60
@@ -125,16 +122,16 @@ class PostReader:
     @property
     def languages(self) -> frozenset[str]:
         """The ISO 639-1 codes of the languages in which it was measured and found good enough."""
-        return self.watched | frozenset(_about(self._abroad, "languages") if self._abroad else ())
+        return self.watched | frozenset(self._abroad.about["languages"] if self._abroad else ())
 
     @property
     def watched(self) -> frozenset[str]:
         """Those in which its false alarms on ordinary talk were measured, too."""
-        return frozenset(_about(self._classifier, "languages"))
+        return frozenset(self._classifier.about["languages"])
 
     def _of(self, language: str | None) -> TextClassifier:
         """The network that reads a language."""
-        if self._abroad is None or language in {None, "en"} or language not in _about(self._abroad, "spoken"):
+        if self._abroad is None or language in {None, "en"} or language not in self._abroad.about["spoken"]:
             return self._classifier
         return self._abroad
 
@@ -172,14 +169,14 @@ class PostReader:
 
     def _without_name(self, signs: PostSigns, neutral: PostSigns) -> PostSigns:
         """What is said of somebody, where ``neutral`` reads the same of "Alex": a name alone is no proof of hate."""
-        low, high = _about(self._classifier, "unsure")
+        low, high = self._classifier.about["unsure"]
         if neutral.hateful >= high or signs.hateful < high:
             return signs
         return replace(signs, hateful=(low + high) / 2)
 
     def _with_words(self, signs: PostSigns, text: str, shown: str, plain: str, language: str | None) -> PostSigns:
         """What the network says of a text, with what its words tell: as it was written, as shown, in standard words."""
-        low, high = _about(self._of(language), "unsure")
+        low, high = self._of(language).about["unsure"]
         if is_coded(text) or is_coded(plain) or latin_share(plain) < _LEAST_LATIN:
             return replace(signs, hateful=max(signs.hateful, (low + high) / 2))
         if language in {None, "en"} and is_slogan(plain):
@@ -212,20 +209,20 @@ class PostReader:
 
     def sureness(self, hateful: float, language: str | None = None) -> Sureness:
         """What a probability of a post in a language means: hateful, not, or not sure in between."""
-        low, high = _about(self._of(language), "unsure")
+        low, high = self._of(language).about["unsure"]
         if hateful >= high:
             return Sureness.HATEFUL
         return Sureness.NOT_HATEFUL if hateful < low else Sureness.NOT_SURE
 
     def threshold(self, one_in: float) -> float:
         """The probability that one of ``one_in`` ordinary messages exceeds, as measured on such messages in English."""
-        rates, thresholds = _about(self._classifier, "false_alarms")
+        rates, thresholds = self._classifier.about["false_alarms"]
         rate = np.log10(max(one_in, 1.0))
         return float(_probability(np.interp(rate, rates, thresholds)))
 
     def false_alarms(self, threshold: float) -> float:
         """The share of ordinary messages above a threshold: the inverse of ``threshold``."""
-        rates, thresholds = _about(self._classifier, "false_alarms")
+        rates, thresholds = self._classifier.about["false_alarms"]
         return float(10 ** -np.interp(_logit(threshold), thresholds, rates))
 
 
@@ -243,7 +240,7 @@ class DraftReader:
     @property
     def languages(self) -> frozenset[str]:
         """The ISO 639-1 codes of the languages in which it was measured and found good enough."""
-        return frozenset(_about(self._classifier, "languages"))
+        return frozenset(self._classifier.about["languages"])
 
     def knows(self, language: str | None) -> bool:
         """Whether its word counts in a language."""
@@ -257,8 +254,8 @@ class DraftReader:
         """
         shown = readable(post, language)
         pairs = [(shown, " ".join(draft.split())) for draft in drafts]
-        probabilities = _probabilities(self._classifier.logits(pairs), _about(self._classifier, "calibration"))
-        outputs, (_, refused) = _about(self._classifier, "outputs"), self.limits
+        probabilities = _probabilities(self._classifier.logits(pairs), self._classifier.about["calibration"])
+        outputs, (_, refused) = self._classifier.about["outputs"], self.limits
         signs = [_draft_signs(by_name(outputs, row)) for row in probabilities]
         return [
             replace(own, unfit=max(own.unfit, refused))
@@ -281,7 +278,7 @@ class DraftReader:
     @property
     def limits(self) -> tuple[float, float]:
         """The probabilities of being unfit from which a draft is shown with a warning, and refused."""
-        warned, refused = _about(self._classifier, "limits")
+        warned, refused = self._classifier.about["limits"]
         return float(warned), float(refused)
 
 
@@ -295,21 +292,13 @@ class Readers:
 
     @classmethod
     def load(cls, embedder: Embedder) -> Readers:
-        """The shipped weights. They are read at the first use.
-
-        Raises:
-            IndexUnavailable: at the first use, if the weights are missing or damaged.
-        """
+        """The shipped weights. They are read at the first use."""
         posts = shipped_posts()
         return cls(posts, DraftReader(_shipped("drafts"), posts), embedder)
 
 
 def shipped_posts() -> PostReader:
-    """The reader of posts with the shipped weights, which are loaded at the first use.
-
-    Raises:
-        IndexUnavailable: at the first use, if the weights are missing or damaged.
-    """
+    """The reader of posts with the shipped weights, which are loaded at the first use."""
     return PostReader(_shipped("posts"), _shipped("abroad"))
 
 
@@ -328,31 +317,16 @@ def _signs_by(classifier: TextClassifier, texts: Sequence[str]) -> list[PostSign
     """What one network says of each text."""
     pieces = [pieces_of(text) for text in texts]
     flat = [(piece,) for of_text in pieces for piece in of_text]
-    probabilities = _probabilities(classifier.logits(flat), _about(classifier, "calibration"))
-    outputs = _about(classifier, "outputs")
+    probabilities = _probabilities(classifier.logits(flat), classifier.about["calibration"])
+    outputs = classifier.about["outputs"]
     signs, start, at = [], 0, outputs.index("hateful")
     for of_text in pieces:
         rows = probabilities[start : start + len(of_text)]
         start += len(of_text)
         worst = rows[int(rows[:, at].argmax())].copy()
-        worst[at] = _probability(_logit(worst[at]) - _about(classifier, "long") * np.log(len(rows)))
+        worst[at] = _probability(_logit(worst[at]) - classifier.about["long"] * np.log(len(rows)))
         signs.append(_post_signs(by_name(outputs, worst)))
     return signs
-
-
-def _about(classifier: TextClassifier, name: str) -> Any:
-    """What the training kept beside the weights under a name.
-
-    Raises:
-        IndexUnavailable: the weights are missing or damaged, or from before a change of what is kept.
-    """
-    try:
-        return classifier.about[name]
-    except KeyError as err:
-        raise IndexUnavailable(
-            sentence("The weights of a reader say nothing of {what}.", what=name),
-            remedy=REMEDY,
-        ) from err
 
 
 def pieces_of(text: str) -> list[str]:

@@ -7,7 +7,6 @@ that they were fitted in. ``README.md`` beside this file says what they learnt a
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 import logging
 from collections.abc import Mapping
@@ -20,14 +19,12 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.engine.backends.minilm import REMEDY
 from core.engine.backends.weights import has_hash
 from core.engine.cards.router import Beside, RouterFit, as_routed
 from core.engine.ports import HiddenStates
 from core.engine.readers.networks import Sureness
 from core.engine.readers.pooling import log_odds, probability
-from core.errors import IndexUnavailable, ModelUnavailable
-from core.i18n.sentences import sentence
+from core.errors import ModelUnavailable
 
 logger = logging.getLogger(__name__)
 
@@ -125,19 +122,12 @@ class Probe:
 
 
 def read_outputs(file: Path) -> tuple[Mapping[str, Any], Mapping[str, NDArray[np.float32]]]:
-    """What ``training.probe`` wrote: what stands beside the outputs, and the outputs.
+    """What ``training.probe`` wrote: what stands beside the outputs, and the outputs."""
+    from safetensors import safe_open
 
-    Raises:
-        IndexUnavailable: the file is missing or damaged.
-    """
-    from safetensors import SafetensorError, safe_open
-
-    try:
-        with safe_open(file, framework="numpy") as opened:
-            about: Mapping[str, Any] = json.loads(opened.metadata()["about"])
-            arrays = {name: opened.get_tensor(name).astype(np.float32) for name in opened.keys()}  # noqa: SIM118
-    except (OSError, KeyError, ValueError, SafetensorError) as err:
-        raise _unreadable(err) from err
+    with safe_open(file, framework="numpy") as opened:
+        about: Mapping[str, Any] = json.loads(opened.metadata()["about"])
+        arrays = {name: opened.get_tensor(name).astype(np.float32) for name in opened.keys()}  # noqa: SIM118
     return about, arrays
 
 
@@ -146,25 +136,7 @@ def adapter_for(weights: Path, folder: Path, file: Path = PROBE, adapter: Path =
 
     Args:
         folder: keeps the hash of weights that were hashed.
-
-    Raises:
-        IndexUnavailable: the outputs or the adapter are missing or damaged.
     """
-    about = read_outputs(file)[0]
-    if weights.stat().st_size != about["weights"]["bytes"] or not has_hash(weights, about["weights"]["sha256"], folder):
-        return None
-    try:
-        with adapter.open("rb") as stored:
-            digest = hashlib.file_digest(stored, "sha256").hexdigest()
-    except OSError as err:
-        raise _unreadable(err) from err
-    if digest != about["adapter"]["sha256"]:
-        raise _unreadable(ValueError())
-    return adapter
-
-
-def _unreadable(err: Exception) -> IndexUnavailable:
-    return IndexUnavailable(
-        sentence("The weights of a reader cannot be read ({kind}).", kind=type(err).__name__),
-        remedy=REMEDY,
-    )
+    its = read_outputs(file)[0]["weights"]
+    is_its = weights.stat().st_size == its["bytes"] and has_hash(weights, its["sha256"], folder)
+    return adapter if is_its else None

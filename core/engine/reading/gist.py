@@ -41,9 +41,6 @@ async def with_gist(reading: Reading, text: str, router: Router, signals: Signal
     another one, the stereotypes settle it.
     A call for violence is told only where the reading finds one, too. What a model says in its own words that the post
     means counts only where these words are routed to the likeliest stereotype of the post itself.
-
-    Raises:
-        IndexUnavailable: the router's weights are missing or damaged.
     """
     group, is_routed = await asyncio.to_thread(_group_of, reading, text, router, signals)
     # What a model cannot place it calls "other".

@@ -134,7 +134,6 @@ async def read_at_once(
 
     Raises:
         ModelAway: nobody gets an answer, no call was ever answered, and the request waits for the model.
-        IndexUnavailable: the router's weights are missing or damaged.
     """
     unread = decide(replace(signals, is_models_alone=False), {})
     if not pooling.counts(Question.HATEFUL, is_alone=signals.hateful is None):

@@ -1,4 +1,4 @@
-"""Small encoders: what is packed comes back, texts keep their order, and damaged weights are named with a remedy."""
+"""Small encoders: what is packed comes back, and texts keep their order."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import pytest
 import torch
 
 from core.engine.backends.encoders import SmallEncoder
-from core.errors import IndexUnavailable
 from training.heads.network import new_network, pack
 
 ABOUT = {"outputs": ["one", "two"], "languages": ["en"]}
@@ -80,15 +79,3 @@ def test_threads_share_an_encoder(trained: tuple[Path, Any]) -> None:
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda at: encoder.logits([TEXTS[at % 3]])[0], range(12)))
     assert np.stack(found) == pytest.approx(encoder.logits(TEXTS * 4), abs=0.15)
-
-
-@pytest.mark.parametrize("damage", ["missing", "cut", "other"])
-def test_weights_that_cannot_be_read_are_named(trained: tuple[Path, Any], tmp_path: Path, damage: str) -> None:
-    """With the remedy; nobody is told that a post is harmless because a file is damaged."""
-    file = tmp_path / "reader.safetensors"
-    if damage == "cut":
-        file.write_bytes(trained[0].read_bytes()[:100_000])
-    elif damage == "other":
-        file.write_text("no weights")
-    with pytest.raises(IndexUnavailable, match="weights of a reader cannot be read"):
-        SmallEncoder(file).logits(TEXTS)

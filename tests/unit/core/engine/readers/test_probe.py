@@ -12,8 +12,7 @@ import pytest
 from core.engine.cards.bank import load_stereotypes
 from core.engine.cards.router import Router, outputs_of
 from core.engine.readers.networks import Sureness
-from core.engine.readers.probe import PROBE, Probe, ProbeReading, adapter_for, read_outputs
-from core.errors import IndexUnavailable
+from core.engine.readers.probe import PROBE, ProbeReading, adapter_for, read_outputs
 from core.models import TargetGroup
 from tests.fakes.engine.probes import LORA, WEIGHTS, FakeStates, probe_file, probe_saying
 from tests.fakes.engine.router import FakeRouting
@@ -133,29 +132,6 @@ def test_it_belongs_to_one_file_of_weights(content: bytes, files: tuple[Path, Pa
     other = tmp_path / "other.gguf"
     other.write_bytes(content)
     assert adapter_for(other, tmp_path, outputs, adapter) is None
-
-
-@pytest.mark.parametrize("content", [None, b"half an ad"])
-def test_an_adapter_that_is_missing_or_damaged_is_told(
-    content: bytes | None, files: tuple[Path, Path, Path], tmp_path: Path
-) -> None:
-    weights, outputs, adapter = files
-    adapter.unlink()
-    if content is not None:
-        adapter.write_bytes(content)
-    with pytest.raises(IndexUnavailable, match="cannot be read") as refused:
-        adapter_for(weights, tmp_path, outputs, adapter)
-    assert refused.value.remedy
-
-
-@pytest.mark.parametrize("content", [None, b"", b"no tensors"])
-async def test_a_damaged_file_is_told(content: bytes | None, tmp_path: Path) -> None:
-    file = tmp_path / "probe.safetensors"
-    if content is not None:
-        file.write_bytes(content)
-    with pytest.raises(IndexUnavailable, match="cannot be read") as refused:
-        await Probe(FakeStates({}), file).read(POST, "en", 5)
-    assert refused.value.remedy
 
 
 def test_what_ships_fits_the_router_and_says_what_it_was_fitted_for() -> None:

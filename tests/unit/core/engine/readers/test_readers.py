@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from core.engine.readers import networks, outputs
 from core.engine.readers.networks import DraftReader, PostReader, Sureness
 from core.engine.readers.outputs import DRAFT_OUTPUTS, POST_OUTPUTS, DraftFault
-from core.errors import IndexUnavailable
 from core.models import Intent, TargetGroup
 from tests.fakes.engine.readers import FakeClassifier, readers_saying
 
@@ -152,20 +151,6 @@ def test_two_networks_read_a_language_together_where_one_alone_is_not_sure_enoug
     together = 0.5 + np.log(0.6 / 0.4) + 0.5 * np.log(0.9 / 0.1)
     alone = 0.3 + 2 * np.log(0.6 / 0.4)
     assert read == pytest.approx({"en": 0.9, "es": 1 / (1 + np.exp(-alone)), "eu": 1 / (1 + np.exp(-together))})
-
-
-def test_weights_that_lack_something_are_named() -> None:
-    """Weights of another version are as useless as damaged ones, and the remedy is the same."""
-
-    @dataclass(frozen=True)
-    class Older(ByText):
-        @property
-        def about(self) -> Mapping[str, Any]:
-            return {name: said for name, said in super().about.items() if name != "unsure"}
-
-    with pytest.raises(IndexUnavailable, match="unsure") as caught:
-        PostReader(Older(lambda _: 0.1)).sureness(0.5)
-    assert caught.value.remedy
 
 
 def test_the_weights_own_file_names_their_columns() -> None:
