@@ -32,7 +32,7 @@ from adapters.discord.speech.markup import MAX_CHARACTERS, reader_of
 from core.desk.rules.case_cards import Card
 from core.desk.rules.desk_ports import Casework
 from core.desk.rules.roles import Person
-from core.errors import AntiphonError, BadSettings
+from core.errors import AntiphonError
 from core.models import PostRef
 
 _LOG = logging.getLogger(__name__)
@@ -282,19 +282,13 @@ class CardPresses:
         return DiscordPress(interaction, target, desk.casework, self._surface, desk.policies, values, fields or {})
 
 
-def install(client: AntiphonClient, surface: DiscordReviewSurface | None = None) -> None:
+def install(client: AntiphonClient, surface: DiscordReviewSurface) -> None:
     """Make a client answer the buttons, selects and modals of cards.
 
     Args:
         client: not yet connected.
         surface: the one that shows this client's cards, so that the two never overtake each other.
-
-    Raises:
-        BadSettings: it was done before; everything would be answered twice.
     """
-    if client in ANSWERERS:
-        raise BadSettings("The client answers cards already.", remedy="Install the review once for a client.")
-    surface = surface or DiscordReviewSurface(client)
     surface.listen()
     review = CardPresses(client, surface)
     ANSWERERS[client] = review

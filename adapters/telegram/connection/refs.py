@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Final
+from urllib.parse import parse_qs, urlsplit
 
 import telegram
+from telegram.constants import MessageEntityType
 
 from core.errors import PlatformUnavailable
 from core.i18n.sentences import sentence
@@ -14,6 +16,7 @@ from core.models import PostRef
 NAME: Final = "telegram"
 """``PostRef.platform`` of Telegram's posts."""
 
+HOST: Final = "t.me"
 _UNEDITED: Final = "unedited"
 
 
@@ -61,6 +64,18 @@ def ref_of(chat_id: int, message_id: int, topic: int | None = None) -> PostRef:
 def topic_of(message: telegram.Message) -> int | None:
     """The topic that a message is in; ``None`` outside topics."""
     return message.message_thread_id if message.is_topic_message else None
+
+
+def carried_to(message: telegram.Message, own_id: int) -> str:
+    """What the link at the beginning of our own message carries that this one answers; "" where it answers no such."""
+    asked = message.reply_to_message
+    if asked is None or asked.from_user is None or asked.from_user.id != own_id or not asked.entities:
+        return ""
+    first = asked.entities[0]
+    if first.type != MessageEntityType.TEXT_LINK or first.offset != 0 or not first.url:
+        return ""
+    address = urlsplit(first.url)
+    return parse_qs(address.query).get("start", [""])[0] if address.netloc == HOST else ""
 
 
 def revision_of(message: telegram.Message) -> str:

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import logging
 from typing import Final
-from urllib.parse import parse_qs, urlsplit
 
 import telegram
-from telegram.constants import ChatType, MessageEntityType
+from telegram.constants import ChatType
 
 from adapters.common.manage import setup
 from adapters.common.manage.choices import PanelAnswer, Panels
@@ -18,7 +17,7 @@ from adapters.common.manage.managers import require
 from adapters.common.manage.panels import FormField, Panel, PanelChoice
 from adapters.telegram.connection.client import TelegramClient, UpdateEvent
 from adapters.telegram.connection.error_meanings import FAULTS
-from adapters.telegram.connection.refs import NAME
+from adapters.telegram.connection.refs import NAME, carried_to
 from adapters.telegram.manage.groups import Group, GroupManager, group_of, manager_of
 from adapters.telegram.manage.messages import (
     OPENING,
@@ -42,7 +41,6 @@ from core.errors import BadInput
 from core.i18n.catalogs import gettext
 
 _LOG = logging.getLogger(__name__)
-_HOST: Final = "t.me"
 _EMPTY: Final = "-"
 
 
@@ -74,7 +72,7 @@ class PanelActions:
     async def hear_answer(self, heard: UpdateEvent) -> bool:
         """Take what a person typed as the answer to a question of ours; any other message is left alone."""
         message = heard.update.message
-        press = None if message is None else asked_by(message, int(self._client.own_id()))
+        press = None if message is None else pressed(carried_to(message, int(self._client.own_id())))
         if message is None or message.from_user is None or press is None or message.chat.type != ChatType.PRIVATE:
             return False
         chat = PrivateChat(self._client, message.from_user)
@@ -185,18 +183,6 @@ class PanelActions:
             bot = self._client.bot.username
             message = choice_message(panel, choice, group, manager.community, manager.reader, bot)
         await chat.put(message)
-
-
-def asked_by(message: telegram.Message, own_id: int) -> PanelPress | None:
-    """What the message asks for that this one answers; ``None`` if that is no question of a panel of ours."""
-    prompt = message.reply_to_message
-    if prompt is None or prompt.from_user is None or prompt.from_user.id != own_id or not prompt.entities:
-        return None
-    first = prompt.entities[0]
-    if first.type != MessageEntityType.TEXT_LINK or first.offset != 0 or not first.url:
-        return None
-    address = urlsplit(first.url)
-    return pressed(parse_qs(address.query).get("start", [""])[0]) if address.netloc == _HOST else None
 
 
 def _choice(panel: Panel, field: str) -> PanelChoice | None:

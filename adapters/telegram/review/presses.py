@@ -11,12 +11,10 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Final
-from urllib.parse import parse_qs, urlsplit
-from weakref import WeakSet
 
 import telegram
 from telegram import ForceReply
-from telegram.constants import ChatType, MessageEntityType
+from telegram.constants import ChatType
 
 from adapters.common.cards.controls import Act, Control, Target
 from adapters.common.decisions.answers import run_press
@@ -27,15 +25,8 @@ from adapters.common.words.excerpts import shortened
 from adapters.common.words.markup import Reader
 from adapters.telegram.connection.client import TelegramClient, UpdateEvent
 from adapters.telegram.connection.error_meanings import FAULTS
-from adapters.telegram.connection.refs import NAME, channel_of, topic_of
-from adapters.telegram.review.layout import (
-    ButtonData,
-    HtmlMessage,
-    card_message,
-    carried_by,
-    carried_data,
-    screen_message,
-)
+from adapters.telegram.connection.refs import HOST, NAME, carried_to, channel_of, topic_of
+from adapters.telegram.review.layout import HtmlMessage, card_message, carried_by, carried_data, screen_message
 from adapters.telegram.review.private_words import EphemeralSupport, PrivateWords, Spot
 from adapters.telegram.review.refusals import chat_full
 from adapters.telegram.review.surface import TelegramReviewSurface
@@ -43,13 +34,12 @@ from adapters.telegram.speech.markup import MARKUP, MAX_CHARACTERS, reader_langu
 from core.desk.rules.case_cards import Card
 from core.desk.rules.desk_ports import Casework
 from core.desk.rules.roles import Person
-from core.errors import AntiphonError, BadSettings, PlatformBusy, PlatformUnavailable, StoreUnavailable
+from core.errors import AntiphonError, PlatformBusy, PlatformUnavailable, StoreUnavailable
 from core.i18n.catalogs import gettext
 from core.models import PostRef
 
 _MAX_NOTE: Final = 500
 _TITLE, _NAME, _PLACEHOLDER = 100, 40, 64
-_HOST: Final = "t.me"
 
 
 def prompt(dialog: Dialog, username: str, person: int, name: str, locale: str) -> tuple[HtmlMessage, ForceReply]:
@@ -60,7 +50,7 @@ def prompt(dialog: Dialog, username: str, person: int, name: str, locale: str) -
         person: who is asked, and ``name`` what they call themselves.
     """
     data = carried_data(dialog.target, person)
-    title = f'<a href="https://{_HOST}/{username}?start={data}">{MARKUP.inert(dialog.title, _TITLE)}</a>'
+    title = f'<a href="https://{HOST}/{username}?start={data}">{MARKUP.inert(dialog.title, _TITLE)}</a>'
     request = gettext("Answer this message with the text.", locale)
     called = f'<a href="tg://user?id={person}">{MARKUP.inert(name, _NAME)}</a>'
     block = MARKUP.exact(dialog.text) if dialog.text else ""
@@ -69,19 +59,6 @@ def prompt(dialog: Dialog, username: str, person: int, name: str, locale: str) -
     return HtmlMessage(text, files=files), ForceReply(
         selective=True, input_field_placeholder=dialog.label[:_PLACEHOLDER]
     )
-
-
-def prompted(message: telegram.Message, own_id: int) -> ButtonData | None:
-    """What the message asks for that this one answers; ``None`` if that is no prompt of ours."""
-    prompt = message.reply_to_message
-    if prompt is None or prompt.from_user is None or prompt.from_user.id != own_id or not prompt.entities:
-        return None
-    first = prompt.entities[0]
-    if first.type != MessageEntityType.TEXT_LINK or first.offset != 0 or not first.url:
-        return None
-    address = urlsplit(first.url)
-    data = parse_qs(address.query).get("start", [""])[0]
-    return carried_by(data) if address.netloc == _HOST else None
 
 
 def fields_of(message: telegram.Message, act: Act) -> Mapping[str, str]:
@@ -229,7 +206,6 @@ def _in_plain_words(screen: Screen) -> str:
 
 
 _LOG = logging.getLogger(__name__)
-_INSTALLED: Final[WeakSet[TelegramClient]] = WeakSet()
 
 
 class CardPresses:
@@ -259,7 +235,7 @@ class CardPresses:
     async def written(self, heard: UpdateEvent) -> bool:
         """Take a message that answers a prompt of ours."""
         message = heard.update.message
-        carried = prompted(message, int(self._client.own_id())) if message is not None else None
+        carried = None if message is None else carried_by(carried_to(message, int(self._client.own_id())))
         if message is None or carried is None or carried.target.act not in SUBMITTED:
             return False
         words = PrivateWords(self._client, _written_spot(message), self._whispering)
@@ -333,20 +309,13 @@ def _written_spot(message: telegram.Message) -> Spot:
     return Spot(chat.id, topic_of(message), message.message_id, None, None, is_group, person, name)
 
 
-def install(client: TelegramClient, surface: TelegramReviewSurface | None = None) -> None:
+def install(client: TelegramClient, surface: TelegramReviewSurface) -> None:
     """Make a client answer the buttons of cards and the messages that answer prompts.
 
     Args:
         client: hears no updates yet.
         surface: the one that shows this client's cards, so that the two never overtake each other.
-
-    Raises:
-        BadSettings: it was done before; everything would be answered twice.
     """
-    if client in _INSTALLED:
-        raise BadSettings("The client answers cards already.", remedy="Install the review once for a client.")
-    _INSTALLED.add(client)
-    surface = surface or TelegramReviewSurface(client)
     surface.listen()
     review = CardPresses(client, surface)
     client.listen("callback_query", review.pressed)

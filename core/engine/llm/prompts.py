@@ -168,12 +168,7 @@ def prompt_names() -> list[str]:
 
 @cache
 def load_prompt(name: str) -> Prompt:
-    """The prompt of that name, from ``<name>.txt`` in one of the folders of ``core/engine/llm/prompts``.
-
-    Raises:
-        KeyError: there is no such prompt.
-        ValueError: the file has text before its first section, or no section.
-    """
+    """The prompt of that name, from ``<name>.txt`` in one of the folders of ``core/engine/llm/prompts``."""
     text = _files()[name].read_text(encoding="utf-8")
     messages: list[Message] = []
     for line in text.splitlines():
@@ -182,12 +177,8 @@ def load_prompt(name: str) -> Prompt:
         section = _SECTION.match(line)
         if section:
             messages.append(Message(section.group(1), ""))
-        elif messages:
+        elif line.strip() or messages:
             messages[-1] = Message(messages[-1].role, f"{messages[-1].content}\n{line}")
-        elif line.strip():
-            raise ValueError(f"{name}.txt: text before the first section")
-    if not messages:
-        raise ValueError(f"{name}.txt: no section")
     return Prompt(name, tuple(Message(m.role, m.content.strip()) for m in messages))
 
 

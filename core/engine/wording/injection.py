@@ -10,6 +10,7 @@ import re
 import tomllib
 from functools import cache
 from importlib import resources
+from typing import Any
 
 from core.engine.wording.text import clean
 
@@ -44,10 +45,8 @@ def disarm(text: str) -> str:
 
 
 @cache
-def _rows() -> dict[str, list[str] | dict[str, list[str]]]:
-    text = resources.files("core.engine.wording").joinpath("data/injection.toml").read_text(encoding="utf-8")
-    rows: dict[str, list[str] | dict[str, list[str]]] = tomllib.loads(text)
-    return rows
+def _rows() -> dict[str, Any]:
+    return tomllib.loads(resources.files("core.engine.wording").joinpath("data/injection.toml").read_text("utf-8"))
 
 
 def _any(*lists: list[str]) -> re.Pattern[str]:
@@ -56,15 +55,9 @@ def _any(*lists: list[str]) -> re.Pattern[str]:
 
 @cache
 def _speech_pattern() -> re.Pattern[str]:
-    match _rows():
-        case {"marks": list(marks), "speaks": dict(speaks)}:
-            return _any(marks, *speaks.values())
-    raise ValueError("core/engine/wording/data/injection.toml: the lists marks and speaks are needed")
+    return _any(_rows()["marks"], *_rows()["speaks"].values())
 
 
 @cache
 def _obedience_pattern() -> re.Pattern[str]:
-    match _rows():
-        case {"obeys": list(expressions)}:
-            return _any(expressions)
-    raise ValueError("core/engine/wording/data/injection.toml: the list obeys is needed")
+    return _any(_rows()["obeys"])

@@ -8,12 +8,12 @@ from typing import Any, cast
 import discord
 import pytest
 
-from adapters.discord.review import DiscordReviewSurface, install
+from adapters.discord.review import DiscordReviewSurface
 from core.desk.rules.approval import CaseState
 from core.desk.rules.case_cards import Card
 from core.desk.rules.platforms import ReviewSurface
 from core.desk.rules.policy import CommunityPolicy
-from core.errors import BadSettings, CardRefused, PlatformBusy, PlatformUnavailable
+from core.errors import CardRefused, PlatformBusy, PlatformUnavailable
 from core.models import PostRef
 from tests.fakes.discord.review import ReviewRoom, private_channel
 from tests.fakes.ports.cards import DRAFTS, POST_TEXT, REVIEWED
@@ -406,12 +406,6 @@ async def test_a_case_can_go_through_all_its_states_in_one_message(
     for version, state in enumerate(CaseState, start=1):
         place = await surface.show(replace(card, version=version, state=state), channel, place)
     assert len(requests(room, "POST")) == 1
-
-
-async def test_installing_twice_is_refused(room: ReviewRoom) -> None:
-    """A second answerer would answer everything twice."""
-    with pytest.raises(BadSettings):
-        install(room.client)
 
 
 async def test_a_channel_that_the_client_does_not_know_is_asked_for(
