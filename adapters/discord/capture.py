@@ -28,31 +28,11 @@ from adapters.common.desk import DeskAccess
 from adapters.common.words.labels import wish_in_words
 from adapters.common.words.markup import Reader
 from adapters.common.words.messages import no_words, type_it
+from adapters.discord.connection import refs
 from adapters.discord.connection.client import IN_SERVERS, INSTALLED_IN_SERVERS, AntiphonClient, listen
-from adapters.discord.connection.refs import (
-    NAME,
-    Place,
-    Readable,
-    everybody_in,
-    has_history,
-    is_private,
-    lacking_to_write,
-    place_of,
-    ref_of,
-    revision_at,
-    revision_of,
-    watched_id,
-)
+from adapters.discord.speech import private_answers
 from adapters.discord.speech.languages import reader_language
 from adapters.discord.speech.markup import MAX_CHARACTERS, is_same, reader_of
-from adapters.discord.speech.private_answers import (
-    Interaction,
-    answer,
-    answer_command_errors,
-    change_answer,
-    defer,
-    speak,
-)
 from adapters.discord.speech.words import title_of, with_origin, words_now, words_of
 from core.desk.rules.policy import MAX_TONE, CommunityPolicy
 from core.desk.rules.roles import OnCase, Person
@@ -83,15 +63,15 @@ _FLAGGING_SECONDS: Final = 5.0
 """How long found posts may still be flagged when the work ends; that needs no connection."""
 
 
-async def conversation_of(message: discord.Message, place: Place, *, reads_messages: bool) -> Conversation:
+async def conversation_of(message: discord.Message, place: refs.Place, *, reads_messages: bool) -> Conversation:
     """The conversation of a message. What cannot be read is left out: a post is never refused for it.
 
     Args:
         reads_messages: whether Discord shows us others' words; without them only the root and the title are kept.
     """
-    if not isinstance(place, Readable):
+    if not isinstance(place, refs.Readable):
         return Conversation()
-    is_open = has_history(place)
+    is_open = refs.has_history(place)
     parents, first = await _parents(message, place, is_open=is_open)
     root = str(place.id) if isinstance(place, discord.Thread) else first
     if not reads_messages:
@@ -108,7 +88,7 @@ def _remarks(messages: Iterable[discord.Message]) -> list[Remark]:
     ]
 
 
-def _title(message: discord.Message, place: Place) -> list[Remark]:
+def _title(message: discord.Message, place: refs.Place) -> list[Remark]:
     """The title of the thread, as its first remark; none for the first post, which has it among its own words."""
     title = title_of(place)
     if title is None or any(part.kind is PartKind.TITLE for part in words_now(message, place).parts):
@@ -116,7 +96,9 @@ def _title(message: discord.Message, place: Place) -> list[Remark]:
     return [Remark(place.id - 1, title.author, title.text)]
 
 
-async def _parents(message: discord.Message, place: Readable, *, is_open: bool) -> tuple[list[discord.Message], str]:
+async def _parents(
+    message: discord.Message, place: refs.Readable, *, is_open: bool
+) -> tuple[list[discord.Message], str]:
     """The messages above one in its chain of replies, the nearest first, and the id of the topmost one, or ""."""
     parents: list[discord.Message] = []
     first = ""
@@ -130,7 +112,7 @@ async def _parents(message: discord.Message, place: Readable, *, is_open: bool) 
     return parents, first
 
 
-def _parent_id(message: discord.Message, place: Place) -> int | None:
+def _parent_id(message: discord.Message, place: refs.Place) -> int | None:
     """The id of the message in the same channel that this one answers."""
     reference = message.reference
     if reference is None or reference.type is not discord.MessageReferenceType.reply:
@@ -139,7 +121,7 @@ def _parent_id(message: discord.Message, place: Place) -> int | None:
 
 
 async def _parent(
-    message: discord.Message, parent_id: int, place: Readable, *, is_open: bool
+    message: discord.Message, parent_id: int, place: refs.Readable, *, is_open: bool
 ) -> discord.Message | None:
     parent = message.reference.resolved if message.reference is not None else None
     if isinstance(parent, discord.Message):
@@ -152,7 +134,7 @@ async def _parent(
         return None
 
 
-async def _before(message: discord.Message, place: Readable) -> list[discord.Message]:
+async def _before(message: discord.Message, place: refs.Readable) -> list[discord.Message]:
     try:
         return [earlier async for earlier in place.history(limit=MAX_MESSAGES, before=message)]
     except discord.HTTPException:
@@ -161,7 +143,7 @@ async def _before(message: discord.Message, place: Readable) -> list[discord.Mes
 
 async def flagged_post(
     message: discord.Message,
-    place: Place,
+    place: refs.Place,
     flag: Flag,
     everybody: str,
     *,
@@ -173,9 +155,9 @@ async def flagged_post(
     Args:
         words: all its words, where they were read already.
     """
-    ref = ref_of(place.guild.id, place.id, message.id)
+    ref = refs.ref_of(place.guild.id, place.id, message.id)
     words = words or await words_of(message, place)
-    is_hidden = is_private(place, everybody)
+    is_hidden = refs.is_private(place, everybody)
     if not is_hidden:
         words = await with_origin(words, message, place, everybody)
     sender = str(message.author.id)
@@ -194,7 +176,7 @@ async def flagged_post(
         flag.priority,
         root=around.root,
         wish=flag.wish,
-        revision=revision_of(message),
+        revision=refs.revision_of(message),
         author_name=name,
         words=words,
     )
@@ -203,7 +185,7 @@ async def flagged_post(
 def private_place(everybody: str, guild: discord.Guild, locale: str) -> NotAllowed:
     """The refusal of a private place, with the setting that may be wrong."""
     if everybody:
-        role = discord.utils.escape_markdown(everybody_in(guild, everybody).name)
+        role = discord.utils.escape_markdown(refs.everybody_in(guild, everybody).name)
         reason = gettext(
             "Antiphon takes nothing from channels and threads that the role {role} cannot see.", locale, role=role
         )
@@ -219,8 +201,8 @@ def private_place(everybody: str, guild: discord.Guild, locale: str) -> NotAllow
 
 
 def check_capturable(
-    message: discord.Message, guild: discord.Guild, place: Place | None, everybody: str, own_id: int, locale: str
-) -> Place:
+    message: discord.Message, guild: discord.Guild, place: refs.Place | None, everybody: str, own_id: int, locale: str
+) -> refs.Place:
     """The place of a message, if it can be flagged there.
 
     Raises:
@@ -228,9 +210,9 @@ def check_capturable(
     """
     if place is None:
         raise _closed_to_us([sentence("View Channel")], locale)
-    if is_private(place, everybody):
+    if refs.is_private(place, everybody):
         raise private_place(everybody, guild, locale)
-    if lacking := lacking_to_write(place):
+    if lacking := refs.lacking_to_write(place):
         raise _closed_to_us(lacking, locale)
     check_author(message, own_id, locale)
     return place
@@ -289,7 +271,7 @@ class SeenMessage:
     """
 
     message: discord.Message
-    place: Place
+    place: refs.Place
     everybody: str
     reads_messages: bool
     _read: list[MessageWords] = field(default_factory=list, compare=False)
@@ -298,7 +280,7 @@ class SeenMessage:
     @property
     def ref(self) -> PostRef:
         """Where it is."""
-        return ref_of(self.place.guild.id, self.place.id, self.message.id)
+        return refs.ref_of(self.place.guild.id, self.place.id, self.message.id)
 
     @property
     def may_have_words(self) -> bool:
@@ -326,7 +308,7 @@ class SeenMessage:
     @property
     def is_private(self) -> bool:
         """Whether not everybody in the server can read it."""
-        return is_private(self.place, self.everybody)
+        return refs.is_private(self.place, self.everybody)
 
     async def post(self, flag: Flag) -> FlaggedPost:
         """The message with the conversation around it."""
@@ -366,7 +348,7 @@ class Asker:
 class CommandAnswer:
     """Implements ``adapters.common.capture.requests.PrivateAnswer``."""
 
-    interaction: Interaction
+    interaction: private_answers.Interaction
     reader: Reader
     review_channel: str
     limit: int = MAX_CHARACTERS
@@ -385,11 +367,11 @@ class CommandAnswer:
 
     async def give(self, text: str) -> None:
         """Answer the command."""
-        await answer(self.interaction, text)
+        await private_answers.answer(self.interaction, text)
 
     async def change(self, text: str) -> None:
         """Edit the answer."""
-        await change_answer(self.interaction, text)
+        await private_answers.change_answer(self.interaction, text)
 
 
 class CaptureCommands:
@@ -399,9 +381,11 @@ class CaptureCommands:
         self._client = client
         self._asking = asking
 
-    async def about_message(self, interaction: Interaction, message: discord.Message, *, wants_drafts: bool) -> None:
+    async def about_message(
+        self, interaction: private_answers.Interaction, message: discord.Message, *, wants_drafts: bool
+    ) -> None:
         """Flag the message whose menu was used."""
-        await defer(interaction)
+        await private_answers.defer(interaction)
         asker = await self._asker(interaction, wants_drafts=wants_drafts)
         how, priority = (
             ("message menu: draft", Priority.ASKED) if wants_drafts else ("message menu: flag", Priority.FLAGGED)
@@ -409,20 +393,22 @@ class CaptureCommands:
         post = await self._post_of(message, asker, Flag(asker.person.user, how, priority))
         await self._take_in(interaction, asker, post, wants_drafts=wants_drafts)
 
-    async def about_words(self, interaction: Interaction, text: str, wish: Wish) -> None:
+    async def about_words(self, interaction: private_answers.Interaction, text: str, wish: Wish) -> None:
         """Flag the message that a link leads to, or the words themselves."""
-        await defer(interaction)
+        await private_answers.defer(interaction)
         asker = await self._asker(interaction)
         link = message_link(text)
         if link is None:
             flag = Flag(asker.person.user, "words from elsewhere", Priority.ASKED, wish)
-            post = post_from_elsewhere(ref_of(asker.guild.id, interaction.channel_id or 0, interaction.id), text, flag)
+            post = post_from_elsewhere(
+                refs.ref_of(asker.guild.id, interaction.channel_id or 0, interaction.id), text, flag
+            )
         else:
             message = await self._linked_message(link, interaction, asker)
             post = await self._post_of(message, asker, Flag(asker.person.user, "/counter", Priority.ASKED, wish))
         await self._take_in(interaction, asker, post, wants_drafts=True)
 
-    async def _asker(self, interaction: Interaction, *, wants_drafts: bool = True) -> Asker:
+    async def _asker(self, interaction: private_answers.Interaction, *, wants_drafts: bool = True) -> Asker:
         """The person who asks, if they may; where members may flag, the desk says so when they do.
 
         Raises:
@@ -435,16 +421,16 @@ class CaptureCommands:
                 gettext("Antiphon takes nothing from direct messages.", locale),
                 remedy=gettext("Use the command in a server that Antiphon was added to.", locale),
             )
-        person = Person(NAME, str(interaction.user.id), interaction.user.display_name)
+        person = Person(refs.NAME, str(interaction.user.id), interaction.user.display_name)
         policy = await self._client.desk.policies.of(str(guild.id))
         locale = reader_language(interaction.locale.value, policy.language)
-        speak(interaction, locale)
+        private_answers.speak(interaction, locale)
         if wants_drafts or not policy.members_flag:
-            await self._client.desk.governance.require(NAME, str(guild.id), person, OnCase.FLAG)
+            await self._client.desk.governance.require(refs.NAME, str(guild.id), person, OnCase.FLAG)
         return Asker(guild, person, locale, policy)
 
     async def _post_of(self, message: discord.Message, asker: Asker, flag: Flag) -> FlaggedPost:
-        channel = await place_of(asker.guild, message.channel.id)
+        channel = await refs.place_of(asker.guild, message.channel.id)
         own_id = self._client.user.id if self._client.user is not None else 0
         everybody = asker.policy.everybody_role
         place = check_capturable(message, asker.guild, channel, everybody, own_id, asker.locale)
@@ -453,7 +439,9 @@ class CaptureCommands:
             raise no_words(post.words, asker.locale, type_it(asker.locale))
         return post
 
-    async def _linked_message(self, link: MessageLink, interaction: Interaction, asker: Asker) -> discord.Message:
+    async def _linked_message(
+        self, link: MessageLink, interaction: private_answers.Interaction, asker: Asker
+    ) -> discord.Message:
         """The message that a link leads to; a private place is refused before anything is read there."""
         if link.guild != asker.guild.id:
             raise BadInput(
@@ -465,7 +453,7 @@ class CaptureCommands:
                 gettext("Antiphon may not read messages by their link here.", asker.locale),
                 remedy=gettext("Use the message's own menu: Apps, then “Draft a reply”.", asker.locale),
             )
-        place = await place_of(asker.guild, link.channel)
+        place = await refs.place_of(asker.guild, link.channel)
         missing = BadInput(
             gettext("There is no such message, or Antiphon cannot see its channel.", asker.locale),
             remedy=gettext(
@@ -473,17 +461,19 @@ class CaptureCommands:
             ),
         )
         user = interaction.user
-        if not isinstance(place, Readable) or not isinstance(user, discord.Member):
+        if not isinstance(place, refs.Readable) or not isinstance(user, discord.Member):
             raise missing
         everybody = asker.policy.everybody_role
-        if is_private(place, everybody) or not place.permissions_for(user).view_channel:
+        if refs.is_private(place, everybody) or not place.permissions_for(user).view_channel:
             raise private_place(everybody, asker.guild, asker.locale)
         try:
             return await place.fetch_message(link.message)
         except (discord.NotFound, discord.Forbidden) as err:
             raise missing from err
 
-    async def _take_in(self, interaction: Interaction, asker: Asker, post: FlaggedPost, *, wants_drafts: bool) -> None:
+    async def _take_in(
+        self, interaction: private_answers.Interaction, asker: Asker, post: FlaggedPost, *, wants_drafts: bool
+    ) -> None:
         private = CommandAnswer(interaction, reader_of(asker.locale), _review_channel(interaction, asker))
         is_member = not wants_drafts and asker.policy.members_flag
         await self._asking.take_in(
@@ -491,7 +481,7 @@ class CaptureCommands:
         )
 
 
-def _review_channel(interaction: Interaction, asker: Asker) -> str:
+def _review_channel(interaction: private_answers.Interaction, asker: Asker) -> str:
     """A mention of the review channel for those who may see it, "" for others."""
     number = asker.policy.review_channel
     channel = asker.guild.get_channel(int(number)) if number.isdecimal() else None
@@ -609,15 +599,17 @@ class WatchedEvents:
             listen(self._client, "automod_action", self._stopped)
 
     async def _written(self, message: discord.Message) -> None:
-        if message.guild is not None and isinstance(message.channel, Place):
+        if message.guild is not None and isinstance(message.channel, refs.Place):
             everybody = await self._everybody_in(message.guild.id)
             await self._watching.written(
-                self._sighting(message, message.channel, everybody), watched_id(message.channel)
+                self._sighting(message, message.channel, everybody), refs.watched_id(message.channel)
             )
 
     async def _edited(self, event: discord.RawMessageUpdateEvent) -> None:
         """Look at new words as at a new message; the edit of a post with a case goes to the desk instead."""
-        if event.guild_id is None or self._known.is_known(ref_of(event.guild_id, event.channel_id, event.message_id)):
+        if event.guild_id is None or self._known.is_known(
+            refs.ref_of(event.guild_id, event.channel_id, event.message_id)
+        ):
             return
         if has_new_words(event, discord.utils.utcnow()):
             await self._written(event.message)
@@ -628,7 +620,7 @@ class WatchedEvents:
             return
         policy = await self._client.desk.policies.of(str(event.guild_id))
         if is_same(event.emoji, policy.reaction):
-            by = Person(NAME, str(event.user_id), event.member.display_name if event.member is not None else "")
+            by = Person(refs.NAME, str(event.user_id), event.member.display_name if event.member is not None else "")
             find = partial(self._find, event.guild_id, event.channel_id, event.message_id)
             self._watching.reacted(str(event.guild_id), str(event.channel_id), by, find)
 
@@ -642,9 +634,9 @@ class WatchedEvents:
     async def _find(self, guild_id: int, channel_id: int, message_id: int) -> SeenMessage | None:
         """The message that a reaction or an alert points at; nothing in a private place is read."""
         guild = self._client.get_guild(guild_id)
-        place = None if guild is None else await place_of(guild, channel_id)
+        place = None if guild is None else await refs.place_of(guild, channel_id)
         everybody = await self._everybody_in(guild_id)
-        if not isinstance(place, Readable) or is_private(place, everybody):
+        if not isinstance(place, refs.Readable) or refs.is_private(place, everybody):
             return None
         try:
             return self._sighting(await place.fetch_message(message_id), place, everybody)
@@ -654,14 +646,14 @@ class WatchedEvents:
     async def _everybody_in(self, guild_id: int) -> str:
         return (await self._client.desk.policies.of(str(guild_id))).everybody_role
 
-    def _sighting(self, message: discord.Message, place: Place, everybody: str) -> SeenMessage:
+    def _sighting(self, message: discord.Message, place: refs.Place, everybody: str) -> SeenMessage:
         return SeenMessage(message, place, everybody, self._client.options.reads_messages)
 
 
 async def remember_posts(desk: DeskAccess, known: KnownPosts) -> None:
     """Remember the posts that have a case already, so that their changes do not wait among those of old messages."""
     try:
-        posts = await desk.casework.posts(NAME, _MOST_REMEMBERED)
+        posts = await desk.casework.posts(refs.NAME, _MOST_REMEMBERED)
     except AntiphonError as err:
         _LOG.warning("Which posts have a case could not be read; the desk is asked at each change: %s", err.message)
         return
@@ -693,10 +685,10 @@ class ChangeEvents:
         moment = edited_at(event)
         if event.guild_id is None or moment is None:
             return
-        ref, place = ref_of(event.guild_id, event.channel_id, event.message_id), event.message.channel
-        is_shown = bool(event.message.content) and isinstance(place, Place)
+        ref, place = refs.ref_of(event.guild_id, event.channel_id, event.message_id), event.message.channel
+        is_shown = bool(event.message.content) and isinstance(place, refs.Place)
         text = words_now(event.message, place).compared if is_shown else ""
-        self._changes.edited(ref, written_at(ref), text, revision_at(moment))
+        self._changes.edited(ref, written_at(ref), text, refs.revision_at(moment))
 
     async def _deleted(self, event: discord.RawMessageDeleteEvent) -> None:
         self._gone(event.guild_id, event.channel_id, event.message_id)
@@ -707,7 +699,7 @@ class ChangeEvents:
 
     def _gone(self, guild_id: int | None, channel_id: int, message_id: int) -> None:
         if guild_id is not None:
-            ref = ref_of(guild_id, channel_id, message_id)
+            ref = refs.ref_of(guild_id, channel_id, message_id)
             self._changes.deleted(ref, written_at(ref))
 
     async def _channel_deleted(self, channel: discord.abc.GuildChannel) -> None:
@@ -726,7 +718,7 @@ class Capture:
         self.watching = ChannelWatch(client.desk, known, client.own_id, detector)
         self.changes = PostChanges(client.desk, known)
         add_commands(client.tree, CaptureCommands(client, DraftRequests(client.desk, known, self.following)))
-        answer_command_errors(client.tree)
+        private_answers.answer_command_errors(client.tree)
         WatchedEvents(client, self.watching, known).listen()
         ChangeEvents(self.changes).listen(client)
         listen(client, "ready", partial(remember_posts, client.desk, known))

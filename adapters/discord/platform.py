@@ -14,25 +14,8 @@ from typing import Final, TypeVar
 
 import discord
 
+from adapters.discord.connection import error_meanings, refs
 from adapters.discord.connection.client import AntiphonClient
-from adapters.discord.connection.error_meanings import (
-    FAULTS,
-    UNKNOWN_CHANNEL,
-    UNKNOWN_MESSAGE,
-    is_passing,
-    of_question,
-    of_send,
-)
-from adapters.discord.connection.refs import (
-    NAME,
-    MessageNumbers,
-    is_private,
-    lacking_rights,
-    numbers_of,
-    place_of,
-    ref_of,
-    revision_of,
-)
 from adapters.discord.speech.markup import MAX_CHARACTERS, check_bytes
 from adapters.discord.speech.words import words_now
 from core.desk.rules.approval import ApprovedReply
@@ -52,7 +35,7 @@ _SKEW: Final = timedelta(seconds=60)
 _KEYS_KEPT: Final = 2000
 _CALL_SECONDS: Final = 12.0
 """How long one call may take; a retraction makes two. Both fit into the time that the outbox gives a call."""
-_GONE: Final = frozenset({UNKNOWN_MESSAGE, UNKNOWN_CHANNEL})
+_GONE: Final = frozenset({error_meanings.UNKNOWN_MESSAGE, error_meanings.UNKNOWN_CHANNEL})
 
 
 class DiscordPlatform:
@@ -69,7 +52,7 @@ class DiscordPlatform:
     @property
     def name(self) -> str:
         """``discord``."""
-        return NAME
+        return refs.NAME
 
     @property
     def max_characters(self) -> int:
@@ -88,15 +71,15 @@ class DiscordPlatform:
             TextHidden: it is there, but the message-content intent, which reading it needs, was not asked for.
             PlatformUnavailable: Discord cannot be asked.
         """
-        message = await self._message(numbers_of(ref))
+        message = await self._message(refs.numbers_of(ref))
         if message is None or self._is_ours(message):
             return None if message is None else message.content
         if message.content or self._client.options.reads_messages:
-            return words_now(message, await self._place(numbers_of(ref))).compared
+            return words_now(message, await self._place(refs.numbers_of(ref))).compared
         raise TextHidden(
             sentence("Discord keeps the words of this post from Antiphon."),
             remedy=sentence("Flag it with the message menu, or let Antiphon read messages."),
-            revision=revision_of(message),
+            revision=refs.revision_of(message),
         )
 
     def check(self, ref: PostRef, text: str, quote: str, policy: CommunityPolicy) -> None:
@@ -109,17 +92,17 @@ class DiscordPlatform:
             PlaceClosed: it is such a channel.
         """
         check_bytes(text)
-        place = numbers_of(ref)
+        place = refs.numbers_of(ref)
         guild = self._client.get_guild(place.guild)
         channel = None if guild is None else guild.get_channel_or_thread(place.channel)
         if channel is None:
             return
-        if is_private(channel, policy.everybody_role):
+        if refs.is_private(channel, policy.everybody_role):
             raise PlaceClosed(
                 sentence("Not everybody in the server can read this channel now; Antiphon answers in public only."),
                 remedy=sentence("Close the case, or let everybody see the channel again."),
             )
-        if lacking := lacking_rights(channel):
+        if lacking := refs.lacking_rights(channel):
             raise PlaceClosed(
                 sentence("Antiphon cannot answer in this channel. Its role lacks: {rights}.", rights=listed(lacking)),
                 remedy=sentence("A manager of the server gives Antiphon's role these rights in the channel."),
@@ -137,7 +120,7 @@ class DiscordPlatform:
             PlatformUnavailable: Discord refused it, or would not show exactly these bytes.
             AmbiguousSend: it may be there, or is there in other words.
         """
-        place = numbers_of(reply.in_reply_to)
+        place = refs.numbers_of(reply.in_reply_to)
         check_bytes(reply.text)
         channel = self._channel(place)
         original = discord.MessageReference(
@@ -170,7 +153,7 @@ class DiscordPlatform:
         Raises:
             PlatformUnavailable: Discord cannot be asked, keeps the history from us, or it is too long to look through.
         """
-        place = numbers_of(reply.in_reply_to)
+        place = refs.numbers_of(reply.in_reply_to)
         since = reply.approved_at - _SKEW
         before: discord.Message | None = None
         for _ in range(_PAGES):
@@ -196,11 +179,11 @@ class DiscordPlatform:
             PlatformUnavailable: it is still there, because it is not ours or Discord refused.
             AmbiguousSend: it may still be there.
         """
-        place = numbers_of(ref)
+        place = refs.numbers_of(ref)
         try:
             message = await self._message(place)
         except PlatformUnavailable as err:
-            if isinstance(err, PlatformBusy) or not is_passing(err.__cause__):
+            if isinstance(err, PlatformBusy) or not error_meanings.is_passing(err.__cause__):
                 raise
             raise PlatformBusy(err.message, remedy=err.remedy) from err
         if message is None:
@@ -219,35 +202,35 @@ class DiscordPlatform:
     async def close(self) -> None:
         """Do nothing: the part that runs the client closes it."""
 
-    async def _message(self, place: MessageNumbers) -> discord.Message | None:
+    async def _message(self, place: refs.MessageNumbers) -> discord.Message | None:
         """A message as it is now; ``None`` if it is gone."""
         try:
             async with asyncio.timeout(_CALL_SECONDS):
                 with self._client.requests.alone():
                     return await self._channel(place).fetch_message(place.message)
-        except FAULTS as err:
+        except error_meanings.FAULTS as err:
             if _is_gone(err):
                 return None
-            raise of_question(err) from err
+            raise error_meanings.of_question(err) from err
 
-    async def _place(self, numbers: MessageNumbers) -> object:
+    async def _place(self, numbers: refs.MessageNumbers) -> object:
         """The channel or thread of a message; ``None`` where it is not shown."""
         guild = self._client.get_guild(numbers.guild)
         try:
             async with asyncio.timeout(_CALL_SECONDS):
-                return None if guild is None else await place_of(guild, numbers.channel)
-        except FAULTS as err:
-            raise of_question(err) from err
+                return None if guild is None else await refs.place_of(guild, numbers.channel)
+        except error_meanings.FAULTS as err:
+            raise error_meanings.of_question(err) from err
 
-    async def _page(self, place: MessageNumbers, before: discord.Message | None) -> list[discord.Message]:
+    async def _page(self, place: refs.MessageNumbers, before: discord.Message | None) -> list[discord.Message]:
         """The messages of a channel before one, the latest first."""
         try:
             async with asyncio.timeout(_CALL_SECONDS):
                 with self._client.requests.alone():
                     history = self._channel(place).history(limit=_PAGE, before=before)
                     return [message async for message in history]
-        except FAULTS as err:
-            raise of_question(err) from err
+        except error_meanings.FAULTS as err:
+            raise error_meanings.of_question(err) from err
 
     async def _change(self, call: Callable[[], Awaitable[_T]]) -> _T:
         """Make one request that changes something; an error says whether it may have arrived."""
@@ -256,11 +239,11 @@ class DiscordPlatform:
             try:
                 async with asyncio.timeout(_CALL_SECONDS):
                     return await call()
-            except FAULTS as err:
+            except error_meanings.FAULTS as err:
                 # Where the hook works, it has counted every request that went out.
-                raise of_send(err, is_sent=request.begun > 0 or requests.seen == 0) from err
+                raise error_meanings.of_send(err, is_sent=request.begun > 0 or requests.seen == 0) from err
 
-    def _channel(self, place: MessageNumbers) -> discord.PartialMessageable:
+    def _channel(self, place: refs.MessageNumbers) -> discord.PartialMessageable:
         if self._client.user is None or self._client.is_closed():
             raise PlatformBusy(sentence("Discord is not connected."), remedy=sentence("It is tried again when it is."))
         return self._client.get_partial_messageable(place.channel, guild_id=place.guild)
@@ -268,7 +251,7 @@ class DiscordPlatform:
     def _is_ours(self, message: discord.Message) -> bool:
         return self._client.user is not None and message.author.id == self._client.user.id
 
-    def _is(self, message: discord.Message, reply: ApprovedReply, place: MessageNumbers) -> bool:
+    def _is(self, message: discord.Message, reply: ApprovedReply, place: refs.MessageNumbers) -> bool:
         """Whether a message is this reply."""
         reference = message.reference
         if not self._is_ours(message) or reference is None or reference.message_id != place.message:
@@ -276,8 +259,8 @@ class DiscordPlatform:
         key = message.nonce or self._keys.get(message.id)
         return message.content == reply.text if key is None else key == reply.key
 
-    def _posted(self, place: MessageNumbers, message: discord.Message) -> SentReply:
-        return SentReply(ref_of(place.guild, message.channel.id, message.id), message.created_at)
+    def _posted(self, place: refs.MessageNumbers, message: discord.Message) -> SentReply:
+        return SentReply(refs.ref_of(place.guild, message.channel.id, message.id), message.created_at)
 
     def _remember(self, message: int, key: str) -> None:
         """Keep the key of a message that we posted; the oldest keys are forgotten."""

@@ -22,34 +22,10 @@ from mastodon import Mastodon
 from mastodon.errors import MastodonAPIError
 from mastodon.return_types import Account, Status
 
+from adapters.mastodon.connection import error_meanings, statuses
 from adapters.mastodon.connection.client import MastodonClient
-from adapters.mastodon.connection.error_meanings import (
-    FAULTS,
-    gone,
-    is_gone,
-    of_question,
-    of_send,
-    refuses_quote_policy,
-    status_of,
-)
 from adapters.mastodon.connection.refs import NAME, instance_of, status_id_of
-from adapters.mastodon.connection.statuses import (
-    REPLY_VISIBILITY,
-    Statuses,
-    check_relationship,
-    check_status,
-    refuse_opted_out,
-)
-from adapters.mastodon.speech.exact_text import (
-    Frame,
-    check_exact,
-    check_length,
-    check_mute,
-    check_shown,
-    most_characters,
-    public_reply,
-    words_of_ours,
-)
+from adapters.mastodon.speech import exact_text
 from adapters.mastodon.speech.plain_text import plain_text, words_of
 from core.desk.rules.approval import ApprovedReply
 from core.desk.rules.case_cards import InPublic
@@ -67,7 +43,7 @@ def send_reply(api: Mastodon, *, text: str, under: str, warning: str, language: 
         api.status_post,
         text,
         in_reply_to_id=under,
-        visibility=REPLY_VISIBILITY,
+        visibility=statuses.REPLY_VISIBILITY,
         spoiler_text=warning or None,
         sensitive=bool(warning),
         language=language,
@@ -76,7 +52,7 @@ def send_reply(api: Mastodon, *, text: str, under: str, warning: str, language: 
     try:
         return cast(Status, send(quote_approval_policy="nobody"))
     except MastodonAPIError as err:
-        if not refuses_quote_policy(err):
+        if not error_meanings.refuses_quote_policy(err):
             raise
     return cast(Status, send())
 
@@ -169,7 +145,7 @@ class MastodonPlatform:
     ) -> None:
         self._client = client
         self._timeout_seconds = timeout_seconds
-        self._statuses = Statuses(client)
+        self._statuses = statuses.Statuses(client)
         self._deletions = Deletions(ticks)
 
     @property
@@ -180,7 +156,7 @@ class MastodonPlatform:
     @property
     def max_characters(self) -> int:
         """The longest reply that the instance takes, to anybody; each is counted again when it is posted."""
-        return most_characters(self._client.instance)
+        return exact_text.most_characters(self._client.instance)
 
     @property
     def resend_seconds(self) -> float:
@@ -201,7 +177,7 @@ class MastodonPlatform:
         status = await self._answer(self._statuses.one(status_id))
         if status is None:
             return None
-        return words_of_ours(status) if self._is_ours(status) else words_of(status).compared
+        return exact_text.words_of_ours(status) if self._is_ours(status) else words_of(status).compared
 
     def check(self, ref: PostRef, text: str, quote: str, policy: CommunityPolicy) -> None:
         """Refuse what the instance would refuse, trim or change, and what would call or tag somebody.
@@ -222,9 +198,9 @@ class MastodonPlatform:
                 remedy=sentence("Approve it again without them."),
             )
         instance = self._client.instance
-        check_exact(text, instance)
-        check_mute(text)
-        check_length(text, "", Frame(), instance)
+        exact_text.check_exact(text, instance)
+        exact_text.check_mute(text)
+        exact_text.check_length(text, "", exact_text.Frame(), instance)
 
     async def in_public(self, ref: PostRef, text: str) -> InPublic:
         """The whole status, with the author's name, the hashtag of the place and a content warning, as ``post`` has it.
@@ -236,9 +212,11 @@ class MastodonPlatform:
         """
         parent, instance = await self._answer(self._statuses.one(self._id_of(ref))), self._client.instance
         if parent is None:
-            raise gone()
-        public = public_reply(text, parent, (await self._policy_of(ref)).places.get(ref.channel, NO_RULES), instance)
-        check_length(text, public.warning, public.frame, instance)
+            raise error_meanings.gone()
+        public = exact_text.public_reply(
+            text, parent, (await self._policy_of(ref)).places.get(ref.channel, NO_RULES), instance
+        )
+        exact_text.check_length(text, public.warning, public.frame, instance)
         about = (
             sentence("Everybody can read it; it is in no public feed (“quiet public”)."),
             sentence(
@@ -264,8 +242,8 @@ class MastodonPlatform:
         self._check_text(reply.text, reply.quote)
         rules = await self._rules_of(reply.in_reply_to)
         parent = await self._answer(self._answerable(status_id, reply.in_reply_to.channel))
-        public = public_reply(reply.text, parent, rules, instance)
-        check_length(reply.text, public.warning, public.frame, instance)
+        public = exact_text.public_reply(reply.text, parent, rules, instance)
+        exact_text.check_length(reply.text, public.warning, public.frame, instance)
         made = await self._change(
             partial(
                 send_reply,
@@ -276,7 +254,7 @@ class MastodonPlatform:
                 key=reply.key,
             )
         )
-        check_shown(made, reply.text, public, parent)
+        exact_text.check_shown(made, reply.text, public, parent)
         return SentReply(replace(reply.in_reply_to, message=str(made.id)), made.created_at)
 
     async def find_reply(self, reply: ApprovedReply) -> SentReply | None:
@@ -324,7 +302,7 @@ class MastodonPlatform:
         try:
             await self._change(lambda api: api.status_delete(status_id))
         except PlatformUnavailable as err:
-            if not is_gone(err.__cause__):
+            if not error_meanings.is_gone(err.__cause__):
                 raise
 
     async def close(self) -> None:
@@ -364,15 +342,15 @@ class MastodonPlatform:
         """
         status = await self._statuses.one(status_id)
         if status is None:
-            raise gone()
+            raise error_meanings.gone()
         if instance_of(status.account, self._client.home) != channel:
             raise PlatformUnavailable(
                 sentence("The post's author is on another instance than was noted."),
                 remedy=sentence("Flag the post again."),
             )
-        check_status(status, self._client.own_id)
+        statuses.check_status(status, self._client.own_id)
         if wants_no_bots(status.account):
-            refuse_opted_out()
+            statuses.refuse_opted_out()
         await self._check_relationship(str(status.account.id))
         return status
 
@@ -380,12 +358,12 @@ class MastodonPlatform:
         """Refuse an author who blocks us; without ``read:follows`` nobody says, and the instance hides their posts."""
         try:
             relationships = await self._client.call(lambda api: api.account_relationships(account))
-        except FAULTS as err:
-            if status_of(err) != 403:
+        except error_meanings.FAULTS as err:
+            if error_meanings.status_of(err) != 403:
                 raise
             return
         for each in relationships:
-            check_relationship(each)
+            statuses.check_relationship(each)
 
     async def _page(self, before: str | None) -> list[Status]:
         """What our account wrote before a status, the latest first."""
@@ -399,8 +377,8 @@ class MastodonPlatform:
         try:
             async with asyncio.timeout(self._timeout_seconds):
                 await self._client.call(partial(revoke_quotes, status_id=status_id))
-        except FAULTS as err:
-            if is_gone(err):  # the server has no quotes
+        except error_meanings.FAULTS as err:
+            if error_meanings.is_gone(err):  # the server has no quotes
                 return
             _LOG.warning("the quotes of a reply could not be revoked before it is deleted: %s", type(err).__name__)
 
@@ -409,16 +387,16 @@ class MastodonPlatform:
         try:
             async with asyncio.timeout(self._timeout_seconds):
                 return await question
-        except FAULTS as err:
-            raise of_question(err) from err
+        except error_meanings.FAULTS as err:
+            raise error_meanings.of_question(err) from err
 
     async def _change(self, ask: Callable[[Mastodon], _T]) -> _T:
         """Make a change, and say what came of it where it failed."""
         try:
             async with asyncio.timeout(self._timeout_seconds):
                 return await self._client.call(ask)
-        except FAULTS as err:
-            raise of_send(err) from err
+        except error_meanings.FAULTS as err:
+            raise error_meanings.of_send(err) from err
 
     def _is_ours(self, status: Status) -> bool:
         return str(status.account.id) == self._client.own_id
@@ -426,4 +404,4 @@ class MastodonPlatform:
 
 def _is(status: Status, reply: ApprovedReply, status_id: str) -> bool:
     """Whether a status of ours is this reply."""
-    return str(status.in_reply_to_id) == status_id and words_of_ours(status) == reply.text
+    return str(status.in_reply_to_id) == status_id and exact_text.words_of_ours(status) == reply.text

@@ -15,15 +15,8 @@ from typing import Final, NoReturn, TypeVar
 import telegram
 from telegram import LinkPreviewOptions, MessageEntity, ReplyParameters
 
+from adapters.telegram.connection import error_meanings
 from adapters.telegram.connection.client import TelegramClient
-from adapters.telegram.connection.error_meanings import (
-    FAULTS,
-    cannot_be_edited,
-    is_message_gone,
-    is_unchanged,
-    of_question,
-    of_send,
-)
 from adapters.telegram.connection.refs import NAME, MessageNumbers, numbers_of
 from adapters.telegram.speech.markup import MAX_CHARACTERS, check_text
 from core.desk.rules.approval import ApprovedReply
@@ -146,7 +139,7 @@ class TelegramPlatform:
         try:
             await self._change(lambda: self._client.bot.delete_message(place.chat, place.message))
         except PlatformUnavailable as err:
-            if not is_message_gone(err.__cause__):
+            if not error_meanings.is_message_gone(err.__cause__):
                 raise
 
     async def close(self) -> None:
@@ -162,10 +155,10 @@ class TelegramPlatform:
         try:
             async with asyncio.timeout(self._timeout_seconds):
                 await self._client.bot.edit_message_reply_markup(place.chat, place.message, reply_markup=None)
-        except FAULTS as err:
-            if is_unchanged(err):
+        except error_meanings.FAULTS as err:
+            if error_meanings.is_unchanged(err):
                 return True
-            if is_message_gone(err):
+            if error_meanings.is_message_gone(err):
                 return False
             _tell_why(err)
         return True
@@ -175,20 +168,20 @@ class TelegramPlatform:
         try:
             async with asyncio.timeout(self._timeout_seconds):
                 return await call()
-        except FAULTS as err:
-            raise of_send(err) from err
+        except error_meanings.FAULTS as err:
+            raise error_meanings.of_send(err) from err
 
 
 def _tell_why(err: BaseException) -> NoReturn:
     """Why it could not be found out whether a message is ours: the message certainly stands."""
-    if cannot_be_edited(err):
+    if error_meanings.cannot_be_edited(err):
         raise PlatformUnavailable(
             sentence("This message is not Antiphon's."), remedy=sentence("Delete it as a moderator.")
         ) from err
-    if isinstance(of_send(err), AmbiguousSend):
-        meaning = of_question(err)
+    if isinstance(error_meanings.of_send(err), AmbiguousSend):
+        meaning = error_meanings.of_question(err)
         raise PlatformBusy(meaning.message, remedy=meaning.remedy) from err
-    raise of_send(err) from err
+    raise error_meanings.of_send(err) from err
 
 
 def _check_mute(text: str) -> None:

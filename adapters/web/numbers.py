@@ -15,13 +15,7 @@ from babel.dates import format_timedelta
 from babel.numbers import format_decimal
 
 from adapters.common.manage.reports import Watch, closings_in_words, ends_in_words, medians_in_words, status_text
-from adapters.common.words.labels import (
-    counted_draft_in_words,
-    group_in_words,
-    intent_in_words,
-    language_in_words,
-    listed_group_in_words,
-)
+from adapters.common.words import labels
 from adapters.web.places import chosen_place
 from adapters.web.site import SITE, locale_of, page, reader_of
 from core.desk.rules.case_cards import Statistics
@@ -116,12 +110,12 @@ def _counts(found: Statistics, locale: str) -> list[Plot]:
         (
             "groups",
             gettext("Groups", locale),
-            {listed_group_in_words(one, locale): count for one, count in found.by_group.items()},
+            {labels.listed_group_in_words(one, locale): count for one, count in found.by_group.items()},
         ),
         (
             "intents",
             gettext("Kinds of reply", locale),
-            {counted_draft_in_words(one, locale): count for one, count in found.by_intent.items()},
+            {labels.counted_draft_in_words(one, locale): count for one, count in found.by_intent.items()},
         ),
         ("closings", gettext("Why cases were closed", locale), closings_in_words(found.by_close_reason, locale)),
     )
@@ -162,7 +156,7 @@ def _rates(found: Numbers, locale: str) -> list[Plot]:
     head = ("", gettext("Approved", locale), gettext("Edited before", locale))
     every = [(gettext("All cases", locale), found.overall)]
     groups = [(_group(one.name, locale), one) for one in found.by_group]
-    languages = [(language_in_words(one.name, locale), one) for one in found.by_language]
+    languages = [(labels.language_in_words(one.name, locale), one) for one in found.by_language]
     intents = [(_intent(one.name, locale), one) for one in found.by_intent]
     writers = [(one.name or gettext("prepared sentences and evidence", locale), one) for one in found.by_writer]
     offered = gettext("Of the cases in which such a draft was shown: how often one was approved.", locale)
@@ -192,7 +186,7 @@ def _order(found: Numbers, locale: str) -> Plot:
     """How often people take the draft that stands first."""
     rows: Iterable[tuple[str, Rates]] = [
         (gettext("All cases", locale), found.overall),
-        *((language_in_words(one.name, locale), one) for one in found.by_language),
+        *((labels.language_in_words(one.name, locale), one) for one in found.by_language),
         *((_group(one.name, locale), one) for one in found.by_group),
     ]
     shown = [(label, one) for label, one in rows if one.first.of or one is found.overall]
@@ -275,8 +269,8 @@ def _span(seconds: float, locale: str) -> str:
 
 
 def _group(name: str, locale: str) -> str:
-    return group_in_words(TargetGroup(name) if name in set(TargetGroup) else None, locale)
+    return labels.group_in_words(TargetGroup(name) if name in set(TargetGroup) else None, locale)
 
 
 def _intent(name: str, locale: str) -> str:
-    return intent_in_words(Intent(name), locale) if name in set(Intent) else group_in_words(None, locale)
+    return labels.intent_in_words(Intent(name), locale) if name in set(Intent) else labels.group_in_words(None, locale)

@@ -22,15 +22,7 @@ from adapters.common.words.markup import no_address
 from adapters.web.names import Names
 from adapters.web.providers import Provider
 from adapters.web.speech import PageMarkup, PageReader, language_wanted, reader_for
-from core.desk.rules.dashboard_ports import (
-    CommunityRecord,
-    Doorkeeper,
-    Overview,
-    OwnLibrary,
-    SetupChecks,
-    TokenKeeper,
-    Visitor,
-)
+from core.desk.rules import dashboard_ports
 from core.desk.rules.desk_ports import Casework, Governance
 from core.desk.rules.roles import Person
 from core.engine.ports import EvidenceSource, HateDetector
@@ -42,7 +34,7 @@ from core.models import PostRef
 _HERE: Final = Path(__file__).parent
 CSRF_FIELD: Final = "csrf"
 CSRF_HEADER: Final = "X-CSRF-Token"
-VISITOR: Final = web.RequestKey("visitor", Visitor)
+VISITOR: Final = web.RequestKey("visitor", dashboard_ports.Visitor)
 SECRET: Final = web.RequestKey("secret", str)
 
 
@@ -73,12 +65,12 @@ class Site:
 
     casework: Casework
     governance: Governance
-    doorkeeper: Doorkeeper
-    overview: Overview
-    tokens: TokenKeeper
-    record: CommunityRecord
-    library: OwnLibrary
-    setup: SetupChecks
+    doorkeeper: dashboard_ports.Doorkeeper
+    overview: dashboard_ports.Overview
+    tokens: dashboard_ports.TokenKeeper
+    record: dashboard_ports.CommunityRecord
+    library: dashboard_ports.OwnLibrary
+    setup: dashboard_ports.SetupChecks
     origins: tuple[str, ...]
     address_of: Callable[[PostRef], str] = no_address
     names: Names = field(default_factory=Names)
@@ -136,7 +128,7 @@ def csrf_of(secret: str) -> str:
     return hmac.new(secret.encode(errors="surrogatepass"), b"csrf", hashlib.sha256).hexdigest()
 
 
-def visitor_of(request: web.Request) -> Visitor:
+def visitor_of(request: web.Request) -> dashboard_ports.Visitor:
     """Who asks; the door let nobody in without a session."""
     return request[VISITOR]
 

@@ -16,13 +16,7 @@ from adapters.common.cards.contents import Head, HeadRoom, approved_by, head
 from adapters.common.cards.controls import Act, Control
 from adapters.common.cards.drafts import number_of_sources, scores_in_words, written
 from adapters.common.decisions.views import thread_of
-from adapters.common.words.labels import (
-    draft_in_words,
-    intent_in_words,
-    reason_in_words,
-    retract_reason_in_words,
-    verdict_in_words,
-)
+from adapters.common.words import labels
 from adapters.common.words.markup import Reader, web_address
 from adapters.common.words.messages import part_label
 from adapters.web.speech import whole
@@ -163,9 +157,11 @@ def case_view(card: Card, reader: Reader, *, is_revealed: bool = False) -> CaseV
         can_write=card.is_writable and not card.is_partial,
         can_redraft=is_in_review and not card.is_partial,
         can_undo=card.state in REOPENED and card.last_move is not None and bool(card.last_move.by),
-        close_reasons=tuple((one.name.lower(), reason_in_words(one, locale)) for one in close_reasons(card.state)),
+        close_reasons=tuple(
+            (one.name.lower(), labels.reason_in_words(one, locale)) for one in close_reasons(card.state)
+        ),
         retract_reasons=_retract_reasons(card, locale),
-        intents=tuple((one.value, intent_in_words(one, locale)) for one in Intent),
+        intents=tuple((one.value, labels.intent_in_words(one, locale)) for one in Intent),
         claims=tuple((str(n), markup.inert(claim, _LONG)) for n, claim in enumerate(card.other_claims, start=1)),
         post_url=markup.post_url(card.post.ref) if stands else "",
         reply_url="" if card.reply is None else markup.post_url(card.reply),
@@ -181,7 +177,7 @@ _AT_ONCE: Final = frozenset(
 def _retract_reasons(card: Card, locale: str) -> tuple[tuple[str, str], ...]:
     if card.state is not CaseState.POSTED:
         return ()
-    return tuple((one.name, retract_reason_in_words(one, locale)) for one in RetractReason)
+    return tuple((one.name, labels.retract_reason_in_words(one, locale)) for one in RetractReason)
 
 
 def _facts(card: Card, top: Head, locale: str) -> Iterator[tuple[str, str]]:
@@ -213,7 +209,7 @@ def _draft(card: Card, draft: Draft, reader: Reader) -> DraftView:
         receipts.append(
             ReceiptView(
                 reader.markup.inert(receipt.sentence, _LONG),
-                verdict_in_words(receipt.verdict, locale),
+                labels.verdict_in_words(receipt.verdict, locale),
                 receipt.verdict.value == "supported",
                 None if passage is None else _passage(passage, receipt.sentence, reader),
             )
@@ -221,7 +217,7 @@ def _draft(card: Card, draft: Draft, reader: Reader) -> DraftView:
     return DraftView(
         rank=draft.rank,
         kind=draft.kind,
-        what=draft_in_words(draft, locale),
+        what=labels.draft_in_words(draft, locale),
         origin=reader.told(origin_and_reader(draft, card.reviews), _LONG),
         text=draft.text,
         language=draft.language or card.language or "",

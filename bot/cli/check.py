@@ -16,18 +16,7 @@ from typing import Annotated, Any, Final
 import typer
 from rich.text import Text
 
-from bot.cli.command import (
-    EXIT_NO_DRAFT,
-    EXIT_WRONG_CALL,
-    ConfigOption,
-    JsonOption,
-    LanguageOption,
-    err,
-    given,
-    out,
-    print_document,
-    run_to_exit,
-)
+from bot.cli import command
 from bot.cli.lazy import OneText
 from core.desk.rules.roles import Operator
 from core.engine.readers.networks import DraftReader, DraftSigns, PostReader, PostSigns, shipped_drafts, shipped_posts
@@ -81,7 +70,7 @@ def text_of(argument: str, name: str) -> str:
     Raises:
         BadInput: it is too long, or a post without words.
     """
-    text = given(argument)
+    text = command.given(argument)
     _check_length(text, name)
     return text
 
@@ -113,7 +102,7 @@ def rows_of(
     """
     given_language = language_of(language)
     rows, bad = list[InputRow](), list[BadRow]()
-    lines = given("-").splitlines() if str(batch) == "-" else _text(batch).splitlines()
+    lines = command.given("-").splitlines() if str(batch) == "-" else _text(batch).splitlines()
     for number, line in enumerate(lines, start=1):
         if line.strip():
             try:
@@ -204,7 +193,7 @@ def check(
         str,
         typer.Argument(metavar="REPLY", help="The reply to it, in quotation marks; - reads it from standard input."),
     ] = "",
-    language: LanguageOption = "",
+    language: command.LanguageOption = "",
     evidence: Annotated[
         Path | None,
         typer.Option("--evidence", metavar="FILE", help="JSON (lines) with text, publisher, title, year, url."),
@@ -213,8 +202,8 @@ def check(
     community: Annotated[
         str, typer.Option("--community", metavar="PLATFORM/NAME", help="Hold it against what it forbids, too.")
     ] = "",
-    as_json: JsonOption = False,
-    config: ConfigOption = None,
+    as_json: command.JsonOption = False,
+    config: command.ConfigOption = None,
 ) -> None:
     """Say whether a reply may stand under a post: refused, warned of or fine, why, and the evidence for it."""
 
@@ -227,12 +216,12 @@ def check(
             texts = (text_of(post, "post"), text_of(reply, "reply"))
             verdict = _check(InputRow("", *texts, language_of(language), passages), rules)
             _show_one(verdict, as_json=as_json, show=_show_checked)
-            return EXIT_NO_DRAFT if verdict["level"] == Level.REFUSED else 0
+            return command.EXIT_NO_DRAFT if verdict["level"] == Level.REFUSED else 0
         refuse_both(post, batch)
         rows, bad = rows_of(batch, language, passages, needs_reply=True)
         return _finish([_check(row, rules) for row in rows], bad, "checked", _show_checked, as_json=as_json)
 
-    run_to_exit(work)
+    command.run_to_exit(work)
 
 
 @app.command(cls=OneText)
@@ -240,9 +229,9 @@ def read(
     post: Annotated[
         str, typer.Argument(metavar="POST", help="The post, in quotation marks; - reads it from standard input.")
     ] = "",
-    language: LanguageOption = "",
+    language: command.LanguageOption = "",
     batch: BatchOption = None,
-    as_json: JsonOption = False,
+    as_json: command.JsonOption = False,
 ) -> None:
     """Say what a post does: whether it is hateful, whom it attacks, how, and how sure that is."""
 
@@ -256,7 +245,7 @@ def read(
         rows, bad = rows_of(batch, language, (), needs_reply=False)
         return _finish([_read(row) for row in rows], bad, "read", _show_read, as_json=as_json)
 
-    run_to_exit(work)
+    command.run_to_exit(work)
 
 
 async def _rules_of(community: str, config: Path | None) -> TextRules:
@@ -376,7 +365,7 @@ def _sentence(checked: CheckedSentence) -> dict[str, Any]:
 
 def _show_one(row: Mapping[str, Any], *, as_json: bool, show: Callable[[Mapping[str, Any]], None]) -> None:
     if as_json:
-        print_document({name: what for name, what in row.items() if name != "id"})
+        command.print_document({name: what for name, what in row.items() if name != "id"})
     else:
         show(row)
 
@@ -391,15 +380,15 @@ def _finish(
 ) -> int:
     if as_json:
         errors = [{"line": row.line, "error": row.error} for row in bad]
-        print_document({name: list(rows), "errors": errors})
+        command.print_document({name: list(rows), "errors": errors})
     else:
         for checked in rows:
             show(checked)
     for row in bad:
-        err().print(Text.assemble((f"Line {row.line}: ", "bold red"), row.error), soft_wrap=True)
+        command.err().print(Text.assemble((f"Line {row.line}: ", "bold red"), row.error), soft_wrap=True)
     if bad:
-        return EXIT_WRONG_CALL
-    return EXIT_NO_DRAFT if any(each.get("level") == Level.REFUSED for each in rows) else 0
+        return command.EXIT_WRONG_CALL
+    return command.EXIT_NO_DRAFT if any(each.get("level") == Level.REFUSED for each in rows) else 0
 
 
 def _show_checked(row: Mapping[str, Any]) -> None:
@@ -433,7 +422,7 @@ def _show_read(row: Mapping[str, Any]) -> None:
 
 
 def _line(*parts: tuple[str, str]) -> None:
-    out().print(Text.assemble(*parts), soft_wrap=True)
+    command.out().print(Text.assemble(*parts), soft_wrap=True)
 
 
 @cache

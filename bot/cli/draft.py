@@ -10,19 +10,7 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from bot.cli.command import (
-    EXIT_ADVISED_AGAINST,
-    EXIT_NO_DRAFT,
-    ConfigOption,
-    JsonOption,
-    LanguageOption,
-    ProfileOption,
-    err,
-    given,
-    out,
-    print_document,
-    run_to_exit,
-)
+from bot.cli import command
 from bot.cli.lazy import OneText
 from bot.cli.missing_codes import HELD_BACK, note_of
 from bot.cli.output import PreparationBar
@@ -43,7 +31,7 @@ def _schema(wanted: bool) -> None:
     if wanted:
         from bot.cli.report import schema  # takes a tenth of a second, and most calls need none of it
 
-        print_document(schema())
+        command.print_document(schema())
         raise typer.Exit
 
 
@@ -61,8 +49,8 @@ def draft(
             help=f"Draft only this kind of reply ({', '.join(Intent)}); can be given more than once.",
         ),
     ] = None,
-    language: LanguageOption = "",
-    profile: ProfileOption = "",
+    language: command.LanguageOption = "",
+    profile: command.ProfileOption = "",
     claim: Annotated[
         str | None,
         typer.Option("--claim", metavar="SENTENCE", help="The claim to argue, in your words; no vote is held."),
@@ -71,8 +59,8 @@ def draft(
         bool,
         typer.Option("--force", help="Draft even where a reply is advised against, or no prepared one surely fits."),
     ] = False,
-    as_json: JsonOption = False,
-    config: ConfigOption = None,
+    as_json: command.JsonOption = False,
+    config: command.ConfigOption = None,
     is_schema: Annotated[
         bool,
         typer.Option("--schema", callback=_schema, is_eager=True, help="Print the JSON Schema of --json instead."),
@@ -101,11 +89,11 @@ def draft(
         request = _request(settings, _post(text), intent or [], language, profile, force)
         return work(settings, request if claim is None else _arguing(settings, request, claim))
 
-    run_to_exit(begin)
+    command.run_to_exit(begin)
 
 
 def _post(argument: str) -> FlaggedPost:
-    text = given(argument)
+    text = command.given(argument)
     check_text(text)  # before anything is loaded
     place = PostRef("terminal", "", "", "")
     return FlaggedPost(
@@ -139,10 +127,10 @@ def _arguing(settings: Settings, request: Request, claim: str) -> Request:
     """The request with a claim that the person chose, who is told if it would have lost."""
     from core.desk.drafting.request import checked_claim, warning_about
 
-    chosen, post = checked_claim(given(claim)), request.post.text
+    chosen, post = checked_claim(command.given(claim)), request.post.text
     warning = warning_about(chosen, request.language or language_of_post(post, settings.community.language))
     if warning:
-        err().print(Text(warning, style="yellow"), soft_wrap=True)
+        command.err().print(Text(warning, style="yellow"), soft_wrap=True)
     return replace(request, claim=chosen)
 
 
@@ -158,7 +146,7 @@ async def _look_at_servers(settings: Settings) -> None:
         if not state.is_unreachable:
             raise state.fault
         what = "The drafts are not compared." if state.section == "judge" else "What follows was prepared by people."
-        err().print(Text(f"{state.fault} {what}", style="yellow"), soft_wrap=True)
+        command.err().print(Text(f"{state.fault} {what}", style="yellow"), soft_wrap=True)
 
 
 def _refused(request: Request) -> Suggestion | None:
@@ -173,7 +161,7 @@ async def _suggest(settings: Settings, request: Request) -> Suggestion:
     """The drafts; at a terminal each step is shown, and the first draft before the language model is loaded."""
     from bot.compose.engine import has_no_model, open_engine
 
-    console, bar = err(), PreparationBar()
+    console, bar = command.err(), PreparationBar()
     if has_no_model(settings):
         _say("There is no language model: what follows was prepared by people.")
     on_progress = DraftsAsTheyCome(console) if console.is_terminal else lambda _: None
@@ -186,7 +174,7 @@ async def _suggest(settings: Settings, request: Request) -> Suggestion:
 
 def _say(what: str) -> None:
     """Tell a person at a terminal what is being done."""
-    console = err()
+    console = command.err()
     if console.is_terminal:
         console.print(Text(f"  {what}", style="dim"), soft_wrap=True)
 
@@ -195,13 +183,13 @@ def _show(suggestion: Suggestion, loading_seconds: float, *, as_json: bool, forc
     if as_json:
         from bot.cli.report import document
 
-        print_document(document(suggestion, force=force))
+        command.print_document(document(suggestion, force=force))
     else:
-        show_suggestion(out(), suggestion, loading_seconds=loading_seconds)
+        show_suggestion(command.out(), suggestion, loading_seconds=loading_seconds)
     reading = suggestion.reading
     if reading.recommended_action is not Action.REPLY and not force and not suggestion.has_answer:
-        err().print(Text(f"No draft was made. {reading.reason} Use --force to draft anyway."), soft_wrap=True)
-        return EXIT_ADVISED_AGAINST
+        command.err().print(Text(f"No draft was made. {reading.reason} Use --force to draft anyway."), soft_wrap=True)
+        return command.EXIT_ADVISED_AGAINST
     if any(note_of(note).code == HELD_BACK for note in suggestion.degraded):
-        err().print(Text("Use --force to see the prepared replies all the same."), soft_wrap=True)
-    return 0 if suggestion.has_answer else EXIT_NO_DRAFT
+        command.err().print(Text("Use --force to see the prepared replies all the same."), soft_wrap=True)
+    return 0 if suggestion.has_answer else command.EXIT_NO_DRAFT

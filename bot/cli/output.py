@@ -7,16 +7,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    Task,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from rich import progress
 from rich.table import Table
 from rich.text import Text
 
@@ -30,11 +21,11 @@ class PreparationBar:
 
     def __init__(self) -> None:
         console = err()
-        self._bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TextColumn("{task.fields[amount]}"),
-            TimeRemainingColumn(),
+        self._bar = progress.Progress(
+            progress.TextColumn("{task.description}"),
+            progress.BarColumn(),
+            progress.TextColumn("{task.fields[amount]}"),
+            progress.TimeRemainingColumn(),
             console=console,
             transient=True,
             disable=not console.is_terminal,
@@ -76,24 +67,24 @@ def cited(listed: ListedDocument) -> str:
     return ", ".join(str(part) for part in parts if part)
 
 
-class _Rate(ProgressColumn):
+class _Rate(progress.ProgressColumn):
     """Steps a second, once there is a rate."""
 
-    def render(self, task: Task) -> Text:
+    def render(self, task: progress.Task) -> Text:
         speed = task.finished_speed or task.speed
         return Text(f"{speed:,.1f}/s" if speed else "", style="progress.data.speed")
 
 
-def progress_bar() -> Progress:
+def progress_bar() -> progress.Progress:
     """Progress with rate and time left on standard error; silent off a terminal."""
     console = err()
-    return Progress(
-        TextColumn("{task.description}", markup=False),  # titles of documents come as they are
-        BarColumn(),
-        MofNCompleteColumn(),
+    return progress.Progress(
+        progress.TextColumn("{task.description}", markup=False),  # titles of documents come as they are
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
         _Rate(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
+        progress.TimeElapsedColumn(),
+        progress.TimeRemainingColumn(),
         console=console,
         transient=True,
         disable=not console.is_terminal,

@@ -15,16 +15,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from bot.cli.command import (
-    EXIT_NO_DRAFT,
-    EXIT_UNAVAILABLE,
-    ConfigOption,
-    JsonOption,
-    counted,
-    given,
-    out,
-    print_document,
-)
+from bot.cli import command
 from bot.cli.output import run
 from bot.compose.application import open_database, worker_name
 from bot.compose.chores import all_chores
@@ -51,8 +42,8 @@ def erase(
     ],
     platform: Annotated[str, typer.Option("--platform", metavar="NAME", help="Where they are, such as discord.")],
     is_sure: Annotated[bool, typer.Option("--yes", help="Do not ask whether you are sure.")] = False,
-    as_json: JsonOption = False,
-    config: ConfigOption = None,
+    as_json: command.JsonOption = False,
+    config: command.ConfigOption = None,
 ) -> None:
     """Erase a person: what they wrote or typed, their roles, and what ties them to their pseudonym.
 
@@ -62,7 +53,7 @@ def erase(
     async def work(settings: Settings) -> int:
         if user == "-" and not is_sure:
             raise BadInput("Nobody can be asked while the id comes from standard input.", remedy="Add --yes.")
-        wanted = given(user).strip()
+        wanted = command.given(user).strip()
         if not wanted:
             raise BadInput("Nobody is named.", remedy="Pass the person's id on the platform.")
         async with open_database(settings) as database:
@@ -76,10 +67,10 @@ def erase(
             async with open_database(settings) as database:
                 erased = await Erasure(database).erase(platform, wanted)
         if as_json:
-            print_document(asdict(erased))
+            command.print_document(asdict(erased))
         else:
-            out().print(Text(_outcome(erased, settings)), soft_wrap=True)
-        return 0 if erased.is_known else EXIT_NO_DRAFT
+            command.out().print(Text(_outcome(erased, settings)), soft_wrap=True)
+        return 0 if erased.is_known else command.EXIT_NO_DRAFT
 
     run(config, work)
 
@@ -98,15 +89,15 @@ def _check_platform(platform: str, served: Collection[Community]) -> None:
 def _outcome(erased: ErasureReport, settings: Settings) -> str:
     if not erased.is_known:
         return "Antiphon knows nobody with this id on this platform; nothing was erased. Check the id and the platform."
-    kept = counted(settings.desk.backup_days, "day")
+    kept = command.counted(settings.desk.backup_days, "day")
     waits, are = ("waits", "is") if erased.waiting == 1 else ("wait", "are")
     waiting = f" {erased.waiting} {waits} for a send to be settled, and {are} erased then." if erased.waiting else ""
     return (
-        f"Erased: the words of {counted(erased.cases, 'post')} ({erased.closed} still open, now withdrawn), "
-        f"{counted(erased.turns, 'message')} around other posts, {counted(erased.notes, 'note')}, "
-        f"{counted(erased.memberships, 'role')}, and the key to the pseudonym.{waiting} Replies that were posted stand "
-        f"on the platform until a moderator retracts them. Backups hold the person for {kept} more; after restoring "
-        "one, erase again, and delete the database that the restore kept aside, which no erasure reaches."
+        f"Erased: the words of {command.counted(erased.cases, 'post')} ({erased.closed} still open, now withdrawn), "
+        f"{command.counted(erased.turns, 'message')} around other posts, {command.counted(erased.notes, 'note')}, "
+        f"{command.counted(erased.memberships, 'role')}, and the key to the pseudonym.{waiting} Replies that were "
+        f"posted stand on the platform until a moderator retracts them. Backups hold the person for {kept} more; after "
+        "restoring one, erase again, and delete the database that the restore kept aside, which no erasure reaches."
     )
 
 
@@ -120,7 +111,7 @@ def export(
     is_identified: Annotated[
         bool, typer.Option("--identified", help="Add the places of posts and the names of moderators.")
     ] = False,
-    config: ConfigOption = None,
+    config: command.ConfigOption = None,
 ) -> None:
     """Write the cases of a community to a file. People are pseudonyms in it, unless --identified is given."""
 
@@ -128,14 +119,14 @@ def export(
         async with open_database(settings) as database:
             rows = rows_of(database, community, is_identified=is_identified)
             count = await write_export(rows, file, how, is_identified=is_identified)
-        out().print(Text(f"{counted(count, 'case')} in {file}."), soft_wrap=True)
+        command.out().print(Text(f"{command.counted(count, 'case')} in {file}."), soft_wrap=True)
         return 0
 
     run(config, work)
 
 
 @schedule.command("run-once")
-def run_once(as_json: JsonOption = False, config: ConfigOption = None) -> None:
+def run_once(as_json: command.JsonOption = False, config: command.ConfigOption = None) -> None:
     """Do what is due and needs no platform: expiry, retention, erasures, the audit digest. It makes no backup."""
 
     async def work(settings: Settings) -> int:
@@ -145,12 +136,12 @@ def run_once(as_json: JsonOption = False, config: ConfigOption = None) -> None:
             await Schedule(database, chores, owner).once()
             ran = await Chores(database, chores, owner).drain()
         if as_json:
-            print_document({"chores": [asdict(done) for done in ran]})
+            command.print_document({"chores": [asdict(done) for done in ran]})
         else:
             for done in ran:
-                out().print(Text(done.said), soft_wrap=True)
+                command.out().print(Text(done.said), soft_wrap=True)
             if not ran:
-                out().print(Text("Nothing is due."))
-        return 0 if all(done.state is JobState.DONE for done in ran) else EXIT_UNAVAILABLE
+                command.out().print(Text("Nothing is due."))
+        return 0 if all(done.state is JobState.DONE for done in ran) else command.EXIT_UNAVAILABLE
 
     run(config, work)

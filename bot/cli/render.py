@@ -17,24 +17,11 @@ from rich.text import Text
 from adapters.common.words.labels import advice_in_words, language_in_words, severity_in_words
 from adapters.sample.posts import SamplePost
 from bot.cli.missing_codes import note_of
+from core import models
 from core.desk.rules.case_cards import MOST_POINTS
 from core.desk.rules.origins import ReviewOfPrepared, kind_in_words, origin_in_words, read_by_in_words
 from core.desk.rules.shortfalls import why_no_draft
 from core.engine.wording.text import counted
-from core.models import (
-    Action,
-    Cost,
-    Draft,
-    Evidence,
-    Kind,
-    Progress,
-    ReadBy,
-    Reading,
-    Receipt,
-    Scores,
-    Suggestion,
-    Verdict,
-)
 
 _SHOWN = {
     "total": "overall",
@@ -47,7 +34,11 @@ _SHOWN = {
     "faithfulness_evidence": "true to the evidence",
 }
 _OF_TEN = frozenset({"total", "judge"})
-_MARKS = {Verdict.SUPPORTED: "supported", Verdict.UNSUPPORTED: "NOT SUPPORTED", Verdict.UNVERIFIED: "not checked"}
+_MARKS = {
+    models.Verdict.SUPPORTED: "supported",
+    models.Verdict.UNSUPPORTED: "NOT SUPPORTED",
+    models.Verdict.UNVERIFIED: "not checked",
+}
 
 
 _STAGES = {
@@ -64,7 +55,7 @@ _NO_GROUP = "nobody in particular, or a group that Antiphon does not know"
 _NOT_READ = "not known, no reader has read it"
 
 
-def show_progress(console: Console, step: Progress) -> None:
+def show_progress(console: Console, step: models.Progress) -> None:
     """One line for a step of the engine; a draft's text is shown when the work is done."""
     what = "first drafts are there, looking for better ones" if step.draft else _STAGES.get(step.stage, step.stage)
     detail = "" if step.draft or not step.detail else f": {_short(step.detail)}"
@@ -82,7 +73,7 @@ class DraftsAsTheyCome:
         """The next draft is the first one of another post."""
         self._has_draft = False
 
-    def __call__(self, step: Progress) -> None:
+    def __call__(self, step: models.Progress) -> None:
         """Show a step."""
         if step.draft is None:
             show_progress(self._console, step)
@@ -101,7 +92,7 @@ class DraftsAsTheyCome:
 
 def show_suggestion(
     console: Console,
-    suggestion: Suggestion,
+    suggestion: models.Suggestion,
     reviews: Mapping[str, ReviewOfPrepared] = MappingProxyType({}),
     *,
     loading_seconds: float = 0.0,
@@ -133,10 +124,10 @@ def show_suggestion(
     show_cost(console, suggestion, loading_seconds)
 
 
-def show_points(console: Console, suggestion: Suggestion) -> None:
+def show_points(console: Console, suggestion: models.Suggestion) -> None:
     """Why there is no draft, what to do instead, and the arguments to write from; the evidence stands below."""
     console.print(Text.assemble(("No draft: ", "bold"), str(why_no_draft(suggestion))))
-    if suggestion.reading.recommended_action is Action.REPLY:
+    if suggestion.reading.recommended_action is models.Action.REPLY:
         console.print(Text("Write a reply of your own, or leave the post without one."))
     if suggestion.claims:
         console.print(Text("Points to write from:", style="bold"))
@@ -144,9 +135,9 @@ def show_points(console: Console, suggestion: Suggestion) -> None:
         console.print(Text(f"- {claim.text}"))
 
 
-def _in_short(reading: Reading) -> list[tuple[str, str]]:
+def _in_short(reading: models.Reading) -> list[tuple[str, str]]:
     """What the post says and whom it is about, with labels."""
-    about = reading.target_group or (_NOT_READ if reading.read_by is ReadBy.RULES else _NO_GROUP)
+    about = reading.target_group or (_NOT_READ if reading.read_by is models.ReadBy.RULES else _NO_GROUP)
     language = "not recognised" if reading.language is None else language_in_words(reading.language, "en")
     return [
         ("In short, the post says", reading.implied_meaning or "(no stereotype recognised: read the post)"),
@@ -154,7 +145,7 @@ def _in_short(reading: Reading) -> list[tuple[str, str]]:
     ]
 
 
-def _advice(action: Action | None) -> str:
+def _advice(action: models.Action | None) -> str:
     return advice_in_words(action, "en").removeprefix("Advice: ").capitalize() or "Reply."
 
 
@@ -164,7 +155,7 @@ def _severity(severity: int | None) -> str:
     return f"{severity} of 5, {severity_in_words(severity, 'en')} ({_SEVERITY})"
 
 
-def show_evidence(console: Console, number: int, passage: Evidence) -> None:
+def show_evidence(console: Console, number: int, passage: models.Evidence) -> None:
     """A passage with its source."""
     source = passage.source
     where = ", ".join(str(part) for part in (source.publisher, source.title, source.year, source.document) if part)
@@ -175,7 +166,7 @@ def show_evidence(console: Console, number: int, passage: Evidence) -> None:
         console.print(Text(f"    Caution: {passage.caution}", style="yellow"))
 
 
-def show_draft(console: Console, draft: Draft, reviews: Mapping[str, ReviewOfPrepared]) -> None:
+def show_draft(console: Console, draft: models.Draft, reviews: Mapping[str, ReviewOfPrepared]) -> None:
     """A draft with its origin, scores, receipts and warnings."""
     body = Text(draft.text)
     body.append(f"\n\nOrigin: {origin_in_words(draft, reviews)}")
@@ -187,17 +178,19 @@ def show_draft(console: Console, draft: Draft, reviews: Mapping[str, ReviewOfPre
         body.append(f"\nWhy: {reason}", style="dim")
     if draft.caution:
         body.append(f"\nBefore you use it: {draft.caution}", style="yellow")
-    if draft.kind is Kind.REPLY:
+    if draft.kind is models.Kind.REPLY:
         body.append(f"\n{scores_in_words(draft.scores)}", style="dim")
     for receipt in draft.receipts:
-        body.append(f"\n{_receipt(receipt)}", style="green" if receipt.verdict is Verdict.SUPPORTED else "yellow")
+        body.append(
+            f"\n{_receipt(receipt)}", style="green" if receipt.verdict is models.Verdict.SUPPORTED else "yellow"
+        )
     for warning in draft.warnings:
         body.append(f"\nWarning: {warning}", style="yellow")
     what = kind_in_words(draft.kind) or draft.intent
     console.print(Panel(body, title=Text(f"Draft {draft.rank}: {what}"), title_align="left"))
 
 
-def scores_in_words(scores: Scores) -> str:
+def scores_in_words(scores: models.Scores) -> str:
     """The scores that are known, each with its name and its scale."""
     values = {name: getattr(scores, name) for name in _SHOWN}
     of_ten = {name: value for name, value in values.items() if name in _OF_TEN and value is not None}
@@ -207,13 +200,13 @@ def scores_in_words(scores: Scores) -> str:
     return f"Scores: {', '.join(parts)}" if parts else "No scores"
 
 
-def _receipt(receipt: Receipt) -> str:
+def _receipt(receipt: models.Receipt) -> str:
     where = f" by {receipt.evidence_id}" if receipt.evidence_id else ""
     sure = "" if receipt.probability is None else f" ({receipt.probability:.2f})"
     return f"Receipt: {_MARKS[receipt.verdict]}{where}{sure}: “{_short(receipt.sentence)}”"
 
 
-def show_cost(console: Console, suggestion: Suggestion, loading_seconds: float = 0.0) -> None:
+def show_cost(console: Console, suggestion: models.Suggestion, loading_seconds: float = 0.0) -> None:
     """What it cost, and what is missing and why."""
     cost = suggestion.cost
     first = (
@@ -231,7 +224,7 @@ def show_cost(console: Console, suggestion: Suggestion, loading_seconds: float =
         console.print(Text(f"Note: {note_of(note).message}", style="yellow"))
 
 
-def _usage(cost: Cost) -> str:
+def _usage(cost: models.Cost) -> str:
     if not cost.model_calls:
         return "No language model was asked."
     compared = f", {cost.judge_calls} of them to compare drafts" if cost.judge_calls else ""

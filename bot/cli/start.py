@@ -9,16 +9,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from bot.cli.command import (
-    EXIT_NO_DRAFT,
-    EXIT_UNAVAILABLE,
-    ConfigOption,
-    JsonOption,
-    ProfileOption,
-    out,
-    print_document,
-    run_to_exit,
-)
+from bot.cli import command
 from bot.cli.output import PreparationBar
 from bot.settings import Settings, load_settings
 
@@ -26,27 +17,27 @@ app = typer.Typer()
 
 
 @app.command()
-def demo(profile: ProfileOption = "quick", config: ConfigOption = None) -> None:
+def demo(profile: command.ProfileOption = "quick", config: command.ConfigOption = None) -> None:
     """Show three posts of a sample community, from flag to reply. It asks nothing and ends by itself."""
     from bot.cli.demo import demo as show  # the demo's parts are not needed by other commands
 
     async def work() -> int:
-        was_drafted = await show(out(), load_settings(config), profile, PreparationBar())
-        return 0 if was_drafted else EXIT_NO_DRAFT
+        was_drafted = await show(command.out(), load_settings(config), profile, PreparationBar())
+        return 0 if was_drafted else command.EXIT_NO_DRAFT
 
-    run_to_exit(work)
+    command.run_to_exit(work)
 
 
 @app.command()
-def run(profile: ProfileOption = "", config: ConfigOption = None) -> None:
+def run(profile: command.ProfileOption = "", config: command.ConfigOption = None) -> None:
     """Decide about posts on a page of this machine: a sample community's, or your own. No chat platform is served."""
     from bot.cli.sample_town import review_on_page
 
     async def work() -> int:
-        await review_on_page(out(), load_settings(config), profile, PreparationBar())
+        await review_on_page(command.out(), load_settings(config), profile, PreparationBar())
         return 0
 
-    run_to_exit(work)
+    command.run_to_exit(work)
 
 
 @app.command()
@@ -54,8 +45,8 @@ def doctor(
     audit: Annotated[
         bool, typer.Option("--audit", help="Check instead whether the database keeps the promises about its cases.")
     ] = False,
-    as_json: JsonOption = False,
-    config: ConfigOption = None,
+    as_json: command.JsonOption = False,
+    config: command.ConfigOption = None,
 ) -> None:
     """Check whether everything is there, and say what to do where it is not.
 
@@ -84,12 +75,12 @@ def doctor(
                 checks.append(check)
                 if not as_json:
                     line = f"{'ok ' if check.ok else 'BAD'} {check.name}: {check.detail} {check.remedy}"
-                    out().print(Text(line.rstrip()), soft_wrap=True)
+                    command.out().print(Text(line.rstrip()), soft_wrap=True)
                     sys.stdout.flush()
         finally:
             bar.close()
         if as_json:
-            print_document(as_document(checks))
-        return 0 if all(check.ok for check in checks) else EXIT_UNAVAILABLE
+            command.print_document(as_document(checks))
+        return 0 if all(check.ok for check in checks) else command.EXIT_UNAVAILABLE
 
-    run_to_exit(work)
+    command.run_to_exit(work)

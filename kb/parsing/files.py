@@ -5,16 +5,26 @@ Runs only in the locked process: a reader may hang, crash or be taken over by a 
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from itertools import zip_longest
 
 from core.errors import DocumentRefused
 from kb.parsing.clean_text import author_in, clean_line, cleaned, heading_in, title_in, year_in
-from kb.parsing.file_kinds import FileKind, kind_of
+from kb.parsing.file_kinds import FileKind, decoded, kind_of
 from kb.parsing.limits import ParsingLimits
+from kb.parsing.raised_marks import OFF, ON, lowered
 from kb.parsing.raw_text import Raw
 
 _LONGEST_LABEL = 20
+_NOTE = re.compile(r"^\[\^([\w.-]{1,30})\]:[ \t]*", re.MULTILINE)
+_NOTE_MARK = re.compile(r"\[\^([\w.-]{1,30})\]")
+_INLINE_NOTE = re.compile(r"\^\[([^\[\]\n]{1,500})\]")
+_UP = re.compile(r"(?<=\w)\^(-?\w{1,6})\^|<sup>([^<>\n]{1,30})</sup>", re.IGNORECASE)
+_DOWN = re.compile(r"(?<=[A-Za-z])~(\d{1,3})~|<sub>([^<>\n]{1,30})</sub>", re.IGNORECASE)
+_LINKED = re.compile(r"(?<=[\w%.,;:)”»])\[(\d{1,3})\]\(#[^()\s]{1,80}\)")
+_FRONT_MATTER = re.compile(r"\A---\n(?:[^\n]*\n){0,60}?---\n")
+_NO_SIGNS = {ord(sign): " " for sign in ON + OFF}
 
 
 def read(
@@ -66,13 +76,30 @@ def _raw(data: bytes, media_type: str, *, language: str | None, limits: ParsingL
 
             return html.read(data, media_type)
         case FileKind.TEXT:
-            from kb.parsing import plain
-
-            return plain.read(data, media_type)
+            return _plain(data, media_type)
         case FileKind.MARKDOWN:
-            from kb.parsing import plain
+            return _markdown(data, media_type)
 
-            return plain.read_markdown(data, media_type)
+
+def _plain(data: bytes, media_type: str) -> Raw:
+    """The file's lines, with the marks of its notes raised as writers of Markdown type them."""
+    text = decoded(data, media_type).translate(_NO_SIGNS)
+    text = _NOTE_MARK.sub(rf"{ON}[\1]{OFF}", _NOTE.sub(r"\n\1 ", text))
+    text = _INLINE_NOTE.sub(r" (\1)", _LINKED.sub(rf"{ON}\1{OFF}", text))
+    text = _UP.sub(lambda match: f"{ON}{match[1] or match[2]}{OFF}", text)
+    return Raw([_DOWN.sub(lambda match: lowered(match[1] or match[2]), text)], is_wrapped=True)
+
+
+def _markdown(data: bytes, media_type: str) -> Raw:
+    """The text that a reader of rendered Markdown sees."""
+    from markdown_it import MarkdownIt
+
+    from kb.parsing import html
+
+    text = _plain(data, media_type).pages[0].replace("\r\n", "\n")
+    text = _FRONT_MATTER.sub("", text).replace(ON, "<sup>").replace(OFF, "</sup>")
+    page = MarkdownIt("commonmark").enable("table").render(text)
+    return html.read(page.encode(), "text/html; charset=utf-8")
 
 
 def _cut(pages: list[str], most: int) -> tuple[list[str], bool]:

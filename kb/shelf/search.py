@@ -19,16 +19,7 @@ from core.engine.wording.text import content_stems
 from core.models import Evidence, TargetGroup
 from kb.documents import citation
 from kb.library.library import Paragraph, Trust
-from kb.ranking.fusion import (
-    CANDIDATES,
-    THRESHOLD,
-    Hit,
-    RankedPassage,
-    Ranking,
-    candidates,
-    first_sentences,
-    preference,
-)
+from kb.ranking import fusion
 from kb.ranking.queries import Directions, PreparedQuery
 
 _CANDIDATES = 200  # of BM25, for each query: paragraphs without a vector must be found by their words
@@ -105,10 +96,10 @@ class LibrarySearch:
         self._embedder = embedder
         self._clock = clock
 
-    def ranked(self, prepared: PreparedQuery, query: EvidenceQuery) -> list[RankedPassage]:
+    def ranked(self, prepared: PreparedQuery, query: EvidenceQuery) -> list[fusion.RankedPassage]:
         """The paragraphs that bear on the claim, best first. Raises ``IndexUnavailable``."""
         directions = prepared.directions(self._embedder)
-        pool = self._pool(candidates(*self._rankings(prepared, directions, self._filters(query))))
+        pool = self._pool(fusion.candidates(*self._rankings(prepared, directions, self._filters(query))))
         paragraphs = self._shelf.paragraphs([hit.row for hit in pool])
         pool = [hit for hit in pool if hit.row in paragraphs]
         vectors = self._vectors(pool, paragraphs) if directions else {}
@@ -121,7 +112,7 @@ class LibrarySearch:
             else:
                 near, order = None, _by_words(paragraph, prepared)
             order += _worth(paragraph, query.target_group)
-            if order >= THRESHOLD or (query.is_offered and near is not None):
+            if order >= fusion.THRESHOLD or (query.is_offered and near is not None):
                 passages.append(_ranked(hit, paragraph, vector, near, order, query.target_group))
         return sorted(passages, key=lambda passage: -passage.order)
 
@@ -135,7 +126,7 @@ class LibrarySearch:
             per_document=_EACH_DOCUMENT,
         )
 
-    def _pool(self, hits: Sequence[Hit]) -> list[Hit]:
+    def _pool(self, hits: Sequence[fusion.Hit]) -> list[fusion.Hit]:
         """The best candidates; of those without a vector only as many as a search can wait for."""
         best = hits[:_CANDIDATES]
         embedded = self._shelf.embedded([hit.row for hit in best])
@@ -144,12 +135,14 @@ class LibrarySearch:
 
     def _rankings(
         self, prepared: PreparedQuery, directions: Directions | None, filters: Filters
-    ) -> tuple[list[Ranking], list[Ranking]]:
-        by_words: list[Ranking] = [self._shelf.bm25(text, _CANDIDATES, filters) for text in prepared.texts]
+    ) -> tuple[list[fusion.Ranking], list[fusion.Ranking]]:
+        by_words: list[fusion.Ranking] = [self._shelf.bm25(text, _CANDIDATES, filters) for text in prepared.texts]
         vectors = directions.queries if directions else ()
-        return by_words, [self._shelf.dense(vector, CANDIDATES, filters) for vector in vectors]
+        return by_words, [self._shelf.dense(vector, fusion.CANDIDATES, filters) for vector in vectors]
 
-    def _vectors(self, pool: Sequence[Hit], paragraphs: Mapping[int, Paragraph]) -> dict[int, NDArray[np.float32]]:
+    def _vectors(
+        self, pool: Sequence[fusion.Hit], paragraphs: Mapping[int, Paragraph]
+    ) -> dict[int, NDArray[np.float32]]:
         """Of the paragraphs in languages that the embedding model knows; one of unknown language counts as known."""
         languages = {hit.row: paragraphs[hit.row].document.language for hit in pool}
         rows = [row for row, language in languages.items() if language is None or language in self._embedder.languages]
@@ -171,31 +164,31 @@ def _by_words(paragraph: Paragraph, prepared: PreparedQuery) -> float:
     language = paragraph.document.language
     own = set(content_stems(paragraph.text, language))
     shared = max((len(own & set(content_stems(text, language))) for text in prepared.texts), default=0)
-    return THRESHOLD + _EACH_SHARED * min(shared, _MOST_SHARED) if shared >= _LEAST_SHARED else 0.0
+    return fusion.THRESHOLD + _EACH_SHARED * min(shared, _MOST_SHARED) if shared >= _LEAST_SHARED else 0.0
 
 
 def _worth(paragraph: Paragraph, group: TargetGroup | None) -> float:
     groups = paragraph.document.target_groups
-    whom = preference(groups, group, is_universal=not groups or TargetGroup.OTHER in groups)
+    whom = fusion.preference(groups, group, is_universal=not groups or TargetGroup.OTHER in groups)
     return whom + (_DISTRUSTED if paragraph.trust is Trust.LOW else 0.0)
 
 
 def _ranked(
-    hit: Hit,
+    hit: fusion.Hit,
     paragraph: Paragraph,
     vector: NDArray[np.float32] | None,
     near: float | None,
     order: float,
     group: TargetGroup | None,
-) -> RankedPassage:
+) -> fusion.RankedPassage:
     document = paragraph.document
     evidence = Evidence(
         id=f"{document.id}#{paragraph.id}",
         text=paragraph.text,
-        summary=first_sentences(paragraph.text, 2),
+        summary=fusion.first_sentences(paragraph.text, 2),
         source=citation(document, paragraph.page, paragraph.label),
         scores=hit.scores(near),
         target_group=group if group in document.target_groups else min(document.target_groups, default=None),
         caution=f"It holds in: {document.jurisdiction}." if document.jurisdiction else None,
     )
-    return RankedPassage(evidence, order, vector, document.id, document.source)
+    return fusion.RankedPassage(evidence, order, vector, document.id, document.source)

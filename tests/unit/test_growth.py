@@ -40,17 +40,9 @@ from core.engine.scoring.check import check_reply, context_for
 from core.engine.scoring.factual import cues
 from core.engine.scoring.quotation import quote_of
 from core.engine.scoring.receipts import parse
+from core.engine.wording import encoder_text
 from core.engine.wording.accusations import raised_in, smears
 from core.engine.wording.disguises import bare, spellings, starred, with_plain_letters, without_lookalikes
-from core.engine.wording.encoder_text import (
-    in_standard_words,
-    is_everyday,
-    is_friendly,
-    is_slogan,
-    objects_to_quote,
-    readable,
-    with_neutral_names,
-)
 from core.engine.wording.figures import figures, weight_of
 from core.engine.wording.final_text import check_sendable, hidden_characters, links_in
 from core.engine.wording.giveaways import checkable_in, leak_in, speaks_as_tool
@@ -163,12 +155,12 @@ FUNCTIONS: Final[Mapping[str, Read]] = {
     "starred": starred,
     "with_plain_letters": with_plain_letters,
     "without_lookalikes": without_lookalikes,
-    "in_standard_words": in_standard_words,
-    "is_everyday": is_everyday,
-    "is_friendly": is_friendly,
-    "is_slogan": is_slogan,
-    "objects_to_quote": objects_to_quote,
-    "with_neutral_names": with_neutral_names,
+    "in_standard_words": encoder_text.in_standard_words,
+    "is_everyday": encoder_text.is_everyday,
+    "is_friendly": encoder_text.is_friendly,
+    "is_slogan": encoder_text.is_slogan,
+    "objects_to_quote": encoder_text.objects_to_quote,
+    "with_neutral_names": encoder_text.with_neutral_names,
     "check_sendable": check_sendable,
     "hidden_characters": hidden_characters,
     "leak_in": leak_in,
@@ -180,7 +172,7 @@ FUNCTIONS: Final[Mapping[str, Read]] = {
     "words_alone": words_alone,
     "links_in": lambda text: list(links_in(text)),
     "likeness_of": likeness_of,
-    "readable": readable,
+    "readable": encoder_text.readable,
     "hard_to_read": lambda text: hard_to_read(text, "en"),
     "raised_in": raised_in,
     "is_coded": is_coded,

@@ -17,17 +17,8 @@ from adapters.common.manage.panels import Panel, PanelButton
 from adapters.common.words.excerpts import Segment, fit
 from adapters.common.words.labels import counted_draft_in_words, duration_in_words, listed_group_in_words
 from adapters.common.words.markup import Reader
+from core.desk.rules import case_cards
 from core.desk.rules.approval import CaseState, state_words
-from core.desk.rules.case_cards import (
-    CardTrouble,
-    DeskStatus,
-    OpenCase,
-    OpenCases,
-    PlatformTrouble,
-    RecentDecision,
-    Statistics,
-    short_number,
-)
 from core.desk.rules.closures import CloseReason, why_closed
 from core.desk.rules.desk_ports import Governance
 from core.desk.rules.roles import Person
@@ -50,7 +41,7 @@ class Watch:
     languages: frozenset[str] = frozenset()
 
 
-def status_text(status: DeskStatus, watch: Watch, lacking: list[str], reader: Reader) -> str:
+def status_text(status: case_cards.DeskStatus, watch: Watch, lacking: list[str], reader: Reader) -> str:
     """The status of the desk, the mode first."""
     locale = reader.locale
     lines = [reader.markup.heading(gettext("Antiphon here", locale))]
@@ -83,7 +74,7 @@ def _languages(codes: frozenset[str], locale: str) -> str:
     )
 
 
-def mode_in_words(status: DeskStatus, locale: str) -> str:
+def mode_in_words(status: case_cards.DeskStatus, locale: str) -> str:
     """Whether replies are posted, and with which line; marked up."""
     if status.is_paused_everywhere:
         return gettext("**Paused** everywhere by the people who run Antiphon: nothing is posted.", locale)
@@ -96,7 +87,7 @@ def mode_in_words(status: DeskStatus, locale: str) -> str:
     return gettext("**Posting** what moderators approve, each with a line that says who drafted it.", locale)
 
 
-def card_trouble_in_words(trouble: CardTrouble, reader: Reader) -> str:
+def card_trouble_in_words(trouble: case_cards.CardTrouble, reader: Reader) -> str:
     """Why moderators see no new cards, since when, and what to do."""
     locale = reader.locale
     sentence = gettext(
@@ -109,7 +100,7 @@ def card_trouble_in_words(trouble: CardTrouble, reader: Reader) -> str:
     return reader.markup.ours(sentence.strip())
 
 
-def _platform(trouble: PlatformTrouble, reader: Reader) -> str:
+def _platform(trouble: case_cards.PlatformTrouble, reader: Reader) -> str:
     locale = reader.locale
     sentence = gettext(
         "**{platform} is not connected** since {moment}. {message}",
@@ -121,7 +112,7 @@ def _platform(trouble: PlatformTrouble, reader: Reader) -> str:
     return reader.markup.ours(sentence.strip())
 
 
-def _queue(status: DeskStatus, locale: str) -> str:
+def _queue(status: case_cards.DeskStatus, locale: str) -> str:
     count = status.by_state.get
     waiting = count(CaseState.CAPTURED, 0) + count(CaseState.QUEUED, 0)
     return gettext(
@@ -134,7 +125,7 @@ def _queue(status: DeskStatus, locale: str) -> str:
     )
 
 
-def _draft_time(status: DeskStatus, locale: str) -> str:
+def _draft_time(status: case_cards.DeskStatus, locale: str) -> str:
     if status.expected_seconds is None:
         return gettext("Nobody can tell yet how long the first draft takes.", locale)
     return gettext(
@@ -142,13 +133,13 @@ def _draft_time(status: DeskStatus, locale: str) -> str:
     )
 
 
-def _model(status: DeskStatus, locale: str) -> str:
+def _model(status: case_cards.DeskStatus, locale: str) -> str:
     if status.model_trouble:
         return gettext("Drafting has trouble: {trouble}", locale, trouble=translated(status.model_trouble, locale))
     return gettext("Drafting works.", locale)
 
 
-def statistics_text(figures: Statistics, days: int, reader: Reader) -> str:
+def statistics_text(figures: case_cards.Statistics, days: int, reader: Reader) -> str:
     """What happened in the given number of days; figures that need at least five cases are left out below that."""
     locale = reader.locale
     lines = [
@@ -205,7 +196,7 @@ def _reason(name: str, locale: str) -> str:
     return translated(why_closed(CloseReason(name)), locale) if name in set(CloseReason) else name
 
 
-def medians_in_words(figures: Statistics, locale: str) -> list[str]:
+def medians_in_words(figures: case_cards.Statistics, locale: str) -> list[str]:
     """Medians, and how often drafts were edited and the first one was taken; one sentence where there is too little."""
     lines: list[str] = []
     if figures.median_seconds_to_draft is not None:
@@ -222,7 +213,7 @@ def medians_in_words(figures: Statistics, locale: str) -> list[str]:
     return lines or [gettext("Fewer than five cases: not enough data for times and shares.", locale)]
 
 
-def lately_text(decisions: Sequence[RecentDecision], reader: Reader, limit: int) -> str:
+def lately_text(decisions: Sequence[case_cards.RecentDecision], reader: Reader, limit: int) -> str:
     """The newest decisions in at most ``limit`` units, newest first; the oldest lose their links, then their place."""
     title = reader.markup.heading(gettext("Decided lately", reader.locale))
     if not decisions:
@@ -234,10 +225,10 @@ def lately_text(decisions: Sequence[RecentDecision], reader: Reader, limit: int)
     return fit([Segment("lines", 0, (title,)), *segments], limit, units)["lines"]
 
 
-def _decision(decision: RecentDecision, reader: Reader) -> tuple[str, str]:
+def _decision(decision: case_cards.RecentDecision, reader: Reader) -> tuple[str, str]:
     """One line, with a link to the post and without."""
     locale, markup = reader.locale, reader.markup
-    case = gettext("case {case}", locale, case=short_number(decision.case_id))
+    case = gettext("case {case}", locale, case=case_cards.short_number(decision.case_id))
     when, name = markup.from_now(decision.at), markup.inert(decision.by, _NAME)
     what = reader.told(decision.reason, _REASON)
     linked = markup.link(case, markup.post_url(decision.post))
@@ -258,7 +249,7 @@ async def exported(governance: Governance, platform: str, community: str, by: Pe
 PANEL: Final = "cases"
 
 
-def cases_panel(cases: OpenCases, reader: Reader) -> Panel:
+def cases_panel(cases: case_cards.OpenCases, reader: Reader) -> Panel:
     """One page, with buttons to its neighbours; a button's field is the number of the page."""
     locale = reader.locale
     lines = [reader.markup.heading(gettext("Open cases: {count}", locale, count=cases.total))]
@@ -277,10 +268,10 @@ def page_of(field: str) -> int:
     return int(field) if field.isascii() and field.isdecimal() and len(field) < 7 else 0
 
 
-def _line(case: OpenCase, reader: Reader) -> str:
+def _line(case: case_cards.OpenCase, reader: Reader) -> str:
     locale, markup = reader.locale, reader.markup
     parts = [
-        markup.ours(f"**{short_number(case.case_id)}**"),
+        markup.ours(f"**{case_cards.short_number(case.case_id)}**"),
         translated(state_words(case.state), locale),
         markup.from_now(case.opened_at),
     ]
@@ -292,7 +283,7 @@ def _line(case: OpenCase, reader: Reader) -> str:
     return " · ".join(parts)
 
 
-def _buttons(cases: OpenCases, locale: str) -> tuple[PanelButton, ...]:
+def _buttons(cases: case_cards.OpenCases, locale: str) -> tuple[PanelButton, ...]:
     buttons = []
     if cases.page > 0:
         buttons.append(PanelButton(str(cases.page - 1), gettext("Earlier cases", locale)))

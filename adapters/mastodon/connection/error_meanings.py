@@ -8,13 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from mastodon.errors import (
-    MastodonAPIError,
-    MastodonError,
-    MastodonNotFoundError,
-    MastodonServerError,
-    MastodonUnauthorizedError,
-)
+from mastodon import errors
 
 from core.errors import AmbiguousSend, AntiphonError, BadSettings, PlatformBusy, PlatformUnavailable
 from core.i18n.sentences import Sentence, sentence
@@ -35,7 +29,7 @@ class RateLimit(Exception):
         self.seconds = seconds
 
 
-FAULTS: Final = (MastodonError, NotReached, RateLimit, OSError, TimeoutError)
+FAULTS: Final = (errors.MastodonError, NotReached, RateLimit, OSError, TimeoutError)
 """What ``MastodonClient.call`` may raise when the instance, or the way to it, is at fault."""
 
 
@@ -43,14 +37,14 @@ def status_of(error: BaseException) -> int | None:
     """The HTTP status with which an instance refused; ``None`` where it gave no answer."""
     if isinstance(error, RateLimit):
         return 429
-    if isinstance(error, MastodonAPIError) and len(error.args) > 1 and isinstance(error.args[1], int):
+    if isinstance(error, errors.MastodonAPIError) and len(error.args) > 1 and isinstance(error.args[1], int):
         return error.args[1]
     return None
 
 
 def is_gone(error: BaseException | None) -> bool:
     """Whether an error says that a status is not there, or is not shown to us."""
-    return isinstance(error, MastodonNotFoundError)
+    return isinstance(error, errors.MastodonNotFoundError)
 
 
 def is_passing(error: BaseException | None) -> bool:
@@ -59,7 +53,7 @@ def is_passing(error: BaseException | None) -> bool:
     return status is None or status == 429 or status >= 500
 
 
-def refuses_quote_policy(error: MastodonAPIError) -> bool:
+def refuses_quote_policy(error: errors.MastodonAPIError) -> bool:
     """Whether a server posted nothing because it knows no ``quote_approval_policy``, or not this one."""
     words = str(error.args[-1]) if status_of(error) in (400, 422) else ""
     return "quote" in words.casefold()
@@ -69,7 +63,7 @@ def of_connection(error: BaseException) -> AntiphonError:
     """Why we cannot be connected."""
     if isinstance(error, AntiphonError):
         return error
-    if isinstance(error, MastodonUnauthorizedError):
+    if isinstance(error, errors.MastodonUnauthorizedError):
         return BadSettings(sentence("The instance does not accept the token of Mastodon."), remedy=_LOG_IN)
     if status_of(error) == 403:
         return BadSettings(
@@ -87,7 +81,7 @@ def of_send(error: BaseException) -> AntiphonError:
     if isinstance(error, RateLimit):
         return _busy(sentence("The instance of Mastodon asks to wait."), error.seconds)
     status = status_of(error)
-    if status is None or isinstance(error, MastodonServerError) or status >= 500:
+    if status is None or isinstance(error, errors.MastodonServerError) or status >= 500:
         return AmbiguousSend(
             sentence("The instance of Mastodon gave no clear answer."),
             remedy=sentence("It is looked up there by itself."),

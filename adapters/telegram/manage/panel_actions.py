@@ -18,21 +18,8 @@ from adapters.common.manage.panels import FormField, Panel, PanelChoice
 from adapters.telegram.connection.client import TelegramClient, UpdateEvent
 from adapters.telegram.connection.error_meanings import FAULTS
 from adapters.telegram.connection.refs import NAME, carried_to
+from adapters.telegram.manage import messages
 from adapters.telegram.manage.groups import Group, GroupManager, group_of, manager_of
-from adapters.telegram.manage.messages import (
-    OPENING,
-    REVIEW_HERE,
-    PanelPress,
-    choice_message,
-    form_message,
-    panel_message,
-    press_data,
-    pressed,
-    question,
-    toggled,
-    token_of,
-    value_by,
-)
 from adapters.telegram.manage.private_chat import PrivateChat
 from adapters.telegram.manage.reports import REPORTS, Reports
 from core.desk.rules.roles import OnCommunity
@@ -55,7 +42,7 @@ class PanelActions:
     async def hear_press(self, heard: UpdateEvent) -> bool:
         """Answer a press on one of our buttons; any other is left alone."""
         query = heard.update.callback_query
-        press = pressed(query.data or "") if query is not None else None
+        press = messages.pressed(query.data or "") if query is not None else None
         if query is None or press is None:
             return False
         await self._settle(query)
@@ -72,7 +59,7 @@ class PanelActions:
     async def hear_answer(self, heard: UpdateEvent) -> bool:
         """Take what a person typed as the answer to a question of ours; any other message is left alone."""
         message = heard.update.message
-        press = None if message is None else pressed(carried_to(message, int(self._client.own_id())))
+        press = None if message is None else messages.pressed(carried_to(message, int(self._client.own_id())))
         if message is None or message.from_user is None or press is None or message.chat.type != ChatType.PRIVATE:
             return False
         chat = PrivateChat(self._client, message.from_user)
@@ -103,15 +90,15 @@ class PanelActions:
         """Let cards be shown in a place, and show the panel that says so, or why not."""
         await self._choose(chat, manager, PanelAnswer(setup.PANEL, "review_channel", (channel,)), channel)
 
-    async def _press(self, chat: PrivateChat, press: PanelPress) -> None:
+    async def _press(self, chat: PrivateChat, press: messages.PanelPress) -> None:
         manager = await manager_of(self._client, chat.user, press.community)
         if press.panel in REPORTS:
             await self._reports.show(chat, manager, press.panel, press.field)
             return
         await require(self._client.desk, manager, OnCommunity.CONFIGURE)
-        if press.field == REVIEW_HERE:
+        if press.field == messages.REVIEW_HERE:
             await self.choose_review(chat, manager, str(chat.user.id))
-        elif press.field.startswith(OPENING):
+        elif press.field.startswith(messages.OPENING):
             await self._open(chat, manager, press)
         elif PanelAnswer(press.panel, press.field).opens_form:
             await self._ask(chat, manager, press)
@@ -120,21 +107,21 @@ class PanelActions:
         else:
             await self._choose(chat, manager, PanelAnswer(press.panel, press.field))
 
-    async def _open(self, chat: PrivateChat, manager: GroupManager, press: PanelPress) -> None:
+    async def _open(self, chat: PrivateChat, manager: GroupManager, press: messages.PanelPress) -> None:
         group = await self._group(manager)
         panel = await self._choosing.panel(manager, press.panel, group)
-        await self._put(chat, manager, panel, group, press.field.removeprefix(OPENING))
+        await self._put(chat, manager, panel, group, press.field.removeprefix(messages.OPENING))
 
-    async def _value(self, chat: PrivateChat, manager: GroupManager, press: PanelPress) -> None:
+    async def _value(self, chat: PrivateChat, manager: GroupManager, press: messages.PanelPress) -> None:
         """One value of a choice was pressed: set it, or set it no more, by what is chosen now."""
         group = await self._group(manager)
         now = await self._choosing.panel(manager, press.panel, group)
         choice = _choice(now, press.field)
-        value = None if choice is None else value_by(press.token, choice, group, manager.locale)
+        value = None if choice is None else messages.value_by(press.token, choice, group, manager.locale)
         if choice is None or value is None:
             await self._put(chat, manager, now, group)
             return
-        chosen = PanelAnswer(press.panel, press.field, toggled(choice, value))
+        chosen = PanelAnswer(press.panel, press.field, messages.toggled(choice, value))
         panel = await self._choosing.answer(manager, chosen, group)
         await self._put(chat, manager, panel, group, press.field)
 
@@ -143,17 +130,17 @@ class PanelActions:
         panel = await self._choosing.answer(manager, chosen, group)
         await self._put(chat, manager, panel, await self._group(manager))
 
-    async def _ask(self, chat: PrivateChat, manager: GroupManager, press: PanelPress) -> None:
+    async def _ask(self, chat: PrivateChat, manager: GroupManager, press: messages.PanelPress) -> None:
         """Ask for the only field of a form, or for the one that was chosen; else offer its fields."""
         form = await self._choosing.form(manager, PanelAnswer(press.panel, press.field), await self._group(manager))
         field = form.fields[0] if len(form.fields) == 1 else _field(form.fields, press.token)
         if field is None:
-            await chat.put(form_message(form, press.field, manager.community, manager.reader))
+            await chat.put(messages.form_message(form, press.field, manager.community, manager.reader))
             return
-        data = press_data(manager.community, press.panel, press.field, field.name)
-        await chat.ask(question(field, data, manager.reader, self._client.bot.username))
+        data = messages.press_data(manager.community, press.panel, press.field, field.name)
+        await chat.ask(messages.question(field, data, manager.reader, self._client.bot.username))
 
-    async def _typed(self, chat: PrivateChat, press: PanelPress, text: str) -> None:
+    async def _typed(self, chat: PrivateChat, press: messages.PanelPress, text: str) -> None:
         """Set the field that was asked for; the form's others keep what they have."""
         manager = await manager_of(self._client, chat.user, press.community)
         group = await self._group(manager)
@@ -178,10 +165,10 @@ class PanelActions:
     async def _put(self, chat: PrivateChat, manager: GroupManager, panel: Panel, group: Group, field: str = "") -> None:
         choice = _choice(panel, field)
         if choice is None:
-            message = panel_message(panel, group, manager.community, manager.reader)
+            message = messages.panel_message(panel, group, manager.community, manager.reader)
         else:
             bot = self._client.bot.username
-            message = choice_message(panel, choice, group, manager.community, manager.reader, bot)
+            message = messages.choice_message(panel, choice, group, manager.community, manager.reader, bot)
         await chat.put(message)
 
 
@@ -190,4 +177,4 @@ def _choice(panel: Panel, field: str) -> PanelChoice | None:
 
 
 def _field(fields: tuple[FormField, ...], token: str) -> FormField | None:
-    return next((field for field in fields if token_of(field.name) == token), None)
+    return next((field for field in fields if messages.token_of(field.name) == token), None)

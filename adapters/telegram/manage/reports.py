@@ -9,16 +9,8 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Final
 
+from adapters.common.manage import reports
 from adapters.common.manage.managers import require
-from adapters.common.manage.reports import (
-    Watch,
-    cases_panel,
-    exported,
-    lately_text,
-    page_of,
-    statistics_text,
-    status_text,
-)
 from adapters.telegram.connection.client import TelegramClient
 from adapters.telegram.connection.refs import NAME
 from adapters.telegram.manage.groups import GroupManager, group_of
@@ -78,8 +70,8 @@ class Reports:
         group = await group_of(self._client, manager, policy.review_channel)
         watched = self._detector if policy.watched_channels else None
         unread = group.unread(manager.locale) if policy.watched_channels or policy.reaction else ""
-        watch = Watch(unread, self._left_out(), frozenset() if watched is None else watched.languages)
-        return PanelMessage(status_text(status, watch, group.lacking(policy, manager.locale), manager.reader))
+        watch = reports.Watch(unread, self._left_out(), frozenset() if watched is None else watched.languages)
+        return PanelMessage(reports.status_text(status, watch, group.lacking(policy, manager.locale), manager.reader))
 
     async def _statistics(self, _chat: PrivateChat, manager: GroupManager, field: str) -> PanelMessage:
         days = int(field if field in _DAYS else _DAYS[0])
@@ -93,11 +85,13 @@ class Reports:
             for number in _DAYS
             if number != str(days)
         ]
-        return PanelMessage(statistics_text(statistics, days, manager.reader), buttons(others))
+        return PanelMessage(reports.statistics_text(statistics, days, manager.reader), buttons(others))
 
     async def _cases(self, _chat: PrivateChat, manager: GroupManager, field: str) -> PanelMessage:
-        cases = await self._client.desk.casework.open_cases(NAME, manager.community, manager.person, page_of(field))
-        panel = cases_panel(cases, manager.reader)
+        cases = await self._client.desk.casework.open_cases(
+            NAME, manager.community, manager.person, reports.page_of(field)
+        )
+        panel = reports.cases_panel(cases, manager.reader)
         others = [(button.label, press_data(manager.community, "cases", button.field)) for button in panel.buttons]
         return PanelMessage("\n".join(part for part in panel.parts if isinstance(part, str)), buttons(others))
 
@@ -130,14 +124,16 @@ class Reports:
 
     async def _lately(self, _chat: PrivateChat, manager: GroupManager, _field: str) -> PanelMessage:
         decisions = await self._client.desk.governance.lately(NAME, manager.community, manager.person)
-        return PanelMessage(lately_text(decisions, manager.reader, MAX_CHARACTERS))
+        return PanelMessage(reports.lately_text(decisions, manager.reader, MAX_CHARACTERS))
 
     async def _export(self, chat: PrivateChat, manager: GroupManager, field: str) -> PanelMessage:
         locale = manager.locale
         await require(self._client.desk, manager, OnCommunity.EXPORT)
         offered = [(words, press_data(manager.community, "export", suffix)) for suffix, words in _SUFFIXES.items()]
         if field in _SUFFIXES:
-            rows, data = await exported(self._client.desk.governance, NAME, manager.community, manager.person, field)
+            rows, data = await reports.exported(
+                self._client.desk.governance, NAME, manager.community, manager.person, field
+            )
             if len(data) > _MOST_BYTES:
                 raise BadInput(
                     gettext("The file is larger than Telegram takes.", locale),

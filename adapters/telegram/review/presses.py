@@ -26,7 +26,7 @@ from adapters.common.words.markup import Reader
 from adapters.telegram.connection.client import TelegramClient, UpdateEvent
 from adapters.telegram.connection.error_meanings import FAULTS
 from adapters.telegram.connection.refs import HOST, NAME, carried_to, channel_of, topic_of
-from adapters.telegram.review.layout import HtmlMessage, card_message, carried_by, carried_data, screen_message
+from adapters.telegram.review import layout
 from adapters.telegram.review.private_words import EphemeralSupport, PrivateWords, Spot
 from adapters.telegram.review.refusals import chat_full
 from adapters.telegram.review.surface import TelegramReviewSurface
@@ -42,21 +42,21 @@ _MAX_NOTE: Final = 500
 _TITLE, _NAME, _PLACEHOLDER = 100, 40, 64
 
 
-def prompt(dialog: Dialog, username: str, person: int, name: str, locale: str) -> tuple[HtmlMessage, ForceReply]:
+def prompt(dialog: Dialog, username: str, person: int, name: str, locale: str) -> tuple[layout.HtmlMessage, ForceReply]:
     """A dialog as a message that this person's app answers; the draft stands in a block to copy, or goes as a file.
 
     Args:
         username: the bot's.
         person: who is asked, and ``name`` what they call themselves.
     """
-    data = carried_data(dialog.target, person)
+    data = layout.carried_data(dialog.target, person)
     title = f'<a href="https://{HOST}/{username}?start={data}">{MARKUP.inert(dialog.title, _TITLE)}</a>'
     request = gettext("Answer this message with the text.", locale)
     called = f'<a href="tg://user?id={person}">{MARKUP.inert(name, _NAME)}</a>'
     block = MARKUP.exact(dialog.text) if dialog.text else ""
     files = (TextFile("draft.txt", dialog.text),) if block is None else ()
     text = "\n".join(part for part in (title, f"{called}: {request}", block) if part)
-    return HtmlMessage(text, files=files), ForceReply(
+    return layout.HtmlMessage(text, files=files), ForceReply(
         selective=True, input_field_placeholder=dialog.label[:_PLACEHOLDER]
     )
 
@@ -146,14 +146,14 @@ class TelegramPress:
     async def answer(self, screen: Screen) -> None:
         """Show this person a message, ephemerally where the server offers it."""
         if self._is_private:
-            await self.words.write(screen_message(screen, self.words.spot.person))
+            await self.words.write(layout.screen_message(screen, self.words.spot.person))
         else:
             await self.words.warn(_in_plain_words(screen))
 
     async def answer_card(self, card: Card) -> None:
         """Show this person a card."""
         if self._is_private:
-            await self.words.write(card_message(card, self.locale))
+            await self.words.write(layout.card_message(card, self.locale))
 
     async def replace(self, screen: Screen) -> None:
         """Show a message in place of the answer that was pressed, so that nothing in it can be pressed again."""
@@ -163,7 +163,7 @@ class TelegramPress:
         """Say what came of a decision: in a message, or over the chat where Telegram takes none just now."""
         try:
             if in_place and self._is_private and not self.is_on_card:
-                await self.words.replace(screen_message(screen, self.words.spot.person))
+                await self.words.replace(layout.screen_message(screen, self.words.spot.person))
             else:
                 await self.answer(screen)
         except PlatformBusy:
@@ -218,7 +218,7 @@ class CardPresses:
     async def pressed(self, heard: UpdateEvent) -> bool:
         """Answer a press of a button of ours."""
         query = heard.update.callback_query
-        carried = carried_by(query.data or "") if query is not None else None
+        carried = layout.carried_by(query.data or "") if query is not None else None
         if query is None or carried is None or query.message is None:
             return False
         words = PrivateWords(self._client, _pressed_spot(query, query.message, heard), self._whispering)
@@ -235,7 +235,7 @@ class CardPresses:
     async def written(self, heard: UpdateEvent) -> bool:
         """Take a message that answers a prompt of ours."""
         message = heard.update.message
-        carried = None if message is None else carried_by(carried_to(message, int(self._client.own_id())))
+        carried = None if message is None else layout.carried_by(carried_to(message, int(self._client.own_id())))
         if message is None or carried is None or carried.target.act not in SUBMITTED:
             return False
         words = PrivateWords(self._client, _written_spot(message), self._whispering)
@@ -281,7 +281,7 @@ class CardPresses:
         except PlatformUnavailable as err:
             _LOG.warning("An answer to a prompt was not answered: %s", err.message)
         else:
-            await words.write(HtmlMessage(text))
+            await words.write(layout.HtmlMessage(text))
 
     def _press(self, words: PrivateWords, user: telegram.User, target: Target, *, is_on_card: bool) -> TelegramPress:
         return TelegramPress(self._client, self._surface, words, target, is_on_card, user.language_code)

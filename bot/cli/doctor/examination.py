@@ -20,16 +20,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from bot.cli.doctor.database import examine_backups, examine_database, is_there, opened
-from bot.compose.engine import (
-    OnPreparing,
-    has_no_model,
-    make_folder,
-    open_embedder,
-    open_judge,
-    open_knowledge,
-    open_model,
-    open_scorers,
-)
+from bot.compose import engine
 from bot.compose.platforms import configured_platforms
 from bot.compose.voices import check_reachable
 from bot.compose.writers import server_of, writer_of
@@ -375,7 +366,7 @@ async def examine_knowledge(settings: Settings, *names: str) -> list[Finding]:
 
 
 async def _heads(settings: Settings) -> str:
-    embedder = open_embedder(settings)
+    embedder = engine.open_embedder(settings)
     readers = Readers.load(embedder)
     await asyncio.to_thread(readers.posts.hateful, ["Good morning."])
     await asyncio.to_thread(readers.drafts.read, "Good morning.", ["Good morning."])
@@ -383,7 +374,7 @@ async def _heads(settings: Settings) -> str:
 
 
 async def _scorers(settings: Settings) -> str:
-    scorers = await open_scorers(settings)
+    scorers = await engine.open_scorers(settings)
     if scorers.notes:
         raise AntiphonError(
             f"{'; '.join(scorers.notes)}.",
@@ -396,7 +387,7 @@ async def _scorers(settings: Settings) -> str:
 
 async def _knowledge(settings: Settings) -> str:
     alone = settings.model_copy(update={"kb": settings.kb.model_copy(update={"reranker": ""})})
-    search = open_knowledge(alone, open_embedder(settings))
+    search = engine.open_knowledge(alone, engine.open_embedder(settings))
     evidence = await search.search(EvidenceQuery(("equal rights and dignity",), "Everyone is born equal."))
     if evidence.notes:
         is_local = settings.kb.index == "local"
@@ -413,7 +404,7 @@ async def _library(settings: Settings) -> str:
     def look() -> tuple[int, int]:
         library = Library(settings.library_folder)
         try:
-            shelf = LocalShelf(library, open_embedder(settings))
+            shelf = LocalShelf(library, engine.open_embedder(settings))
             if damage := shelf.damage_of_words():
                 raise IndexUnavailable(
                     f"The library's index is damaged: {damage}.", remedy="Run: antiphon kb verify --repair."
@@ -445,7 +436,7 @@ async def _reranker(settings: Settings) -> str:
 _ADD: Final = "pip install 'antiphon[embedded]'"
 
 
-async def examine_models(settings: Settings, on_preparing: OnPreparing | None = None) -> list[Finding]:
+async def examine_models(settings: Settings, on_preparing: engine.OnPreparing | None = None) -> list[Finding]:
     """Whether the model that writes the drafts answers, and the one that compares them."""
     writer = await finding_of("language model", partial(_model, settings, on_preparing))
     return [writer, await finding_of("judge", partial(_judge, settings, writer))]
@@ -492,11 +483,11 @@ async def _prepared(settings: Settings) -> str:
     )
 
 
-async def _model(settings: Settings, on_preparing: OnPreparing | None) -> str:
-    if has_no_model(settings):
+async def _model(settings: Settings, on_preparing: engine.OnPreparing | None) -> str:
+    if engine.has_no_model(settings):
         return f"none: replies are those that people prepared; {_ADD} adds one"
     await check_reachable(settings, "llm")
-    async with open_model(settings, on_preparing) as model:
+    async with engine.open_model(settings, on_preparing) as model:
         if settings.llm.backend == "embedded":
             await ask_letter(model)
             return "embedded model answers with log-probabilities"
@@ -508,11 +499,11 @@ async def _model(settings: Settings, on_preparing: OnPreparing | None) -> str:
 async def _judge(settings: Settings, writer: Finding) -> str:
     """The judge's own server, or what was found of the model that writes the drafts where that one compares them."""
     await check_reachable(settings, "judge")
-    async with open_judge(settings) as judge:
+    async with engine.open_judge(settings) as judge:
         if judge is None:
             if not writer.ok:
                 raise AntiphonError("the language model compares the drafts, and does not work.", remedy=writer.remedy)
-            if has_no_model(settings):
+            if engine.has_no_model(settings):
                 return "none: there are no drafts of a language model to compare"
             return f"the language model compares the drafts, in {settings.judge.format}"
         if settings.judge.format is JudgeFormat.LETTERS:
@@ -540,7 +531,7 @@ async def _settings(settings: Settings) -> str:
 
 
 async def _disk(settings: Settings) -> str:
-    make_folder(settings.cache_folder, "kb.cache_folder")
+    engine.make_folder(settings.cache_folder, "kb.cache_folder")
     folders = {"the cache": settings.cache_folder, "backups": settings.backup_folder}
     if isinstance(settings.database_place, Path):
         folders["the database"] = settings.database_path.parent
@@ -557,7 +548,7 @@ def _existing(folder: Path) -> Path:
     return next(place for place in (folder, *folder.absolute().parents) if place.exists())
 
 
-async def examine(settings: Settings, on_preparing: OnPreparing | None = None) -> AsyncIterator[Finding]:
+async def examine(settings: Settings, on_preparing: engine.OnPreparing | None = None) -> AsyncIterator[Finding]:
     """Every check, in the order in which things are needed, each as soon as it is made: to load models takes minutes.
 
     Args:

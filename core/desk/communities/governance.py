@@ -16,6 +16,7 @@ from typing import Final
 
 from sqlalchemy import delete, select
 
+from core.desk import schema
 from core.desk.communities.decisions import CommunityDesk, set_policy
 from core.desk.communities.export import Format, export, write_export
 from core.desk.communities.native_roles import BY_PLATFORM, LiveRoles, keep_native
@@ -26,16 +27,6 @@ from core.desk.rules.desk_ports import PolicyChanges
 from core.desk.rules.input_checks import check_text
 from core.desk.rules.policy import CommunityPolicy, differences, elsewhere, to_json, with_channel_moved
 from core.desk.rules.roles import OnCase, OnCommunity, Person, Role
-from core.desk.schema import (
-    AuditRow,
-    BoardTroubleRow,
-    CaseRow,
-    Change,
-    CommunityRow,
-    KnownNameRow,
-    MembershipRow,
-    WatchDayRow,
-)
 from core.desk.store import communities, finds, people
 from core.desk.store.audit import record
 from core.desk.store.communities import Community, policy_of
@@ -55,7 +46,7 @@ async def moved(session: Session, platform: str, old: str, new: str) -> frozense
 
     A community that somebody set up under the new id already stays as it is, beside the one under the old id.
     """
-    query = select(CommunityRow.id).filter_by(platform=platform).order_by(CommunityRow.id)
+    query = select(schema.CommunityRow.id).filter_by(platform=platform).order_by(schema.CommunityRow.id)
     locked = [await communities.load(session, own, lock=True) for own in list(await session.scalars(query))]
     by_name = {community.name: community for community in locked}
     before, after = by_name.get(old), by_name.get(new)
@@ -64,7 +55,7 @@ async def moved(session: Session, platform: str, old: str, new: str) -> frozense
         if after is not None:
             await _drop(session, after, f"{before.id} has this place now")
         reason = f"its id on {platform} is {new}; it was {old}"
-        setting = Change.SETTING
+        setting = schema.Change.SETTING
         await communities.change(session, before.id, actor=BY_PLATFORM, reason=reason, what=setting, name=new)
         channels.add(new)
     for community in locked:
@@ -84,7 +75,7 @@ async def _follow(session: Session, community: Community, old: str, new: str) ->
         return False
     reason = f"{old} has the id {new}: {', '.join(changed)}"
     await communities.change(
-        session, community.id, actor=BY_PLATFORM, reason=reason, what=Change.SETTING, policy=to_json(following)
+        session, community.id, actor=BY_PLATFORM, reason=reason, what=schema.Change.SETTING, policy=to_json(following)
     )
     await review_cards.were_left_behind(session, community.id, old)
     return True
@@ -102,18 +93,20 @@ async def _follow_elsewhere(session: Session, platform: str, old: str, new: str)
 
 async def _is_untouched(session: Session, community: Community) -> bool:
     """Whether a community was only met: it has no case, and nobody ever decided anything about it."""
-    if await session.scalar(select(CaseRow.id).filter_by(community_id=community.id).limit(1)):
+    if await session.scalar(select(schema.CaseRow.id).filter_by(community_id=community.id).limit(1)):
         return False
-    decided = select(AuditRow.id).filter_by(stream=community.id).where(AuditRow.actor.not_in(_NOBODY))
+    decided = select(schema.AuditRow.id).filter_by(stream=community.id).where(schema.AuditRow.actor.not_in(_NOBODY))
     return await session.scalar(decided.limit(1)) is None
 
 
 async def _drop(session: Session, community: Community, reason: str) -> None:
     """Delete a community that was only met; its audit log stays, and ends by saying so."""
-    for table in (MembershipRow, KnownNameRow, WatchDayRow, BoardTroubleRow):
+    for table in (schema.MembershipRow, schema.KnownNameRow, schema.WatchDayRow, schema.BoardTroubleRow):
         await session.execute(delete(table).filter_by(community_id=community.id))
-    await session.execute(delete(CommunityRow).filter_by(id=community.id))
-    await record(session, community.id, community.version + 1, actor=BY_PLATFORM, reason=reason, change=Change.DELETED)
+    await session.execute(delete(schema.CommunityRow).filter_by(id=community.id))
+    await record(
+        session, community.id, community.version + 1, actor=BY_PLATFORM, reason=reason, change=schema.Change.DELETED
+    )
 
 
 _LOG = logging.getLogger(__name__)

@@ -16,6 +16,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from datetime import timedelta
 from typing import Final
 
+from core import errors
 from core.desk.communities.native_roles import keep_native
 from core.desk.database.connection import Database, Session
 from core.desk.rules.approval import CaseState, text_hash
@@ -37,17 +38,6 @@ from core.desk.store import outbox as store
 from core.desk.store.cases import LOOK_AGAIN, load, load_expected
 from core.desk.store.outbox import Entry, entry_of
 from core.desk.store.people import member, require_on_case
-from core.errors import (
-    AntiphonError,
-    NeverShownAgain,
-    NotAllowed,
-    PlaceClosed,
-    PlatformBusy,
-    PlatformUnavailable,
-    StoreUnavailable,
-    TextHidden,
-    TextRefused,
-)
 from core.i18n.sentences import Sentence, joined, sentence
 from core.models import PostRef, SentReply
 
@@ -232,7 +222,7 @@ class UnknownSends:
             row.lease_until = session.moment + self._rules.lease
             try:
                 reply = entry.reply()
-            except NotAllowed as err:
+            except errors.NotAllowed as err:
                 why = joined(sentence("The send was interrupted."), err.message)
                 return await end(session, entry, CaseState.NEEDS_PERSON, why)
             hold_seconds = self._rules.hold_seconds
@@ -302,7 +292,7 @@ class UnknownSends:
             await load_expected(session, case_id, version, CaseState.NEEDS_PERSON)
             newest = await store.newest(session, case_id)
             if newest is None or newest.state is not OutboxState.UNKNOWN:
-                raise NotAllowed(sentence("Whether the reply was posted is known already."), remedy=LOOK_AGAIN)
+                raise errors.NotAllowed(sentence("Whether the reply was posted is known already."), remedy=LOOK_AGAIN)
             entry = await entry_of(session, newest.approval_id, lock=True)
             if stands:
                 entry.row.remote_message, entry.row.posted_at = message, entry.row.first_sent_at
@@ -384,7 +374,7 @@ class Outbox:
             for step in (self.send_due, self.recover, self.carry_out_retractions):
                 try:
                     await step(of)
-                except StoreUnavailable as err:
+                except errors.StoreUnavailable as err:
                     _LOG.warning("the outbox waits for the database: %s", err)
             await pause(stop, self._poll_seconds)
 
@@ -465,9 +455,9 @@ class Outbox:
             with about(platform=platform):
                 try:
                     delivery = await bring_to_its_end(approval_id)
-                except StoreUnavailable:
+                except errors.StoreUnavailable:
                     raise
-                except AntiphonError as err:
+                except errors.AntiphonError as err:
                     _LOG.error("approval %s: %s", approval_id, err)
                     continue
             if delivery is not None:
@@ -490,7 +480,7 @@ class Outbox:
         """Look at the platform once more, take the lease and send."""
         try:
             changed = await self._changed(entry)
-        except StoreUnavailable:
+        except errors.StoreUnavailable:
             raise
         except Exception as err:
             why = sentence("The platform cannot be asked before the send: {why}", why=cause(err))
@@ -509,7 +499,7 @@ class Outbox:
         """
         try:
             return await self._change(entry)
-        except (PlaceClosed, TextRefused) as err:
+        except (errors.PlaceClosed, errors.TextRefused) as err:
             return err.said
 
     async def _change(self, entry: Entry) -> str | None:
@@ -520,11 +510,11 @@ class Outbox:
                 await self._ledger.keep_roles(entry, person, await self._gate.roles(ref, person.user))
         try:
             original = await self._gate.read(ref)
-        except TextHidden as hidden:
+        except errors.TextHidden as hidden:
             if not entry.case.post.revision:
                 raise
             return None if hidden.revision == entry.case.post.revision else CHANGED
-        except NeverShownAgain:
+        except errors.NeverShownAgain:
             return None
         if original is None:
             return GONE
@@ -537,11 +527,11 @@ class Outbox:
         """
         try:
             posted = await self._gate.send(lease.reply, lambda: self._ticks() - started <= lease.hold_seconds)
-        except PlatformBusy as err:
+        except errors.PlatformBusy as err:
             if lease.is_first:
                 return await self._ledger.busy(lease, err.said, err.retry_after_seconds)
             return await self._ledger.unknown(lease, _not_again(err))
-        except PlatformUnavailable as err:
+        except errors.PlatformUnavailable as err:
             if lease.is_first:
                 return await self._ledger.failed(lease, err.said)
             return await self._ledger.unknown(lease, _not_again(err))
@@ -581,7 +571,7 @@ class Outbox:
             return await self._unknown.park(lease, why)
         try:
             changed = await self._changed(entry)
-        except StoreUnavailable:
+        except errors.StoreUnavailable:
             raise
         except Exception as err:
             return await self._unknown.wait(lease, joined(why, cause(err)), window)
@@ -592,11 +582,11 @@ class Outbox:
         return await self._post(again, started) if isinstance(again, SendLease) else again
 
 
-def _not_again(err: PlatformUnavailable) -> Sentence:
+def _not_again(err: errors.PlatformUnavailable) -> Sentence:
     return sentence("It was not sent again: {why}", why=err.said)
 
 
 def _failure(err: Exception, what: Sentence) -> Sentence:
     """What went wrong, for the card: with Antiphon's own words about why, without a remedy; the log names the kind."""
     _LOG.warning("%s %s", what, type(err.__cause__ or err).__name__)
-    return joined(what, err.message) if isinstance(err, AntiphonError) else what
+    return joined(what, err.message) if isinstance(err, errors.AntiphonError) else what

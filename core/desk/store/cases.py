@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from sqlalchemy import and_, func, literal, or_, select, update
 
+from core import models
 from core.desk.database.connection import Session
 from core.desk.database.dialect import json_text
 from core.desk.rules.approval import CLOSED, CaseState, check_transition, state_words
@@ -23,22 +24,10 @@ from core.desk.store.people import name_of
 from core.desk.store.suggestion_documents import drop_preview
 from core.errors import BadInput, Conflict, NotAllowed
 from core.i18n.sentences import sentence
-from core.models import (
-    FlaggedPost,
-    Intent,
-    MessageWords,
-    Part,
-    PartKind,
-    PostRef,
-    Priority,
-    ThreadMessage,
-    Unread,
-    Wish,
-)
 
 DRAFT: Final = "draft"
 """The kind of the job that a queued case waits for."""
-_PLAIN: Final = (PartKind.OWN, "", "")
+_PLAIN: Final = (models.PartKind.OWN, "", "")
 LOOK_AGAIN: Final = sentence("Look at the case as it is now, and decide again.")
 CARDLESS: Final = frozenset({CaseState.CAPTURED, CaseState.FOLDED})
 """The states without a card in a review channel: the case waits for room, or is decided with another case."""
@@ -55,7 +44,7 @@ class Case:
     id: str
     version: int
     state: CaseState
-    post: FlaggedPost
+    post: models.FlaggedPost
     community_id: str
     created_at: datetime
     updated_at: datetime
@@ -111,7 +100,7 @@ async def all_cases(session: Session, *states: CaseState, community_id: str | No
     return [_case(row) for row in await session.scalars(query)]
 
 
-async def find_all(session: Session, refs: Collection[PostRef]) -> dict[PostRef, Case]:
+async def find_all(session: Session, refs: Collection[models.PostRef]) -> dict[models.PostRef, Case]:
     """The cases of those of the posts that have one."""
     distinct = set(refs)
     # Column by column, since SQLite uses no index for rows of values; what fits by chance is left out below.
@@ -285,7 +274,7 @@ async def _follow(session: Session, old: CaseState, case: Case, reason: str) -> 
             DRAFT,
             community_id=case.community_id,
             case_id=case.id,
-            priority=int(Priority.ASKED if was_asked else case.post.priority),
+            priority=int(models.Priority.ASKED if was_asked else case.post.priority),
         )
 
 
@@ -309,7 +298,7 @@ async def _conflict(session: Session, case: Case) -> Conflict:
     return Conflict(message, remedy=LOOK_AGAIN)
 
 
-async def set_wish(session: Session, case_id: str, wish: Wish) -> None:
+async def set_wish(session: Session, case_id: str, wish: models.Wish) -> None:
     """Replace what is wanted of the next draft of a case; a queued case has it from now on.
 
     Raises:
@@ -326,7 +315,7 @@ async def set_wish(session: Session, case_id: str, wish: Wish) -> None:
         )
 
 
-async def set_priority(session: Session, case_id: str, priority: Priority) -> None:
+async def set_priority(session: Session, case_id: str, priority: models.Priority) -> None:
     """Record that a case is more urgent than before."""
     await session.execute(
         update(CaseRow)
@@ -336,45 +325,50 @@ async def set_priority(session: Session, case_id: str, priority: Priority) -> No
     )
 
 
-def wish_to_json(wish: Wish) -> dict[str, Any]:
+def wish_to_json(wish: models.Wish) -> dict[str, Any]:
     """The wishes that were made, without those that were not."""
     return {name: value for name, value in asdict(wish).items() if value}
 
 
-def _wish(fields: dict[str, Any]) -> Wish:
+def _wish(fields: dict[str, Any]) -> models.Wish:
     intent = fields.get("intent")
-    return Wish(None if intent is None else Intent(intent), fields.get("language"), fields.get("tone", ""))
+    return models.Wish(
+        None if intent is None else models.Intent(intent), fields.get("language"), fields.get("tone", "")
+    )
 
 
-def words_to_json(words: MessageWords) -> dict[str, Any]:
+def words_to_json(words: models.MessageWords) -> dict[str, Any]:
     """The parts of a message and what of it is not read; empty for a plain message, whose text is kept itself."""
     if not words.unread and [(part.kind, part.author, part.name) for part in words.parts] in ([], [_PLAIN]):
         return {}
     return {"parts": [asdict(part) for part in words.parts], "unread": list(words.unread)}
 
 
-def _words(fields: dict[str, Any]) -> MessageWords:
-    parts = tuple(Part(PartKind(part["kind"]), part["text"], part["author"], part["name"]) for part in fields["parts"])
-    return MessageWords(parts, tuple(map(Unread, fields["unread"])))
+def _words(fields: dict[str, Any]) -> models.MessageWords:
+    parts = tuple(
+        models.Part(models.PartKind(part["kind"]), part["text"], part["author"], part["name"])
+        for part in fields["parts"]
+    )
+    return models.MessageWords(parts, tuple(map(models.Unread, fields["unread"])))
 
 
 def _case(row: CaseRow) -> Case:
-    post = FlaggedPost(
-        ref=PostRef(row.platform, row.community, row.channel, row.message),
+    post = models.FlaggedPost(
+        ref=models.PostRef(row.platform, row.community, row.channel, row.message),
         text=row.text,
         author=row.author,
         author_name=row.author_name,
         flagged_by=row.flagged_by,
         flagged_how=row.flagged_how,
         is_late=row.is_late,
-        thread=tuple(ThreadMessage(**message) for message in row.thread),
-        priority=Priority(row.priority),
+        thread=tuple(models.ThreadMessage(**message) for message in row.thread),
+        priority=models.Priority(row.priority),
         root=row.root,
         wish=_wish(row.wish),
         revision=row.revision,
         is_from_elsewhere=row.is_from_elsewhere,
         score=row.score,
-        words=_words(row.words) if row.words else MessageWords(),
+        words=_words(row.words) if row.words else models.MessageWords(),
     )
     return Case(
         id=row.id,

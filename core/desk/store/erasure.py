@@ -13,46 +13,13 @@ from typing import Any, Final
 
 from sqlalchemy import Text, cast, delete, exists, or_, select, update
 
+from core import models
+from core.desk import schema
 from core.desk.database.connection import Session
-from core.desk.schema import (
-    ApprovalRow,
-    CampaignRow,
-    CaseRow,
-    Change,
-    ClaimChoiceRow,
-    FirstApprovalRow,
-    FlaggerRow,
-    JobRow,
-    MembershipRow,
-    NoteRow,
-    NoticeRow,
-    OutboxRow,
-    OutcomeRow,
-    OwnCardRow,
-    PersonRow,
-    PreparedReplyRow,
-    PreviewRow,
-    ProposalRow,
-    ReviewCardRow,
-    SuggestionRow,
-)
 from core.desk.store.audit import record
 from core.desk.store.campaigns import forget_lead
 from core.desk.store.suggestion_documents import suggestion_from_json, suggestion_to_json
 from core.errors import StoreUnavailable
-from core.models import (
-    Claim,
-    Draft,
-    Evidence,
-    FlaggedPost,
-    Part,
-    PartKind,
-    PostRef,
-    Reading,
-    Receipt,
-    Suggestion,
-    joined_parts,
-)
 
 ERASED: Final = "[erased]"
 """The text that replaces a person's words."""
@@ -67,8 +34,8 @@ WORDS: Final = (
 """The tables that hold words or names, and so must be cleaned after an erasure."""
 
 _OF_CASES: Final = (
-    ApprovalRow, FirstApprovalRow, OutcomeRow, SuggestionRow, ClaimChoiceRow, PreviewRow, ProposalRow, ReviewCardRow,
-    NoticeRow, FlaggerRow, JobRow,
+    schema.ApprovalRow, schema.FirstApprovalRow, schema.OutcomeRow, schema.SuggestionRow, schema.ClaimChoiceRow,
+    schema.PreviewRow, schema.ProposalRow, schema.ReviewCardRow, schema.NoticeRow, schema.FlaggerRow, schema.JobRow,
 )  # fmt: skip
 
 
@@ -82,23 +49,23 @@ async def erase_case(session: Session, case_id: str, *, is_final: bool = True) -
     nothing: dict[str, Any] = {"text": "", "author_name": "", "thread": [], "words": {}, "wish": {}}
     nothing |= {"held_by": None, "held_until": None}
     await session.execute(
-        update(CaseRow)
-        .where(CaseRow.id == case_id)
-        .values(nothing | {"erased_at": erased_at, "unshown": CaseRow.unshown + 1})
+        update(schema.CaseRow)
+        .where(schema.CaseRow.id == case_id)
+        .values(nothing | {"erased_at": erased_at, "unshown": schema.CaseRow.unshown + 1})
         .execution_options(synchronize_session="fetch")
     )
     # The card itself is shown once more, without words: a digest of them would tell a guess from another.
-    await session.execute(update(ReviewCardRow).where(ReviewCardRow.case_id == case_id).values(digest=""))
-    for row in await session.scalars(select(SuggestionRow).filter_by(case_id=case_id)):
+    await session.execute(update(schema.ReviewCardRow).where(schema.ReviewCardRow.case_id == case_id).values(digest=""))
+    for row in await session.scalars(select(schema.SuggestionRow).filter_by(case_id=case_id)):
         row.document = _without_words(row.document)
-    for table in (ClaimChoiceRow, PreviewRow, ProposalRow, FlaggerRow, JobRow):
+    for table in (schema.ClaimChoiceRow, schema.PreviewRow, schema.ProposalRow, schema.FlaggerRow, schema.JobRow):
         await session.execute(delete(table).where(table.case_id == case_id))
-    await session.execute(delete(NoteRow).where(NoteRow.stream == case_id))
+    await session.execute(delete(schema.NoteRow).where(schema.NoteRow.stream == case_id))
     await forget_lead(session, case_id)
     if is_final:
         await session.execute(
-            update(ApprovalRow)
-            .where(ApprovalRow.case_id == case_id)
+            update(schema.ApprovalRow)
+            .where(schema.ApprovalRow.case_id == case_id)
             .values(text="", footer="", quote="")
             .execution_options(synchronize_session="fetch")
         )
@@ -110,43 +77,43 @@ async def forget_place(session: Session, case_id: str) -> None:
 
     Nothing leads back. A person who writes, is flagged and is erased again causes no collision.
     """
-    row = await session.get_one(CaseRow, case_id, populate_existing=True)
+    row = await session.get_one(schema.CaseRow, case_id, populate_existing=True)
     row.message = row.root = FORGOTTEN + case_id
     await session.flush()
 
 
 async def delete_case(session: Session, case_id: str) -> None:
     """Delete every row of a case but its audit lines, of which the last says so."""
-    case = await session.get_one(CaseRow, case_id)
+    case = await session.get_one(schema.CaseRow, case_id)
     reason = "its statistics were deleted"
-    await record(session, case_id, case.version + 1, actor="schedule", reason=reason, change=Change.DELETED)
-    approvals = select(ApprovalRow.id).where(ApprovalRow.case_id == case_id).scalar_subquery()
-    await session.execute(delete(OutboxRow).where(OutboxRow.approval_id.in_(approvals)))
+    await record(session, case_id, case.version + 1, actor="schedule", reason=reason, change=schema.Change.DELETED)
+    approvals = select(schema.ApprovalRow.id).where(schema.ApprovalRow.case_id == case_id).scalar_subquery()
+    await session.execute(delete(schema.OutboxRow).where(schema.OutboxRow.approval_id.in_(approvals)))
     for table in _OF_CASES:
         await session.execute(delete(table).where(table.case_id == case_id))
-    await session.execute(delete(NoteRow).where(NoteRow.stream == case_id))
+    await session.execute(delete(schema.NoteRow).where(schema.NoteRow.stream == case_id))
     await forget_lead(session, case_id)
-    led = select(CampaignRow.id).where(CampaignRow.lead_case_id == case_id).scalar_subquery()
-    await session.execute(update(CaseRow).where(CaseRow.campaign_id.in_(led)).values(campaign_id=None))
-    await session.execute(delete(CampaignRow).where(CampaignRow.lead_case_id == case_id))
-    await session.execute(delete(CaseRow).where(CaseRow.id == case_id))
+    led = select(schema.CampaignRow.id).where(schema.CampaignRow.lead_case_id == case_id).scalar_subquery()
+    await session.execute(update(schema.CaseRow).where(schema.CaseRow.campaign_id.in_(led)).values(campaign_id=None))
+    await session.execute(delete(schema.CampaignRow).where(schema.CampaignRow.lead_case_id == case_id))
+    await session.execute(delete(schema.CaseRow).where(schema.CaseRow.id == case_id))
 
 
 async def cases_quoting(session: Session, person: str) -> list[str]:
     """The ids of cases that quote a person, or name them in the thread around the post, or in a suggestion's copy."""
-    in_case = or_(cast(CaseRow.thread, Text).contains(person), cast(CaseRow.words, Text).contains(person))
-    in_copy = select(SuggestionRow.case_id).where(SuggestionRow.document.contains(person))
-    return sorted(await session.scalars(select(CaseRow.id).where(in_case).union(in_copy)))
+    in_case = or_(cast(schema.CaseRow.thread, Text).contains(person), cast(schema.CaseRow.words, Text).contains(person))
+    in_copy = select(schema.SuggestionRow.case_id).where(schema.SuggestionRow.document.contains(person))
+    return sorted(await session.scalars(select(schema.CaseRow.id).where(in_case).union(in_copy)))
 
 
 async def erase_turns(session: Session, case_id: str, person: str) -> int:
     """Erase what a person wrote in another person's case, in its thread or as a quote; returns how much that was."""
-    case = await session.get_one(CaseRow, case_id, populate_existing=True)
+    case = await session.get_one(schema.CaseRow, case_id, populate_existing=True)
     turns = [turn["author"] for turn in (*case.thread, *case.words.get("parts", ()))].count(person)
     case.thread = _without_turns(case.thread, person)
     case.text, case.words = _without_parts(case.text, case.words, person)
     case.unshown += 1
-    for row in await session.scalars(select(SuggestionRow).filter_by(case_id=case_id)):
+    for row in await session.scalars(select(schema.SuggestionRow).filter_by(case_id=case_id)):
         document = json.loads(row.document)
         post = document["post"]
         post["thread"] = _without_turns(post["thread"], person)
@@ -168,24 +135,30 @@ def _without_parts(text: str, words: dict[str, Any], person: str) -> tuple[str, 
     remaining = [
         part | {"author": "", "name": "", "text": ERASED} if part["author"] == person else part for part in parts
     ]
-    return joined_parts(Part(PartKind(part["kind"]), part["text"]) for part in remaining), words | {"parts": remaining}
+    return models.joined_parts(
+        models.Part(models.PartKind(part["kind"]), part["text"]) for part in remaining
+    ), words | {"parts": remaining}
 
 
 async def forget_unknown(session: Session, before: datetime) -> int:
     """Delete the link to people first seen before ``before`` whom no case, role, card or review names any longer."""
-    in_case = exists().where(or_(CaseRow.author == PersonRow.id, CaseRow.flagged_by == PersonRow.id))
-    has_role = exists().where(MembershipRow.person_id == PersonRow.id)
-    reviewed = exists().where(PreparedReplyRow.reviewed_by == PersonRow.id)
-    signed = exists().where(or_(OwnCardRow.proposed_by == PersonRow.id, OwnCardRow.reviewed_by == PersonRow.id))
-    waits = exists().where(FlaggerRow.person_id == PersonRow.id)
-    unknown = PersonRow.created_at < before, ~in_case, ~has_role, ~reviewed, ~signed, ~waits
-    old = set(await session.scalars(select(PersonRow.id).where(*unknown)))
+    in_case = exists().where(
+        or_(schema.CaseRow.author == schema.PersonRow.id, schema.CaseRow.flagged_by == schema.PersonRow.id)
+    )
+    has_role = exists().where(schema.MembershipRow.person_id == schema.PersonRow.id)
+    reviewed = exists().where(schema.PreparedReplyRow.reviewed_by == schema.PersonRow.id)
+    signed = exists().where(
+        or_(schema.OwnCardRow.proposed_by == schema.PersonRow.id, schema.OwnCardRow.reviewed_by == schema.PersonRow.id)
+    )
+    waits = exists().where(schema.FlaggerRow.person_id == schema.PersonRow.id)
+    unknown = schema.PersonRow.created_at < before, ~in_case, ~has_role, ~reviewed, ~signed, ~waits
+    old = set(await session.scalars(select(schema.PersonRow.id).where(*unknown)))
     if old:
-        query = select(CaseRow.thread, CaseRow.words).where(CaseRow.erased_at.is_(None))
+        query = select(schema.CaseRow.thread, schema.CaseRow.words).where(schema.CaseRow.erased_at.is_(None))
         async for thread, words in await session.stream(query):
             old -= {turn["author"] for turn in (*thread, *words.get("parts", ()))}
     for person in old:
-        await session.execute(delete(PersonRow).where(PersonRow.id == person))
+        await session.execute(delete(schema.PersonRow).where(schema.PersonRow.id == person))
     return len(old)
 
 
@@ -202,18 +175,18 @@ def _without_words(document: str) -> str:
         return "{}"
 
 
-def without_words(suggestion: Suggestion) -> Suggestion:
+def without_words(suggestion: models.Suggestion) -> models.Suggestion:
     """A suggestion of which only what can be counted is left: language, group, severity, votes, scores, verdicts, cost.
 
     Sources of evidence stay, since they are the knowledge base's; what was written from the post does not.
     """
     ref = suggestion.post.ref
     reading = suggestion.reading
-    return Suggestion(
-        post=FlaggedPost(
-            PostRef(ref.platform, ref.community, "", ""), "", "", "", "", priority=suggestion.post.priority
+    return models.Suggestion(
+        post=models.FlaggedPost(
+            models.PostRef(ref.platform, ref.community, "", ""), "", "", "", "", priority=suggestion.post.priority
         ),
-        reading=Reading(
+        reading=models.Reading(
             language=reading.language,
             target_group=reading.target_group,
             offensiveness=None,
@@ -228,7 +201,7 @@ def without_words(suggestion: Suggestion) -> Suggestion:
             read_by=reading.read_by,
             stereotypes=(),
         ),
-        claims=tuple(Claim("", claim.votes) for claim in suggestion.claims),
+        claims=tuple(models.Claim("", claim.votes) for claim in suggestion.claims),
         claim=None,
         queries=(),
         evidence=tuple(_passage(passage) for passage in suggestion.evidence),
@@ -237,13 +210,13 @@ def without_words(suggestion: Suggestion) -> Suggestion:
     )
 
 
-def _passage(passage: Evidence) -> Evidence:
+def _passage(passage: models.Evidence) -> models.Evidence:
     return replace(passage, text="", summary="", caution=None)
 
 
-def _draft(draft: Draft) -> Draft:
+def _draft(draft: models.Draft) -> models.Draft:
     receipts = tuple(
-        Receipt("", receipt.evidence_id, receipt.verdict, receipt.probability) for receipt in draft.receipts
+        models.Receipt("", receipt.evidence_id, receipt.verdict, receipt.probability) for receipt in draft.receipts
     )
     return replace(
         draft, text=ERASED, receipts=receipts, warnings=(), prepared=(), answers=None, caution=None, reasons=()

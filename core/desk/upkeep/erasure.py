@@ -13,23 +13,10 @@ from typing import Final
 
 from sqlalchemy import delete, select, update
 
+from core.desk import schema
 from core.desk.database.connection import Database, Session
 from core.desk.rules.approval import CLOSED, CaseState
 from core.desk.rules.roles import OnCommunity, Person
-from core.desk.schema import (
-    AuditRow,
-    CaseRow,
-    FirstApprovalRow,
-    FlaggerRow,
-    JobRow,
-    JobState,
-    KnownNameRow,
-    MemberFlagRow,
-    MembershipRow,
-    NoteRow,
-    PersonRow,
-    ProposalRow,
-)
 from core.desk.store import accounts, campaigns, communities, inbox, jobs, own_cards, prepared
 from core.desk.store.audit import write
 from core.desk.store.cases import draft_anew, load, touch, transition
@@ -71,8 +58,10 @@ class ErasureReport:
 
 async def require_only_here(session: Session, person: str | None, community_id: str) -> None:
     """Refuse to show or erase what other communities keep of a person. Who asks is not told which these are."""
-    flagged = select(CaseRow.community_id).where((CaseRow.author == person) | (CaseRow.flagged_by == person))
-    roles = select(MembershipRow.community_id).where(MembershipRow.person_id == person)
+    flagged = select(schema.CaseRow.community_id).where(
+        (schema.CaseRow.author == person) | (schema.CaseRow.flagged_by == person)
+    )
+    roles = select(schema.MembershipRow.community_id).where(schema.MembershipRow.person_id == person)
     if any(elsewhere != community_id for elsewhere in await session.scalars(flagged.union(roles))):
         raise NotAllowed(
             sentence("This person is known in another community of this installation, too."),
@@ -158,7 +147,7 @@ class Erasure:
         async def work(session: Session) -> tuple[bool, bool]:
             # No post is captured here meanwhile, so none joins a campaign that is being given another lead.
             await communities.load(session, community_id, lock=True)
-            await session.execute(select(CaseRow.id).filter_by(id=case_id).with_for_update())
+            await session.execute(select(schema.CaseRow.id).filter_by(id=case_id).with_for_update())
             case = await load(session, case_id)
             is_waiting, is_open = case.state in _ON_THEIR_WAY, case.state not in CLOSED
             if is_open and not is_waiting:
@@ -183,7 +172,7 @@ class Erasure:
 
     async def _erase_words(self, case_id: str, person: str, count: ErasureReport) -> None:
         async def work(session: Session) -> tuple[int, bool]:
-            await session.execute(select(CaseRow.id).filter_by(id=case_id).with_for_update())
+            await session.execute(select(schema.CaseRow.id).filter_by(id=case_id).with_for_update())
             case = await load(session, case_id)
             turns = await erase_turns(session, case_id, person)
             # A worker has read the thread and would store it again: what it finds is not kept.
@@ -199,30 +188,38 @@ class Erasure:
 
 async def _shred(session: Session, person: str, actor: str) -> tuple[int, int]:
     """Delete what links a pseudonym to a person, and what they typed; returns how many notes and roles those were."""
-    typed = select(NoteRow.stream, NoteRow.seq).join(
-        AuditRow, (AuditRow.stream == NoteRow.stream) & (AuditRow.seq == NoteRow.seq)
+    typed = select(schema.NoteRow.stream, schema.NoteRow.seq).join(
+        schema.AuditRow, (schema.AuditRow.stream == schema.NoteRow.stream) & (schema.AuditRow.seq == schema.NoteRow.seq)
     )
-    notes = list(await session.execute(typed.where(AuditRow.actor == person)))
+    notes = list(await session.execute(typed.where(schema.AuditRow.actor == person)))
     for stream, seq in notes:
-        await session.execute(delete(NoteRow).where(NoteRow.stream == stream, NoteRow.seq == seq))
-    roles = delete(MembershipRow).where(MembershipRow.person_id == person).returning(MembershipRow.role)
+        await session.execute(delete(schema.NoteRow).where(schema.NoteRow.stream == stream, schema.NoteRow.seq == seq))
+    roles = (
+        delete(schema.MembershipRow)
+        .where(schema.MembershipRow.person_id == person)
+        .returning(schema.MembershipRow.role)
+    )
     memberships = (await session.execute(roles)).all()
-    await session.execute(delete(KnownNameRow).where(KnownNameRow.person_id == person))
-    await session.execute(delete(ProposalRow).where(ProposalRow.person_id == person))
-    await session.execute(delete(FlaggerRow).where(FlaggerRow.person_id == person))
-    await session.execute(delete(MemberFlagRow).where(MemberFlagRow.person_id == person))
-    firsts = delete(FirstApprovalRow).where(FirstApprovalRow.moderator == person).returning(FirstApprovalRow.case_id)
+    await session.execute(delete(schema.KnownNameRow).where(schema.KnownNameRow.person_id == person))
+    await session.execute(delete(schema.ProposalRow).where(schema.ProposalRow.person_id == person))
+    await session.execute(delete(schema.FlaggerRow).where(schema.FlaggerRow.person_id == person))
+    await session.execute(delete(schema.MemberFlagRow).where(schema.MemberFlagRow.person_id == person))
+    firsts = (
+        delete(schema.FirstApprovalRow)
+        .where(schema.FirstApprovalRow.moderator == person)
+        .returning(schema.FirstApprovalRow.case_id)
+    )
     await touch(session, *sorted(set(await session.scalars(firsts))))
     await session.execute(
-        update(CaseRow)
-        .where(CaseRow.held_by == person)
-        .values(held_by=None, held_until=None, unshown=CaseRow.unshown + 1)
+        update(schema.CaseRow)
+        .where(schema.CaseRow.held_by == person)
+        .values(held_by=None, held_until=None, unshown=schema.CaseRow.unshown + 1)
         .execution_options(synchronize_session="fetch")
     )
     reviewed = [*await prepared.forget_reviewer(session, person), *await own_cards.forget_person(session, person)]
     for community_id, reply in reviewed:
         await touch(session, *await cases_with_prepared(session, community_id, reply))
-    await session.execute(delete(PersonRow).where(PersonRow.id == person))
+    await session.execute(delete(schema.PersonRow).where(schema.PersonRow.id == person))
     await write(session, ERASURES, actor=actor, reason="a person was erased on request")
     # If this process is stopped, the schedule goes on.
     key, payload = f"{ERASURE}:{person}", {"person": person}
@@ -232,17 +229,19 @@ async def _shred(session: Session, person: str, actor: str) -> tuple[int, int]:
 
 async def _own(session: Session, person: str) -> list[tuple[str, str]]:
     """The cases of a person's posts of which anything is left, each with its community."""
-    query = select(CaseRow.id, CaseRow.community_id).where(
-        CaseRow.author == person, ~CaseRow.message.startswith(FORGOTTEN)
+    query = select(schema.CaseRow.id, schema.CaseRow.community_id).where(
+        schema.CaseRow.author == person, ~schema.CaseRow.message.startswith(FORGOTTEN)
     )
-    return [(case_id, community_id) for case_id, community_id in await session.execute(query.order_by(CaseRow.id))]
+    return [
+        (case_id, community_id) for case_id, community_id in await session.execute(query.order_by(schema.CaseRow.id))
+    ]
 
 
 async def _end(session: Session, person: str) -> None:
     """Record that an erasure is finished, unless the schedule is working on it."""
     await session.execute(
-        update(JobRow)
-        .where(JobRow.key == f"{ERASURE}:{person}", JobRow.state == JobState.READY)
-        .values(state=JobState.DONE, updated_at=session.moment)
+        update(schema.JobRow)
+        .where(schema.JobRow.key == f"{ERASURE}:{person}", schema.JobRow.state == schema.JobState.READY)
+        .values(state=schema.JobState.DONE, updated_at=session.moment)
         .execution_options(synchronize_session="fetch")
     )

@@ -22,16 +22,8 @@ from numpy.typing import NDArray
 from core.engine.backends.encoders import SmallEncoder
 from core.engine.ports import Embedder, TextClassifier
 from core.engine.readers.outputs import INTENTS, DraftFault, by_name
+from core.engine.wording import encoder_text
 from core.engine.wording.disguises import latin_share
-from core.engine.wording.encoder_text import (
-    in_standard_words,
-    is_everyday,
-    is_friendly,
-    is_slogan,
-    objects_to_quote,
-    readable,
-    with_neutral_names,
-)
 from core.engine.wording.slurs import is_coded
 from core.models import Intent, TargetGroup
 
@@ -151,14 +143,14 @@ class PostReader:
         settle what the network is not sure of; codes, and letters that it does not know, keep a text from being read as
         harmless.
         """
-        shown = [readable(text, language) for text in texts]
-        standard = [in_standard_words(text) if language in {None, "en"} else text for text in shown]
+        shown = [encoder_text.readable(text, language) for text in texts]
+        standard = [encoder_text.in_standard_words(text) if language in {None, "en"} else text for text in shown]
         others = [at for at, text in enumerate(standard) if text != shown[at]]
         signs = self._read_by_network([*shown, *(standard[at] for at in others)], language)
         signs, again = signs[: len(shown)], signs[len(shown) :]
         for at, milder in zip(others, again, strict=True):
             signs[at] = min(signs[at], milder, key=lambda own: own.hateful)
-        nameless = [with_neutral_names(text) if language in {None, "en"} else text for text in standard]
+        nameless = [encoder_text.with_neutral_names(text) if language in {None, "en"} else text for text in standard]
         others = [at for at, text in enumerate(nameless) if text != standard[at]]
         for at, neutral in zip(others, self._read_by_network([nameless[at] for at in others], language), strict=True):
             signs[at] = self._without_name(signs[at], neutral)
@@ -179,14 +171,14 @@ class PostReader:
         low, high = self._of(language).about["unsure"]
         if is_coded(text) or is_coded(plain) or latin_share(plain) < _LEAST_LATIN:
             return replace(signs, hateful=max(signs.hateful, (low + high) / 2))
-        if language in {None, "en"} and is_slogan(plain):
+        if language in {None, "en"} and encoder_text.is_slogan(plain):
             return replace(signs, hateful=min(signs.hateful, low * _BELOW), threat=0.0)
         if language not in {None, "en"} or signs.hateful < low or signs.threat >= _THREATENS:
             return signs
-        if signs.hateful >= high and objects_to_quote(text):  # who quotes to object does not say it
+        if signs.hateful >= high and encoder_text.objects_to_quote(text):  # who quotes to object does not say it
             return replace(signs, hateful=(low + high) / 2)
-        is_mild = is_everyday(shown)
-        is_kind = signs.hateful < high and is_friendly(plain)
+        is_mild = encoder_text.is_everyday(shown)
+        is_kind = signs.hateful < high and encoder_text.is_friendly(plain)
         return replace(signs, hateful=low * _BELOW) if is_mild or is_kind else signs
 
     def _read_by_network(self, texts: Sequence[str], language: str | None) -> list[PostSigns]:
@@ -252,7 +244,7 @@ class DraftReader:
         One that may be a hateful post by itself, and contradicts nothing, is as unfit as one that is refused: it may
         agree with the post in words that the reader of drafts takes for an answer.
         """
-        shown = readable(post, language)
+        shown = encoder_text.readable(post, language)
         pairs = [(shown, " ".join(draft.split())) for draft in drafts]
         probabilities = _probabilities(self._classifier.logits(pairs), self._classifier.about["calibration"])
         outputs, (_, refused) = self._classifier.about["outputs"], self.limits

@@ -22,18 +22,8 @@ from core.engine.readers.pooling import PoolingWeights, shipped
 from core.engine.review.candidates import Candidate
 from core.engine.review.explanation import Teller, cautions_of, unsure
 from core.engine.review.judge import LEADING, best_of_each_intent, seeded
+from core.engine.scoring import gates
 from core.engine.scoring.check import CheckedText, ReplyReading, check_reply, read_drafts
-from core.engine.scoring.gates import (
-    UNSOURCED,
-    GateContext,
-    doubts_without_source,
-    fault_of,
-    intent_fault,
-    own_sentences,
-    reader_doubt,
-    reader_fault,
-    score_fault,
-)
 from core.engine.scoring.missing_scores import unanswered
 from core.engine.scoring.receipts import factuality, verify, warnings_of
 from core.engine.scoring.rewards import WEIGHTS, NonToxicityScorer, argument_quality, evaluate, with_total
@@ -130,7 +120,10 @@ class Assessor:
         """
         context = self._context()
         faults = await asyncio.to_thread(
-            lambda: [intent_fault(c.text, c.intent) or fault_of(c.text, context, self._left(c)) for c in candidates]
+            lambda: [
+                gates.intent_fault(c.text, c.intent) or gates.fault_of(c.text, context, self._left(c))
+                for c in candidates
+            ]
         )
         passed = [c for c, fault in zip(candidates, faults, strict=True) if self._passes(fault)]
         passed = [c for c in passed if self._passes(await self._drift_fault(c))]
@@ -144,7 +137,7 @@ class Assessor:
         near, chances = await self._near([c.text for c in passed]), await asyncio.to_thread(self._chances, passed)
         rewarded = list[Candidate]()
         for candidate, scores, cosine in zip(passed, scored, near, strict=True):
-            fault = None if candidate.is_prepared else score_fault(scores, is_read=is_read)
+            fault = None if candidate.is_prepared else gates.score_fault(scores, is_read=is_read)
             about = scores.faithfulness_post
             suits = None
             if candidate.is_prepared and about is not None and cosine is not None:
@@ -199,7 +192,7 @@ class Assessor:
         post, *vectors = await asyncio.to_thread(self.readers.embedder.encode, [self.brief.post.text, *texts])
         return [float(vector @ post) for vector in vectors]
 
-    async def _presentable(self, candidates: Sequence[Candidate], context: GateContext) -> list[Candidate]:
+    async def _presentable(self, candidates: Sequence[Candidate], context: gates.GateContext) -> list[Candidate]:
         """Those that rules and reader would show, each with its doubts; of prepared ones the reader reads no whole.
 
         What the model added to a prepared one, a passage in its words, may not read as hate.
@@ -216,7 +209,7 @@ class Assessor:
             left = self._left(candidate)
             if not self._passes(next((fault for fault in by_rules.faults if fault not in left), None)):
                 continue
-            added = " ".join(own_sentences(candidate.text, context)) if candidate.is_prepared else ""
+            added = " ".join(gates.own_sentences(candidate.text, context)) if candidate.is_prepared else ""
             is_hate: bool = bool(added) and await asyncio.to_thread(self.readers.drafts.reads_as_hate, added, language)
             if not self._passes(sentence("reads as hateful") if is_hate else None):
                 continue
@@ -227,20 +220,22 @@ class Assessor:
                 shown.append(done)
                 continue
             done = replace(done, signs=opinion.signs, read_by=opinion.by)
-            fault = reader_fault(opinion.signs, opinion.limits)
+            fault = gates.reader_fault(opinion.signs, opinion.limits)
             if fault and self.is_reviewed:
                 shown.append(replace(done, contested=fault))
             elif self._passes(fault):
-                shown.append(replace(done, doubt=reader_doubt(opinion.signs, opinion.limits) or ""))
+                shown.append(replace(done, doubt=gates.reader_doubt(opinion.signs, opinion.limits) or ""))
         return shown
 
     def _left(self, candidate: Candidate) -> Container[str]:
         """The faults of a draft about which the review decides."""
-        return UNSOURCED if self.is_reviewed and not candidate.is_prepared else ()
+        return gates.UNSOURCED if self.is_reviewed and not candidate.is_prepared else ()
 
-    def _context(self) -> GateContext:
+    def _context(self) -> gates.GateContext:
         prepared_words = frozenset(word for text in self.prepared for word in words(text))
-        return GateContext(self.brief, self.max_characters, self.prepared, self.recent, prepared_words, self.rules)
+        return gates.GateContext(
+            self.brief, self.max_characters, self.prepared, self.recent, prepared_words, self.rules
+        )
 
     def with_sources(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         """Candidates that passed without the evidence of this brief, and what they state without a source now."""
@@ -319,11 +314,11 @@ class Assessor:
         return not fault
 
 
-def _told(candidate: Candidate, by_rules: CheckedText, context: GateContext) -> Candidate:
+def _told(candidate: Candidate, by_rules: CheckedText, context: gates.GateContext) -> Candidate:
     """A candidate that the rules pass, or leave to the review, with what a moderator is warned of."""
     if not by_rules.fault:
         return replace(candidate, doubts=by_rules.warnings, unsourced="")
-    doubts = (*doubts_without_source(candidate.text, context), *by_rules.warnings)
+    doubts = (*gates.doubts_without_source(candidate.text, context), *by_rules.warnings)
     return replace(candidate, doubts=doubts, unsourced=by_rules.fault)
 
 

@@ -22,19 +22,10 @@ import openai
 import stamina
 
 from core.engine.ports import Answer
+from core.engine.servers import protocol
 from core.engine.servers.abilities import CONTROLS, Abilities, Refusal, refusal_of
 from core.engine.servers.errors import ServerFault, ServerFaults, Trouble
 from core.engine.servers.health import check_model
-from core.engine.servers.protocol import (
-    Call,
-    ChatProtocol,
-    OnCall,
-    ServerReply,
-    ServerRequest,
-    joined_answer,
-    reply_of,
-    tell_nobody,
-)
 
 # In its own way stamina would tell each retry to standard output; what fails in the end is told by its error.
 stamina.instrumentation.set_on_retry_hooks([])
@@ -54,7 +45,7 @@ _OF_SEVERAL: Final = frozenset({"n", "logprobs", "top_logprobs"})
 logger = logging.getLogger(__name__)
 
 
-class ChatModel(ChatProtocol):
+class ChatModel(protocol.ChatProtocol):
     """``core.engine.ports.LanguageModel`` over HTTP, from one server.
 
     Args:
@@ -85,7 +76,7 @@ class ChatModel(ChatProtocol):
         section: str = "llm",
         thinking: str = "off",
         pause: Callable[[float], Awaitable[object]] = asyncio.sleep,
-        on_call: OnCall = tell_nobody,
+        on_call: protocol.OnCall = protocol.tell_nobody,
     ) -> None:
         self._model = model
         self.api_key: Final = api_key or NO_KEY
@@ -116,7 +107,7 @@ class ChatModel(ChatProtocol):
         """Close the connections; requests in flight fail."""
         await self._client.close()
 
-    async def complete(self, request: ServerRequest, timeout_seconds: float) -> ServerReply:
+    async def complete(self, request: protocol.ServerRequest, timeout_seconds: float) -> protocol.ServerReply:
         """As ``ChatProtocol.complete``.
 
         What the server refuses of the protocol is learnt and left out, texts that it did not give are asked for
@@ -140,11 +131,11 @@ class ChatModel(ChatProtocol):
             rest = await self._singly(request, missing, end, seconds, first=len(reply.answer.texts))
         except ServerFault:
             return reply
-        return ServerReply(joined_answer([reply.answer, rest.answer]))
+        return protocol.ServerReply(protocol.joined_answer([reply.answer, rest.answer]))
 
     async def _singly(
-        self, request: ServerRequest, count: int, end: float, seconds: float, first: int = 0
-    ) -> ServerReply:
+        self, request: protocol.ServerRequest, count: int, end: float, seconds: float, first: int = 0
+    ) -> protocol.ServerReply:
         """The replies to a request for several texts, each asked for by itself; some may be lost, but not all."""
         plain = {name: value for name, value in request.body.items() if name not in _OF_SEVERAL}
         seeds = [{"seed": plain["seed"] + at} if "seed" in plain else {} for at in range(first, first + count)]
@@ -153,12 +144,12 @@ class ChatModel(ChatProtocol):
         for result in results:
             if isinstance(result, BaseException) and not isinstance(result, ServerFault):
                 raise result
-        replies = [result for result in results if isinstance(result, ServerReply)]
+        replies = [result for result in results if isinstance(result, protocol.ServerReply)]
         if not replies:
             raise next(result for result in results if isinstance(result, ServerFault))
-        return ServerReply(joined_answer([result.answer for result in replies]), replies[0].shares)
+        return protocol.ServerReply(protocol.joined_answer([result.answer for result in replies]), replies[0].shares)
 
-    async def _reply(self, request: ServerRequest, end: float, seconds: float) -> ServerReply:
+    async def _reply(self, request: protocol.ServerRequest, end: float, seconds: float) -> protocol.ServerReply:
         """The reply to one request, which is sent until the server takes its form and has room for it."""
         try:
             async with asyncio.timeout_at(end), self._turn(request), self._free:
@@ -173,7 +164,7 @@ class ChatModel(ChatProtocol):
         except TimeoutError as err:
             raise self.faults.late(seconds) from err
 
-    async def _when_free(self, request: ServerRequest, busy: ServerFault, end: float) -> ServerReply:
+    async def _when_free(self, request: protocol.ServerRequest, busy: ServerFault, end: float) -> protocol.ServerReply:
         """Ask a busy server again, one call after the other, while there is time."""
         now = asyncio.get_running_loop().time
         waits = iter(BUSY_WAITS)
@@ -189,7 +180,7 @@ class ChatModel(ChatProtocol):
                     raise
                 busy = err
 
-    async def _in_forms(self, request: ServerRequest, end: float) -> ServerReply:
+    async def _in_forms(self, request: protocol.ServerRequest, end: float) -> protocol.ServerReply:
         """Send a request, and again without what the server refuses of it, as long as each try teaches something.
 
         Where every text is cut, or holds nothing but thoughts, it is sent with more room, once. The embedded model is
@@ -212,7 +203,7 @@ class ChatModel(ChatProtocol):
                         raise _SinglyOnly from err
                     continue
                 self.abilities.saw_thought(body)
-                reply = ServerReply(Answer(("",), 0, 0), None, has_thought=True, is_useless=True)
+                reply = protocol.ServerReply(Answer(("",), 0, 0), None, has_thought=True, is_useless=True)
             except ServerFault as err:
                 self._tell(sent, err.trouble)
                 raise
@@ -222,7 +213,7 @@ class ChatModel(ChatProtocol):
                 raise
             else:
                 took, answer = time.monotonic() - sent, reply.answer
-                self._on_call(Call(self.faults.address, took, answer.prompt_tokens, answer.completion_tokens))
+                self._on_call(protocol.Call(self.faults.address, took, answer.prompt_tokens, answer.completion_tokens))
             spent.append(replace(reply.answer, texts=()))
             if reply.is_useless and not request.options:
                 if self.abilities.fitted(request.body) != body:
@@ -231,11 +222,11 @@ class ChatModel(ChatProtocol):
                     request = request.roomier()
                     continue
                 self._check_useful(reply, request)
-            whole = joined_answer([*spent[:-1], reply.answer])
+            whole = protocol.joined_answer([*spent[:-1], reply.answer])
             return replace(reply, answer=replace(whole, is_cut=reply.answer.is_cut and not self.faults.is_embedded))
         raise last
 
-    def _check_useful(self, reply: ServerReply, request: ServerRequest) -> None:
+    def _check_useful(self, reply: protocol.ServerReply, request: protocol.ServerRequest) -> None:
         """Look whether a reply is of any use that came to no end with more room either.
 
         Raises:
@@ -252,9 +243,9 @@ class ChatModel(ChatProtocol):
             raise self.faults.without_choice()
 
     def _tell(self, sent: float, trouble: Trouble) -> None:
-        self._on_call(Call(self.faults.address, time.monotonic() - sent, failed=trouble))
+        self._on_call(protocol.Call(self.faults.address, time.monotonic() - sent, failed=trouble))
 
-    async def _once(self, body: Mapping[str, Any], request: ServerRequest) -> ServerReply:
+    async def _once(self, body: Mapping[str, Any], request: protocol.ServerRequest) -> protocol.ServerReply:
         """Send a request once.
 
         Raises:
@@ -275,7 +266,7 @@ class ChatModel(ChatProtocol):
             answer = json.loads(content)
             if isinstance(answer, Mapping) and answer.get("error") and not answer.get("choices"):
                 raise self._refusal(_status_of(answer["error"]), content, body) from ValueError()
-            reply = reply_of(answer, request, self.abilities, self.faults)
+            reply = protocol.reply_of(answer, request, self.abilities, self.faults)
         except ServerFault as err:
             raise err from err.__cause__ or ValueError()
         except (AttributeError, LookupError, TypeError, ValueError, OverflowError, RecursionError) as err:
@@ -288,7 +279,7 @@ class ChatModel(ChatProtocol):
         refusal = refusal_of(status, content, body)
         return _Refused(self.faults.of_refusal(refusal, wait), refusal)
 
-    def _turn(self, request: ServerRequest) -> AbstractAsyncContextManager[object]:
+    def _turn(self, request: protocol.ServerRequest) -> AbstractAsyncContextManager[object]:
         """Wait for earlier calls with the same first message, where they are sent one after the other."""
         if self._kinds is None:
             return nullcontext()

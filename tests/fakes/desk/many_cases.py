@@ -12,19 +12,10 @@ from typing import Any, Final, TypeVar
 
 from sqlalchemy import event, insert, update
 
+from core.desk import schema
 from core.desk.database.connection import Database, Session
 from core.desk.intake import Intake
 from core.desk.rules.approval import CaseState, text_hash
-from core.desk.schema import (
-    ApprovalRow,
-    CaseRow,
-    JobRow,
-    JobState,
-    OutboxRow,
-    OutboxState,
-    ReviewCardRow,
-    SuggestionRow,
-)
 from core.desk.store import communities, people
 from core.desk.store.cases import Case, transition_all
 from core.desk.store.suggestion_documents import suggestion_to_json
@@ -102,8 +93,8 @@ async def _decide(session: Session, cases: Sequence[Case], leaves: int) -> None:
     closed = left[leaves:]
     await transition_all(session, closed[::2], CaseState.DECLINED, actor="test", reason="declined: off_tone")
     await _post(session, closed[1::2])
-    await session.execute(update(JobRow).values(state=JobState.DONE, started_at=session.moment))
-    await session.execute(update(CaseRow).values(unshown=0))
+    await session.execute(update(schema.JobRow).values(state=schema.JobState.DONE, started_at=session.moment))
+    await session.execute(update(schema.CaseRow).values(unshown=0))
 
 
 async def _keep_drafts(session: Session, cases: Sequence[Case]) -> None:
@@ -111,10 +102,10 @@ async def _keep_drafts(session: Session, cases: Sequence[Case]) -> None:
     drafted = {"document": document, "created_at": now}
     shown = {"channel": "mod-review", "digest": "as it was", "shown_at": now}
     await session.execute(
-        insert(SuggestionRow), [drafted | {"id": f"s-{case.id}", "case_id": case.id} for case in cases]
+        insert(schema.SuggestionRow), [drafted | {"id": f"s-{case.id}", "case_id": case.id} for case in cases]
     )
     await session.execute(
-        insert(ReviewCardRow), [shown | {"message": f"card-{case.id}", "case_id": case.id} for case in cases]
+        insert(schema.ReviewCardRow), [shown | {"message": f"card-{case.id}", "case_id": case.id} for case in cases]
     )
 
 
@@ -131,13 +122,19 @@ async def _post(session: Session, cases: Sequence[Case]) -> None:
         "edited": False,
         "target_sha256": text_hash("a post"),
     }
-    sent = {"state": OutboxState.POSTED, "not_before": now, "attempts": 1, "first_sent_at": now, "updated_at": now}
+    sent = {
+        "state": schema.OutboxState.POSTED,
+        "not_before": now,
+        "attempts": 1,
+        "first_sent_at": now,
+        "updated_at": now,
+    }
     await session.execute(
-        insert(ApprovalRow), [approved | {"id": f"a-{case.id}", "case_id": case.id} for case in cases]
+        insert(schema.ApprovalRow), [approved | {"id": f"a-{case.id}", "case_id": case.id} for case in cases]
     )
     await session.execute(
-        insert(OutboxRow), [sent | {"id": f"o-{case.id}", "approval_id": f"a-{case.id}"} for case in cases]
+        insert(schema.OutboxRow), [sent | {"id": f"o-{case.id}", "approval_id": f"a-{case.id}"} for case in cases]
     )
-    await session.execute(update(OutboxRow).values(remote_message=OutboxRow.id, posted_at=now))
+    await session.execute(update(schema.OutboxRow).values(remote_message=schema.OutboxRow.id, posted_at=now))
     for state in _TO_POSTED:
         cases = await transition_all(session, cases, state, actor="test", reason="prepared")

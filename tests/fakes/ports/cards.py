@@ -6,44 +6,29 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from core import models
 from core.desk.rules.approval import CaseState, text_hash
 from core.desk.rules.case_cards import ApprovedText, Card, DraftProgress, EarlierCases, Holder, LastMove, ProposedReply
 from core.desk.rules.closures import CloseReason, RetractReason, close_words, retract_words
 from core.desk.rules.origins import ReviewOfPrepared
 from core.i18n.sentences import sentence
-from core.models import (
-    Action,
-    Draft,
-    Evidence,
-    FlaggedPost,
-    Intent,
-    Kind,
-    Origin,
-    PostRef,
-    Receipt,
-    Scores,
-    Source,
-    TargetGroup,
-    ThreadMessage,
-    Verdict,
-)
 
 CASE_ID = "0123456789abcdef0123456789abcdef"
 AT = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 POST_TEXT = "They only came for the benefits, **everybody** knows it. See www.example.net"
-POST = FlaggedPost(
-    ref=PostRef("discord", "111", "222", "333"),
+POST = models.FlaggedPost(
+    ref=models.PostRef("discord", "111", "222", "333"),
     text=POST_TEXT,
     author="slate_roof",
     flagged_by="900",
     flagged_how="context menu",
     author_name="slate_roof",
-    thread=(ThreadMessage("ferry_rower", "Who moved in next door?"),),
+    thread=(models.ThreadMessage("ferry_rower", "Who moved in next door?"),),
 )
-SOURCE = Source("OECD", "International Migration Outlook", 2021, None, "https://example.org/outlook?a=1")
+SOURCE = models.Source("OECD", "International Migration Outlook", 2021, None, "https://example.org/outlook?a=1")
 EVIDENCE = (
-    Evidence("m-1", "In most countries newcomers pay in more than they draw.", "They pay in.", SOURCE),
-    Evidence(
+    models.Evidence("m-1", "In most countries newcomers pay in more than they draw.", "They pay in.", SOURCE),
+    models.Evidence(
         "m-2",
         "The figures differ between countries.",
         "It differs.",
@@ -52,45 +37,45 @@ EVIDENCE = (
     ),
 )
 DRAFTS = (
-    Draft(
+    models.Draft(
         1,
         "Most newcomers work. In most countries they pay in more than they draw.",
-        Intent.INFORMATIVE,
-        Scores(total=8.1, stance=0.95, argument_quality=0.8, non_toxicity=0.99, factuality=0.9),
+        models.Intent.INFORMATIVE,
+        models.Scores(total=8.1, stance=0.95, argument_quality=0.8, non_toxicity=0.99, factuality=0.9),
         (
-            Receipt("In most countries they pay in more than they draw.", "m-1", Verdict.SUPPORTED, 0.92),
-            Receipt("Most newcomers work.", "m-2", Verdict.UNVERIFIED, None),
+            models.Receipt("In most countries they pay in more than they draw.", "m-1", models.Verdict.SUPPORTED, 0.92),
+            models.Receipt("Most newcomers work.", "m-2", models.Verdict.UNVERIFIED, None),
         ),
         ("The second source covers some countries only.",),
-        origins=(Origin.PREPARED, Origin.EVIDENCE),
+        origins=(models.Origin.PREPARED, models.Origin.EVIDENCE),
         prepared=("en-5eed5eed00",),
         caution="Do not suggest that those who do draw support are the bad ones.",
     ),
-    Draft(
+    models.Draft(
         2,
         "Do you know somebody who came here? What did they tell you about it?",
-        Intent.QUESTIONING,
-        Scores(total=6.4, stance=0.7, argument_quality=0.5, judge_spread=3.0),
-        origins=(Origin.MODEL, Origin.MODEL),
+        models.Intent.QUESTIONING,
+        models.Scores(total=6.4, stance=0.7, argument_quality=0.5, judge_spread=3.0),
+        origins=(models.Origin.MODEL, models.Origin.MODEL),
     ),
 )
-NOTICE = Draft(
+NOTICE = models.Draft(
     1,
     "Attacks on people for who they are break the rules here. Please keep to the subject.",
-    Intent.DENOUNCING,
-    Scores(),
-    origins=(Origin.PREPARED, Origin.PREPARED),
+    models.Intent.DENOUNCING,
+    models.Scores(),
+    origins=(models.Origin.PREPARED, models.Origin.PREPARED),
     reasons=(sentence("It is the community's own notice on its rules."),),
-    kind=Kind.NOTICE,
+    kind=models.Kind.NOTICE,
 )
-SUPPORT = Draft(
+SUPPORT = models.Draft(
     1,
     "If this was about you, you owe nobody an answer. You have our support here.",
-    Intent.EMPATHETIC,
-    Scores(),
-    origins=(Origin.PREPARED, Origin.PREPARED),
+    models.Intent.EMPATHETIC,
+    models.Scores(),
+    origins=(models.Origin.PREPARED, models.Origin.PREPARED),
     reasons=(sentence("It was prepared for any person who is attacked: it says nothing of this one."),),
-    kind=Kind.SUPPORT,
+    kind=models.Kind.SUPPORT,
 )
 REVIEWED = Card(
     case_id=CASE_ID,
@@ -103,10 +88,10 @@ REVIEWED = Card(
     is_gist_ours=True,
     flagger="Jon",
     earlier=EarlierCases(answered=2, not_hateful=1),
-    target_group=TargetGroup.MIGRANTS,
+    target_group=models.TargetGroup.MIGRANTS,
     severity=2,
     language="en",
-    advice=Action.REPLY,
+    advice=models.Action.REPLY,
     drafts=DRAFTS,
     suggestion_id="s-1",
     evidence=EVIDENCE,
@@ -179,7 +164,7 @@ def samples() -> dict[str, Card]:
         ),
         "In review, two persons needed, one approved": replace(
             REVIEWED,
-            advice=Action.SUPPORT_TARGET,
+            advice=models.Action.SUPPORT_TARGET,
             advice_reason="The post attacks one person.",
             why_two=("The post attacks one person.",),
             first_approvals=("Ane",),
@@ -189,7 +174,7 @@ def samples() -> dict[str, Card]:
             REVIEWED, drafts=(NOTICE, *(replace(draft, rank=draft.rank + 1) for draft in DRAFTS))
         ),
         "In review, a word of support": replace(
-            REVIEWED, drafts=(SUPPORT,), advice=Action.SUPPORT_TARGET, evidence=(), claims=(), notes=()
+            REVIEWED, drafts=(SUPPORT,), advice=models.Action.SUPPORT_TARGET, evidence=(), claims=(), notes=()
         ),
         "In review, a campaign, in shadow mode, paused, the post edited": replace(
             REVIEWED, campaign_posts=7, is_shadow=True, is_paused=True, is_original_edited=True
@@ -198,7 +183,7 @@ def samples() -> dict[str, Card]:
             REVIEWED, post=replace(POST, thread=(), is_from_elsewhere=True, author_name=""), earlier=None
         ),
         "In review, advice to report, no draft": replace(
-            _bare(CaseState.IN_REVIEW), advice=Action.REPORT, advice_reason="It threatens people.", severity=5
+            _bare(CaseState.IN_REVIEW), advice=models.Action.REPORT, advice_reason="It threatens people.", severity=5
         ),
         "Approved": replace(REVIEWED, state=CaseState.APPROVED, send_at=soon, approved=APPROVED),
         "Approved in shadow mode": replace(

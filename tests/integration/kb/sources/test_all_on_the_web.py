@@ -11,37 +11,24 @@ from kb.documents import DocumentSource
 from kb.sources.eurlex import EurLex
 from kb.sources.fra import Fra
 from kb.sources.web_client import PoliteClient
+from tests.fakes.documents import sites
 from tests.fakes.documents.asking import WOMEN, asking, first_page, un, walk
-from tests.fakes.documents.sites import (
-    Cellar,
-    FraSite,
-    Mishap,
-    Publication,
-    Site,
-    UnLibrary,
-    UnRecord,
-    Work,
-    fails,
-    hangs,
-    redirects,
-    serving,
-)
 from tests.fakes.machine.clock import outlasting
 
-SITES: list[tuple[Callable[[], Site], Callable[[PoliteClient], DocumentSource]]] = [
-    (lambda: UnLibrary([UnRecord(1, "Report", ("sexism",), date="2014-05-06")]), un),
-    (lambda: Cellar([Work("32015L0001", "Against sexism", date="2015-01-01")]), EurLex),
-    (lambda: FraSite([Publication(2015, "a", "Women in councils")]), Fra),
+SITES: list[tuple[Callable[[], sites.Site], Callable[[PoliteClient], DocumentSource]]] = [
+    (lambda: sites.UnLibrary([sites.UnRecord(1, "Report", ("sexism",), date="2014-05-06")]), un),
+    (lambda: sites.Cellar([sites.Work("32015L0001", "Against sexism", date="2015-01-01")]), EurLex),
+    (lambda: sites.FraSite([sites.Publication(2015, "a", "Women in councils")]), Fra),
 ]
 each_source = pytest.mark.parametrize(("site_of", "source_of"), SITES, ids=["un", "eurlex", "fra"])
 
 
 @each_source
 async def test_a_busy_site_is_asked_again(
-    site_of: Callable[[], Site], source_of: Callable[[PoliteClient], DocumentSource]
+    site_of: Callable[[], sites.Site], source_of: Callable[[PoliteClient], DocumentSource]
 ) -> None:
     site = site_of()
-    site.mishaps.extend([fails(500), fails(429, Retry_After="0")])
+    site.mishaps.extend([sites.fails(500), sites.fails(429, Retry_After="0")])
     async with asking(site, source_of) as source:
         assert len(await first_page(source)) == 1
     assert len([path for path in site.asked if path != "/robots.txt"]) == 3
@@ -50,11 +37,11 @@ async def test_a_busy_site_is_asked_again(
 @each_source
 @pytest.mark.parametrize(
     "mishap",
-    [fails(404), fails(403), fails(202), redirects("http://10.0.0.1/")],
+    [sites.fails(404), sites.fails(403), sites.fails(202), sites.redirects("http://10.0.0.1/")],
     ids=["gone", "forbidden", "challenge", "private"],
 )
 async def test_a_listing_that_cannot_be_had_makes_the_source_unavailable(
-    site_of: Callable[[], Site], source_of: Callable[[PoliteClient], DocumentSource], mishap: Mishap
+    site_of: Callable[[], sites.Site], source_of: Callable[[PoliteClient], DocumentSource], mishap: sites.Mishap
 ) -> None:
     site = site_of()
     site.mishaps.append(mishap)
@@ -65,11 +52,11 @@ async def test_a_listing_that_cannot_be_had_makes_the_source_unavailable(
 
 @each_source
 async def test_a_site_that_hangs_makes_the_source_unavailable(
-    site_of: Callable[[], Site], source_of: Callable[[PoliteClient], DocumentSource]
+    site_of: Callable[[], sites.Site], source_of: Callable[[PoliteClient], DocumentSource]
 ) -> None:
     site = site_of()
-    site.mishaps.extend([hangs(site)] * 9)
-    async with serving(site) as url:
+    site.mishaps.extend([sites.hangs(site)] * 9)
+    async with sites.serving(site) as url:
         hasty = PoliteClient(url, contact="a@example.org", timeout_seconds=60, attempts=1, min_interval_seconds=0.0)
         async with hasty as client:
             with pytest.raises(SourceUnavailable, match="did not answer"):
@@ -79,7 +66,7 @@ async def test_a_site_that_hangs_makes_the_source_unavailable(
 
 @each_source
 async def test_a_site_that_forbids_its_listing_is_left_alone(
-    site_of: Callable[[], Site], source_of: Callable[[PoliteClient], DocumentSource]
+    site_of: Callable[[], sites.Site], source_of: Callable[[PoliteClient], DocumentSource]
 ) -> None:
     site = site_of()
     site.robots = "User-agent: *\nDisallow: /search\nDisallow: /webapi/\nDisallow: /en/products\n"
@@ -91,7 +78,7 @@ async def test_a_site_that_forbids_its_listing_is_left_alone(
 
 @each_source
 async def test_a_key_of_another_source_is_refused(
-    site_of: Callable[[], Site], source_of: Callable[[PoliteClient], DocumentSource]
+    site_of: Callable[[], sites.Site], source_of: Callable[[PoliteClient], DocumentSource]
 ) -> None:
     async with asking(site_of(), source_of) as source:
         with pytest.raises(BadInput, match="no listing"):
@@ -102,6 +89,6 @@ async def test_a_key_of_another_source_is_refused(
 async def test_a_search_that_finds_nothing_is_an_empty_listing(
     source_of: Callable[[PoliteClient], DocumentSource],
 ) -> None:
-    empty = UnLibrary([]) if source_of is un else Cellar([])
+    empty = sites.UnLibrary([]) if source_of is un else sites.Cellar([])
     async with asking(empty, source_of) as source:
         assert await walk(source, WOMEN) == []

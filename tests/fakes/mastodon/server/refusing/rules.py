@@ -13,16 +13,7 @@ from tests.fakes.mastodon.server.asked import Asked
 from tests.fakes.mastodon.server.kinds import Kind
 from tests.fakes.mastodon.server.mock.home import Home, Viewer
 from tests.fakes.mastodon.server.posts import length
-from tests.fakes.mastodon.server.refusing.refusals import (
-    FORBIDDEN,
-    NO_PARENT,
-    NO_REPLIES,
-    NO_SCOPE,
-    NO_TOKEN,
-    NO_USER,
-    NOT_FOUND,
-    Refused,
-)
+from tests.fakes.mastodon.server.refusing import refusals
 from tests.fakes.mastodon.server.refusing.scopes import cover, needed
 from tests.fakes.mastodon.server.settings import Settings
 
@@ -50,14 +41,14 @@ class Rules:
         viewer = self._home.viewer(asked.token)
         scope, needs_somebody = needed(asked.method, asked.path)
         if needs_somebody and (viewer is None or viewer.account is None):
-            raise Refused(401, NO_TOKEN if asked.token else NO_USER)
+            raise refusals.Refused(401, refusals.NO_TOKEN if asked.token else refusals.NO_USER)
         viewer = viewer or Viewer()
         if viewer.scopes and not cover(viewer.scopes, scope):
-            raise Refused(403, NO_SCOPE)
+            raise refusals.Refused(403, refusals.NO_SCOPE)
         if "/admin/" in asked.path and not viewer.is_moderator:
-            raise Refused(403, FORBIDDEN)
+            raise refusals.Refused(403, refusals.FORBIDDEN)
         if asked.segments[-1] in ("assign_to_self", "unassign") and not self._kind.assigns_reports:
-            raise Refused(404, NOT_FOUND)
+            raise refusals.Refused(404, refusals.NOT_FOUND)
         self._check_feed(asked, viewer)
         self._check_post(asked, viewer)
         if (asked.method, asked.path) == ("POST", "/api/v1/statuses"):
@@ -69,17 +60,17 @@ class Rules:
         feed = feed_of(asked.path)
         access = {} if feed is None else self._settings.timelines_access[feed]
         if "authenticated" in access.values() and viewer.account is None:
-            raise Refused(401, NO_USER)
+            raise refusals.Refused(401, refusals.NO_USER)
 
     def _check_post(self, asked: Asked, viewer: Viewer) -> None:
         found = _POST.fullmatch(asked.path)
         if found is None:
             return
         if not self._home.sees(viewer.account, found[1]):
-            raise Refused(404, NOT_FOUND)
+            raise refusals.Refused(404, refusals.NOT_FOUND)
         changes = found[2] is None and asked.method in ("PUT", "DELETE")
         if changes and found[1] not in self._home.written_by(str(viewer.account)):
-            raise Refused(404, NOT_FOUND)
+            raise refusals.Refused(404, refusals.NOT_FOUND)
         if changes and asked.method == "PUT":
             self._check_text(asked)
 
@@ -88,18 +79,18 @@ class Rules:
         if not parent:
             return
         if not self._home.sees(viewer.account, parent):
-            raise Refused(404, NO_PARENT)
+            raise refusals.Refused(404, refusals.NO_PARENT)
         if parent in self.may_reply and not self._home.may_reply(viewer.account, parent, self.may_reply[parent]):
-            raise Refused(403, NO_REPLIES)
+            raise refusals.Refused(403, refusals.NO_REPLIES)
 
     def _check_text(self, asked: Asked) -> None:
         if asked.form.get("visibility") not in _VISIBILITIES:
-            raise Refused(422, "Validation failed: Visibility is not included in the list")
+            raise refusals.Refused(422, "Validation failed: Visibility is not included in the list")
         text, spoiler = asked.form.get("status") or "", asked.form.get("spoiler_text") or ""
         limit = self._settings.limit(self._kind)
         counted = length(text, spoiler) if self._kind.keeps_keys else len(text) + len(spoiler)
         if counted > limit:
-            raise Refused(422, f"Validation failed: Text character limit of {limit} exceeded")
+            raise refusals.Refused(422, f"Validation failed: Text character limit of {limit} exceeded")
 
 
 def feed_of(path: str) -> str | None:

@@ -3,17 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from mastodon.errors import (
-    MastodonAPIError,
-    MastodonBadGatewayError,
-    MastodonError,
-    MastodonInternalServerError,
-    MastodonNetworkError,
-    MastodonNotFoundError,
-    MastodonRatelimitError,
-    MastodonServerError,
-    MastodonUnauthorizedError,
-)
+from mastodon import errors
 
 from adapters.mastodon.connection.error_meanings import (
     NotReached,
@@ -27,28 +17,30 @@ from adapters.mastodon.connection.error_meanings import (
 from core.errors import AmbiguousSend, BadSettings, PlatformBusy, PlatformUnavailable
 
 
-def _api(kind: type[MastodonAPIError], status: int, words: str | None = None) -> MastodonAPIError:
+def _api(kind: type[errors.MastodonAPIError], status: int, words: str | None = None) -> errors.MastodonAPIError:
     """As the library raises it."""
     return kind("Mastodon API returned error", status, "Reason", words)
 
 
 CERTAIN = {
-    "a bad token": _api(MastodonUnauthorizedError, 401),
-    "no scope": _api(MastodonAPIError, 403, "This action is outside the authorized scopes"),
-    "the post is gone": _api(MastodonNotFoundError, 404, "Record not found"),
-    "not allowed": _api(MastodonAPIError, 422, "Validation failed: Text can't be blank"),
-    "what nobody knows": _api(MastodonAPIError, 418),
+    "a bad token": _api(errors.MastodonUnauthorizedError, 401),
+    "no scope": _api(errors.MastodonAPIError, 403, "This action is outside the authorized scopes"),
+    "the post is gone": _api(errors.MastodonNotFoundError, 404, "Record not found"),
+    "not allowed": _api(errors.MastodonAPIError, 422, "Validation failed: Text can't be blank"),
+    "what nobody knows": _api(errors.MastodonAPIError, 418),
 }
 AMBIGUOUS = {
-    "a server's error": _api(MastodonInternalServerError, 500),
-    "a bad gateway": _api(MastodonBadGatewayError, 502),
-    "another server's error": _api(MastodonServerError, 520),
-    "an answer that cannot be read": MastodonAPIError("Could not parse response as JSON", "Exception was: x"),
-    "a limit that cannot be read, of whatever answer": MastodonRatelimitError("Rate limit time calculations failed"),
-    "no answer": MastodonNetworkError("Could not complete request"),
+    "a server's error": _api(errors.MastodonInternalServerError, 500),
+    "a bad gateway": _api(errors.MastodonBadGatewayError, 502),
+    "another server's error": _api(errors.MastodonServerError, 520),
+    "an answer that cannot be read": errors.MastodonAPIError("Could not parse response as JSON", "Exception was: x"),
+    "a limit that cannot be read, of whatever answer": errors.MastodonRatelimitError(
+        "Rate limit time calculations failed"
+    ),
+    "no answer": errors.MastodonNetworkError("Could not complete request"),
     "our own patience": TimeoutError(),
     "the line": OSError("line"),
-    "what the library adds one day": MastodonError("new"),
+    "what the library adds one day": errors.MastodonError("new"),
 }
 
 
@@ -94,7 +86,7 @@ def test_only_a_404_means_gone() -> None:
     ],
 )
 def test_a_server_may_know_no_policy_of_quotes(status: int, words: str | None, is_so: bool) -> None:
-    assert refuses_quote_policy(_api(MastodonAPIError, status, words)) is is_so
+    assert refuses_quote_policy(_api(errors.MastodonAPIError, status, words)) is is_so
 
 
 def test_a_token_is_for_the_operator_to_mend() -> None:

@@ -18,14 +18,7 @@ from telegram.error import (
     TimedOut,
 )
 
-from adapters.telegram.connection.error_meanings import (
-    cannot_be_edited,
-    is_message_gone,
-    is_unchanged,
-    of_connection,
-    of_question,
-    of_send,
-)
+from adapters.telegram.connection import error_meanings
 from core.errors import AmbiguousSend, BadSettings, PlatformBusy, PlatformUnavailable
 
 
@@ -67,7 +60,7 @@ NEVER_LEFT = {
 @pytest.mark.parametrize("error", CERTAIN.values(), ids=CERTAIN.keys())
 def test_a_refusal_is_certain_and_names_a_remedy(error: TelegramError) -> None:
     """Telegram answered, and said no."""
-    for found in (of_send(error), of_question(error)):
+    for found in (error_meanings.of_send(error), error_meanings.of_question(error)):
         assert type(found) is PlatformUnavailable
         assert found.remedy
 
@@ -75,20 +68,20 @@ def test_a_refusal_is_certain_and_names_a_remedy(error: TelegramError) -> None:
 @pytest.mark.parametrize("error", AMBIGUOUS.values(), ids=AMBIGUOUS.keys())
 def test_what_may_have_arrived_is_never_called_certain(error: Exception) -> None:
     """Telegram may have taken the request: a send is of unknown fate, a question can be asked again."""
-    assert isinstance(of_send(error), AmbiguousSend)
-    assert isinstance(of_question(error), PlatformUnavailable)
+    assert isinstance(error_meanings.of_send(error), AmbiguousSend)
+    assert isinstance(error_meanings.of_question(error), PlatformUnavailable)
 
 
 @pytest.mark.parametrize("error", NEVER_LEFT.values(), ids=NEVER_LEFT.keys())
 def test_what_never_left_may_be_tried_again(error: TelegramError) -> None:
     """Without a connection no byte went out."""
-    assert isinstance(of_send(error), PlatformBusy)
+    assert isinstance(error_meanings.of_send(error), PlatformBusy)
 
 
 @pytest.mark.parametrize("pause", [17, timedelta(seconds=17)])
 def test_a_pause_that_telegram_asks_for_is_handed_on(pause: int | timedelta) -> None:
     """The outbox waits so long."""
-    found = of_send(RetryAfter(pause))
+    found = error_meanings.of_send(RetryAfter(pause))
     assert isinstance(found, PlatformBusy)
     assert found.retry_after_seconds == 17
 
@@ -97,19 +90,23 @@ def test_no_error_quotes_what_was_sent() -> None:
     """Telegram's own words may quote a text; ours name a kind only."""
     secret = "We all live here."
     for error in (BadRequest(secret), Forbidden(secret), NetworkError(secret), TelegramError(secret)):
-        for found in (of_send(error), of_question(error), of_connection(error)):
+        for found in (
+            error_meanings.of_send(error),
+            error_meanings.of_question(error),
+            error_meanings.of_connection(error),
+        ):
             assert secret not in f"{found.message} {found.remedy}"
 
 
 def test_a_connection_that_ends_says_what_to_do() -> None:
     """Only a bad token needs the operator at once; all else may pass."""
-    assert isinstance(of_connection(InvalidToken()), BadSettings)
+    assert isinstance(error_meanings.of_connection(InvalidToken()), BadSettings)
     for error in (Conflict("two"), NetworkError("cut"), OSError("line")):
-        found = of_connection(error)
+        found = error_meanings.of_connection(error)
         assert isinstance(found, PlatformUnavailable)
         assert found.remedy
     own = PlatformBusy("Wait.")
-    assert of_connection(own) is own
+    assert error_meanings.of_connection(own) is own
 
 
 def test_messages_that_are_gone_stand_unchanged_or_are_not_ours() -> None:
@@ -120,6 +117,6 @@ def test_messages_that_are_gone_stand_unchanged_or_are_not_ours() -> None:
         BadRequest("Message can't be edited"),
     )
     for error in (gone, same, other, NetworkError("message to edit not found"), None, OSError("line")):
-        assert is_message_gone(error) is (error is gone)
-        assert is_unchanged(error) is (error is same)
-        assert cannot_be_edited(error) is (error is other)
+        assert error_meanings.is_message_gone(error) is (error is gone)
+        assert error_meanings.is_unchanged(error) is (error is same)
+        assert error_meanings.cannot_be_edited(error) is (error is other)
