@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
-from adapters.web.numbers import SPANS
 from core.desk.rules.closures import CloseReason
 from core.desk.rules.numbers import LEAST
-from core.desk.rules.roles import OnCommunity, Person, Role, may_on_community
+from core.desk.rules.roles import Person
 from core.desk.store.communities import all_communities
 from tests.fakes.ports.cards import POST, REVIEWED
 from tests.fakes.web.browsing import Browser, Dashboard
@@ -46,21 +43,6 @@ async def test_few_cases_give_no_share_and_many_give_one_with_its_interval(room:
         drawn, rows = plot.css("svg text:not(.value)"), plot.css("tbody th")
         assert [one.text() for one in drawn] == [one.text() for one in rows]
     assert page.dom.css_first("[style]") is None
-
-
-@pytest.mark.parametrize("role", list(Role))
-async def test_numbers_are_for_those_who_may_see_statistics(room: Dashboard, role: Role) -> None:
-    """Nobody is named on it, to nobody."""
-    await _decide(room, 1, is_approved=True)
-    room.desk.roles[_WHO.user] = role
-    browser = await room.logged_in("mikel", _WHO)
-    for days in SPANS:
-        page = await browser.get(f"/numbers?days={days}&place=discord/{POST.ref.community}")
-        assert page.status == 200
-        is_shown = page.dom.css_first("#happened") is not None
-        assert is_shown is may_on_community([role], OnCommunity.READ_STATISTICS)
-        assert "Ane" not in page.text
-        assert "Jon" not in page.text
 
 
 async def test_a_community_of_others_is_not_told_about(room: Dashboard, ane: Browser) -> None:

@@ -132,12 +132,6 @@ async def test_of_many_campaigns_that_a_post_may_join_the_first_still_open_is_ta
     assert asked[3].id in (await history_of(database, joined))[-1][2]
 
 
-async def test_short_posts_fold_only_when_they_are_the_same(intake: Intake, post: FlaggedPost) -> None:
-    """One word changes what a short post says."""
-    found = await flag_all(intake, posts_of(post, ["Go home", "go home!!", "Come home", "", ""]))
-    assert [str(case.state) for case in found] == ["queued", "folded", "queued", "queued", "queued"]
-
-
 async def test_words_from_elsewhere_stand_for_no_campaign_and_join_none(
     intake: Intake, database: Database, post: FlaggedPost
 ) -> None:

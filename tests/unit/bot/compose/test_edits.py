@@ -49,15 +49,3 @@ def test_only_the_last_texts_are_remembered() -> None:
     assert len(model.calls) == 200
     reader.read(POST, f"{TEXT} 0", "en")
     assert len(model.calls) == 201
-
-
-def test_a_language_that_it_does_not_know_is_not_read() -> None:
-    """Its word does not count there."""
-    model = classifier()
-    assert (
-        RememberingReader(DraftReader(model, PostReader(FakeClassifier(POST_OUTPUTS, {}, ("en",))))).read(
-            POST, TEXT, "eu"
-        )
-        is None
-    )
-    assert model.calls == []

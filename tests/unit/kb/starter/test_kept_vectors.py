@@ -19,11 +19,16 @@ def test_are_made_once(tmp_path: Path) -> None:
     kept = KeptVectors(second, tmp_path).encode(TEXTS)
     np.testing.assert_array_equal(kept, made)
     assert (first.asked, second.asked) == (TEXTS, [])
-    KeptVectors(second, tmp_path).encode(TEXTS[:1])
-    assert second.asked == TEXTS[:1]
+    another = FakeEmbedder()
+    another.name = "another"
+    for other, texts in ((second, TEXTS[:1]), (another, TEXTS)):
+        KeptVectors(other, tmp_path).encode(texts)
+        assert other.asked == texts
 
 
-@pytest.mark.parametrize("damage", [lambda data: data[:-1], lambda data: data[:-1] + b"x", lambda _: b""])
+@pytest.mark.parametrize(
+    "damage", [lambda data: data[:-1], lambda data: data[:-1] + b"x", lambda data: b"x" + data[1:], lambda _: b""]
+)
 def test_damaged_ones_are_made_again(tmp_path: Path, damage) -> None:
     made = KeptVectors(FakeEmbedder(), tmp_path).encode(TEXTS)
     (file,) = tmp_path.rglob("*.vectors")

@@ -70,15 +70,6 @@ async def test_all_words_are_read_by_the_filter_and_become_the_case(application:
 
 
 @pytest.mark.parametrize("kind", SENT)
-async def test_a_keyword_is_found_in_all_words(application: FakeApplication, kind: str) -> None:
-    async with application.run(application.client(reads_messages=True)) as env:
-        town = Town(env, application)
-        await watch(application, town, keywords=("vermin",))
-        await SENT[kind](town)
-        assert [flagged.flagged_how for flagged in application.desk.flagged] == ["keyword"]
-
-
-@pytest.mark.parametrize("kind", SENT)
 async def test_the_menu_of_such_a_message_gives_drafts_for_its_words(application: FakeApplication, kind: str) -> None:
     """Without any privileged intent: Discord hands over the message that was chosen."""
     async with application.run(application.client()) as env:

@@ -177,32 +177,6 @@ async def test_who_has_no_role_or_lost_it_decides_nothing_on_discord(tmp_path: P
         assert await _replies(town, post) == []
 
 
-async def test_a_case_is_declined_on_discord(tmp_path: Path) -> None:
-    """In one tap; the card and the case say so, and nothing is posted."""
-    async with _with_discord(tmp_path) as (town, server):
-        await _is_moderator(town, "discord", server.people["moderator"].id)
-        post = await _flagged(town)
-        await server.until(lambda: server.card("Waits for your decision."))
-        done = await server.click("moderator", "Not hateful")
-        assert "Closed: not hateful." in said_in(done)
-        await server.until(lambda: server.card("Left without a reply: not hateful."))
-        assert await _is_in(town, CaseState.NO_REPLY)
-        assert await _replies(town, post) == []
-
-
-async def test_a_card_moves_with_the_review_channel_and_goes_with_it(tmp_path: Path) -> None:
-    """No hateful word stays where the community reviews no more; the dashboard has the case all the time."""
-    async with _with_discord(tmp_path) as (town, server):
-        await _flagged(town)
-        await server.until(lambda: server.card("Waits for your decision."))
-        await _reviewed_in(town, "")
-        await server.until(lambda: server.cards() == [])
-        async with town.logged_in("moderator") as browser:
-            assert "Approve draft 1…" in (await browser.get(f"/case/{(await _rows(town, CaseRow))[0].id}")).words
-        await _reviewed_in(town, f"discord/{server.room.id}")
-        await server.until(lambda: server.card("Waits for your decision."))
-
-
 async def test_no_card_stands_in_a_channel_that_everybody_sees(tmp_path: Path) -> None:
     """The managers read why in their settings, and where they choose another one."""
     async with _with_discord(tmp_path) as (town, server):

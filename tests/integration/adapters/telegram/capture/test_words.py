@@ -58,15 +58,6 @@ async def test_all_words_are_read_by_the_filter_and_become_the_case(watched: Cap
 
 
 @pytest.mark.parametrize("said", WORDS)
-async def test_a_keyword_is_found_in_all_words(watched: CaptureTown, said: JSON) -> None:
-    policy = watched.governance.policies[str(watched.group)]
-    watched.governance.policies[str(watched.group)] = replace(policy, keywords=("vermin",))
-    _say(watched, **said)
-    await watched.hear()
-    assert [flagged.flagged_how for flagged in watched.desk.flagged] == ["keyword"]
-
-
-@pytest.mark.parametrize("said", WORDS)
 async def test_whoever_asks_about_such_a_message_gets_drafts_for_its_words(town: CaptureTown, said: JSON) -> None:
     """Also where nothing is watched and no message is remembered."""
     post = _say(town, **said)

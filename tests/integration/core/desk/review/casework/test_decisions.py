@@ -53,13 +53,6 @@ async def test_a_case_without_a_draft_is_reopened_or_left(
     assert (withdrawn.state, withdrawn.drafts) == (CaseState.WITHDRAWN, ())
 
 
-async def test_silence_is_an_answer(front: Casework, in_review: Case) -> None:
-    """A word about it may be added, and need not be."""
-    silent = await front.close(in_review.id, in_review.version, MODERATOR, CloseReason.SILENCE, "It would feed him.")
-    assert silent.state is CaseState.NO_REPLY
-    assert silent.closed_because == "left without a reply: silence is better here"
-
-
 @pytest.mark.parametrize("is_posted", [True, False])
 async def test_somebody_says_whether_a_lost_reply_stands(
     front: Casework, in_review: Case, database: Database, is_posted: bool
