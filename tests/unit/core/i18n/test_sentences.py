@@ -41,7 +41,6 @@ ONLY_OPERATORS = {
     "An approved reply is made by core.desk.rules.approval alone.", "Call core.desk.rules.approval.approve.",
     "Nobody approved this reply.", "Approve it as a moderator with a name.",
     "The time of the approval has no time zone.", "Pass an aware datetime.",
-    "Give the suggestion's id and the draft's rank together, or neither for a text of your own.",
     "Discord does not let this bot add commands.",
     "Invite it again with the scopes bot and applications.commands; docs/platforms/discord.md has the link.",
     "Start Antiphon again later; until then the commands stay as they were.",
@@ -96,13 +95,11 @@ NOT_ON_CARDS = {
     "not sent",
     "\n- in this community's own voice: {}",
     "\nA reply of this kind that fits, to be said in other words: {}",
-    "Give the suggestion's id and the draft's rank together, or neither for a text of your own.",
     "Paragraph {} is another one in the index.",
     "Make room or give the rights, or set {} to another place.",
     "Somebody decides about this case just now.",
     "T must be above 1, but is {}",
     "Take again.",
-    "The case has no draft of rank {} in that suggestion.",
     "The folder {} cannot be made: {}.",
     "The index is older than the library, by {} of its documents.",
     "The index of the words is damaged: {}.",
@@ -131,7 +128,6 @@ NOT_ON_CARDS = {
 """Prompts, words, lines of the log of cases that are open again, and what only an operator or a program meets."""
 FILLED_FOR_OPERATORS = {
     "adapters/discord/manage/commands.py": 2,
-    "core/desk/review/approvals.py": 1,
     "core/desk/database/postgresql.py": 2,
     "core/desk/rules/policy.py": 2,
 }
