@@ -31,7 +31,7 @@ from sqlalchemy import URL, insert, make_url, select
 from adapters.web.server import application, listening, serving
 from adapters.web.site import Site
 from bench.measures.output import Row, note, save, show
-from bot.cli.doctor.on_page import DoctorOnPage
+from bot.cli.doctor.setup_checks import DoctorSetupChecks
 from bot.compose.desk import Desk, build_casework, build_desk
 from bot.settings import Settings
 from core.desk.communities.accounts import ApiTokens, WebAccounts
@@ -166,7 +166,7 @@ async def _dashboard(place: Path | URL, cases: int, moderators: int) -> AsyncIte
             tokens=ApiTokens(database, doorkeeper),
             record=DeskRecord(database, desk.live_roles, keeping),
             library=DeskLibrary(database, desk.live_roles, facts_today),
-            setup=DoctorOnPage(Settings(), database),
+            setup=DoctorSetupChecks(Settings(), database),
             origins=(origin,),
         )
         async with serving(application(site), at):

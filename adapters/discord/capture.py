@@ -19,12 +19,18 @@ from discord import app_commands
 from discord.app_commands import Choice, locale_str
 
 from adapters.common.capture.changes import PostChanges
-from adapters.common.capture.conversations import MAX_MESSAGES, Conversation, Remark, arranged
-from adapters.common.capture.flags import Flag, post_from_elsewhere
+from adapters.common.capture.flagged_posts import (
+    MAX_MESSAGES,
+    Conversation,
+    Flag,
+    Remark,
+    arranged,
+    post_from_elsewhere,
+)
 from adapters.common.capture.known_posts import KnownPosts
 from adapters.common.capture.requests import DraftRequests, Followers
 from adapters.common.capture.watch import ChannelWatch
-from adapters.common.desk import DeskAccess
+from adapters.common.desk_access import DeskAccess
 from adapters.common.words.labels import wish_in_words
 from adapters.common.words.markup import Reader
 from adapters.common.words.messages import no_words, type_it

@@ -18,7 +18,7 @@ from mastodon import Mastodon
 from mastodon.return_types import AdminReport
 
 from adapters.common.arrivals import Arrival
-from adapters.common.capture.flags import Flag, post_from_elsewhere
+from adapters.common.capture.flagged_posts import Flag, post_from_elsewhere
 from adapters.mastodon.capture.sightings import SeenStatus, is_by_person, is_public
 from adapters.mastodon.connection.client import MastodonClient
 from adapters.mastodon.connection.error_meanings import FAULTS, RateLimit, of_question, status_of

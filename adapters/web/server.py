@@ -13,7 +13,7 @@ from typing import Final
 
 from aiohttp import web
 
-from adapters.web import desk, door, library, numbers, oauth, record, settings, setup
+from adapters.web import cases, door, library, numbers, oauth, record, settings, setup
 from adapters.web.api.description import add_to
 from adapters.web.api.routes import API_TRIES, programs_by_token
 from adapters.web.exposure import EXPOSURE, Exposure
@@ -45,9 +45,9 @@ def application(site: Site, tries: door.Tries | None = None) -> web.Application:
     made.router.add_get("/link/{link:[\\w-]{20,100}}", door.link_page)
     made.router.add_post("/link/{link:[\\w-]{20,100}}", door.log_in_by_link)
     made.router.add_post("/logout", door.log_out)
-    made.router.add_get("/", desk.queue)
-    made.router.add_post("/paste", desk.paste)
-    made.router.add_get("/decided", desk.decisions_page)
+    made.router.add_get("/", cases.queue)
+    made.router.add_post("/paste", cases.paste)
+    made.router.add_get("/decided", cases.decisions_page)
     made.router.add_get("/numbers", numbers.numbers)
     made.router.add_get("/library/cards", library.cards)
     made.router.add_get("/library/cards/new", library.new_card)
@@ -66,14 +66,14 @@ def application(site: Site, tries: door.Tries | None = None) -> web.Application:
     made.router.add_post("/record/person", record.about)
     made.router.add_post("/record/erase", record.erase)
     made.router.add_get("/me/data", record.own_data)
-    made.router.add_get("/me", desk.me)
-    made.router.add_post("/me", desk.prefer)
+    made.router.add_get("/me", cases.me)
+    made.router.add_post("/me", cases.prefer)
     made.router.add_get("/events", events)
-    made.router.add_get(_CASE, desk.case_page)
-    made.router.add_get(f"{_CASE}/post", desk.post_words)
-    made.router.add_get(f"{_CASE}/edit/{{rank:[0-9]}}", desk.edit_page)
-    made.router.add_post(f"{_CASE}/check", desk.check)
-    made.router.add_post(f"{_CASE}/act", desk.act)
+    made.router.add_get(_CASE, cases.case_page)
+    made.router.add_get(f"{_CASE}/post", cases.post_words)
+    made.router.add_get(f"{_CASE}/edit/{{rank:[0-9]}}", cases.edit_page)
+    made.router.add_post(f"{_CASE}/check", cases.check)
+    made.router.add_post(f"{_CASE}/act", cases.act)
     made.router.add_get("/settings", settings.places)
     made.router.add_get(_PLACE, settings.settings)
     made.router.add_post(_PLACE, settings.save)

@@ -21,7 +21,7 @@ from rich.text import Text
 
 from adapters.sample.community import SampleCommunity
 from adapters.sample.posts import SAMPLE_FLAGS, SAMPLE_THREAD, SamplePost
-from bot.cli.doctor.on_page import DoctorOnPage
+from bot.cli.doctor.setup_checks import DoctorSetupChecks
 from bot.cli.render import show_thread
 from bot.compose.application import Application, admit, open_application
 from bot.compose.engine import OnPreparing, open_engine
@@ -104,7 +104,7 @@ async def review_on_page(
             async with open_application(engine, settings, served, chosen) as running:
                 town = SampleTown(community, running.casework, flags)
                 with ending_in_order(stop, lambda: console.print(Text("Stopping. What is not decided waits."))):
-                    checks = DoctorOnPage(settings, running.database)
+                    checks = DoctorSetupChecks(settings, running.database)
                     async with dashboard(settings, running, checks, town.paste) as (address, accounts):
                         serving = asyncio.create_task(serve(running, stop, settings.desk.drain_seconds))
                         try:

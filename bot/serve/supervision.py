@@ -16,8 +16,8 @@ from bot.serve.hosted_review import HostedReview
 from bot.serve.platforms import Connection, Platforms, ServedPlatform, Services, Standings
 from core.desk.database.connection import Database
 from core.desk.drafting.queue import Backoff
-from core.desk.review.attention import Attention
 from core.desk.review.board import ReviewBoard
+from core.desk.review.notices import Notices
 from core.desk.runtime.lease import pause
 from core.desk.runtime.logs import about
 from core.desk.schema import PlatformState
@@ -162,7 +162,7 @@ class Supervisor:
             board = ReviewBoard(self._database, surface, name, self._owner, channel=channel)
             parts.append(board.run(halt))
         if connection.notifier is not None:
-            parts.append(Attention(self._database, connection.notifier, self._served.name, self._owner).run(halt))
+            parts.append(Notices(self._database, connection.notifier, self._served.name, self._owner).run(halt))
         await together(parts, halt, CLOSING_SECONDS, until=[stop.wait(), *ends])
 
     async def _lost(self, connection: Connection) -> None:

@@ -13,7 +13,7 @@ from typing import Final
 
 from adapters.common.capture.known_posts import KnownPosts
 from adapters.common.capture.lanes import Lanes
-from adapters.common.desk import DeskAccess
+from adapters.common.desk_access import DeskAccess
 from core.errors import Unavailable
 from core.models import PostRef
 

@@ -17,7 +17,7 @@ from typing import Final, Protocol, TypeAlias
 
 from adapters.common.capture.answers import counted, ended, is_decided, taken_in, too_late, with_drafts
 from adapters.common.capture.known_posts import KnownPosts
-from adapters.common.desk import DeskAccess
+from adapters.common.desk_access import DeskAccess
 from adapters.common.words.errors import explain, log_failure, unforeseen
 from adapters.common.words.markup import Reader
 from core.desk.rules.approval import CLOSED

@@ -14,10 +14,10 @@ from datetime import datetime
 from functools import partial
 from typing import Final, Protocol, TypeAlias
 
-from adapters.common.capture.flags import Flag
+from adapters.common.capture.flagged_posts import Flag
 from adapters.common.capture.known_posts import KnownPosts
 from adapters.common.capture.lanes import Lanes
-from adapters.common.desk import DeskAccess
+from adapters.common.desk_access import DeskAccess
 from core.desk.rules.careful_watch import careful_threshold
 from core.desk.rules.policy import CommunityPolicy
 from core.desk.rules.roles import OnCase, Person

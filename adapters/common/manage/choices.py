@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final
 
-from adapters.common.desk import DeskAccess
+from adapters.common.desk_access import DeskAccess
 from adapters.common.manage import calls, flags, reports, rules_notice, setup, targets
 from adapters.common.manage.managers import CommunityFacts, Manager, require
 from adapters.common.manage.panels import Form, Panel

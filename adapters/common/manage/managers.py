@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from adapters.common.desk import DeskAccess
+from adapters.common.desk_access import DeskAccess
 from adapters.common.words.markup import Reader
 from core.desk.rules.policy import CommunityPolicy
 from core.desk.rules.roles import OnCase, OnCommunity, Person, Role

@@ -17,7 +17,7 @@ import aiohttp
 import discord
 from discord import app_commands
 
-from adapters.common.desk import DeskAccess
+from adapters.common.desk_access import DeskAccess
 from adapters.common.words.errors import log_failure
 from adapters.discord.connection.actors import acts
 from adapters.discord.connection.error_meanings import FAULTS, PORTAL, of_connection, token_refused

@@ -20,7 +20,7 @@ from adapters.common.cards.controls import Control, Target
 from adapters.common.decisions.answers import run_press
 from adapters.common.decisions.flows import PRESSED, SUBMITTED
 from adapters.common.decisions.press import TEXT, Dialog, Screen
-from adapters.common.desk import DeskAccess, PolicyMemory
+from adapters.common.desk_access import DeskAccess, PolicyMemory
 from adapters.common.words.markup import Reader
 from adapters.discord.connection.actors import acts
 from adapters.discord.connection.client import AntiphonClient, listen

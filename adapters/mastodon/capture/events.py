@@ -18,12 +18,12 @@ from typing import Final
 from mastodon.return_types import Status
 
 from adapters.common.capture.answers import counted, taken_in
-from adapters.common.capture.flags import Flag
+from adapters.common.capture.flagged_posts import Flag
 from adapters.common.capture.known_posts import KnownPosts
 from adapters.common.capture.requests import commit, may_have_drafts
 from adapters.common.capture.watch import ChannelWatch
 from adapters.common.capture.wishes import COMMAND_NAMES, wish_in
-from adapters.common.desk import DeskAccess
+from adapters.common.desk_access import DeskAccess
 from adapters.common.words.errors import explain, log_failure, unforeseen
 from adapters.common.words.labels import language_for
 from adapters.mastodon.capture.sightings import SeenStatus, check_capturable, is_by_person, original_of

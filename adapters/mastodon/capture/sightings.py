@@ -9,8 +9,7 @@ from typing import Final
 
 from mastodon.return_types import Context, Status
 
-from adapters.common.capture.conversations import Conversation, Remark, arranged
-from adapters.common.capture.flags import Flag
+from adapters.common.capture.flagged_posts import Conversation, Flag, Remark, arranged
 from adapters.common.words.messages import no_words
 from adapters.mastodon.connection.client import MastodonClient
 from adapters.mastodon.connection.refs import ref_of, revision_of

@@ -23,7 +23,7 @@ from mastodon import Mastodon
 from mastodon.errors import MastodonNetworkError, MastodonRatelimitError
 from mastodon.return_types import Account, Status
 
-from adapters.common.desk import DeskAccess
+from adapters.common.desk_access import DeskAccess
 from adapters.mastodon.connection.error_meanings import FAULTS, NotReached, RateLimit, of_connection
 from adapters.mastodon.connection.instance import Instance, read_instance
 from adapters.mastodon.connection.refs import NAME

@@ -8,7 +8,7 @@ from typing import Final
 
 import telegram
 
-from adapters.common.capture.flags import Flag, post_from_elsewhere
+from adapters.common.capture.flagged_posts import Flag, post_from_elsewhere
 from adapters.common.capture.requests import DraftRequests, may_have_drafts, run_request
 from adapters.common.cards.controls import ANONYMOUS
 from adapters.common.words.labels import language_for

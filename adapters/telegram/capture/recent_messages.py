@@ -14,7 +14,7 @@ from typing import Final
 import telegram
 from telegram import MessageOriginChat, MessageOriginHiddenUser, MessageOriginUser
 
-from adapters.common.capture.conversations import MAX_MESSAGES, Conversation, Remark, arranged
+from adapters.common.capture.flagged_posts import MAX_MESSAGES, Conversation, Remark, arranged
 from adapters.telegram.capture.posts import author_of, said_in, words_of
 from adapters.telegram.connection.refs import topic_of
 

@@ -7,7 +7,7 @@ from datetime import datetime
 
 import telegram
 
-from adapters.common.capture.flags import Flag
+from adapters.common.capture.flagged_posts import Flag
 from adapters.telegram.capture.posts import Author, author_of, is_private, words_of
 from adapters.telegram.capture.recent_messages import RecentMessages, conversation_of
 from adapters.telegram.connection.refs import ref_of, revision_of, topic_of

@@ -23,7 +23,7 @@ from telegram.error import ChatMigrated
 from telegram.ext import ExtBot
 from telegram.request import HTTPXRequest
 
-from adapters.common.desk import DeskAccess
+from adapters.common.desk_access import DeskAccess
 from adapters.common.words.labels import language_for
 from adapters.telegram.connection.error_meanings import FAULTS, TOKEN, of_connection
 from adapters.telegram.connection.limiter import TelegramLimiter

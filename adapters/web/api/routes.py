@@ -21,7 +21,7 @@ from adapters.common.cards.contents import open_gist
 from adapters.common.words.markup import Reader
 from adapters.web.api import shapes
 from adapters.web.api.problems import API, DESCRIPTION, is_api, problem
-from adapters.web.desk import recent_decisions, seen_case
+from adapters.web.cases import recent_decisions, seen_case
 from adapters.web.door import Tries, address_of_asker
 from adapters.web.site import SITE, VISITOR, locale_of, reader_of, visitor_of
 from adapters.web.speech import whole

@@ -15,7 +15,7 @@ from pydantic import SecretStr
 from adapters.mastodon.connection.refs import NAME
 from adapters.mastodon.speech.plain_text import plain_text
 from adapters.mastodon.speech.private_answers import BREAK
-from bot.cli.doctor.on_page import DoctorOnPage
+from bot.cli.doctor.setup_checks import DoctorSetupChecks
 from bot.compose.application import open_application, open_database
 from bot.compose.mastodon import mastodon_platform
 from bot.compose.web import dashboard
@@ -152,7 +152,7 @@ async def _serving(
         platforms = [mastodon_platform(settings), *beside(settings)]
         async with (
             open_application(engine, settings, platforms, BRIEF, on_standing=hear) as whole,
-            dashboard(settings, whole, DoctorOnPage(settings, whole.database)) as (
+            dashboard(settings, whole, DoctorSetupChecks(settings, whole.database)) as (
                 town.origin,
                 town.accounts,
             ),

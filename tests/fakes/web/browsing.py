@@ -19,7 +19,7 @@ from yarl import URL
 from adapters.web.door import Tries
 from adapters.web.server import application, listening, serving
 from adapters.web.site import Site
-from bot.cli.doctor.on_page import DoctorOnPage
+from bot.cli.doctor.setup_checks import DoctorSetupChecks
 from bot.settings import Settings
 from core.desk.communities.accounts import ApiTokens, WebAccounts
 from core.desk.communities.governance import CommunityGovernance
@@ -220,7 +220,7 @@ async def dashboard(
             tokens=tokens,
             record=DeskRecord(desk.database, desk.desk.live_roles, keeping),
             library=DeskLibrary(desk.database, desk.desk.live_roles, facts_today),
-            setup=DoctorOnPage(settings or Settings(), desk.database),
+            setup=DoctorSetupChecks(settings or Settings(), desk.database),
             origins=(origin,),
             poll_seconds=poll_seconds,
             **how,

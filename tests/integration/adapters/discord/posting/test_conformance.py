@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import discord
 import pytest
 
-from adapters.common.capture.flags import Flag
+from adapters.common.capture.flagged_posts import Flag
 from adapters.discord import DiscordOptions, DiscordPlatform
 from adapters.discord.capture import SeenMessage
 from adapters.discord.connection.refs import NAME, Readable, place_of

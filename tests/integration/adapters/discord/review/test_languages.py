@@ -79,7 +79,7 @@ async def test_a_database_that_is_slow_does_not_keep_a_press_waiting(
     room: ReviewRoom, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Until it is known what the community chose, the reader's own language counts; no modal comes too late."""
-    monkeypatch.setattr("adapters.common.desk.HURRY_SECONDS", 0.01)
+    monkeypatch.setattr("adapters.common.desk_access.HURRY_SECONDS", 0.01)
     room.speak("eu")
     await room.show()
     room.client.desk.policies.forget(room.community)

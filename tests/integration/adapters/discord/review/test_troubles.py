@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from adapters.common.decisions import flows
-from adapters.common.desk import HURRY_SECONDS
+from adapters.common.desk_access import HURRY_SECONDS
 from tests.fakes.discord.messages import buttons_of
 from tests.fakes.discord.review import ReviewRoom, said_in
 from tests.fakes.ports.cards import samples

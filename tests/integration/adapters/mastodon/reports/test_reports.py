@@ -15,7 +15,7 @@ from uuid import uuid4
 import pytest
 from sqlalchemy import select
 
-from adapters.common.desk import DeskAccess
+from adapters.common.desk_access import DeskAccess
 from adapters.mastodon.connection.client import MastodonClient, MastodonOptions
 from adapters.mastodon.connection.refs import NAME, status_id_of
 from adapters.mastodon.connection.statuses import Statuses

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 import pytest
 import telegram
 
-from adapters.common.capture.flags import Flag
+from adapters.common.capture.flagged_posts import Flag
 from adapters.telegram.capture.recent_messages import RecentMessages
 from adapters.telegram.capture.sightings import SeenMessage
 from core.desk.rules.approval import ApprovedReply

@@ -21,7 +21,7 @@ from adapters.sample.community import SampleCommunity
 from bot.compose.desk import build_casework, build_desk
 from core.desk.database.connection import Database, Session
 from core.desk.drafting.queue import DraftQueue
-from core.desk.review.attention import Attention
+from core.desk.review.notices import Notices
 from core.desk.rules.approval import ApprovedReply, CaseState
 from core.desk.rules.closures import CloseReason, RetractReason
 from core.desk.rules.platforms import ChatPlatform
@@ -157,7 +157,7 @@ class _Desk:
         self.outbox = Outbox(database, {self.name: town.platform}, limits=caps)
         self.front = build_casework(self.desk, self.outbox)
         self.notifier = FakeNotifier()
-        self.attention = Attention(database, self.notifier, self.name, "process-1")
+        self.attention = Notices(database, self.notifier, self.name, "process-1")
         self.ends = list[CaseState]()
         self._numbers = count()
 

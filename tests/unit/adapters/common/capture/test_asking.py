@@ -13,7 +13,7 @@ import pytest
 from adapters.common.capture import requests
 from adapters.common.capture.known_posts import KnownPosts
 from adapters.common.capture.requests import DraftRequests, Followers
-from adapters.common.desk import DeskAccess
+from adapters.common.desk_access import DeskAccess
 from adapters.common.words.markup import Reader
 from core.desk.rules.approval import CaseState
 from core.desk.rules.desk_ports import Casework

@@ -12,7 +12,7 @@ import pytest
 from adapters.common.capture import changes
 from adapters.common.capture.changes import PostChanges
 from adapters.common.capture.known_posts import KnownPosts
-from adapters.common.desk import DeskAccess
+from adapters.common.desk_access import DeskAccess
 from core.desk.rules.desk_ports import Casework
 from core.errors import StoreUnavailable
 from core.models import PostRef

@@ -12,10 +12,10 @@ from typing import cast
 import pytest
 
 from adapters.common.capture import watch
-from adapters.common.capture.flags import Flag
+from adapters.common.capture.flagged_posts import Flag
 from adapters.common.capture.known_posts import KnownPosts
 from adapters.common.capture.watch import ChannelWatch, LookedAt, Sighting, is_about
-from adapters.common.desk import DeskAccess
+from adapters.common.desk_access import DeskAccess
 from core.desk.rules.careful_watch import FindLabel, WatchRecord
 from core.desk.rules.desk_ports import Casework
 from core.desk.rules.policy import CommunityPolicy

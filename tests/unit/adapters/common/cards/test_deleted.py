@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.common.desk import DeskAccess
+from adapters.common.desk_access import DeskAccess
 from adapters.discord.review.presses import DeletedCards
 from core.desk.rules.policy import CommunityPolicy
 from core.errors import StoreUnavailable

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from adapters.common.desk import DeskAccess
+from adapters.common.desk_access import DeskAccess
 from adapters.common.manage import calls, choices, flags, rules_notice, setup, targets
 from adapters.common.manage.choices import PanelAnswer, Panels, in_time
 from adapters.common.manage.managers import Manager

@@ -13,8 +13,8 @@ from adapters.sample.community import SampleCommunity
 from bot.compose.desk import Desk
 from core.desk.database.connection import Database, Session
 from core.desk.drafting.queue import DraftQueue
-from core.desk.review.attention import Attention
 from core.desk.review.board import ReviewBoard
+from core.desk.review.notices import Notices
 from core.desk.rules.approval import CaseState
 from core.desk.rules.case_cards import Card
 from core.desk.rules.closures import CloseReason
@@ -55,14 +55,14 @@ def notifier() -> FakeNotifier:
 
 
 @pytest.fixture
-async def attention(database: Database, surface: FakeSurface, notifier: FakeNotifier) -> Attention:
+async def notices(database: Database, surface: FakeSurface, notifier: FakeNotifier) -> Notices:
     """What calls them, in a community that wants every call."""
     await set_policy(database)
     return _of(database, notifier)
 
 
-def _of(database: Database, notifier: FakeNotifier, owner: str = "process-1") -> Attention:
-    return Attention(database, notifier, PLATFORM, owner, poll_seconds=0.001)
+def _of(database: Database, notifier: FakeNotifier, owner: str = "process-1") -> Notices:
+    return Notices(database, notifier, PLATFORM, owner, poll_seconds=0.001)
 
 
 async def _threat(desk: Desk, queue: DraftQueue, post: FlaggedPost) -> Case:
@@ -77,14 +77,14 @@ async def _threat(desk: Desk, queue: DraftQueue, post: FlaggedPost) -> Case:
 
 @pytest.mark.both_databases
 async def test_a_threat_calls_its_role_once_with_a_link_to_the_card(
-    attention: Attention, board: ReviewBoard, surface: FakeSurface, notifier: FakeNotifier, desk: Desk,
+    notices: Notices, board: ReviewBoard, surface: FakeSurface, notifier: FakeNotifier, desk: Desk,
     queue: DraftQueue, post: FlaggedPost, database: Database,
 ) -> None:  # fmt: skip
     """Not before the card stands, and not again by another process or when the card changes."""
     case = await _threat(desk, queue, post)
-    assert await attention.step() == 0
+    assert await notices.step() == 0
     await all_steps(board)
-    assert await attention.step() == 1
+    assert await notices.step() == 1
     (place,) = surface.cards
     assert notifier.called() == [(CallKind.THREAT, "role 911")]
     (notice, _) = notifier.given[f"{case.id}:threat"]
@@ -92,8 +92,8 @@ async def test_a_threat_calls_its_role_once_with_a_link_to_the_card(
     assert post.text not in repr(notice)
     await desk.decisions.hold(case.id, MODERATOR)
     await all_steps(board)
-    assert await attention.step() == 0
-    await attention.run(_stopped())
+    assert await notices.step() == 0
+    await notices.run(_stopped())
     assert await _of(database, notifier, "process-2").step() == 0
     assert notifier.tried == 1
 
@@ -105,35 +105,35 @@ def _stopped() -> asyncio.Event:
 
 
 async def test_a_first_approval_calls_for_a_second_person(
-    attention: Attention, board: ReviewBoard, notifier: FakeNotifier, front: Casework, in_review: Case
+    notices: Notices, board: ReviewBoard, notifier: FakeNotifier, front: Casework, in_review: Case
 ) -> None:
     """Once one person has approved, and not before."""
     await all_steps(board)
-    assert await attention.step() == 0
+    assert await notices.step() == 0
     proposal = await propose(front, in_review, BOLD)
     await front.approve(proposal.id, MODERATOR)
     await all_steps(board)
-    assert await attention.step() == 1
+    assert await notices.step() == 1
     assert notifier.called() == [(CallKind.SECOND, "role 22")]
 
 
 async def test_a_case_that_waits_too_long_calls_unless_somebody_holds_it(
-    attention: Attention, board: ReviewBoard, notifier: FakeNotifier, desk: Desk, in_review: Case, clock: FakeClock
+    notices: Notices, board: ReviewBoard, notifier: FakeNotifier, desk: Desk, in_review: Case, clock: FakeClock
 ) -> None:
     """Two hours, if the community says nothing else; while somebody looks at it, nobody is called."""
     await all_steps(board)
     clock.advance(119 * 60)
-    assert await attention.step() == 0
+    assert await notices.step() == 0
     await desk.decisions.hold(in_review.id, MODERATOR)
     clock.advance(2 * 60)
-    assert await attention.step() == 0
+    assert await notices.step() == 0
     clock.advance(4 * 60)
-    assert await attention.step() == 1
+    assert await notices.step() == 1
     assert notifier.called() == [(CallKind.WAITING, "role 33")]
 
 
 async def test_in_quiet_hours_calls_wait_and_only_threats_may_be_let_through(
-    attention: Attention, board: ReviewBoard, notifier: FakeNotifier, desk: Desk, queue: DraftQueue, post: FlaggedPost,
+    notices: Notices, board: ReviewBoard, notifier: FakeNotifier, desk: Desk, queue: DraftQueue, post: FlaggedPost,
     database: Database, clock: FakeClock,
 ) -> None:  # fmt: skip
     """When the hours are over, what still needs somebody calls."""
@@ -143,11 +143,11 @@ async def test_in_quiet_hours_calls_wait_and_only_threats_may_be_let_through(
     await _threat(desk, queue, post)
     await all_steps(board)
     clock.advance(3 * 3600)
-    assert await attention.step() == 0
+    assert await notices.step() == 0
     await set_policy(database, quiet_hours=quiet, threats_in_quiet_hours=True)
-    assert await attention.step() == 1
+    assert await notices.step() == 1
     clock.advance(2 * 3600)
-    assert await attention.step() == 1
+    assert await notices.step() == 1
     assert notifier.called() == [(CallKind.THREAT, "role 911"), (CallKind.WAITING, "role 33")]
 
 
@@ -156,7 +156,7 @@ async def _moment(session: Session) -> Any:
 
 
 async def test_nobody_is_called_where_no_role_is_set_or_the_case_is_closed(
-    attention: Attention, board: ReviewBoard, notifier: FakeNotifier, desk: Desk, queue: DraftQueue, post: FlaggedPost,
+    notices: Notices, board: ReviewBoard, notifier: FakeNotifier, desk: Desk, queue: DraftQueue, post: FlaggedPost,
     database: Database, clock: FakeClock,
 ) -> None:  # fmt: skip
     """The default calls nobody."""
@@ -164,54 +164,54 @@ async def test_nobody_is_called_where_no_role_is_set_or_the_case_is_closed(
     await all_steps(board)
     await set_policy(database, calls={})
     clock.advance(5 * 3600)
-    assert await attention.step() == 0
+    assert await notices.step() == 0
     await set_policy(database)
     await desk.decisions.close(case.id, case.version, MODERATOR, CloseReason.NOT_HATEFUL)
-    assert await attention.step() == 0
+    assert await notices.step() == 0
     assert notifier.tried == 0
 
 
 @pytest.mark.both_databases
 async def test_a_refused_call_is_made_later_and_a_doubtful_one_never_twice(
-    attention: Attention, board: ReviewBoard, notifier: FakeNotifier, desk: Desk, queue: DraftQueue, post: FlaggedPost,
+    notices: Notices, board: ReviewBoard, notifier: FakeNotifier, desk: Desk, queue: DraftQueue, post: FlaggedPost,
     clock: FakeClock,
 ) -> None:  # fmt: skip
     """A refusal says that nobody was called; silence does not, so the same key is tried, and only for a minute."""
     await _threat(desk, queue, post)
     await all_steps(board)
     notifier.faults = [PlatformUnavailable("closed", remedy="open it")]
-    assert await attention.step() == 0
-    assert await attention.step() == 0, "it rests"
+    assert await notices.step() == 0
+    assert await notices.step() == 0, "it rests"
     clock.advance(301)
     notifier.after = [AmbiguousSend("silence", remedy="look")]
-    assert await attention.step() == 0
+    assert await notices.step() == 0
     clock.advance(30)
-    assert await attention.step() == 1
+    assert await notices.step() == 1
     assert (notifier.tried, len(notifier.given)) == (3, 1)
 
 
 async def test_a_doubtful_call_is_given_up_after_a_minute(
-    attention: Attention, board: ReviewBoard, notifier: FakeNotifier, desk: Desk, queue: DraftQueue, post: FlaggedPost,
+    notices: Notices, board: ReviewBoard, notifier: FakeNotifier, desk: Desk, queue: DraftQueue, post: FlaggedPost,
     clock: FakeClock,
 ) -> None:  # fmt: skip
     """The platform may have forgotten the key: rather not at all than twice."""
     await _threat(desk, queue, post)
     await all_steps(board)
     notifier.faults = [TimeoutError()]
-    assert await attention.step() == 0
+    assert await notices.step() == 0
     clock.advance(61)
-    assert [await attention.step() for _ in range(2)] == [0, 0]
+    assert [await notices.step() for _ in range(2)] == [0, 0]
     assert notifier.tried == 1
 
 
 async def test_many_cases_are_called_to_although_only_some_are_read_at_once(
-    attention: Attention, board: ReviewBoard, notifier: FakeNotifier, desk: Desk, queue: DraftQueue, post: FlaggedPost
+    notices: Notices, board: ReviewBoard, notifier: FakeNotifier, desk: Desk, queue: DraftQueue, post: FlaggedPost
 ) -> None:
     """A look reads twenty cards at most; the next one reads the others."""
     for single in posts_apart(post, 23):
         await _threat(desk, queue, single)
     await all_steps(board)
-    assert [await attention.step() for _ in range(3)] == [20, 3, 0]
+    assert [await notices.step() for _ in range(3)] == [20, 3, 0]
 
 
 # Replies that were not sent
@@ -219,25 +219,25 @@ async def test_many_cases_are_called_to_although_only_some_are_read_at_once(
 
 @pytest.mark.both_databases
 async def test_an_approver_hears_once_that_the_reply_was_not_sent_and_why(
-    attention: Attention, board: ReviewBoard, notifier: FakeNotifier, desk: Desk, in_review: Case, clock: FakeClock,
+    notices: Notices, board: ReviewBoard, notifier: FakeNotifier, desk: Desk, in_review: Case, clock: FakeClock,
     database: Database, platform: SampleCommunity, outbox: Outbox,
 ) -> None:  # fmt: skip
     """The post was deleted in the last moment, say."""
     await all_steps(board)
     await approve(desk, in_review)
-    assert await attention.step() == 0
+    assert await notices.step() == 0
     platform.delete(in_review.post.ref.message)
     clock.advance(16)
     await outbox.send_due()
-    assert await attention.step() == 1
-    assert [await attention.step() for _ in range(2)] == [0, 0]
+    assert await notices.step() == 1
+    assert [await notices.step() for _ in range(2)] == [0, 0]
     ((notice, whom),) = notifier.given.values()
     assert (notice.kind, whom) == (None, MODERATOR.user)
     assert "gone" in notice.reason
 
 
 async def test_who_takes_an_approval_back_is_not_told_but_the_other_approver_is(
-    attention: Attention, board: ReviewBoard, notifier: FakeNotifier, front: Casework, in_review: Case
+    notices: Notices, board: ReviewBoard, notifier: FakeNotifier, front: Casework, in_review: Case
 ) -> None:
     """Two approved; one of them has second thoughts."""
     await all_steps(board)
@@ -246,7 +246,7 @@ async def test_who_takes_an_approval_back_is_not_told_but_the_other_approver_is(
     second = await propose(front, in_review, BOLD, OTHER_MODERATOR)
     approved = await front.approve(second.id, OTHER_MODERATOR)
     await front.undo(in_review.id, approved.card.version, OTHER_MODERATOR)
-    await attention.step()
+    await notices.step()
     assert (None, MODERATOR.user) in notifier.called()
     assert (None, OTHER_MODERATOR.user) not in notifier.called()
     (told,) = [notice for notice, _ in notifier.given.values() if notice.kind is None]
@@ -254,7 +254,7 @@ async def test_who_takes_an_approval_back_is_not_told_but_the_other_approver_is(
 
 
 async def test_a_posted_reply_tells_nobody(
-    attention: Attention, board: ReviewBoard, notifier: FakeNotifier, desk: Desk, in_review: Case, clock: FakeClock,
+    notices: Notices, board: ReviewBoard, notifier: FakeNotifier, desk: Desk, in_review: Case, clock: FakeClock,
     outbox: Outbox,
 ) -> None:  # fmt: skip
     """The card says it."""
@@ -262,12 +262,12 @@ async def test_a_posted_reply_tells_nobody(
     await approve(desk, in_review)
     clock.advance(16)
     await outbox.send_due()
-    assert await attention.step() == 0
+    assert await notices.step() == 0
     assert notifier.tried == 0
 
 
 async def test_what_is_a_day_old_is_not_told_any_more(
-    attention: Attention, board: ReviewBoard, notifier: FakeNotifier, desk: Desk, in_review: Case, clock: FakeClock,
+    notices: Notices, board: ReviewBoard, notifier: FakeNotifier, desk: Desk, in_review: Case, clock: FakeClock,
     platform: SampleCommunity, outbox: Outbox, database: Database,
 ) -> None:  # fmt: skip
     """As after an upgrade, or a long time without a connection."""
@@ -278,29 +278,29 @@ async def test_what_is_a_day_old_is_not_told_any_more(
     clock.advance(16)
     await outbox.send_due()
     clock.advance(86401)
-    assert await attention.step() == 0
+    assert await notices.step() == 0
     assert notifier.tried == 0
 
 
 @pytest.mark.both_databases
 async def test_a_deleted_case_takes_its_notices_along(
-    attention: Attention, board: ReviewBoard, desk: Desk, queue: DraftQueue, post: FlaggedPost, database: Database
+    notices: Notices, board: ReviewBoard, desk: Desk, queue: DraftQueue, post: FlaggedPost, database: Database
 ) -> None:
     """The retention deletes every row of a case."""
     case = await _threat(desk, queue, post)
     await all_steps(board)
-    await attention.step()
+    await notices.step()
     await database.run("delete", lambda session: delete_case(session, case.id))
     assert await database.run("look", lambda session: session.scalar(select(NoticeRow.kind))) is None
 
 
 async def test_drafts_of_an_ordinary_post_call_nobody(
-    attention: Attention, board: ReviewBoard, notifier: FakeNotifier, desk: Desk, queue: DraftQueue, post: FlaggedPost
+    notices: Notices, board: ReviewBoard, notifier: FakeNotifier, desk: Desk, queue: DraftQueue, post: FlaggedPost
 ) -> None:
     """Nothing is urgent about most posts."""
     await drafted(desk, queue, post)
     await all_steps(board)
-    assert await attention.step() == 0
+    assert await notices.step() == 0
     assert notifier.tried == 0
 
 
@@ -313,27 +313,27 @@ async def _flagged(front: Casework, database: Database, post: FlaggedPost, *, te
 
 
 async def test_nobody_is_told_where_the_platform_hides_who_flagged(
-    attention: Attention, notifier: FakeNotifier, desk: Desk, front: Casework, post: FlaggedPost, database: Database
+    notices: Notices, notifier: FakeNotifier, desk: Desk, front: Casework, post: FlaggedPost, database: Database
 ) -> None:
     """As an administrator who hides behind the group."""
     card = await _flagged(front, database, replace(post, flagged_by=""))
     await desk.decisions.close(card.case_id, card.version, MODERATOR, CloseReason.MISTAKE)
-    assert await attention.step() == 0
+    assert await notices.step() == 0
     assert notifier.tried == 0
 
 
 @pytest.mark.both_databases
 async def test_who_flagged_hears_once_what_became_of_it(
-    attention: Attention, notifier: FakeNotifier, desk: Desk, front: Casework, post: FlaggedPost, database: Database
+    notices: Notices, notifier: FakeNotifier, desk: Desk, front: Casework, post: FlaggedPost, database: Database
 ) -> None:
     """Everybody who flagged it; afterwards their ids are kept no longer."""
     card = await _flagged(front, database, post)
     await front.intake.take_flag(replace(post, flagged_by=VOLUNTEER.user))
     await front.intake.take_flag(replace(post, flagged_by=VOLUNTEER.user))
-    assert await attention.step() == 0
+    assert await notices.step() == 0
     await desk.decisions.close(card.case_id, card.version, MODERATOR, CloseReason.MISTAKE)
-    assert await attention.step() == 2
-    assert [await attention.step() for _ in range(2)] == [0, 0]
+    assert await notices.step() == 2
+    assert [await notices.step() for _ in range(2)] == [0, 0]
     assert {whom for _, whom in notifier.given.values()} == {post.flagged_by, VOLUNTEER.user}
     assert {notice.outcome for notice, _ in notifier.given.values()} == {CaseState.WITHDRAWN}
     assert {notice.card for notice, _ in notifier.given.values()} == {post.ref}
@@ -341,32 +341,32 @@ async def test_who_flagged_hears_once_what_became_of_it(
 
 
 async def test_nobody_who_flagged_is_told_unless_the_community_wants_it(
-    attention: Attention, notifier: FakeNotifier, desk: Desk, front: Casework, post: FlaggedPost, database: Database
+    notices: Notices, notifier: FakeNotifier, desk: Desk, front: Casework, post: FlaggedPost, database: Database
 ) -> None:
     """Off at first: then not even their id is kept."""
     card = await _flagged(front, database, post, tells=False)
     assert await database.run("look", lambda session: session.scalar(select(FlaggerRow.user))) is None
     await desk.decisions.close(card.case_id, card.version, MODERATOR, CloseReason.MISTAKE)
-    assert await attention.step() == 0
+    assert await notices.step() == 0
     assert notifier.tried == 0
 
 
 async def test_who_decided_about_their_own_flag_is_not_told(
-    attention: Attention, notifier: FakeNotifier, desk: Desk, front: Casework, post: FlaggedPost, database: Database
+    notices: Notices, notifier: FakeNotifier, desk: Desk, front: Casework, post: FlaggedPost, database: Database
 ) -> None:
     """A moderator flags a post and closes the case."""
     card = await _flagged(front, database, replace(post, flagged_by=MODERATOR.user))
     await desk.decisions.close(card.case_id, card.version, MODERATOR, CloseReason.MISTAKE)
-    assert await attention.step() == 0
+    assert await notices.step() == 0
     assert notifier.tried == 0
 
 
 async def test_an_erased_flagger_is_not_told(
-    attention: Attention, notifier: FakeNotifier, desk: Desk, front: Casework, post: FlaggedPost, database: Database
+    notices: Notices, notifier: FakeNotifier, desk: Desk, front: Casework, post: FlaggedPost, database: Database
 ) -> None:
     """Their id goes with them."""
     card = await _flagged(front, database, post)
     await Erasure(database).erase(PLATFORM, post.flagged_by)
     assert await database.run("look", lambda session: session.scalar(select(FlaggerRow.user))) is None
     await desk.decisions.close(card.case_id, card.version, MODERATOR, CloseReason.MISTAKE)
-    assert await attention.step() == 0
+    assert await notices.step() == 0

@@ -7,7 +7,7 @@ import logging
 
 import pytest
 
-from adapters.common.desk import HURRY_SECONDS, KEPT_SECONDS, PolicyMemory
+from adapters.common.desk_access import HURRY_SECONDS, KEPT_SECONDS, PolicyMemory
 from core.desk.rules.policy import CommunityPolicy
 from core.errors import StoreUnavailable
 from tests.fakes.machine.clock import Seconds
@@ -50,7 +50,7 @@ async def test_who_must_be_answered_at_once_is_answered_in_the_last_language_kno
 ) -> None:
     """A press has three seconds; a database that is slow costs it less than one of them."""
     assert HURRY_SECONDS < 1
-    monkeypatch.setattr("adapters.common.desk.HURRY_SECONDS", 0.01)
+    monkeypatch.setattr("adapters.common.desk_access.HURRY_SECONDS", 0.01)
     governance, seconds = FakeGovernance(), Seconds()
     governance.policies["1"] = CommunityPolicy(language="eu")
     policies = PolicyMemory("discord", lambda: governance, seconds_now=seconds)

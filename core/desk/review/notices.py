@@ -200,7 +200,7 @@ _CALL_SECONDS: Final = 20.0
 """How long one call of the notifier may take; well below the lease."""
 
 
-class Attention:
+class Notices:
     """Calls and tells the people of one platform's communities.
 
     Args:

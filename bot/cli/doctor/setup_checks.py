@@ -31,7 +31,7 @@ _SAMPLE: Final = "sample"
 _ADD: Final = "pip install 'antiphon[embedded]'"
 
 
-class DoctorOnPage:
+class DoctorSetupChecks:
     """The checks behind the steps, over the settings and the database of this process.
 
     A platform that is served is not asked anything: its process says in the database how it stands. One that has a

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adapters.common.capture.conversations import MAX_MESSAGES, Remark, arranged
+from adapters.common.capture.flagged_posts import MAX_MESSAGES, Remark, arranged
 from core.models import ThreadMessage
 
 
