@@ -433,7 +433,9 @@ class ProposalRow(Base):
 
     ``text`` is the person's part; the disclosing sentence is added again when it is approved, and ``sha256`` is of the
     whole, with ``quote``: the words of the post that would stand above it, "" for none. ``is_posting`` and
-    ``rules_version`` are the community's as the person was shown them.
+    ``rules_version`` are the community's as the person was shown them: what approving it does. ``suggestion_id`` and
+    ``draft_rank`` name the draft that it began as, if any; ``person_id`` is a pseudonym. A text that was refused has no
+    hash (""): it is kept for its writer to mend, and cannot be approved.
     """
 
     __tablename__ = "proposals"

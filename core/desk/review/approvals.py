@@ -20,6 +20,7 @@ from core.desk.review.queries import said_of, why_two_of
 from core.desk.rules.approval import ApprovedReply, CaseState, approve, check_answerable
 from core.desk.rules.roles import OnCase, Person
 from core.desk.runtime import metrics
+from core.desk.schema import ProposalRow
 from core.desk.store import accounts, approvals, communities, finds, holds, suggestions
 from core.desk.store import cases as store
 from core.desk.store.approvals import ApprovalOrigin, First
@@ -27,7 +28,6 @@ from core.desk.store.cases import Case
 from core.desk.store.communities import Community
 from core.desk.store.outbox import require_settled
 from core.desk.store.people import member
-from core.desk.store.proposals import Proposal
 from core.desk.store.suggestions import StoredSuggestion
 from core.engine.scoring.edits import CheckedEdit, check_edit
 from core.i18n.sentences import sentence
@@ -63,7 +63,7 @@ class _Basis:
     ``people`` are those who already approved a text of this version.
     """
 
-    proposal: Proposal
+    proposal: ProposalRow
     community: Community
     stored: StoredSuggestion | None
     people: tuple[Person, ...]
@@ -188,7 +188,7 @@ class Approvals:
         return AwaitsSecond(case.id, first.sha256, reasons, first.until)
 
 
-async def _first(session: Session, case: Case, proposal: Proposal, by: Person) -> First | None:
+async def _first(session: Session, case: Case, proposal: ProposalRow, by: Person) -> First | None:
     """Another person's approval of the same bytes, which still counts."""
     firsts, own = await approvals.counting(session, case), await accounts.selves(session, by)
     return next((first for first in firsts if first.sha256 == proposal.sha256 and first.moderator not in own), None)

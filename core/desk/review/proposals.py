@@ -21,13 +21,14 @@ from core.desk.rules.input_checks import check_text
 from core.desk.rules.platforms import ChatPlatform
 from core.desk.rules.policy import PublicText
 from core.desk.rules.roles import OnCase, Person
+from core.desk.schema import ProposalRow
 from core.desk.sending.checks import Obstacle, SendLimits, case_obstacle, original_obstacle, refuse
 from core.desk.store import accounts, approvals, communities, suggestions
 from core.desk.store import cases as store
 from core.desk.store.cases import Case
 from core.desk.store.outbox import require_settled
 from core.desk.store.people import known_pseudonym, require_on_case
-from core.desk.store.proposals import Proposal, keep_proposal, proposal_of, proposal_with
+from core.desk.store.proposals import keep_proposal, proposal_with
 from core.desk.store.renewals import take_on
 from core.desk.store.suggestions import StoredSuggestion
 from core.engine.scoring.edits import EditReader, checked_edit
@@ -107,7 +108,7 @@ class ReplyChecks:
 class _Basis:
     """A proposal, with what it is checked against."""
 
-    proposal: Proposal
+    proposal: ProposalRow
     rendered: PublicText
     stored: StoredSuggestion | None
     warnings: tuple[str, ...]
@@ -317,15 +318,15 @@ def _reply_to_show(basis: _Basis, reader: EditReader | None) -> ProposedReply:
     )
 
 
-async def kept_proposal(session: Session, proposal_id: str) -> Proposal:
+async def kept_proposal(session: Session, proposal_id: str) -> ProposalRow:
     """A text that waits to be approved; ``Conflict`` if it is no longer kept."""
-    proposal = await proposal_of(session, proposal_id)
+    proposal = await session.get(ProposalRow, proposal_id, populate_existing=True)
     if proposal is None:
         raise Conflict(sentence("This text is not waiting to be approved any more."), remedy=_LOOK_AGAIN)
     return proposal
 
 
-async def require_shown(session: Session, case: Case, proposal: Proposal, who: str) -> PublicText:
+async def require_shown(session: Session, case: Case, proposal: ProposalRow, who: str) -> PublicText:
     """What would be posted now: exactly what the person with this pseudonym was shown.
 
     Raises:

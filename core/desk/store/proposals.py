@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import secrets
 import string
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
@@ -25,29 +24,6 @@ _ALPHABET: Final = string.ascii_lowercase + string.digits
 _LENGTH: Final = 16
 
 
-@dataclass(frozen=True, slots=True)
-class Proposal:
-    """One exact text for one version of a case: ``text`` is the person's part, ``sha256`` of all that would be posted.
-
-    ``quote`` are the words of the post that would stand above it, which the hash binds, too.
-    ``is_posting`` and ``rules_version`` are the community's when the person was shown it: what approving it does.
-    ``suggestion_id`` and ``draft_rank`` name the draft that it began as, if any; ``person_id`` is a pseudonym. A text
-    that was refused has no hash (""): it is kept for its writer to mend, and cannot be approved.
-    """
-
-    id: str
-    case_id: str
-    version: int
-    person_id: str
-    text: str
-    sha256: str
-    suggestion_id: str | None
-    draft_rank: int | None
-    quote: str
-    is_posting: bool
-    rules_version: int
-
-
 async def keep_proposal(
     session: Session,
     case: Case,
@@ -59,7 +35,7 @@ async def keep_proposal(
     suggestion_id: str | None,
     draft_rank: int | None,
     quote: str = "",
-) -> Proposal:
+) -> ProposalRow:
     """Keep a text for the present version of the case, under an id that cannot be guessed."""
     id_ = "".join(secrets.choice(_ALPHABET) for _ in range(_LENGTH))
     row = ProposalRow(
@@ -78,36 +54,13 @@ async def keep_proposal(
     )
     session.add(row)
     await session.flush()
-    return _proposal(row)
+    return row
 
 
-async def proposal_of(session: Session, proposal_id: str) -> Proposal | None:
-    """A proposal that is still kept, or ``None``."""
-    row = await session.get(ProposalRow, proposal_id, populate_existing=True)
-    return None if row is None else _proposal(row)
-
-
-def _proposal(row: ProposalRow) -> Proposal:
-    return Proposal(
-        id=row.id,
-        case_id=row.case_id,
-        version=row.version,
-        person_id=row.person_id,
-        text=row.text,
-        sha256=row.sha256,
-        suggestion_id=row.suggestion_id,
-        draft_rank=row.draft_rank,
-        quote=row.quote,
-        is_posting=row.is_posting,
-        rules_version=row.rules_version,
-    )
-
-
-async def proposal_with(session: Session, case: Case, sha256: str) -> Proposal | None:
+async def proposal_with(session: Session, case: Case, sha256: str) -> ProposalRow | None:
     """The first proposal of these bytes for the present version of the case, shown to any person, or ``None``."""
-    query = select(ProposalRow.id).filter_by(case_id=case.id, version=case.version, sha256=sha256)
-    row = await session.scalar(query.order_by(ProposalRow.created_at, ProposalRow.id).limit(1))
-    return None if row is None else await proposal_of(session, row)
+    query = select(ProposalRow).filter_by(case_id=case.id, version=case.version, sha256=sha256)
+    return await session.scalar(query.order_by(ProposalRow.created_at, ProposalRow.id).limit(1))
 
 
 async def forget_proposals(session: Session, limit: int) -> int:
