@@ -10,6 +10,7 @@ import math
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from datetime import datetime
 from typing import Final
 
 from prometheus_client import generate_latest
@@ -18,7 +19,7 @@ from bot.serve.conditions import Condition, Glance, database_answers
 from core.desk.database.connection import Database
 from core.desk.rules.approval import CaseState
 from core.desk.runtime import metrics
-from core.desk.views.census import OPEN, Census, WaitingCount, census
+from core.desk.views.census import OPEN, Backlog, Census, census
 from core.errors import AntiphonError
 
 FRESH_SECONDS: Final = 15.0
@@ -70,22 +71,23 @@ def _show(counts: Census) -> None:
         metrics.CASES.labels(state=state).set(count)
     for priority, waiting in counts.queue.items():
         metrics.QUEUE_CASES.labels(priority=priority.name.lower()).set(waiting.count)
-        metrics.QUEUE_OLDEST.labels(priority=priority.name.lower()).set(waiting.oldest_seconds)
+        metrics.QUEUE_OLDEST.labels(priority=priority.name.lower()).set(_seconds(waiting, counts.now))
     metrics.WORKERS.set(counts.workers)
-    metrics.REVIEW_OLDEST.set(counts.review.oldest_seconds)
+    metrics.REVIEW_OLDEST.set(_seconds(counts.review, counts.now))
     metrics.SENDS_UNKNOWN.set(counts.unknown)
     metrics.POSTING_PAUSED.set(counts.is_paused)
-    _show_waiting(counts.sends, counts.cards)
+    metrics.SENDS_WAITING.set(counts.sends.count)
+    metrics.SENDS_OLDEST.set(_seconds(counts.sends, counts.now))
+    metrics.CARDS_OUTDATED.set(counts.cards.count)
+    metrics.BOARD_LAG.set(_seconds(counts.cards, counts.now))
     metrics.UPDATES_WAITING.clear()
     for platform, count in counts.updates.items():
         metrics.UPDATES_WAITING.labels(platform=platform).set(count)
 
 
-def _show_waiting(sends: WaitingCount, cards: WaitingCount) -> None:
-    metrics.SENDS_WAITING.set(sends.count)
-    metrics.SENDS_OLDEST.set(sends.oldest_seconds)
-    metrics.CARDS_OUTDATED.set(cards.count)
-    metrics.BOARD_LAG.set(cards.oldest_seconds)
+def _seconds(waiting: Backlog, now: datetime) -> float:
+    """How long the oldest has waited; 0 if none does, or none has to yet."""
+    return 0.0 if waiting.since is None else max(0.0, (now - waiting.since).total_seconds())
 
 
 def _forget() -> None:
@@ -93,9 +95,11 @@ def _forget() -> None:
     metrics.DATABASE_UP.set(0)
     for labelled in (metrics.CASES, metrics.QUEUE_CASES, metrics.QUEUE_OLDEST, metrics.UPDATES_WAITING):
         labelled.clear()
-    for plain in (metrics.WORKERS, metrics.REVIEW_OLDEST, metrics.SENDS_UNKNOWN, metrics.POSTING_PAUSED):
+    for plain in (
+        *(metrics.WORKERS, metrics.REVIEW_OLDEST, metrics.SENDS_UNKNOWN, metrics.POSTING_PAUSED),
+        *(metrics.SENDS_WAITING, metrics.SENDS_OLDEST, metrics.CARDS_OUTDATED, metrics.BOARD_LAG),
+    ):
         plain.set(math.nan)
-    _show_waiting(*[WaitingCount(math.nan, math.nan)] * 2)  # type: ignore[arg-type]  # no number
 
 
 STARTING, STOPPING = "It is starting, and loads its models.", "It is stopping, and takes no new work."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from sqlalchemy import ColumnElement, and_, func, or_, select
 from sqlalchemy.orm import InstrumentedAttribute
@@ -37,7 +37,7 @@ OPEN = frozenset(CaseState) - CLOSED
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """How many wait, and since when the first one does."""
+    """How many wait, and since when the first one does; ``None`` where none does."""
 
     count: int
     since: datetime | None
@@ -117,16 +117,8 @@ async def _given_up(session: Session) -> tuple[tuple[str, str], ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class WaitingCount:
-    """How many wait, and how long the oldest has waited; 0 seconds if none does, or none has to yet."""
-
-    count: int = 0
-    oldest_seconds: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
 class Census:
-    """What is there.
+    """What is there at one moment.
 
     Attributes:
         cases: how many, by each state that was counted.
@@ -140,13 +132,14 @@ class Census:
         is_paused: whether posting is stopped everywhere.
     """
 
+    now: datetime
     cases: Mapping[CaseState, int]
-    queue: Mapping[Priority, WaitingCount]
+    queue: Mapping[Priority, Backlog]
     workers: int
-    review: WaitingCount
-    sends: WaitingCount
+    review: Backlog
+    sends: Backlog
     unknown: int
-    cards: WaitingCount
+    cards: Backlog
     updates: Mapping[str, int]
     is_paused: bool
 
@@ -158,11 +151,12 @@ async def census(session: Session, states: Collection[CaseState] = OPEN) -> Cens
         states: the states of which cases are counted; the closed ones grow for a year, and take long to count.
     """
     return Census(
+        now=session.moment,
         cases=await _cases(session, states),
         queue=await _queue(session),
         workers=await workers(session),
-        review=await _waiting(session, CaseRow.updated_at, CaseRow.state == CaseState.IN_REVIEW),
-        sends=await _waiting(
+        review=await _backlog(session, CaseRow.updated_at, CaseRow.state == CaseState.IN_REVIEW),
+        sends=await _backlog(
             session,
             OutboxRow.not_before,
             OutboxRow.state == OutboxState.QUEUED,
@@ -183,26 +177,21 @@ async def _cases(session: Session, states: Collection[CaseState]) -> dict[CaseSt
     return {state: counts.get(state, 0) for state in states}
 
 
-async def _queue(session: Session) -> dict[Priority, WaitingCount]:
+async def _queue(session: Session) -> dict[Priority, Backlog]:
     query = (
         select(JobRow.priority, func.count(), func.min(JobRow.run_at))
         .where(JobRow.state == JobState.READY, JobRow.kind == DRAFT)
         .group_by(JobRow.priority)
     )
-    by_priority = {int(priority): (count, since) for priority, count, since in await session.execute(query)}
-    return {priority: _since(session, *by_priority.get(int(priority), (0, None))) for priority in Priority}
+    by_priority = {int(priority): Backlog(int(count), since) for priority, count, since in await session.execute(query)}
+    return {priority: by_priority.get(int(priority), Backlog(0, None)) for priority in Priority}
 
 
-async def _waiting(session: Session, since: Any, *which: ColumnElement[bool]) -> WaitingCount:
-    count, oldest = (await session.execute(select(func.count(), func.min(since)).where(*which))).one()
-    return _since(session, count, oldest)
-
-
-async def _cards(session: Session) -> WaitingCount:
+async def _cards(session: Session) -> Backlog:
     """Of communities with a review channel: elsewhere no card is ever shown."""
     rows = await session.execute(select(CommunityRow.id, CommunityRow.policy))
     places = sorted(community for community, policy in rows if review_channel(policy))  # named, so that the index helps
-    return await _waiting(session, CaseRow.updated_at, CaseRow.community_id.in_(places), CaseRow.unshown > 0)
+    return await _backlog(session, CaseRow.updated_at, CaseRow.community_id.in_(places), CaseRow.unshown > 0)
 
 
 async def _updates(session: Session) -> dict[str, int]:
@@ -212,8 +201,3 @@ async def _updates(session: Session) -> dict[str, int]:
         .group_by(UpdateRow.platform)
     )
     return {str(platform): int(count) for platform, count in await session.execute(query)}
-
-
-def _since(session: Session, count: int, oldest: datetime | None) -> WaitingCount:
-    seconds = 0.0 if oldest is None else (session.moment - oldest).total_seconds()
-    return WaitingCount(int(count), max(0.0, seconds))
