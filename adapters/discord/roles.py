@@ -12,8 +12,7 @@ from typing import Final
 
 import discord
 
-from adapters.discord.connection.actors import acting
-from adapters.discord.connection.client import AntiphonClient
+from adapters.discord.connection.client import AntiphonClient, acting
 from adapters.discord.connection.error_meanings import FAULTS, UNKNOWN_MEMBER, UNKNOWN_USER, of_question
 from core.desk.rules.policy import CommunityPolicy
 from core.desk.rules.roles import Role

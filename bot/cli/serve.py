@@ -19,10 +19,9 @@ from bot.compose.engine import open_engine
 from bot.compose.operations import counted, model_answers, operated
 from bot.compose.platforms import platforms_to_serve
 from bot.compose.stop import ending_at_once, ending_in_order
-from bot.serve.conditions import platform_connected
 from bot.serve.platforms import ServedPlatform
 from bot.serve.process import serve as serve_all
-from bot.serve.status import Status
+from bot.serve.status import Status, platform_connected
 from bot.settings import Settings, load_settings
 from core.desk.schema import PlatformState
 from core.desk.views.platforms import PlatformStatus

@@ -13,9 +13,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from bot.compose.voices import check_reachable
-from bot.serve.conditions import Condition
-from bot.serve.endpoint import answering
-from bot.serve.status import Status
+from bot.serve.status import Condition, Status, answering
 from bot.settings import Settings
 from core.desk.runtime import logs, metrics
 from core.engine.servers.errors import Trouble

@@ -1,6 +1,8 @@
-"""Whether a process is ready, and what it counted: the answers that ``bot.serve.endpoint`` gives.
+"""Whether a process is ready, and what it counted, and the small server that answers with it.
 
-For its surroundings a process first starts, then is ready or not, and then stops.
+For its surroundings a process first starts, then is ready or not, and then stops. What does not answer in time counts
+as away; a look that takes long goes on by itself, so that those who ask often need not wait for it. The server takes no
+command, speaks plain HTTP and knows nobody who asks, so it belongs inside the operator's own network.
 """
 
 from __future__ import annotations
@@ -8,19 +10,128 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sized
 from contextlib import asynccontextmanager
 from datetime import datetime
-from typing import Final
+from typing import Final, Generic, TypeVar
 
-from prometheus_client import generate_latest
+from aiohttp import web
+from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
 
-from bot.serve.conditions import Condition, Glance, database_answers
-from core.desk.database.connection import Database
+from core.desk.database.connection import Database, Session
+from core.desk.database.revisions import check_revision
 from core.desk.rules.approval import CaseState
 from core.desk.runtime import metrics
 from core.desk.views.census import OPEN, Backlog, Census, census
-from core.errors import AntiphonError
+from core.errors import AntiphonError, BadSettings, PlatformUnavailable
+
+_T = TypeVar("_T")
+
+
+class Glance(Generic[_T]):
+    """Looks when it is asked, unless it looked a moment ago.
+
+    Args:
+        look: looks once; an error counts as an answer, and is raised to everybody who asks meanwhile.
+        fresh_seconds: how long an answer counts.
+        patience_seconds: how long somebody who asks waits. A look that takes longer goes on, and who asks later
+            gets its answer.
+        ticks: seconds that only grow.
+    """
+
+    def __init__(
+        self,
+        look: Callable[[], Awaitable[_T]],
+        *,
+        fresh_seconds: float,
+        patience_seconds: float,
+        ticks: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._look = look
+        self._fresh_seconds = fresh_seconds
+        self._patience_seconds = patience_seconds
+        self._ticks = ticks
+        self._looking: asyncio.Task[_T] | None = None
+        self._ended_at = 0.0
+
+    async def see(self) -> _T:
+        """The answer of the last look, or of a new one.
+
+        Raises:
+            TimeoutError: it takes longer than ``patience_seconds``.
+        """
+        if self._looking is None or (self._looking.done() and self._ticks() - self._ended_at >= self._fresh_seconds):
+            self._looking = asyncio.create_task(self._one())
+        looking = self._looking
+        await asyncio.wait({looking}, timeout=self._patience_seconds)
+        if not looking.done():
+            raise TimeoutError
+        return looking.result()
+
+    async def _one(self) -> _T:
+        try:
+            return await self._look()
+        finally:
+            self._ended_at = self._ticks()
+
+    async def close(self) -> None:
+        """Give up the look that is under way, if it ends within ``patience_seconds``."""
+        if self._looking is not None:
+            self._looking.cancel()
+            await asyncio.wait({self._looking}, timeout=self._patience_seconds)
+
+
+_FRESH_SECONDS: Final = 5.0
+_PATIENCE_SECONDS: Final = 3.0
+
+
+class Condition:
+    """One of them.
+
+    Args:
+        look: returns if it is met, and raises one of our errors if it is not.
+        what: what is looked at, as a sentence begins.
+    """
+
+    def __init__(
+        self, look: Callable[[], Awaitable[None]], what: str, *, fresh_seconds: float = _FRESH_SECONDS
+    ) -> None:
+        self._glance = Glance(look, fresh_seconds=fresh_seconds, patience_seconds=_PATIENCE_SECONDS)
+        self._what = what
+
+    async def why_not(self) -> str:
+        """Why it is not met, for the person who runs Antiphon; "" if it is."""
+        try:
+            await self._glance.see()
+        except TimeoutError:
+            return f"{self._what} did not answer in {_PATIENCE_SECONDS:g} seconds."
+        except AntiphonError as err:
+            return f"{err.message} {err.remedy}".strip()
+        return ""
+
+    async def close(self) -> None:
+        """End a look that is under way."""
+        await self._glance.close()
+
+
+def database_answers(database: Database) -> Condition:
+    """The database can be read, and its tables are those of this version."""
+
+    async def work(session: Session) -> None:
+        await (await session.connection()).run_sync(check_revision)
+
+    return Condition(lambda: database.run("check the revision", work), "The database")
+
+
+def platform_connected(platforms: Sized) -> Condition:
+    """At least one platform is connected."""
+
+    async def look() -> None:
+        if not platforms:
+            raise PlatformUnavailable("No platform is connected.", remedy="Run: antiphon doctor. It says why.")
+
+    return Condition(look, "The platforms", fresh_seconds=0.0)
+
 
 FRESH_SECONDS: Final = 15.0
 CLOSED_SECONDS: Final = 300.0
@@ -150,3 +261,48 @@ class Status:
         if self._counting is not None:
             await self._counting.refresh()
         return generate_latest(metrics.REGISTRY)
+
+
+@asynccontextmanager
+async def answering(listen: str, status: Status) -> AsyncIterator[int]:
+    """Answer within the block; gives the port.
+
+    Args:
+        listen: an address and a port of this machine; port 0 for any that is free.
+
+    Raises:
+        BadSettings: nothing can be listened to there.
+    """
+    host, _, port = listen.rpartition(":")
+    runner = web.AppRunner(_application(status), access_log=None, shutdown_timeout=1.0)
+    await runner.setup()
+    try:
+        try:
+            await web.TCPSite(runner, host.strip("[]"), int(port)).start()
+        except (OSError, OverflowError) as err:
+            raise BadSettings(
+                f"Antiphon cannot answer at {listen}: the port is taken, or the address is not this machine's.",
+                remedy="Set operations.listen to an address of this machine and a free port, for each process its own "
+                '(ANTIPHON__OPERATIONS__LISTEN), or to "".',
+            ) from err
+        yield int(runner.addresses[0][1])
+    finally:
+        await runner.cleanup()
+
+
+def _application(status: Status) -> web.Application:
+    async def tell_metrics(_: web.Request) -> web.Response:
+        return web.Response(body=await status.metrics(), headers={"Content-Type": CONTENT_TYPE_PLAIN_0_0_4})
+
+    async def tell_health(_: web.Request) -> web.Response:
+        return web.json_response({"alive": True})
+
+    async def tell_readiness(_: web.Request) -> web.Response:
+        reasons = await status.reasons()
+        return web.json_response({"ready": not reasons, "reasons": reasons}, status=503 if reasons else 200)
+
+    app = web.Application()
+    app.router.add_get("/metrics", tell_metrics)
+    app.router.add_get("/health", tell_health)
+    app.router.add_get("/ready", tell_readiness)
+    return app

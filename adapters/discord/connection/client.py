@@ -1,6 +1,9 @@
 """The connection to Discord: its intents, its beginning and end, and ``listen``, by which each part adds its listeners.
 
 ``look`` asks about an account before it is connected. No log line holds a token, nor what somebody wrote.
+
+The person whose interaction is answered is remembered in the tasks that answer it, for some seconds, with the roles
+that Discord sent, so it need not be asked for them. A send comes later, and reads all rights anew.
 """
 
 from __future__ import annotations
@@ -8,8 +11,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -19,7 +24,6 @@ from discord import app_commands
 
 from adapters.common.desk_access import DeskAccess
 from adapters.common.words.errors import log_failure
-from adapters.discord.connection.actors import acts
 from adapters.discord.connection.error_meanings import FAULTS, PORTAL, of_connection, token_refused
 from adapters.discord.connection.refs import NAME
 from adapters.discord.connection.requests import Requests
@@ -225,3 +229,27 @@ def listen(client: discord.Client, event: str, listener: Listener) -> None:
             raise errors[0]
 
     setattr(client, name, hear_all)
+
+
+HOLDS_SECONDS: Final = 15.0
+"""How long the roles of an interaction count; for a later decision Discord is asked again."""
+
+_ACTING: ContextVar[tuple[discord.Member, float] | None] = ContextVar("acting", default=None)
+
+
+def acts(interaction: discord.Interaction[Any], ticks: Callable[[], float] = time.monotonic) -> None:
+    """Remember the person who acts, for the task that answers this interaction.
+
+    In a server that we do not know, nobody is remembered: the rights of its roles are not known.
+    """
+    user, guild = interaction.user, interaction.client.get_guild(interaction.guild_id or 0)
+    is_known = guild is not None and not guild.unavailable
+    _ACTING.set((user, ticks()) if is_known and isinstance(user, discord.Member) else None)
+
+
+def acting(guild_id: int, user_id: int, ticks: Callable[[], float] = time.monotonic) -> discord.Member | None:
+    """The person, if it is they whose interaction is being answered here; ``None`` where Discord must be asked."""
+    member, since = _ACTING.get() or (None, 0.0)
+    if member is None or ticks() - since > HOLDS_SECONDS:
+        return None
+    return member if (member.guild.id, member.id) == (guild_id, user_id) else None

@@ -26,8 +26,7 @@ from adapters.common.manage.choices import PanelAnswer, Panels, in_time
 from adapters.common.manage.managers import require
 from adapters.common.manage.panels import ChoiceOf, Form, FormField, Panel, PanelButton, PanelChoice
 from adapters.common.manage.reports import Watch, exported, lately_text, statistics_text, status_text
-from adapters.discord.connection.actors import acts
-from adapters.discord.connection.client import IN_SERVERS, INSTALLED_IN_SERVERS, AntiphonClient, listen
+from adapters.discord.connection.client import IN_SERVERS, INSTALLED_IN_SERVERS, AntiphonClient, acts, listen
 from adapters.discord.connection.refs import NAME
 from adapters.discord.manage.servers import Server, ServerManager, manager_of
 from adapters.discord.speech.languages import CommandTranslator, reader_language

@@ -17,13 +17,11 @@ import discord
 from discord import ui
 
 from adapters.common.cards.controls import Control, Target
-from adapters.common.decisions.answers import run_press
 from adapters.common.decisions.flows import PRESSED, SUBMITTED
-from adapters.common.decisions.press import TEXT, Dialog, Screen
+from adapters.common.decisions.press import TEXT, Dialog, Screen, run_press
 from adapters.common.desk_access import DeskAccess, PolicyMemory
 from adapters.common.words.markup import Reader
-from adapters.discord.connection.actors import acts
-from adapters.discord.connection.client import AntiphonClient, listen
+from adapters.discord.connection.client import AntiphonClient, acts, listen
 from adapters.discord.connection.refs import NAME, ref_of
 from adapters.discord.review.items import ANSWERERS, CaseItem, card_layout, custom_id, screen_layout, target_of
 from adapters.discord.review.surface import DiscordReviewSurface

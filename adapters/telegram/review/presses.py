@@ -17,9 +17,8 @@ from telegram import ForceReply
 from telegram.constants import ChatType
 
 from adapters.common.cards.controls import Act, Control, Target
-from adapters.common.decisions.answers import run_press
 from adapters.common.decisions.flows import PRESSED, SUBMITTED
-from adapters.common.decisions.press import NOTE, TEXT, Dialog, Screen, TextFile
+from adapters.common.decisions.press import NOTE, TEXT, Dialog, Screen, TextFile, run_press
 from adapters.common.words.errors import explain
 from adapters.common.words.excerpts import shortened
 from adapters.common.words.markup import Reader

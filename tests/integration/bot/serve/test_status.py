@@ -12,9 +12,19 @@ from aiohttp import ClientSession
 from prometheus_client.parser import text_string_to_metric_families
 
 from bot.compose.desk import Desk
-from bot.serve.conditions import Condition, Glance, database_answers, platform_connected
-from bot.serve.endpoint import answering
-from bot.serve.status import CLOSED_SECONDS, FRESH_SECONDS, STARTING, STOPPING, DatabaseMetrics, Status
+from bot.serve.status import (
+    CLOSED_SECONDS,
+    FRESH_SECONDS,
+    STARTING,
+    STOPPING,
+    Condition,
+    DatabaseMetrics,
+    Glance,
+    Status,
+    answering,
+    database_answers,
+    platform_connected,
+)
 from core.desk.database.connection import Database
 from core.desk.drafting.queue import DraftQueue
 from core.desk.rules.closures import CloseReason

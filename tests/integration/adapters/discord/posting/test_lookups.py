@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from adapters.discord import DiscordOptions, DiscordPlatform, DiscordRoles
-from adapters.discord.connection.actors import HOLDS_SECONDS, acting, acts
+from adapters.discord.connection.client import HOLDS_SECONDS, acting, acts
 from adapters.discord.connection.refs import revision_of
 from core.desk.rules.policy import CommunityPolicy
 from core.desk.rules.roles import Role

@@ -13,9 +13,8 @@ import pytest
 from adapters.common.cards import controls
 from adapters.common.cards.controls import Act, Target
 from adapters.common.cards.drafts import written
-from adapters.common.decisions.answers import run_press
 from adapters.common.decisions.flows import PRESSED, SUBMITTED
-from adapters.common.decisions.press import NOTE, TEXT
+from adapters.common.decisions.press import NOTE, TEXT, run_press
 from core.desk.communities.decisions import CommunityDesk
 from core.desk.rules.approval import CaseState
 from core.desk.rules.case_cards import Card, Holder
