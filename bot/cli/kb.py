@@ -8,7 +8,7 @@ when a command runs, so that the command line begins at once.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from getpass import getuser
@@ -260,19 +260,28 @@ _STATES: Final = {
 }
 
 
-def waiting(source: SourceOption = "", as_json: JsonOption = False, config: ConfigOption = None) -> None:
-    """List the documents that wait to be accepted, each with its number."""
+def _run_on_library(config: Path | None, work: Callable[[OpenLibrary], Awaitable[int]]) -> None:
+    """Run a command over the library of the settings."""
 
-    async def work(settings: Settings) -> int:
+    async def over(settings: Settings) -> int:
         from bot.compose.library import open_library
 
         async with open_library(settings) as opened:
-            if source:
-                opened.check_source(source)
-            rows = [
-                (revision, opened.library.document(revision.document)[0])
-                for revision in opened.library.waiting(source or None)
-            ]
+            return await work(opened)
+
+    run(config, over)
+
+
+def waiting(source: SourceOption = "", as_json: JsonOption = False, config: ConfigOption = None) -> None:
+    """List the documents that wait to be accepted, each with its number."""
+
+    async def work(opened: OpenLibrary) -> int:
+        if source:
+            opened.check_source(source)
+        rows = [
+            (revision, opened.library.document(revision.document)[0])
+            for revision in opened.library.waiting(source or None)
+        ]
         if as_json:
             shown = [{"number": revision.revision, **manifest(listed, None, [revision])} for revision, listed in rows]
             print_document({"waiting": shown})
@@ -295,7 +304,7 @@ def waiting(source: SourceOption = "", as_json: JsonOption = False, config: Conf
             )
         return 0
 
-    run(config, work)
+    _run_on_library(config, work)
 
 
 def show(
@@ -311,16 +320,13 @@ def show(
     Paragraphs that give orders to a language model are marked.
     """
 
-    async def work(settings: Settings) -> int:
-        from bot.compose.library import open_library
-
-        async with open_library(settings) as opened:
-            named, number = _parts(opened, document)
-            passage = opened.passage(named, number) if number else None
-            name = opened.document_of(named)
-            listed, refused = opened.library.document(name)
-            revisions = _from(opened, document, name)
-            paragraphs = opened.library.texts(revisions[0].revision) if revisions and passage is None else []
+    async def work(opened: OpenLibrary) -> int:
+        named, number = _parts(opened, document)
+        passage = opened.passage(named, number) if number else None
+        name = opened.document_of(named)
+        listed, refused = opened.library.document(name)
+        revisions = _from(opened, document, name)
+        paragraphs = opened.library.texts(revisions[0].revision) if revisions and passage is None else []
         row = manifest(listed, refused, revisions)
         if as_json:
             read = {"text": paragraphs} if text else {}
@@ -333,7 +339,7 @@ def show(
             _show_text(paragraphs, document, whole=text)
         return 0
 
-    run(config, work)
+    _run_on_library(config, work)
 
 
 def _parts(opened: OpenLibrary, shown: str) -> tuple[str, str]:
@@ -383,51 +389,46 @@ def diff(
 ) -> None:
     """Show what the waiting revision of a document adds and drops."""
 
-    async def work(settings: Settings) -> int:
-        from bot.compose.library import open_library
+    async def work(opened: OpenLibrary) -> int:
         from kb.library.library import changes
 
-        async with open_library(settings) as opened:
-            lines = changes(opened.library, opened.document_of(document))
+        lines = changes(opened.library, opened.document_of(document))
         for line in lines:
             out().print(Text(line, style={"+": "green", "-": "red"}.get(line[0], "")), soft_wrap=True)
         if not lines:
             err().print(Text("Nothing of it waits to be accepted."))
         return 0
 
-    run(config, work)
+    _run_on_library(config, work)
 
 
 def accept(documents: Named = None, source: AllOf = "", config: ConfigOption = None) -> None:
     """Accept documents that wait: from now on searches find them."""
-    run(config, lambda settings: _decide(settings, documents or [], source, State.ACCEPTED))
+    _run_on_library(config, lambda opened: _decide(opened, documents or [], source, State.ACCEPTED))
 
 
 def reject(documents: Named = None, source: AllOf = "", config: ConfigOption = None) -> None:
     """Reject documents that wait: searches do not find them."""
-    run(config, lambda settings: _decide(settings, documents or [], source, State.REJECTED))
+    _run_on_library(config, lambda opened: _decide(opened, documents or [], source, State.REJECTED))
 
 
-async def _decide(settings: Settings, documents: Sequence[str], source: str, state: State) -> int:
-    from bot.compose.library import open_library
-
+async def _decide(opened: OpenLibrary, documents: Sequence[str], source: str, state: State) -> int:
     if bool(documents) == bool(source):
         raise BadInput(
             "It is not clear what is meant.",
             remedy="Name documents by number or id, such as: antiphon kb accept 1 3. Or name --source and a source.",
         )
-    async with open_library(settings) as opened:
-        if source:
-            opened.check_source(source)
-            revisions = opened.library.waiting(source)
-        else:
-            chosen = [opened.waiting_revision(document) for document in documents]
-            revisions = list({each.revision: each for each in chosen}.values())
-        for revision in revisions:
-            opened.library.decide(revision.revision, state, getuser())
-            title = opened.library.document(revision.document)[0].title
-            out().print(Text(f"{state.value.capitalize()}: {title} ({revision.document})"), soft_wrap=True)
-        changed = await opened.follow()
+    if source:
+        opened.check_source(source)
+        revisions = opened.library.waiting(source)
+    else:
+        chosen = [opened.waiting_revision(document) for document in documents]
+        revisions = list({each.revision: each for each in chosen}.values())
+    for revision in revisions:
+        opened.library.decide(revision.revision, state, getuser())
+        title = opened.library.document(revision.document)[0].title
+        out().print(Text(f"{state.value.capitalize()}: {title} ({revision.document})"), soft_wrap=True)
+    changed = await opened.follow()
     if not revisions:
         out().print(Text("Nothing waits to be accepted."))
     elif state is State.ACCEPTED:
@@ -448,16 +449,13 @@ def trust(
 ) -> None:
     """Say how far a source is trusted."""
 
-    async def work(settings: Settings) -> int:
-        from bot.compose.library import open_library
-
-        async with open_library(settings) as opened:
-            opened.check_source(source)
-            opened.library.set_trust(source, level)
+    async def work(opened: OpenLibrary) -> int:
+        opened.check_source(source)
+        opened.library.set_trust(source, level)
         out().print(Text(f"{source}: {_TRUSTED[level]}"))
         return 0
 
-    run(config, work)
+    _run_on_library(config, work)
 
 
 _TRUSTED: Final = {
@@ -537,32 +535,27 @@ def _paragraphs(library: Library) -> int:
 def remove(documents: Ids, config: ConfigOption = None) -> None:
     """Remove documents, with their files and their paragraphs."""
 
-    async def work(settings: Settings) -> int:
-        from bot.compose.library import open_library
-
-        async with open_library(settings) as opened:
-            chosen = [opened.library.document(opened.document_of(document))[0] for document in documents]
-            before = _paragraphs(opened.library)
-            for listed in {each.id: each for each in chosen}.values():
-                opened.remove(listed.id)
-                out().print(Text(f"Removed: {listed.title} ({listed.id})"), soft_wrap=True)
-            await opened.follow()
-            fewer = before - _paragraphs(opened.library)
+    async def work(opened: OpenLibrary) -> int:
+        chosen = [opened.library.document(opened.document_of(document))[0] for document in documents]
+        before = _paragraphs(opened.library)
+        for listed in {each.id: each for each in chosen}.values():
+            opened.remove(listed.id)
+            out().print(Text(f"Removed: {listed.title} ({listed.id})"), soft_wrap=True)
+        await opened.follow()
+        fewer = before - _paragraphs(opened.library)
         out().print(Text(f"Searches find {counted(fewer, 'paragraph')} less."))
         return 0
 
-    run(config, work)
+    _run_on_library(config, work)
 
 
 def stats(as_json: JsonOption = False, config: ConfigOption = None) -> None:
     """Count what the library holds."""
 
-    async def work(settings: Settings) -> int:
-        from bot.compose.library import open_library
+    async def work(opened: OpenLibrary) -> int:
         from kb.starter.facts import STARTER_FACTS, load_facts
 
-        async with open_library(settings) as opened:
-            rows = [{"source": source, **counts} for source, counts in opened.library.counts().items()]
+        rows = [{"source": source, **counts} for source, counts in opened.library.counts().items()]
         facts = len(load_facts(STARTER_FACTS))
         if as_json:
             print_document({"starter_facts": facts, "sources": rows})
@@ -575,7 +568,7 @@ def stats(as_json: JsonOption = False, config: ConfigOption = None) -> None:
         show_table("sources", shown, list(shown[0]), as_json=False)
         return 0
 
-    run(config, work)
+    _run_on_library(config, work)
 
 
 def verify(
@@ -585,11 +578,8 @@ def verify(
 ) -> None:
     """Check every byte of the library and of its index."""
 
-    async def work(settings: Settings) -> int:
-        from bot.compose.library import open_library
-
-        async with open_library(settings) as opened:
-            faults = await opened.faults(repair=repair)
+    async def work(opened: OpenLibrary) -> int:
+        faults = await opened.faults(repair=repair)
         if as_json:
             print_document({"ok": not faults, "faults": faults})
         else:
@@ -598,7 +588,7 @@ def verify(
             out().print(Text(_after_verify(len(faults), repair=repair)), soft_wrap=True)
         return EXIT_UNAVAILABLE if faults else 0
 
-    run(config, work)
+    _run_on_library(config, work)
 
 
 def _after_verify(faults: int, *, repair: bool) -> str:
@@ -617,14 +607,11 @@ def export(
 ) -> None:
     """Write the manifest: a row for each document, with its file, licence and hash."""
 
-    async def work(settings: Settings) -> int:
-        from bot.compose.library import open_library
-
-        async with open_library(settings) as opened:
-            rows = [
-                manifest(listed, refused, opened.library.revisions(listed.id))
-                for listed, refused in opened.library.documents()
-            ]
+    async def work(opened: OpenLibrary) -> int:
+        rows = [
+            manifest(listed, refused, opened.library.revisions(listed.id))
+            for listed, refused in opened.library.documents()
+        ]
         if file is None:
             write_rows(rows, sys.stdout, is_csv=False)
         else:
@@ -632,23 +619,20 @@ def export(
                 write_rows(rows, writing, is_csv=file.suffix == ".csv")
         return 0
 
-    run(config, work)
+    _run_on_library(config, work)
 
 
 def embed(config: ConfigOption = None) -> None:
     """Make vectors for what is found only by its words so far. It can be stopped at any time."""
 
-    async def work(settings: Settings) -> int:
-        from bot.compose.library import open_library
-
-        async with open_library(settings) as opened:
-            with progress_bar() as bar:
-                task = bar.add_task("paragraphs", total=None)
-                done = await opened.embed(lambda done, total: bar.update(task, completed=done, total=total))
+    async def work(opened: OpenLibrary) -> int:
+        with progress_bar() as bar:
+            task = bar.add_task("paragraphs", total=None)
+            done = await opened.embed(lambda done, total: bar.update(task, completed=done, total=total))
         out().print(Text(f"Found by meaning, too: {counted(done, 'paragraph')}."))
         return 0
 
-    run(config, work)
+    _run_on_library(config, work)
 
 
 def push(config: ConfigOption = None) -> None:
