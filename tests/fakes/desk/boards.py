@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from core.desk.database.connection import Database, Session
 from core.desk.review.board import ReviewBoard
@@ -25,9 +24,9 @@ async def choose_channel(database: Database, channel: str) -> None:
     await database.run("set the channel", work)
 
 
-def board_of(database: Database, surface: FakeSurface, owner: str = "process-1", **how: Any) -> ReviewBoard:
+def board_of(database: Database, surface: FakeSurface, owner: str = "process-1") -> ReviewBoard:
     """The board of a process that has just started."""
-    return ReviewBoard(database, surface, PLATFORM, owner, poll_seconds=0.001, **how)
+    return ReviewBoard(database, surface, PLATFORM, owner, poll_seconds=0.001)
 
 
 async def all_steps(board: ReviewBoard) -> int:

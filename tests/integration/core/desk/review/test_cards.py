@@ -158,14 +158,13 @@ async def test_a_closed_case_is_shown_in_its_last_form_once_and_never_begun(
 
 
 async def test_a_card_of_long_ago_is_left_as_it_is(
-    surface: FakeSurface, database: Database, desk: Desk, in_review: Case, clock: FakeClock
+    board: ReviewBoard, surface: FakeSurface, database: Database, desk: Desk, in_review: Case, clock: FakeClock
 ) -> None:
     """Unless its words were erased."""
-    board = board_of(database, surface, kept_days=3)
     await board.step()
     await desk.decisions.close(in_review.id, in_review.version, MODERATOR, CloseReason.SILENCE, "no use")
     await all_steps(board)
-    clock.advance(4 * 86400)
+    clock.advance(31 * 86400)
     await database.run("note", lambda s: note_original(s, in_review.post.ref, None))
     assert await all_steps(board) == 1
     assert not surface.of(in_review.id).is_original_gone

@@ -217,13 +217,14 @@ async def test_a_card_whose_answer_was_lost_stands_once(
 
 
 async def test_a_call_that_never_ends_is_given_up(
-    surface: FakeSurface, database: Database, desk: Desk, post: FlaggedPost
+    board: ReviewBoard, surface: FakeSurface, desk: Desk, post: FlaggedPost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A connection that hangs does not hold the office for ever."""
     await desk.intake.flag(post)
     surface.line = asyncio.Event()
+    monkeypatch.setattr("core.desk.review.board._CALL_SECONDS", 0.01)
     async with asyncio.timeout(GUARD_SECONDS):
-        assert await board_of(database, surface, timeout_seconds=0.01).step() == 1
+        assert await board.step() == 1
     assert not surface.cards
 
 
@@ -268,7 +269,7 @@ async def test_of_twenty_communities_none_waits_for_a_busy_and_a_banned_one(
     surface: FakeSurface, database: Database, desk: Desk, post: FlaggedPost, clock: FakeClock
 ) -> None:
     """First cards come with the first step, and all others without any time passing, as if those two were not there."""
-    board = board_of(database, surface, batch=20)
+    board = board_of(database, surface)
     names = await _towns(database, desk, post, 20, posts=3)
     busy, banned, others = names[0], names[1], set(names[2:])
     surface.always[busy] = PlatformBusy("Slow down.", retry_after_seconds=600)
@@ -309,23 +310,30 @@ async def test_a_platform_that_hangs_in_one_community_holds_up_no_other(
 
 
 async def test_a_raid_on_one_community_delays_no_other(
-    surface: FakeSurface, database: Database, desk: Desk, post: FlaggedPost
+    board: ReviewBoard,
+    surface: FakeSurface,
+    database: Database,
+    desk: Desk,
+    post: FlaggedPost,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Each gets as many places in a step as any other, whoever waited longest."""
     for one in posts_apart(post, 30):
         await desk.intake.flag(one)
     names = await _towns(database, desk, post, 3, posts=1)
-    await board_of(database, surface, batch=8).step()
+    monkeypatch.setattr("core.desk.review.board._BATCH", 8)
+    await board.step()
     assert Counter(card.community for card in surface.cards.values()) == {COMMUNITY: 5} | dict.fromkeys(names, 1)
 
 
 async def test_no_more_cards_than_allowed_are_on_their_way(
-    surface: FakeSurface, database: Database, desk: Desk, post: FlaggedPost
+    surface: FakeSurface, database: Database, desk: Desk, post: FlaggedPost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However many communities have one to show."""
     surface.line = asyncio.Event()
     await _towns(database, desk, post, 6, posts=1)
-    step = asyncio.create_task(board_of(database, surface, at_once=2).step())
+    monkeypatch.setattr("core.desk.review.board._AT_ONCE", 2)
+    step = asyncio.create_task(board_of(database, surface).step())
     async with asyncio.timeout(GUARD_SECONDS):
         while len(surface.calls) < 2:  # noqa: ASYNC110 - a list of a fake is no event
             await asyncio.sleep(0.005)
