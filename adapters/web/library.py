@@ -5,8 +5,10 @@ A card is deleted in two steps. What a text may say, and who may add, review and
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -92,10 +94,10 @@ async def _listed(
     template: str,
     at: ChosenCommunities,
     wanted: LibraryFilter,
-    rows: Sequence[Any],
+    rows: Sequence[Callable[[], Any]],
     **values: Any,
 ) -> web.Response:
-    """A page of rows, with what they can be narrowed by."""
+    """A page of rows, of which only those that are shown are made, with what they can be narrowed by."""
     number = request.query.get("page", "1")
     pages = max(1, -(-len(rows) // _PAGE))
     at_page = int(number) if number.isascii() and number.isdigit() and len(number) < 7 else 1
@@ -106,7 +108,7 @@ async def _listed(
         template,
         at=at,
         wanted=wanted,
-        rows=rows[(shown - 1) * _PAGE : shown * _PAGE],
+        rows=[row() for row in rows[(shown - 1) * _PAGE : shown * _PAGE]],
         total=len(rows),
         number=shown,
         pages=pages,
@@ -137,12 +139,12 @@ async def cards(request: web.Request) -> web.Response:
     wanted, reader = _filter(request), reader_of(request)
     own = await request.app[SITE].library.cards(*_where(at), at.person)
     rows = [
-        _own_card(one, reader)
+        partial(_own_card, one, reader)
         for one in own
         if wanted.fits(one.card.language, one.card.answered.target_group, _texts(one.card.as_card().card), is_own=True)
     ]
     rows += [
-        _card(card, language, reader)
+        partial(_card, card, language, reader)
         for language in LANGUAGES
         for card in load_cards(language)
         if card.is_translated and wanted.fits(language, card.target_group, _texts(card), is_own=False)
@@ -354,7 +356,7 @@ async def replies(request: web.Request) -> web.Response:
     wanted, reader = _filter(request), reader_of(request)
     found = await request.app[SITE].library.replies(*_where(at), at.person)
     rows = [
-        _reply(one, reader)
+        partial(_reply, one, reader)
         for one in found
         if wanted.fits(one.language, one.target_group, (one.text, one.stereotype or ""), is_own=one.is_own)
     ]
@@ -532,7 +534,7 @@ async def coverage(request: web.Request) -> web.Response:
     reader, library = reader_of(request), request.app[SITE].library
     own = await library.cards(*_where(at), at.person)
     found = await library.replies(*_where(at), at.person)
-    used = [one for one in found if not one.is_hidden and one.intent is not None]
+    used = Counter((one.stereotype, one.language) for one in found if not one.is_hidden and one.intent is not None)
     known = [*load_stereotypes().values(), *(one.card.answered for one in own if one.card.own_stereotype)]
     groups = []
     for group in TargetGroup:
@@ -544,14 +546,14 @@ async def coverage(request: web.Request) -> web.Response:
 
 
 def _covered(
-    one: Stereotype, used: Sequence[PreparedReply], own: Sequence[CommunityCard], reader: Reader
+    one: Stereotype, used: Counter[tuple[str | None, str]], own: Sequence[CommunityCard], reader: Reader
 ) -> dict[str, Any]:
     mine = [each for each in own if each.card.answered.id == one.id and each.is_accepted]
     cells = []
     for language in LANGUAGES:
         theirs = [each for each in mine if each.card.language == language]
         cards_there = [card for card in load_cards(language) if card.stereotype.id == one.id and card.is_translated]
-        replies_there = sum(each.stereotype == one.id and each.language == language for each in used)
+        replies_there = used[one.id, language]
         replies_there += sum(intent is not None for each in theirs for intent, _ in each.card.as_card().card.texts)
         cells.append((len(cards_there) + len(theirs), replies_there))
     return {"name": _says(one, reader), "cells": cells, "own": len(mine)}

@@ -8,8 +8,9 @@ import pytest
 
 from adapters.web.library import _PAGE
 from core.desk.rules.roles import OnCommunity, Person, Role, may_on_community
+from core.engine.cards.bank import load_stereotypes
 from core.engine.ports import EvidenceQuery, SearchResult
-from core.models import Evidence, Source
+from core.models import Evidence, Source, TargetGroup
 from tests.fakes.ports.cards import POST, REVIEWED
 from tests.fakes.web.browsing import Browser, Dashboard, dashboard
 
@@ -17,6 +18,9 @@ _WHO, _OTHER = Person("discord", "731", "Mikel"), Person("discord", "732", "Itzi
 _PLACE = f"discord/{POST.ref.community}"
 _TEXT = "Everybody at this market has a name and a story."
 _REPLY = {"text": _TEXT, "language": "en", "group": "migrants", "intent": "empathetic", "stereotype": ""}
+_STEREOTYPE = next(
+    one.id for one in load_stereotypes().values() if one.target_group is TargetGroup.MIGRANTS and not one.is_general
+)
 _CARD = {
     "id": "water-from-the-hill",
     "language": "en",
@@ -102,7 +106,7 @@ async def test_a_card_is_used_once_another_manager_accepts_what_they_read(room: 
     assert "accepted by itziar" in page.words
     assert "No draft starts from it" not in page.words
     page = await other.get("/library/coverage")
-    assert "the families on the hill take the water of the town" in page.words
+    assert "the families on the hill take the water of the town 1 / 1 none none none" in page.words
 
 
 async def test_what_may_not_be_said_is_told_above_the_form_with_all_that_was_written(room: Dashboard) -> None:
@@ -151,9 +155,12 @@ async def test_a_page_that_there_is_not_leads_to_the_queue_once(room: Dashboard)
 async def test_a_reply_is_reviewed_and_deleted_in_two_steps(room: Dashboard) -> None:
     """Moderators see who stands for it. One of the project's can be taken out, and in again."""
     manager = await _as(room, Role.MANAGER)
+    counted = await _counted(manager, "English")
     await manager.get("/library/replies/new")
-    page = await manager.press("Add it", **_REPLY)
+    page = await manager.press("Add it", **_REPLY | {"stereotype": _STEREOTYPE})
     assert _TEXT in page.words
+    assert await _counted(manager, "English") == counted + 1
+    await manager.get("/library/replies?own=1&language=")
     id_ = page.form("Mark as reviewed by me")["id"]
     await manager.press("Mark as reviewed by me")
     page = await manager.get("/library/replies?own=1&language=")
@@ -171,6 +178,13 @@ async def test_a_reply_is_reviewed_and_deleted_in_two_steps(room: Dashboard) -> 
     assert "taken out: no draft starts from it" in (await manager.get("/library/replies?language=en")).words
     assert await _send(manager, "/library/replies/act", act="show", id=ours) == 200
     assert "taken out: no draft starts from it" not in (await manager.get("/library/replies?language=en")).words
+
+
+async def _counted(browser: Browser, language: str) -> int:
+    """The prepared replies that drafts can start from in a language, as the page of coverage adds them up."""
+    page = await browser.get("/library/coverage")
+    totals = [one.text() for one in page.dom.css(".totals span") if one.text().startswith(f"{language} ")]
+    return sum(int(one.rpartition("/")[2]) for one in totals)
 
 
 async def test_lists_are_narrowed_and_come_in_pages(room: Dashboard, ane: Browser) -> None:
