@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import os
 import shutil
 import sys
 import tempfile
@@ -47,8 +48,10 @@ class _Watch:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Begin to count, and collect no garbage before there is any."""
+    """Begin to count, keep the files of tests in memory, and collect no garbage before there is any."""
     gc.disable()
+    if (room := memory()) is not None:
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(room))
     seconds = config.stash[_SECONDS] = defaultdict(float)
     config.pluginmanager.register(_Watch(seconds))
 
