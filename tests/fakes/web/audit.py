@@ -14,6 +14,7 @@ _NAMES: Final = (
     *("aria-command-name", "aria-dialog-name", "button-name", "document-title", "empty-heading", "image-alt", "label"),
     *("input-button-name", "landmark-unique", "link-name", "select-name", "summary-name", "table-duplicate-name"),
 )
+_LOOKS: Final = ("color-contrast", "link-in-text-block", "scrollable-region-focusable", "target-size")
 _RUN: Final = """only => axe.run(document, {
   runOnly: only, resultTypes: ["violations"], rules: {"target-size": {enabled: true}},
 }).then(found => found.violations.flatMap(rule => rule.nodes.map(node => `${rule.id}: ${node.html.slice(0, 200)}`)))"""
@@ -52,6 +53,11 @@ def _axe() -> str:
 async def faults(page: Page) -> list[str]:
     """What breaks a rule of axe-core on the page now: of WCAG 2.2 A and AA with target size, and of good practice."""
     return await _broken(page, "tag", _TAGS)
+
+
+async def faults_of_looks(page: Page) -> list[str]:
+    """Those that another theme or another width can make: colours, sizes, and what only scrolls there."""
+    return await _broken(page, "rule", _LOOKS)
 
 
 async def faults_of_names(page: Page) -> list[str]:
