@@ -128,8 +128,8 @@ async def test_no_damage_to_a_file_gets_out_of_its_process(kind):
         "docx": word(),
         "html": f"<!DOCTYPE html><p>{TEXTS['en']}</p>".encode() * 9,
     }
-    for seed in range(8):
-        outcome = await explode(fuzzed(sound[kind], seed, share=0.002 * 4 ** (seed % 4)))
+    for seed in range(4):
+        outcome = await explode(fuzzed(sound[kind], seed, share=0.002 * 4**seed))
         assert isinstance(outcome.result, ParsedFile | DocumentRefused)
 
 
