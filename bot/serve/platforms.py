@@ -25,7 +25,7 @@ from core.desk.schema import PlatformState
 from core.desk.views import platforms as store
 from core.desk.views.platforms import PlatformStatus
 from core.engine.ports import HateDetector
-from core.errors import BadSettings, Conflict, PlatformUnavailable, StoreUnavailable
+from core.errors import Conflict, PlatformUnavailable, StoreUnavailable
 from core.i18n.sentences import sentence
 from core.models import PostRef
 
@@ -198,16 +198,10 @@ async def _always(connection: Connection, _: Services) -> AsyncIterator[Connecti
 
 
 class Platforms(Mapping[str, ChatPlatform]):
-    """Of the platforms that this process serves, those that are connected at this moment, by name.
-
-    Raises:
-        BadSettings: two have the same name.
-    """
+    """Of the platforms that this process serves, those that are connected at this moment, by name."""
 
     def __init__(self, served: Sequence[ServedPlatform]) -> None:
         self.max_characters = {each.name: each.max_characters for each in served}
-        if len(self.max_characters) < len(served):
-            raise BadSettings("Two platforms have the same name.", remedy="Configure each platform once.")
         self.hearing_seconds = {each.name: each.hearing_seconds for each in served}
         self.asked_first = frozenset(each.name for each in served if each.asks_places)
         with_roles = [each.name for each in served if each.has_roles]
