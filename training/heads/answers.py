@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, Final, NamedTuple
 
@@ -33,6 +33,7 @@ from core.engine.cards.answers import (
 )
 from core.engine.cards.bank import load_stereotypes, prepared_id
 from core.engine.cards.closeness import vectors_of
+from core.engine.cards.demands import wanted
 from core.engine.cards.router import Router, shipped_router
 from core.engine.ports import Embedder
 from core.engine.wording.accusations import brought_in
@@ -51,6 +52,8 @@ _LEVELS: Final = tuple(level / 100 for level in range(95, 0, -5))
 _DIGITS: Final = 10_000
 _WIDTH: Final = 128
 """The width of the vectors that are kept: with 64 the area by ``features`` falls from .737 to .728."""
+_DRAWN: Final = 2
+"""How many verdicts at the mean are added to those on each reply."""
 _SHARES: Final = 8
 """How many of the router's shares are kept of a post."""
 
@@ -93,12 +96,23 @@ def _votes(rows: Sequence[Judged], features: NDArray[np.float32], embedder: Embe
     Of a reply that no name of the post goes with nothing is learnt, since it is not offered.
     """
     spoken = [row.spoken for row in rows]
-    fits = fits_of(rows[0].post, [(one.text, one.says) for one in spoken]).tolist()
+    fits = fits_of(rows[0].post, [(one.text, one.says) for one in spoken])
+    by_bank = shipped_vectors().features_of(spoken, fits, features, wanted(rows[0].post, embedder).chance)
     post, *replies = vectors_of([rows[0].post, *(one.text for one in spoken)], _LANGUAGE, embedder)
-    for row, one, fit, reply in zip(rows, spoken, fits, replies, strict=True):
-        if not brought_in(one.text, row.post, _LANGUAGE):
-            by_text = features_of_other(one.text, fit, float(reply @ post))
-            yield Vote(np.array([fit, *features[one.at]], np.float32), by_text, row.verdict is Verdict.YES)
+    for row, known, reply in zip(rows, by_bank, replies, strict=True):
+        if not brought_in(row.spoken.text, row.post, _LANGUAGE):
+            by_text = features_of_other(row.spoken.text, float(known[0]), float(reply @ post))
+            yield Vote(known, by_text, row.verdict is Verdict.YES)
+
+
+def rates(rows: Iterable[Judged]) -> NDArray[np.float32]:
+    """The shares of ``Vectors.rates``, by the verdicts under posts that nothing else is fitted on."""
+    learnt = [row for row in rows if not row.is_dev]
+    mean = np.mean([row.verdict is Verdict.YES for row in learnt])
+    votes = np.full((len(answers()), 2, 2), (_DRAWN * mean, _DRAWN))
+    for row in learnt:
+        votes[row.spoken.at, int(not row.spoken.is_whole)] += row.verdict is Verdict.YES, 1
+    return np.asarray(votes[..., 0] / votes[..., 1], np.float32)
 
 
 def _packed(router: Router, embedder: Embedder) -> dict[str, NDArray[Any]]:
@@ -130,7 +144,11 @@ def _packed(router: Router, embedder: Embedder) -> dict[str, NDArray[Any]]:
     shares = np.array([_mean([shares_by[post] for post in posts]) for posts in answered])
     stereotypes = np.argsort(-shares, axis=1)[:, :_SHARES].astype(np.uint16)
     largest = np.take_along_axis(shares, stereotypes.astype(np.intp), axis=1)
-    return {**held, **matrices, "shares": np.round(largest * 127).astype(np.int8), "stereotypes": stereotypes}
+    held |= {
+        "shares": np.round(largest * 127).astype(np.int8),
+        "rates": np.round(rates(judged()) * 127).astype(np.int8),
+    }
+    return {**held, **matrices, "stereotypes": stereotypes}
 
 
 def shortening(rows: NDArray[np.float32], width: int = _WIDTH) -> NDArray[np.float32]:

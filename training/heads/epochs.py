@@ -35,7 +35,8 @@ Example = tuple[Texts, NDArray[np.float32]]
 class Values:
     """How a small encoder learns. ``faster``: how many times the rate what stands over the encoder learns with.
 
-    ``base``: what it begins with, where it does not go on from weights.
+    ``base``: what it begins with, where it does not go on from weights. ``drops``: whether it leaves parts out by
+    chance, which takes two cores twice the time.
     """
 
     epochs: int
@@ -43,6 +44,7 @@ class Values:
     faster: float = 1.0
     seed: int = SEED
     base: Base = Base.MINILM
+    drops: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +92,7 @@ def fine_tuned(
 
     Args:
         shown: the examples of one epoch, in the order in which they are learnt.
-        loss_of: of logits and targets, both of shape (batch, outputs).
+        loss_of: of logits, shape (batch, outputs), and of targets, which most often have the same shape.
         score_of: how good a network is on the development split.
         values: how it learns.
         folder: holds the checkpoint; a run that was killed goes on from it.
@@ -109,8 +111,7 @@ def fine_tuned(
 
     chance = _chance(values.seed)
     steps = values.epochs * -(-len(shown(_chance(values.seed))) // BATCH)  # an epoch may show some texts more or fewer
-    rates = {"rate": values.learning_rate, "faster": values.faster}
-    learner = Learner(outputs, steps, **rates, seed=values.seed, base=values.base, begun=begun)
+    learner = Learner(outputs, steps, values, begun=begun)
     file = folder / _CHECKPOINT
     if file.exists():
         saved = torch.load(file, weights_only=True)

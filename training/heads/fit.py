@@ -4,16 +4,18 @@
 
 It goes on from the network that ships, which began with the reader of drafts. It learns from what readers said of
 replies under posts that these were not written to (``training/data/answers/judged.jsonl``), from the replies to posts
-of their own, and that a sentence which refuses another demand than the post makes does not fit. The posts of the
-development split are kept for ``training.heads.answers``, which fits the chance. Half an hour on two cores; copy
-``runs/fit/fit.safetensors`` to ``core/engine/cards``.
+of their own, and that a sentence which refuses another demand than the post makes does not fit. Replies under one post
+are learnt together, so that those which readers would publish come before the others (ListNet: Cao et al., "Learning to
+Rank", ICML 2007, section 4). The posts of the development split are kept for ``training.heads.answers``, which fits the
+chance. Half an hour on two cores; copy ``runs/fit/fit.safetensors`` to ``core/engine/cards``.
 """
 
 from __future__ import annotations
 
 import argparse
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
@@ -21,6 +23,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+import torch
 from sklearn.metrics import roc_auc_score
 from torch.nn import functional
 
@@ -29,17 +32,24 @@ from core.engine.cards.bank import prepared_id
 from core.engine.cards.demands import Demand, demands
 from core.engine.wording.text import sentences
 from training.corpus import DATA, called, rows_in
-from training.heads.epochs import Example, TunedNetwork, Values, fine_tuned, logits_of, shuffled
+from training.heads.epochs import Example, TunedNetwork, Values, fine_tuned, logits_of
 from training.heads.network import pack
 
 FOLDER: Final = DATA / "answers"
 _LANGUAGE: Final = "en"
 _OTHERS: Final = 0.35
 """The share of the replies that do not fit which an epoch shows."""
-_OWN: Final = 1500
+_OWN: Final = 1200
 """How many replies an epoch shows under the posts that they were written to."""
 _OWN_FITS: Final = 0.9
-_VALUES: Final = Values(epochs=2, learning_rate=1e-4, faster=2.0)
+_TOGETHER: Final = 12
+"""How many replies under one post are learnt together, at most."""
+_LIKE: Final = 64
+"""Among how many groups of replies those of like length come beside each other, which saves padding."""
+_BESIDE: Final = 3
+_ORDER: Final = 0.25
+"""The weight of the order among the replies under a post, beside what each reply costs for itself."""
+_VALUES: Final = Values(epochs=2, learning_rate=1e-4, faster=2.0, drops=False)
 
 
 class Verdict(StrEnum):
@@ -123,6 +133,48 @@ def _beside_the_demand(row: Judged, chance: random.Random) -> Iterator[tuple[str
         yield replace(row, spoken=joined_with(first, refusal, demand)).pair
 
 
+def in_groups(
+    posts: Iterable[Sequence[tuple[tuple[str, str], float]]], own: Sequence[tuple[str, str]], chance: random.Random
+) -> list[Example]:
+    """What one epoch shows, some replies under a post side by side; the targets are of shape (2,): fit and group.
+
+    Args:
+        posts: the replies under each post, each with how well it fits.
+        own: replies under the posts that they were written to.
+    """
+    groups = [[(pair, _OWN_FITS)] for pair in own]
+    for replies in posts:
+        mixed = chance.sample(replies, len(replies))
+        count = -(-len(mixed) // _TOGETHER)
+        groups += [mixed[at::count] for at in range(count)]
+    chance.shuffle(groups)
+    ordered = list[Sequence[tuple[tuple[str, str], float]]]()
+    for start in range(0, len(groups), _LIKE):
+        some = sorted(groups[start : start + _LIKE], key=_length)
+        beside = [some[at : at + _BESIDE] for at in range(0, len(some), _BESIDE)]
+        chance.shuffle(beside)
+        ordered += [group for three in beside for group in three]
+    return [(pair, np.array([fits, at], np.float32)) for at, group in enumerate(ordered) for pair, fits in group]
+
+
+def _length(group: Sequence[tuple[tuple[str, str], float]]) -> int:
+    return max(sum(map(len, pair)) for pair, _ in group)
+
+
+def loss_of(logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+    """What logits of shape (batch, 1) cost, each for itself and by the order within its group."""
+    fits, groups = targets.T
+    alone = functional.binary_cross_entropy_with_logits(logits[:, 0], fits)
+    orders = list[torch.Tensor]()
+    for group in groups.unique():
+        inside = groups == group
+        wanted, got = fits[inside], logits[inside, 0]
+        if wanted.max() == 1 > wanted.min():
+            shares = torch.where(wanted == 1, 1.0, wanted / 2)
+            orders.append(-(shares / shares.sum() * torch.log_softmax(got, 0)).sum())
+    return alone + _ORDER * torch.stack(orders).mean() if orders else alone
+
+
 def trained(folder: Path, values: Values = _VALUES, most: int = 0) -> TunedNetwork:
     """Train the network and write ``fit.safetensors`` into the folder.
 
@@ -135,18 +187,19 @@ def trained(folder: Path, values: Values = _VALUES, most: int = 0) -> TunedNetwo
     own = list(_own(frozenset(row.post for row in parts[True])))[: most or None]
 
     def shown(chance: random.Random) -> Sequence[Example]:
-        some = [row for row in learnt if _TARGETS[row.verdict] or chance.random() < _OTHERS]
-        examples = [(row.pair, _TARGETS[row.verdict]) for row in some]
-        examples += [(pair, _OWN_FITS) for pair in chance.sample(own, min(_OWN, len(own)))]
-        examples += [(pair, 0.0) for row in learnt for pair in _beside_the_demand(row, chance)]
-        return shuffled([(pair, np.array([target], np.float32)) for pair, target in examples], chance)
+        by_post = defaultdict[str, list[tuple[tuple[str, str], float]]](list)
+        for row in learnt:
+            if _TARGETS[row.verdict] or chance.random() < _OTHERS:
+                by_post[row.post].append((row.pair, _TARGETS[row.verdict]))
+            by_post[row.post] += [(pair, 0.0) for pair in _beside_the_demand(row, chance)]
+        return in_groups(by_post.values(), chance.sample(own, min(_OWN, len(own))), chance)
 
     def area(network: Any) -> float:
         fits = logits_of(network, [row.pair for row in dev])[:, 0]
         return float(roc_auc_score([row.verdict is Verdict.YES for row in dev], fits))
 
     folder.mkdir(parents=True, exist_ok=True)
-    tuned = fine_tuned(1, shown, functional.binary_cross_entropy_with_logits, area, values, folder, begun=FIT)
+    tuned = fine_tuned(1, shown, loss_of, area, values, folder, begun=FIT)
     about = {"outputs": ["fits"], "rows": len(learnt), "epochs": values.epochs, "seed": values.seed}
     pack(tuned.network, about, folder / FIT.name)
     return tuned

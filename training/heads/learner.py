@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import torch
@@ -16,7 +16,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
-from training.heads.network import Base, new_network, unpacked
+from training.heads.network import new_network, unpacked
+
+if TYPE_CHECKING:
+    from training.heads.epochs import Values
 
 _WARM: Final = 0.1
 _DECAY: Final = 0.01
@@ -33,10 +36,7 @@ class Learner:
     Args:
         outputs: how many.
         steps: how many there will be; the rate rises over the first tenth and falls to nothing at the last.
-        rate: of learning, of the encoder.
-        faster: how many times the rate what stands over the encoder learns with.
-        seed: of the fresh outputs, and of chance.
-        base: what fresh outputs stand over.
+        values: how it learns.
         begun: the file of weights to go on from, instead of fresh outputs.
     """
 
@@ -44,15 +44,15 @@ class Learner:
         self,
         outputs: int,
         steps: int,
+        values: Values,
         *,
-        rate: float,
-        faster: float,
-        seed: int,
-        base: Base = Base.MINILM,
         begun: Path | None = None,
     ) -> None:
-        torch.manual_seed(seed)
-        self._network = unpacked(begun) if begun else new_network(outputs, base)
+        torch.manual_seed(values.seed)
+        self._network = unpacked(begun) if begun else new_network(outputs, values.base)
+        for part in self._network.modules():
+            if isinstance(part, torch.nn.Dropout) and not values.drops:
+                part.p = 0.0
         self._mean = AveragedModel(self._network, multi_avg_fn=get_ema_multi_avg_fn(_KEPT))  # type: ignore[no-untyped-call]
         words = self._network.encoder.embeddings.word_embeddings
         words.sparse = words.weight.requires_grad  # a step touches few rows of a large table
@@ -63,10 +63,10 @@ class Learner:
         ]
         over = [weight for name, weight in self._network.named_parameters() if not name.startswith("encoder.")]
         self._clipped = [*inside, *over]
-        parts: list[dict[str, Any]] = [{"params": inside}, {"params": over, "lr": rate * faster}]
+        parts: list[dict[str, Any]] = [{"params": inside}, {"params": over, "lr": values.learning_rate * values.faster}]
         self._optimizers: tuple[torch.optim.Optimizer, ...] = (
-            torch.optim.AdamW(parts, lr=rate, weight_decay=_DECAY, fused=True),
-            *([torch.optim.SparseAdam([words.weight], lr=rate)] if words.sparse else ()),
+            torch.optim.AdamW(parts, lr=values.learning_rate, weight_decay=_DECAY, fused=True),
+            *([torch.optim.SparseAdam([words.weight], lr=values.learning_rate)] if words.sparse else ()),
         )
         self._schedules = [
             torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: _share(step, steps))
@@ -90,7 +90,7 @@ class Learner:
 
         Args:
             batch: what is learnt.
-            loss_of: of logits and targets, both of shape (batch, outputs).
+            loss_of: of logits, shape (batch, outputs), and targets.
             is_averaged: whether the weights are added to the running mean.
 
         Returns:

@@ -31,7 +31,7 @@ from core.engine.backends.encoders import SmallEncoder
 from core.engine.backends.minilm import NAME
 from core.engine.cards.bank import ArgumentCard, Changes, FittingReply, Stereotype, prepared_id
 from core.engine.cards.closeness import vectors_of
-from core.engine.cards.demands import Demand, demanded
+from core.engine.cards.demands import Demand, Wanted, wanted
 from core.engine.cards.router import Router
 from core.engine.ports import Embedder, TextClassifier
 from core.engine.wording.accusations import brought_in
@@ -54,7 +54,7 @@ FOLDER: Final = Path(str(resources.files("core.engine.cards")))
 SAID: Final = FOLDER / "answers.jsonl"
 VECTORS: Final = FOLDER / "answers.safetensors"
 FIT: Final = FOLDER / "fit.safetensors"
-_HELD: Final = ("posts", "replies", "claims", "shares")
+_HELD: Final = ("posts", "replies", "claims", "shares", "rates")
 _MATRICES: Final = ("to_posts", "to_replies", "to_claims")
 _LONG: Final = 200
 """The characters that make the unit of a reply's length."""
@@ -165,8 +165,10 @@ class Vectors:
             replies that fit and near what it says; shape (384, width).
         shares, stereotypes: the square roots of the router's largest shares of the post, and which outputs of it they
             are, both of shape (answers, few).
-        of_nearest, of_answers, of_others: what was fitted of what ``features`` gives, of these with the network's logit
-            before them, and of what ``features_of_other`` gives, each with the offset.
+        rates: the share of readers who would publish the whole reply, and its first sentence, under other posts, drawn
+            to the mean where few were asked; shape (answers, 2).
+        of_nearest, of_answers, of_others: what was fitted of what ``features``, ``features_of`` and
+            ``features_of_other`` give, each with the offset.
         least: the chance from which a reply is one of the drafts, even for who asks: of 31 first ones that were less
             likely three readers would publish none, and two were harmful (docs/figures/measured.md).
         limits: from which chance on any is offered, by the share of publishable ones, the highest share first.
@@ -177,6 +179,7 @@ class Vectors:
     claims: NDArray[np.float32]
     shares: NDArray[np.float32]
     stereotypes: NDArray[np.uint16]
+    rates: NDArray[np.float32]
     to_posts: NDArray[np.float32]
     to_replies: NDArray[np.float32]
     to_claims: NDArray[np.float32]
@@ -226,9 +229,30 @@ class Vectors:
         """All replies, the one first that stands nearest to the post by ``features``."""
         return np.argsort(-_chance(features, self.of_nearest), kind="stable")
 
-    def chances(self, fits: NDArray[np.float32], features: NDArray[np.float32]) -> NDArray[np.float32]:
-        """How likely a reader would publish replies, shape (n,), by ``fits_of`` them and their ``features``."""
-        return _chance(np.column_stack([fits, features]), self.of_answers)
+    def chances(
+        self, spoken: Sequence[Spoken], fits: NDArray[np.float32], features: NDArray[np.float32], wants: float
+    ) -> NDArray[np.float32]:
+        """How likely a reader would publish replies, shape (n,).
+
+        Args:
+            fits: what ``fits_of`` says of each, shape (n,).
+            features: of the post, shape (answers, 8).
+            wants: how likely the post wants anything, in [0, 1].
+        """
+        return _chance(self.features_of(spoken, fits, features, wants), self.of_answers)
+
+    def features_of(
+        self, spoken: Sequence[Spoken], fits: NDArray[np.float32], features: NDArray[np.float32], wants: float
+    ) -> NDArray[np.float32]:
+        """What tells whether replies fit, shape (n, 12); the arguments of ``chances``.
+
+        The logit and the rate of each, its features, and what the post wants, also times whether the reply has one
+        sentence: that most often answers a claim alone.
+        """
+        places = [one.at for one in spoken]
+        rates = self.rates[places, [int(not one.is_whole) for one in spoken]]
+        is_open = [wants * (len(sentences(one.text)) == 1) for one in spoken]
+        return np.column_stack([fits, rates, features[places], np.full(len(spoken), wants), is_open])
 
     def chance_of_other(self, text: str, fit: float, cosine: float) -> float:
         """How likely a reader would publish a reply that is not in the bank, as a card's argument with its fact.
@@ -324,10 +348,11 @@ def _fitting(
     spoken = [*near, *_first_sentences(near)]
     fits = fits_of(text, [(one.text, one.says) for one in spoken])
     likeliest = [spoken[at] for at in np.argsort(-fits, kind="stable") if not spoken[at].is_whole]
-    if joined := _joined(likeliest[:JOINED], text, names, embedder, changes):
+    wants = wanted(text, embedder)
+    if joined := _joined(likeliest[:JOINED], text, names, wants, changes):
         spoken += joined
         fits = np.concatenate([fits, fits_of(text, [(one.text, one.says) for one in joined])])
-    chances = vectors.chances(fits, features[[one.at for one in spoken]])
+    chances = vectors.chances(spoken, fits, features, wants.chance)
     found, said = list[tuple[FittingReply, str]](), set[int | str]()
     for place in np.argsort(-chances, kind="stable"):
         one, chance = spoken[place], float(chances[place])
@@ -351,11 +376,11 @@ def _first_sentences(replies: Iterable[Spoken]) -> Iterator[Spoken]:
 
 
 def _joined(
-    firsts: Sequence[Spoken], text: str, names: Sequence[Name], embedder: Embedder, changes: Changes
+    firsts: Sequence[Spoken], text: str, names: Sequence[Name], wants: Wanted, changes: Changes
 ) -> list[Spoken]:
     """First sentences before those that refuse what the post likely wants, if it wants anything."""
     joined = list[Spoken]()
-    for demand in demanded(text, embedder):
+    for demand in wants.demands:
         refusals = [one for one in demand.refused(names, text) if prepared_id("en", one) not in changes.hidden]
         for first, refusal in zip(firsts, cycle(refusals), strict=False):
             joined.append(joined_with(first, refusal, demand))

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,8 +76,15 @@ def demands() -> tuple[Demand, ...]:
     )
 
 
-def demanded(text: str, embedder: Embedder) -> list[Demand]:
-    """What an English post likely wants, the likeliest first; nothing where it wants nothing. Blocking.
+class Wanted(NamedTuple):
+    """How likely a post wants anything, in [0, 1], and what: the likeliest first, nothing where that is unlikely."""
+
+    chance: float
+    demands: list[Demand]
+
+
+def wanted(text: str, embedder: Embedder) -> Wanted:
+    """What an English post wants. Blocking.
 
     Raises:
         IndexUnavailable: the embedding model cannot be loaded.
@@ -87,7 +94,8 @@ def demanded(text: str, embedder: Embedder) -> list[Demand]:
     parts = shares_of(of_clauses, vectors_of(list(map(unnamed, clauses(text))), _LANGUAGE, embedder))
     nothing, *chances = likely(whole, parts)
     order = np.argsort(-np.array(chances), kind="stable")[:MOST]
-    return [demands()[at] for at in order if chances[at] >= _LEAST and nothing < 1 - _WANTS]
+    likeliest = [demands()[at] for at in order if chances[at] >= _LEAST and nothing < 1 - _WANTS]
+    return Wanted(1 - float(nothing), likeliest)
 
 
 def likely(whole: NDArray[np.float32], parts: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import random
+from itertools import groupby
 from pathlib import Path
+
+import pytest
+import torch
 
 from core.engine.backends.encoders import SmallEncoder
 from core.engine.cards.answers import FIT, PLACE, answers, fits_of
 from training.corpus import called
 from training.heads.epochs import Values
-from training.heads.fit import Verdict, judged, trained
+from training.heads.fit import Verdict, in_groups, judged, loss_of, trained
 
 
 def test_verdicts_are_on_replies_as_they_would_be_shown() -> None:
@@ -27,6 +32,30 @@ def test_a_reply_without_a_name_in_the_post_speaks_of_its_group() -> None:
     one = next(one for one in answers() if "faith" in one.kinds and one.group == "Muslims" and not one.who)
     assert "Sikhs" in called(one, "sikhs again, I knew it")[0]
     assert "Muslims" in called(one, "them again, I knew it")[0]
+
+
+def test_replies_under_one_post_are_learnt_side_by_side() -> None:
+    """At most twelve together, nothing lost, and each reply with what it was given."""
+    posts = [
+        [((f"post {post}", f"reply {at}"), float(at == 0)) for at in range(count)] for post, count in ((1, 5), (2, 30))
+    ]
+    shown = in_groups(posts, [("own post", "own reply")], random.Random(1))
+    assert {(pair, target[0]) for pair, target in shown if pair[0] != "own post"} == {
+        row for rows in posts for row in rows
+    }
+    groups = [[pair for pair, _ in rows] for _, rows in groupby(shown, key=lambda row: row[1][1])]
+    assert len(groups) == len({target[1] for _, target in shown}) == 5
+    assert all(len(group) <= 12 and len({post for post, _ in group}) == 1 for group in groups)
+
+
+def test_the_order_under_a_post_costs_beside_each_reply() -> None:
+    """A wrong order costs more within a post than between two, where each reply costs for itself alone."""
+    logits = torch.tensor([[0.0], [1.0]])
+    within, between = (loss_of(logits, torch.tensor([[1.0, 0], [0.0, group]])) for group in (0, 1))
+    alone = torch.nn.functional.binary_cross_entropy_with_logits(logits[:, 0], torch.tensor([1.0, 0]))
+    assert float(between) == pytest.approx(float(alone))
+    assert within > between
+    assert loss_of(-logits, torch.tensor([[1.0, 0], [0.0, 0]])) < within
 
 
 def test_a_trained_network_is_written_and_read(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from core.engine.cards.answers import (
     MOST,
     PLACE,
     Answer,
+    Spoken,
     answers,
     fits_of,
     shipped_vectors,
@@ -39,7 +40,7 @@ from tests.fakes.engine.embedder import FakeEmbedder
 from training.corpus import DATA, rows_in
 
 POST = "Nigerians are scammers, every last one."
-DEMANDING = "Nigerians are scammers, every last one. Deport them all."
+DEMANDING = "Romanians steal, every last one. Deport them all."
 CARDS = general_cards(TargetGroup.MIGRANTS, "en")
 
 
@@ -54,6 +55,7 @@ def test_what_ships_holds_together() -> None:
     """Each reply once, in two whole sentences without figure, with its vectors and what it answers."""
     rows, vectors = answers(), shipped_vectors()
     assert len(rows) == len({row.text for row in rows}) == len(vectors.posts) == len(vectors.shares) > 10_000
+    assert vectors.rates.shape == (len(rows), 2)
     whole = [row.text.replace(PLACE, "Poles") for row in rows]
     assert not [text for text in whole if len(sentences(text)) > MAX_SENTENCES or not text.endswith((".", "?"))]
     assert not [text for text in whole if any(sign.isdigit() for sign in text)]
@@ -94,14 +96,14 @@ def test_the_vectors_are_of_the_router_that_ships() -> None:
 
 
 def test_a_post_gets_the_replies_that_answer_it() -> None:
-    """Of the same people, the likeliest first, each with its chance; under talk about bread there are none."""
+    """Of the same people, the likeliest first, each with its chance; under talk about bread they are less likely."""
     found = offered(POST)
     assert 1 <= len(found) <= MOST
     assert "Nigerian" in found[0].text
     chances = [one.chance or 0.0 for one in found]
     assert chances == sorted(chances, reverse=True)
     assert all(0 < chance < 1 for chance in chances)
-    assert all(one.chance < 0.3 for one in offered("The bread was cheaper when I was young.") if one.chance)
+    assert all((one.chance or 0.0) < chances[0] for one in offered("The bread was cheaper when I was young."))
 
 
 def test_a_first_sentence_stands_alone_or_before_one_that_refuses_the_demand() -> None:
@@ -129,6 +131,27 @@ def test_the_network_knows_a_reply_to_another_claim() -> None:
     eating = fits_of("halal in the canteen now, muslims make everyone eat their food", [women, food])
     assert driving[0] > driving[1]
     assert eating[1] > eating[0]
+
+
+def test_what_readers_publish_elsewhere_counts() -> None:
+    """Of two replies that are as near and fit as well, the one is likelier that readers published under other posts."""
+    vectors, at = shipped_vectors(), 0
+    whole = Spoken("Women drive well.", "says that women drive badly", at)
+    first, features = whole._replace(is_whole=False), np.zeros((1, 8), np.float32)
+    rates = vectors.rates.copy()
+    rates[at] = 0.1, 0.6
+    chances = replace(vectors, rates=rates).chances([whole, first], np.zeros(2, np.float32), features, 0.0)
+    assert 0 < chances[0] < chances[1] < 1
+
+
+def test_one_sentence_alone_is_less_likely_where_the_post_wants_something() -> None:
+    """Than the same before another one, beside a post that wants nothing."""
+    vectors, features, fits = shipped_vectors(), np.zeros((1, 8), np.float32), np.zeros(2, np.float32)
+    first = Spoken("Women drive well.", "says that women drive badly", 0, is_whole=False)
+    joined = first._replace(text="Women drive well. They keep their licences.", refuses="They keep their licences.")
+    alone, both = np.log(1 / (1 / vectors.chances([first, joined], fits, features, 0.9) - 1))
+    calm_alone, calm_both = np.log(1 / (1 / vectors.chances([first, joined], fits, features, 0.1) - 1))
+    assert both - alone > calm_both - calm_alone
 
 
 def test_a_reply_to_a_claim_speaks_of_the_people_whom_the_post_names() -> None:

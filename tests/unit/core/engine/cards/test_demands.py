@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.engine.backends.embeddings import SentenceEmbedder
-from core.engine.cards.demands import MOST, clauses, demanded, demands
+from core.engine.cards.demands import MOST, clauses, demands, wanted
 from core.engine.scoring.gates import GateContext, doubts_of, fault_of
 from core.engine.wording.giveaways import checkable_in
 from core.engine.wording.reading_level import hard_to_read
@@ -29,7 +29,7 @@ def test_what_ships_may_be_sent() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "wanted"),
+    ("text", "expected"),
     [
         ("Somalis live off our taxes. Send them back to Africa.", "deport"),
         ("gas them all", "harm"),
@@ -37,16 +37,16 @@ def test_what_ships_may_be_sent() -> None:
         ("Gay couples spoil children, so no adoption for them.", "take_children"),
     ],
 )
-def test_a_demand_is_read(text: str, wanted: str) -> None:
+def test_a_demand_is_read(text: str, expected: str) -> None:
     """It is among the likeliest, of which there are few."""
-    found = [demand.id for demand in demanded(text, SentenceEmbedder())]
-    assert wanted in found
+    found = [demand.id for demand in wanted(text, SentenceEmbedder()).demands]
+    assert expected in found
     assert len(found) <= MOST
 
 
 def test_a_claim_wants_nothing() -> None:
     for text in ("Somalis are loud.", "Women are bad at maths, everybody knows it.", "Poles drink all day lol"):
-        assert demanded(text, SentenceEmbedder()) == []
+        assert wanted(text, SentenceEmbedder()).demands == []
 
 
 def test_a_sentence_is_said_of_those_of_whom_it_is_true() -> None:
