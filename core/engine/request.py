@@ -17,7 +17,7 @@ from core.engine.reading.signals import Signals
 from core.engine.wording.text_rules import NO_RULES, TextRules, broken_rule
 from core.models import Action, FlaggedPost, Intent, Reading
 
-SURE: Final = 0.5
+SURE: Final = 0.6
 """How many of the prepared drafts shown first a reader would publish, at least, where nobody sets another share."""
 
 

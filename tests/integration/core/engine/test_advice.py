@@ -118,7 +118,7 @@ async def test_who_asks_gets_drafts_to_what_reads_as_harmless_and_none_to_a_thre
     """A volunteer may see hate where we see none; a threat is reported, whoever asks."""
     texts = {"reading": EXPLAINED, "draft": GOOD}
     harmless = FakeModel(texts=texts, shares={"hateful": {"yes": 0.05, "no": 0.95}})
-    suggestion, _ = await suggest(readers, knowledge, harmless, "The cheese stall opens at eight.", is_asked=True)
+    suggestion, _ = await suggest(readers, knowledge, harmless, "The bread was cheaper once.", is_asked=True)
     assert suggestion.reading.recommended_action is Action.STAY_SILENT
     assert suggestion.drafts
     threat = "Someone should burn down their mosque while they are inside."

@@ -69,7 +69,7 @@ async def test_who_asks_sees_them_each_with_a_warning(
     readers: Readers, knowledge: EvidenceSource, how: str, asked: Any
 ) -> None:
     """Its chance stands beside the warning."""
-    suggestion, _ = await suggest(readers, knowledge, FakeModel(), WELFARE, sure=SURE, profile=FAST, **{how: asked})
+    suggestion, _ = await suggest(readers, knowledge, FakeModel(), DISABLED, sure=SURE, profile=FAST, **{how: asked})
     found = [draft for draft in replies(suggestion) if draft.prepared]
     assert found
     for draft in found:

@@ -14,7 +14,7 @@ SERVER = LlmSettings(backend="server", base_url="http://127.0.0.1:9/v1", model="
 @pytest.mark.parametrize(
     "settings, told",
     [
-        (Settings(), "others are held back until somebody asks (community.sure = 0.5)"),
+        (Settings(), "others are held back until somebody asks (community.sure = 0.6)"),
         (Settings(community=CommunitySettings(sure=0)), "none is held back; some seldom fit"),
         (
             Settings(
