@@ -254,9 +254,7 @@ async def test_with_evidence_an_unsupported_fact_comes_last(lenient: Readers, kn
         texts={"reading": EXPLAINED, "draft": FACT},
         shares={"hateful": SURELY, "quality": SURELY, "entailment": refuse},
     )
-    request = Request(
-        post_of("Migrants never work and live off welfare."), PATIENT, Voice(intents=(Intent.EMPATHETIC,), sure=0)
-    )
+    request = Request(post_of("Migrants take our jobs."), PATIENT, Voice(intents=(Intent.EMPATHETIC,), sure=0))
     engine = Engine(model, knowledge, lenient, router=router_to())
     *others, last = (await engine.suggest(request)).drafts
     assert last.text == FACT
