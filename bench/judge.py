@@ -41,9 +41,9 @@ from core.engine.cards.bank import cards_on, general_cards
 from core.engine.llm.budget import Budget, MeteredModel
 from core.engine.llm.profiles import PAPER, VERDICTS_EACH
 from core.engine.pipeline import Engine
-from core.engine.review import ranking
+from core.engine.review import tournament
 from core.engine.review.judge import Comparison, Judge
-from core.engine.review.ranking import Tournament
+from core.engine.review.tournament import Tournament
 from core.engine.scoring.rewards import argument_quality, embedded_scorers, evaluate
 from core.engine.wording.target_groups import named
 from core.engine.writing.first_drafts import compose
@@ -242,12 +242,12 @@ def swept(trial: Trial) -> list[tuple[list[int], list[int], int]]:
 
 @contextmanager
 def _never_settled() -> Iterator[None]:
-    before = ranking.ERROR_BUDGET
-    ranking.ERROR_BUDGET = _NO_DOUBT
+    before = tournament.ERROR_BUDGET
+    tournament.ERROR_BUDGET = _NO_DOUBT
     try:
         yield
     finally:
-        ranking.ERROR_BUDGET = before
+        tournament.ERROR_BUDGET = before
 
 
 def logit_sums(matrix: Matrix, size: int) -> list[int]:

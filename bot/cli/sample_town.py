@@ -21,7 +21,7 @@ from rich.text import Text
 
 from adapters.sample.community import SampleCommunity
 from adapters.sample.posts import SAMPLE_FLAGS, SAMPLE_THREAD, SamplePost
-from bot.cli.doctor.setup_checks import DoctorSetupChecks
+from bot.cli.doctor.setup_pages import DoctorSetupChecks
 from bot.cli.render import show_thread
 from bot.compose.application import Application, admit, open_application
 from bot.compose.engine import OnPreparing, open_engine

@@ -87,7 +87,7 @@ async def _pages(settings: Settings, application: Application) -> AsyncIterator[
     if not settings.web.port:
         yield
         return
-    from bot.cli.doctor.setup_checks import DoctorSetupChecks  # its checks import what only they need
+    from bot.cli.doctor.setup_pages import DoctorSetupChecks  # its checks import what only they need
     from bot.compose.web import dashboard  # its templates and hashes are not needed where there is none
 
     async with dashboard(settings, application, DoctorSetupChecks(settings, application.database)) as (address, _):

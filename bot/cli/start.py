@@ -56,7 +56,7 @@ def doctor(
 
     --audit reads the database alone.
     """
-    from bot.cli.doctor.examination import as_document, examine
+    from bot.cli.doctor.checks import as_document, examine
     from core.desk.runtime.findings import Finding
 
     async def audited(settings: Settings) -> AsyncIterator[Finding]:

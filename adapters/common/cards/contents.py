@@ -14,8 +14,8 @@ from typing import Final
 
 from adapters.common.cards import controls
 from adapters.common.cards.controls import ANONYMOUS, Control, is_reported
-from adapters.common.cards.drafts import DRAFT, FirstText, number_of_sources, on_card, source_link, written
-from adapters.common.cards.states import alerts, headline, places, standing
+from adapters.common.cards.drafts import DRAFT, FirstText, chosen, number_of_sources, on_card, source_link, written
+from adapters.common.cards.states import headline, places, standing
 from adapters.common.words.excerpts import Segment, fit
 from adapters.common.words.labels import advice_in_words, group_in_words, language_in_words, severity_in_words
 from adapters.common.words.markup import Reader
@@ -27,6 +27,7 @@ from core.i18n.catalogs import gettext, translated
 from core.models import Draft, Priority
 
 _NAME: Final = 40
+_REASON, _NAMES = 200, 5
 _CLOSED, _HEAD, _STATE, _POST, _NOTES = "closed", "head", "state", "post", "notes"
 _POINTS, _FIRSTS, _APPROVED = "points", "firsts", "approved"
 _NOTE, _POINT, _APPROVED_CUT = 240, 240, 700
@@ -105,8 +106,58 @@ def head(card: Card, reader: Reader, room: HeadRoom, *, covers_all: bool) -> Hea
         advice=advice_in_words(card.advice, locale),
         advice_reason=reader.told(card.advice_reason, room.reason),
         standing=tuple(standing(card, reader)),
-        alerts=tuple(alerts(card, reader)),
+        alerts=tuple(_alerts(card, reader)),
     )
+
+
+def _alerts(card: Card, reader: Reader) -> list[tuple[str, ...]]:
+    """What people must know before they decide: a changed post, a campaign, two persons; each in full and in short."""
+    locale = reader.locale
+    sentences: list[tuple[str, ...]] = [(sentence,) for sentence in _original(card, reader.locale)]
+    if card.post.is_from_elsewhere:
+        sentences.append((_not_public(locale) if is_reported(card) else _nowhere_to_post(locale),))
+    if card.campaign_posts > 1:
+        number = card.campaign_posts
+        sentences.append((gettext("A campaign: {number} posts say nearly the same.", locale, number=number),))
+    if card.why_two:
+        rule = gettext("Two persons must approve a reply.", locale)
+        reasons = " ".join(reader.told(reason, _REASON) for reason in card.why_two[:_NAMES])
+        sentences.append((f"{rule} {reasons}", rule))
+    if card.first_approvals:
+        approvers = list(dict.fromkeys(card.first_approvals))
+        names = ", ".join(reader.markup.inert(name, _NAME) for name in approvers[:_NAMES])
+        rule = gettext("One person approved a text; a second one must approve the same.", locale)
+        full = gettext("Approved by {names}; a second person must approve the same text.", locale, names=names)
+        sentences.append((full, rule))
+        sentences += [(_choice(name, rank, reader), "") for name, rank in chosen(card)[:_NAMES]]
+    return sentences
+
+
+def _not_public(locale: str) -> str:
+    return gettext(
+        "The reported post is not public, or is gone, so nothing can be posted below it: copy what you can use.", locale
+    )
+
+
+def _nowhere_to_post(locale: str) -> str:
+    return gettext("No message here has these words, so nothing can be posted: copy what you can use.", locale)
+
+
+def _choice(name: str, rank: int, reader: Reader) -> str:
+    return gettext("{name} approved draft {rank}.", reader.locale, name=reader.markup.inert(name, _NAME), rank=rank)
+
+
+def _original(card: Card, locale: str) -> Iterator[str]:
+    if card.is_post_renewed and not (card.is_original_gone or card.is_original_edited):
+        yield gettext("The post was edited after it was flagged; below is how it reads now.", locale)
+    if not (card.is_original_gone or card.is_original_edited):
+        return
+    if card.is_original_gone:
+        yield gettext("The post was deleted after it was flagged.", locale)
+    else:
+        yield gettext("The post was edited after it was flagged; below is what was flagged.", locale)
+    if card.state is CaseState.POSTED:
+        yield gettext("Look whether the reply still makes sense. You can take it back below.", locale)
 
 
 def _origin(card: Card, reader: Reader, *, covers_all: bool) -> Iterator[str]:
@@ -168,7 +219,7 @@ def _closed_segments(card: Card, reader: Reader, *, covers_all: bool) -> list[Se
     if last:
         segments.append(Segment(_CLOSED, 1, (last,)))
     if card.state in _WITH_ALERTS:
-        segments += [Segment(_CLOSED, 1, forms) for forms in alerts(card, reader)]
+        segments += [Segment(_CLOSED, 1, forms) for forms in _alerts(card, reader)]
     return segments
 
 

@@ -8,8 +8,7 @@ from typing import Final
 
 from babel.dates import format_timedelta
 
-from adapters.common.cards.controls import REPLIED, is_reported, is_to_copy, label_of, needed_controls
-from adapters.common.cards.drafts import chosen
+from adapters.common.cards.controls import REPLIED, is_to_copy, label_of, needed_controls
 from adapters.common.words.markup import Reader
 from core.desk.rules.approval import CLOSED, CaseState
 from core.desk.rules.case_cards import Card, DraftProgress, short_number
@@ -161,57 +160,6 @@ def _stages(locale: str) -> dict[str, str]:
         "anneal": gettext("The drafts are being improved.", locale),
         "judge": gettext("The drafts are being compared.", locale),
     }
-
-
-def alerts(card: Card, reader: Reader) -> list[tuple[str, ...]]:
-    """What people must know before they decide: a changed post, a campaign, two persons; each in full and in short."""
-    locale = reader.locale
-    sentences: list[tuple[str, ...]] = [(sentence,) for sentence in _original(card, reader.locale)]
-    if card.post.is_from_elsewhere:
-        sentences.append((_not_public(locale) if is_reported(card) else nowhere_to_post(locale),))
-    if card.campaign_posts > 1:
-        number = card.campaign_posts
-        sentences.append((gettext("A campaign: {number} posts say nearly the same.", locale, number=number),))
-    if card.why_two:
-        rule = gettext("Two persons must approve a reply.", locale)
-        reasons = " ".join(reader.told(reason, _REASON) for reason in card.why_two[:_NAMES])
-        sentences.append((f"{rule} {reasons}", rule))
-    if card.first_approvals:
-        approvers = list(dict.fromkeys(card.first_approvals))
-        names = ", ".join(reader.markup.inert(name, _NAME) for name in approvers[:_NAMES])
-        rule = gettext("One person approved a text; a second one must approve the same.", locale)
-        full = gettext("Approved by {names}; a second person must approve the same text.", locale, names=names)
-        sentences.append((full, rule))
-        sentences += [(_choice(name, rank, reader), "") for name, rank in chosen(card)[:_NAMES]]
-    return sentences
-
-
-def _not_public(locale: str) -> str:
-    return gettext(
-        "The reported post is not public, or is gone, so nothing can be posted below it: copy what you can use.", locale
-    )
-
-
-def nowhere_to_post(locale: str) -> str:
-    """The sentence that the words can only be copied."""
-    return gettext("No message here has these words, so nothing can be posted: copy what you can use.", locale)
-
-
-def _choice(name: str, rank: int, reader: Reader) -> str:
-    return gettext("{name} approved draft {rank}.", reader.locale, name=reader.markup.inert(name, _NAME), rank=rank)
-
-
-def _original(card: Card, locale: str) -> Iterator[str]:
-    if card.is_post_renewed and not (card.is_original_gone or card.is_original_edited):
-        yield gettext("The post was edited after it was flagged; below is how it reads now.", locale)
-    if not (card.is_original_gone or card.is_original_edited):
-        return
-    if card.is_original_gone:
-        yield gettext("The post was deleted after it was flagged.", locale)
-    else:
-        yield gettext("The post was edited after it was flagged; below is what was flagged.", locale)
-    if card.state is CaseState.POSTED:
-        yield gettext("Look whether the reply still makes sense. You can take it back below.", locale)
 
 
 def places(card: Card, reader: Reader) -> str:

@@ -21,7 +21,7 @@ from core.engine.llm.prompts import load_prompt, quoted, unframed
 from core.engine.outcomes import StageOutcome
 from core.engine.ports import Generation
 from core.engine.review.candidates import Candidate
-from core.engine.review.ranking import Tournament
+from core.engine.review.tournament import Tournament
 from core.errors import ModelUnavailable
 from core.i18n.sentences import Sentence, sentence
 from core.models import Brief, Intent

@@ -15,7 +15,7 @@ from pydantic import SecretStr
 from adapters.mastodon.connection.refs import NAME
 from adapters.mastodon.speech.plain_text import plain_text
 from adapters.mastodon.speech.private_answers import BREAK
-from bot.cli.doctor.setup_checks import DoctorSetupChecks
+from bot.cli.doctor.setup_pages import DoctorSetupChecks
 from bot.compose.application import open_application, open_database
 from bot.compose.mastodon import mastodon_platform
 from bot.compose.web import dashboard

@@ -26,7 +26,7 @@ from bench.judge import (
 )
 from bench.measures.samples import Log
 from core.engine.pipeline import Engine
-from core.engine.review import ranking
+from core.engine.review import tournament
 from tests.fakes.engine.evidence import FakeEvidence
 from tests.fakes.engine.model import FakeModel
 from tests.fakes.engine.readers import readers_saying
@@ -75,14 +75,14 @@ def test_recorded_verdicts_are_cut_down_to_the_best_seeds() -> None:
 
 def test_a_sweep_never_stops_early_and_leaves_the_rule_as_it_was() -> None:
     """Each limit is used up, although a judge this clear settles the first places at once."""
-    before = ranking.ERROR_BUDGET
+    before = tournament.ERROR_BUDGET
     qualities = [3.0, 2.0, 1.0, 0.0, -1.0, -2.0]
     outcomes = swept(Trial([0, 1, 2, 3, 4, 5], qualities, _matrix(qualities)))
     asked = [calls for _, _, calls in outcomes]
     assert asked[judge.BUDGETS.index(0.5)] == 3
     assert asked[judge.BUDGETS.index(2.0)] == 12
     assert asked == sorted(asked)
-    assert before == ranking.ERROR_BUDGET
+    assert before == tournament.ERROR_BUDGET
 
 
 def test_savings_name_the_fewest_verdicts_that_are_as_good() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bot.cli.doctor.examination import examine_models
+from bot.cli.doctor.checks import examine_models
 from bot.settings import Settings, load_settings
 from tests.fakes.engine.model import FakeModel
 from tests.fakes.engine.servers.chat import serving

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import URL
 
-from bot.cli.doctor.examination import examine_platforms
+from bot.cli.doctor.checks import examine_platforms
 from bot.compose.application import Application, admit, open_application
 from bot.serve.process import serve
 from bot.serve.supervision import Patience, first_of

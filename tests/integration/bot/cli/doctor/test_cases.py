@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import URL
 
 from adapters.sample.community import SampleCommunity
-from bot.cli.doctor.examination import examine_cases
+from bot.cli.doctor.checks import examine_cases
 from bot.compose.desk import Desk
 from bot.settings import Settings
 from core.desk.communities.decisions import CommunityDesk

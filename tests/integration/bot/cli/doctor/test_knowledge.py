@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.cli.doctor.examination import examine_knowledge
+from bot.cli.doctor.checks import examine_knowledge
 from bot.compose.library import open_library, open_source
 from bot.settings import KbSettings, ScorerSettings, Settings
 from core.desk.runtime.findings import Finding

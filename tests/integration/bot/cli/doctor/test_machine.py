@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.cli.doctor.examination import examine_machine, examine_platforms
+from bot.cli.doctor.checks import examine_machine, examine_platforms
 from bot.settings import KbSettings, Settings, load_settings
 from core.errors import BadSettings
 from tests.fakes.machine.doctor_faults import told
@@ -53,7 +53,7 @@ async def test_a_platform_that_is_configured_by_half(config: Path) -> None:
 async def test_a_disk_that_is_nearly_full(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As full as this one would be if it had to have one byte more than it has."""
     free = shutil.disk_usage(config.parent).free
-    monkeypatch.setattr("bot.cli.doctor.examination.LEAST_FREE_BYTES", 2 * free)
+    monkeypatch.setattr("bot.cli.doctor.checks.LEAST_FREE_BYTES", 2 * free)
     told("a disk that is nearly full", await examine_machine(load_settings(config, {})))
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from huggingface_hub import constants
 
-from bot.cli.doctor.examination import examine_models, examine_trial
+from bot.cli.doctor.checks import examine_models, examine_trial
 from bot.settings import Settings, load_settings
 from core.desk.runtime.findings import Finding
 from core.engine.servers import health

@@ -13,7 +13,7 @@ from pydantic import SecretStr
 
 from adapters.telegram.connection.client import TelegramClient, TelegramOptions
 from adapters.telegram.connection.updates import UpdatePoll
-from bot.cli.doctor.examination import examine_accounts, examine_platforms
+from bot.cli.doctor.checks import examine_accounts, examine_platforms
 from bot.serve.hosted_review import HostedReview
 from bot.settings import DiscordSettings, MastodonSettings, Settings, TelegramSettings
 from core.desk.communities.decisions import CommunityDesk

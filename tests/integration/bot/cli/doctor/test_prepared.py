@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.cli.doctor.examination import examine_prepared
+from bot.cli.doctor.checks import examine_prepared
 from bot.settings import CommunitySettings, LlmSettings, Settings
 from core.engine.cards.answers import shipped_vectors
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from sqlalchemy import URL, select
 
-from bot.cli.doctor.examination import examine_platforms
+from bot.cli.doctor.checks import examine_platforms
 from core.desk.database.connection import Database
 from core.desk.rules.platforms import ArrivedUpdate
 from core.desk.runtime.faults import installed

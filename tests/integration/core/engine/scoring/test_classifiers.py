@@ -21,7 +21,7 @@ from transformers import (
     RobertaTokenizer,
 )
 
-from bot.cli.doctor.examination import examine_knowledge
+from bot.cli.doctor.checks import examine_knowledge
 from bot.compose.engine import open_scorers
 from bot.settings import ScorerSettings, Settings
 from core.engine.backends.cross_encoders import NliCrossEncoder, QualityCrossEncoder

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from typing import Final
 
-from bot.cli.doctor.examination import examine_accounts, examine_trial
+from bot.cli.doctor.checks import examine_accounts, examine_trial
 from bot.compose.engine import has_no_model
 from bot.compose.platforms import configured_platforms
 from bot.compose.voices import check_reachable

@@ -7,7 +7,7 @@ from itertools import permutations
 
 import pytest
 
-from core.engine.review.ranking import Tournament
+from core.engine.review.tournament import Tournament
 
 
 def _run(tournament: Tournament, verdict: dict[tuple[int, int], float], limit: int = 100) -> None:
