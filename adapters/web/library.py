@@ -13,6 +13,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from aiohttp import web
+from babel.numbers import format_decimal
 
 from adapters.common.words.labels import group_in_words, intent_in_words, language_in_words
 from adapters.common.words.markup import Reader
@@ -24,6 +25,7 @@ from core.desk.rules.dashboard_ports import CommunityCard, PreparedReply
 from core.desk.rules.origins import ReviewOfPrepared
 from core.desk.rules.own_cards import WrongField, checked_reply
 from core.desk.rules.roles import OnCommunity, may_on_community
+from core.engine.cards.answers import ANSWERED, answers
 from core.engine.cards.bank import LANGUAGES, ArgumentCard, CardVerdict, Stereotype, load_cards, load_stereotypes
 from core.engine.ports import EvidenceQuery
 from core.engine.wording.text import clean
@@ -542,7 +544,8 @@ async def coverage(request: web.Request) -> web.Response:
         if ours:
             rows = [_covered(one, used, own, reader) for one in ours]
             groups.append({"name": group_in_words(group, reader.locale), "rows": rows, "totals": _totals(rows)})
-    return await page(request, "coverage.html", at=at, groups=groups, languages=_languages(reader.locale))
+    languages, in_bank = _languages(reader.locale), format_decimal(len(answers()), locale=reader.locale)
+    return await page(request, "coverage.html", at=at, groups=groups, languages=languages, in_bank=in_bank)
 
 
 def _covered(
@@ -555,12 +558,13 @@ def _covered(
         cards_there = [card for card in load_cards(language) if card.stereotype.id == one.id and card.is_translated]
         replies_there = used[one.id, language]
         replies_there += sum(intent is not None for each in theirs for intent, _ in each.card.as_card().card.texts)
-        cells.append((len(cards_there) + len(theirs), replies_there))
+        cells.append((len(cards_there) + len(theirs), replies_there or (None if language in ANSWERED else 0)))
     return {"name": _says(one, reader), "cells": cells, "own": len(mine)}
 
 
-def _totals(rows: Sequence[Mapping[str, Any]]) -> list[tuple[int, int]]:
+def _totals(rows: Sequence[Mapping[str, Any]]) -> list[tuple[int, int | None]]:
+    columns = [[row["cells"][at] for row in rows] for at in range(len(LANGUAGES))]
     return [
-        (sum(row["cells"][at][0] for row in rows), sum(row["cells"][at][1] for row in rows))
-        for at in range(len(LANGUAGES))
+        (sum(cards for cards, _ in column), sum(replies or 0 for _, replies in column) or column[0][1])
+        for column in columns
     ]

@@ -103,7 +103,7 @@ def _support(draft: Draft, locale: str) -> str:
 
 def _argument(scores: Scores, locale: str) -> str:
     if scores.argument_quality is None:
-        return gettext("argument not rated", locale)
+        return ""
     if scores.argument_quality >= _STRONG:
         return gettext("strong argument", locale)
     return (

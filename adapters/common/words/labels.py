@@ -71,7 +71,7 @@ def severity_in_words(severity: int | None, locale: str) -> str:
 def intent_in_words(intent: Intent, locale: str) -> str:
     """What a reply does."""
     return {
-        Intent.INFORMATIVE: gettext("gives facts", locale),
+        Intent.INFORMATIVE: gettext("explains", locale),
         Intent.EMPATHETIC: gettext("shows empathy", locale),
         Intent.QUESTIONING: gettext("asks a question", locale),
         Intent.DENOUNCING: gettext("says that it is wrong", locale),

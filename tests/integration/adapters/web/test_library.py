@@ -8,6 +8,7 @@ import pytest
 
 from adapters.web.library import _PAGE
 from core.desk.rules.roles import OnCommunity, Person, Role, may_on_community
+from core.engine.cards.answers import answers
 from core.engine.cards.bank import load_stereotypes
 from core.engine.ports import EvidenceQuery, SearchResult
 from core.models import Evidence, Source, TargetGroup
@@ -181,10 +182,14 @@ async def test_a_reply_is_reviewed_and_deleted_in_two_steps(room: Dashboard) -> 
 
 
 async def _counted(browser: Browser, language: str) -> int:
-    """The prepared replies that drafts can start from in a language, as the page of coverage adds them up."""
+    """The prepared replies that drafts can start from in a language, as the page of coverage adds them up.
+
+    In English these are the community's own alone; how many of the project's there are is said above.
+    """
     page = await browser.get("/library/coverage")
     totals = [one.text() for one in page.dom.css(".totals span") if one.text().startswith(f"{language} ")]
-    return sum(int(one.rpartition("/")[2]) for one in totals)
+    assert f"{len(answers()):,}" in page.words
+    return sum(int(one.partition("/")[2] or 0) for one in totals)
 
 
 async def test_lists_are_narrowed_and_come_in_pages(room: Dashboard, ane: Browser) -> None:

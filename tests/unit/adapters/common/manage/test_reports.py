@@ -55,7 +55,7 @@ def test_statistics_make_nothing_up() -> None:
     found = Statistics(since, 3, {}, {}, {"informative": 2, "a newer kind": 1}, {"preachy": 1}, None, None, None, None)
     said = statistics_text(found, 7, READER)
     assert said.splitlines()[:2] == ["THE LAST 7 DAYS", "Flagged: 3."]
-    assert "Kinds of reply: gives facts 2, a newer kind 1." in said
+    assert "Kinds of reply: explains 2, a newer kind 1." in said
     assert "Why cases were closed: preachy 1." in said
     assert "Fewer than five cases" in said
 

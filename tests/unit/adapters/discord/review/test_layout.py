@@ -180,7 +180,7 @@ def test_words_from_elsewhere_can_only_be_copied() -> None:
 @pytest.mark.parametrize(
     ("locale", "prepared", "written"),
     [
-        ("en", "gives facts; prepared reply, reviewed by A*ne on 2026-03-02 + quotation", "written by the model"),
+        ("en", "explains; prepared reply, reviewed by A*ne on 2026-03-02 + quotation", "written by the model"),
         ("es", "respuesta preparada, revisada por A*ne el 2026-03-02 + cita", "escrito por el modelo"),
         ("it", "risposta preparata, rivista da A*ne il 2026-03-02 + citazione", "scritto dal modello"),
         ("eu", "aurrez prestatutako erantzuna, berrikusia: A*ne (2026-03-02) + frogetatik", "ereduak idatzia"),
