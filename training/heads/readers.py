@@ -28,6 +28,7 @@ from typing import Any, Final
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 from sklearn.metrics import roc_auc_score
 from torch.nn import functional
@@ -37,7 +38,7 @@ from core.engine.readers.networks import pieces_of
 from core.engine.readers.outputs import DRAFT_OUTPUTS, INTENTS, POST_OUTPUTS, DraftFault
 from core.engine.readers.probe import PROBE
 from core.engine.wording.encoder_text import readable
-from core.errors import BadInput, IndexUnavailable
+from core.errors import BadInput
 from core.models import TargetGroup
 from training.corpus import (
     DraftRow,
@@ -466,7 +467,7 @@ def _fitted_anew(
 def _refuse_others(begun: Path, task: Task) -> None:
     try:
         outputs = SmallEncoder(begun).about.get("outputs")
-    except IndexUnavailable as err:
+    except (SafetensorError, KeyError, TypeError) as err:
         raise BadInput(f"{begun} cannot be read as weights.", remedy=_OWN_WEIGHTS) from err
     if outputs != list(task.outputs):
         raise BadInput(f"{begun} holds the weights of something else.", remedy=_OWN_WEIGHTS)
