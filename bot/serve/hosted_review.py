@@ -55,11 +55,13 @@ class HostedReview:
         self._again_at: dict[str, float] = {}  # by community, when its channel is looked at again
 
     async def show(self, card: Card, channel: str, shown: PostRef | None) -> PostRef:
-        """Show a card where its community has its cases reviewed; a closed case stays where its card is.
+        """Show a card where its community has its cases reviewed; a closed case stays where its card is, or has none.
 
         A channel elsewhere that refuses keeps back this card alone, since the case's own platform hears of them all;
         ``check`` tells of it.
         """
+        if shown is None and card.state in CLOSED:
+            return await self._own.show(card, "", None)
         place = await self._own.show(card, channel, shown)
         before, now = None if shown is None else elsewhere(shown.channel), elsewhere(channel)
         if shown is not None and card.state in CLOSED:

@@ -159,7 +159,7 @@ class Supervisor:
             name, channel, surface = self._served.name, connection.everywhere, connection.surface
             if channel:
                 surface = HostedReview(surface, self._platforms.surfaces)
-            board = ReviewBoard(self._database, surface, name, self._owner, channel=channel)
+            board = ReviewBoard(self._database, surface, name, self._owner, channel=channel, hears_all=bool(channel))
             parts.append(board.run(halt))
         if connection.notifier is not None:
             parts.append(Notices(self._database, connection.notifier, self._served.name, self._owner).run(halt))

@@ -165,6 +165,8 @@ class ReviewBoard:
         platform: the ``PostRef.platform`` whose cases are shown.
         owner: names this process among all.
         channel: where the cards of a community go that chose no channel; "" for nowhere.
+        hears_all: whether ``surface`` hears of a case that was closed before it had a card, too, since it does more
+            than show cards.
     """
 
     def __init__(
@@ -176,11 +178,13 @@ class ReviewBoard:
         *,
         poll_seconds: float = 1.0,
         channel: str = "",
+        hears_all: bool = False,
     ) -> None:
         self._database = database
         self._surface = surface
         self._platform = platform
         self._channel = channel
+        self._hears_all = hears_all
         self._office = Office(database, f"review board: {platform}", owner, _LEASE)
         self._poll_seconds = poll_seconds
         self._boards: dict[str, Board] = {}
@@ -406,7 +410,7 @@ class ReviewBoard:
     def _is_due(self, row: CaseRow, place: CardPlace | None, moment: datetime) -> bool:
         """Whether a case has a card, or gets one now; a closed case gets no new card, but its old one shows its end."""
         if place is None:
-            return row.state not in CLOSED and row.state not in CARDLESS
+            return (row.state not in CLOSED or (self._hears_all and not row.erased_at)) and row.state not in CARDLESS
         return row.state not in CLOSED or row.erased_at is not None or moment < place.shown_at + _KEPT
 
     async def _show(self, outdated: _Outdated) -> bool:

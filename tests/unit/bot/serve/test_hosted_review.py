@@ -73,7 +73,11 @@ async def test_a_card_moves_between_platforms_and_goes(rooms: Rooms) -> None:
 async def test_a_closed_case_gets_no_new_card_and_its_old_one_is_brought_up_to_date(rooms: Rooms) -> None:
     followed = await rooms.review.show(CARD, "reports", None)
     assert await rooms.review.show(CLOSED, "discord/12", followed) == followed
+    unseen = await rooms.review.show(CLOSED, "discord/12", None)
+    assert rooms.own.calls[-1][1] == unseen.channel == "", "its platform hears of a case that nobody saw in a channel"
     assert rooms.standing() == []
+    assert (await rooms.review.show(CARD, "discord/12", unseen)).channel == "discord/12", "it was opened again"
+    rooms.discord.cards.clear()
     place = await rooms.review.show(CARD, "discord/12", None)
     for channel in ("telegram/-7", "reports"):
         assert await rooms.review.show(CLOSED, channel, place) == place

@@ -157,6 +157,21 @@ async def test_a_closed_case_is_shown_in_its_last_form_once_and_never_begun(
     assert len(surface.calls) == 2
 
 
+async def test_who_hears_of_all_cases_hears_of_one_that_was_closed_before_it_had_a_card(
+    database: Database, surface: FakeSurface, desk: Desk, post: FlaggedPost
+) -> None:
+    """Once: a platform's own moderators wait for what became of their report. Of an erased one they hear nothing."""
+    await choose_channel(database, CHANNEL)
+    board = ReviewBoard(database, surface, PLATFORM, "process-1", poll_seconds=0.001, hears_all=True)
+    heard, erased = [await desk.intake.flag(each) for each in posts_apart(post, 2)]
+    for case in (heard, erased):
+        await desk.decisions.close(case.id, case.version, MODERATOR, CloseReason.NOT_HATEFUL)
+    await execute(database, f"UPDATE cases SET erased_at = updated_at WHERE id = '{erased.id}'")
+    await all_steps(board)
+    assert [(card.case_id, card.state) for card, _, _ in surface.calls] == [(heard.id, CaseState.NO_REPLY)]
+    assert await all_steps(board) == 0
+
+
 async def test_a_card_of_long_ago_is_left_as_it_is(
     board: ReviewBoard, surface: FakeSurface, database: Database, desk: Desk, in_review: Case, clock: FakeClock
 ) -> None:
