@@ -42,10 +42,8 @@ from tests.fakes.engine.weights import served_weights
 from tests.fakes.machine.clock import FakeClock
 from tests.fakes.machine.compiled import share_compiled_statements
 from tests.fakes.machine.postgres import make_templates, new_database, postgresql_server
-from tests.fakes.machine.sqlite_at_once import call_at_once
 from tests.fakes.ports.surface import FakeSurface
 
-call_at_once()
 share_compiled_statements()
 share_readings()
 

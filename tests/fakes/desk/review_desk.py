@@ -32,7 +32,6 @@ from tests.fakes.machine.compiled import share_compiled_statements
 from tests.fakes.machine.sqlite_at_once import call_at_once
 
 share_compiled_statements()
-call_at_once()
 
 _OF_A_CASE: Final = ("card", "look", "numbered", "propose", "approve")
 _DECISIONS: Final = ("hold", "release", "undo", "redraft", "close", "reopen", "settle", "split_out", "retract")
@@ -275,6 +274,7 @@ async def review_desk(file: Path, platform: str) -> AsyncIterator[ReviewDesk]:
     """The desk over a SQLite file that no other test uses, by a clock that stands still."""
     clock = FakeClock()
     database = await Database.open(file, secret=SECRET, clock=clock)
+    await call_at_once(database.engine)
     try:
         yield ReviewDesk(file, database, clock, platform)
     finally:
