@@ -226,7 +226,7 @@ def test_patterns_grow_with_the_text() -> None:
     patterns = dict(found_patterns())
     steep = list[str]()
     for pattern, place in patterns.items():
-        if place not in OUR_OWN and place.rpartition(".")[0] not in OUR_OWN:
+        if place not in OUR_OWN and place.rpartition(".")[0] not in OUR_OWN and repeats(tree_of(pattern)):
             steep += [f"{place}: {what}: {pattern.pattern}" for what in steep_on(reading(place, pattern), own(pattern))]
     assert len(patterns) > 400, "most are compiled by the modules themselves"
     assert steep == []
@@ -244,6 +244,8 @@ def test_patterns_within_calls_grow_with_the_text() -> None:
     steep = list[str]()
     for how, written in calls:
         pattern = re.compile(written)
+        if not repeats(tree_of(pattern)):
+            continue
         steep += [f"{how}: {what}: {written}" for what in steep_on(partial(METHODS[how], pattern), own(pattern))]
     assert len(calls) > 10
     assert steep == []
@@ -269,6 +271,14 @@ def test_what_grows_faster_is_seen(read: Read) -> None:
 
 def test_pieces_of_a_pattern_are_what_it_looks_for() -> None:
     assert {("", "ab"), ("ab", "c"), ("abc", "1"), ("", "a")} <= set(own(re.compile(r"abc*\d+(?:x|yz)")))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expected"),
+    [("ab?(?:c|[de])", False), ("a{2}", True), ("(?:" + "a|" * 20 + "(?<!b)(?=c*))", True), ("(a(?i:b+))", True)],
+)
+def test_only_a_pattern_that_repeats_can_grow(pattern: str, expected: bool) -> None:
+    assert repeats(tree_of(re.compile(pattern))) is expected
 
 
 # How the costs are measured.
@@ -452,7 +462,7 @@ def calls_of(path: Path) -> Iterator[tuple[str, str]]:
 
 def own(pattern: re.Pattern[str]) -> list[tuple[str, str]]:
     """Texts as heads and pieces: what the pattern matches, what it nearly matches, and each part of it."""
-    tree = importlib.import_module("re._parser").parse(pattern.pattern, pattern.flags & ~re.DEBUG)
+    tree = tree_of(pattern)
     found = dict.fromkeys(("", each) for each in PLAIN)
     mine = dict[tuple[str, str], None]()
     for choice in range(4):
@@ -471,6 +481,19 @@ def own(pattern: re.Pattern[str]) -> list[tuple[str, str]]:
     kept = [piece for piece in mine if piece[1]]
     step = max(1, len(kept) // MOST_PIECES)
     return [*found, *kept[::step]]
+
+
+def tree_of(pattern: re.Pattern[str]) -> Sequence[Any]:
+    parsed: Sequence[Any] = importlib.import_module("re._parser").parse(pattern.pattern, pattern.flags & ~re.DEBUG)
+    return parsed
+
+
+def repeats(tree: Sequence[Any]) -> bool:
+    """Whether a part may stand more than once: without one no match is longer than its pattern, wherever it begins."""
+    return any(
+        (str(name).endswith("_REPEAT") and value[1] > 1) or any(map(repeats, within((name, value), most=None)))
+        for name, value in tree
+    )
 
 
 def parts(tree: Sequence[Any], choice: int, head: str) -> Iterator[tuple[str, str]]:
@@ -494,11 +517,11 @@ def parts(tree: Sequence[Any], choice: int, head: str) -> Iterator[tuple[str, st
         yield "", run
 
 
-def within(node: Any) -> list[Sequence[Any]]:
-    """The patterns in a part of a pattern."""
+def within(node: Any, most: int | None = 12) -> list[Sequence[Any]]:
+    """The patterns in a part of a pattern; of its alternatives the first ones."""
     name, value = str(node[0]), node[1]
     if name == "BRANCH":
-        return list(value[1][:12])
+        return list(value[1][:most])
     if name == "SUBPATTERN":
         return [value[3]]
     if name.endswith("_REPEAT"):
