@@ -13,6 +13,7 @@ import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -231,14 +232,22 @@ def agreed(values: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
 
 def post_targets(rows: Sequence[PostRow]) -> NDArray[np.float32]:
     """The mean reading of each post, shape (n, outputs)."""
-    return np.stack([agreed([post_values(label) for label in row.readings or (row.meant,)]) for row in rows])
+    return np.stack([_post_target(row.readings or (row.meant,)) for row in rows])
 
 
 def draft_targets(rows: Sequence[DraftRow]) -> NDArray[np.float32]:
     """The mean reading of each draft, shape (n, outputs)."""
-    return np.stack(
-        [agreed([draft_values(label, row.intent) for label in row.readings or (row.meant,)]) for row in rows]
-    )
+    return np.stack([_draft_target(row.readings or (row.meant,), row.intent) for row in rows])
+
+
+@cache
+def _post_target(labels: tuple[str, ...]) -> NDArray[np.float32]:
+    return agreed([post_values(label) for label in labels])
+
+
+@cache
+def _draft_target(labels: tuple[str, ...], intent: str) -> NDArray[np.float32]:
+    return agreed([draft_values(label, intent) for label in labels])
 
 
 def alpha(pairs: Iterable[Mapping[str, bool]]) -> float:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import gguf
@@ -13,7 +15,7 @@ from transformers import Qwen2ForCausalLM
 from tests.fakes.training.command import train
 from tests.fakes.training.tiny import tiny_model, tiny_tokenizer, tiny_weights
 from training.runs.run import hash_of_base
-from training.writer.examples import groups
+from training.writer import examples
 
 _QUICK = [
     "--set",
@@ -27,11 +29,20 @@ _QUICK = [
 ]
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _texts_once() -> Iterator[None]:
+    """Our own texts are the same for each command: they are put together once, and each gets lists of its own."""
+    groups = cache(examples.groups)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(examples, "groups", lambda split: list(groups(split)))
+        yield
+
+
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of transformers with a tiny model that knows the words of some examples."""
     folder = tmp_path_factory.mktemp("base")
-    known = [example for group in groups("train")[:30] for example in group]
+    known = [example for group in examples.groups("train")[:30] for example in group]
     tokenizer = tiny_tokenizer([text for e in known for text in (*(m.content for m in e.prompt), e.answer)])
     tiny_model(tokenizer).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
