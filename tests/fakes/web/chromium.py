@@ -10,6 +10,7 @@ from typing import Final
 import pytest
 from playwright.async_api import Browser, Page, async_playwright
 
+from tests.fakes.machine.patience import GUARD_SECONDS
 from tests.fakes.web.browsing import PASSWORD
 
 _PROGRAM: Final = shutil.which("chromium")
@@ -20,9 +21,10 @@ needs_chromium: Final = pytest.mark.skipif(
 
 @asynccontextmanager
 async def chromium() -> AsyncIterator[Browser]:
-    """The browser, until the block ends."""
+    """The browser, until the block ends. Where the machine is busy it waits for a page as long as any test waits."""
     async with async_playwright() as driver:
         browser = await driver.chromium.launch(executable_path=_PROGRAM, args=["--no-sandbox"])
+        browser.on("context", lambda context: context.set_default_timeout(1000 * GUARD_SECONDS))
         try:
             yield browser
         finally:
